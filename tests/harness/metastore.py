@@ -1,0 +1,163 @@
+"""A real Hive Metastore on a free port, from the jars that PySpark ships: no Hive installation needed.
+
+    with Metastore(Path(".scratch/metastore")) as metastore:
+        print(metastore.uri)
+
+The database is Derby in the given folder, so starting it there again finds the same tables.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import socket
+import struct
+import subprocess
+import time
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from tests.harness import paths
+from tests.harness.processes import spawn, stop_group, tail
+
+HOST = "127.0.0.1"
+START_LIMIT = 120
+
+LOG4J = """\
+status = error
+appender.out.type = Console
+appender.out.name = out
+appender.out.target = SYSTEM_ERR
+appender.out.layout.type = PatternLayout
+appender.out.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
+rootLogger.level = warn
+rootLogger.appenderRef.out.ref = out
+logger.datanucleus.name = DataNucleus
+logger.datanucleus.level = error
+logger.objectstore.name = org.apache.hadoop.hive.metastore.ObjectStore
+logger.objectstore.level = error
+"""
+
+
+class Metastore:
+    """One metastore process, its folder and its address."""
+
+    def __init__(self, directory: Path, *, port: int | None = None) -> None:
+        self.directory = directory.resolve()
+        self.port = port or free_port()
+        self.warehouse = self.directory / "warehouse"
+        self.log = self.directory / "metastore.log"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def uri(self) -> str:
+        return f"thrift://{HOST}:{self.port}"
+
+    def start(self) -> Metastore:
+        self.warehouse.mkdir(parents=True, exist_ok=True)
+        self._write_configuration()
+        self._process = spawn(self._command(), log=self.log, cwd=self.directory)
+        atexit.register(self.stop)
+        self._wait()
+        return self
+
+    def stop(self) -> None:
+        atexit.unregister(self.stop)
+        process, self._process = self._process, None
+        if process is not None:
+            stop_group(process)
+
+    def __enter__(self) -> Metastore:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _write_configuration(self) -> None:
+        conf = self.directory / "conf"
+        conf.mkdir(exist_ok=True)
+        (conf / "hive-site.xml").write_text(hive_site(self._settings()))
+        (conf / "metastore-log4j2.properties").write_text(LOG4J)
+
+    def _settings(self) -> dict[str, str]:
+        return {
+            "javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={self.directory}/derby;create=true",
+            "datanucleus.schema.autoCreateAll": "true",
+            "hive.metastore.schema.verification": "false",
+            "hive.metastore.warehouse.dir": self.warehouse.as_uri(),
+            # Its asynchronous logger needs a library that Spark does not ship.
+            "hive.async.log.enabled": "false",
+            "hive.metastore.server.min.threads": "4",
+        }
+
+    def _command(self) -> list[str]:
+        jars = paths.spark_home(paths.DEFAULT_SPARK) / "jars"
+        conf = self.directory / "conf"
+        return [
+            java(),
+            "-Xmx512m",
+            f"-Dlog4j2.configurationFile={conf / 'metastore-log4j2.properties'}",
+            f"-Dderby.stream.error.file={self.directory / 'derby.log'}",
+            # Scratch data: a power cut may cost it, and waiting for the disk would cost every test.
+            "-Dderby.system.durability=test",
+            "-cp",
+            f"{conf}:{jars}/*",
+            "org.apache.hadoop.hive.metastore.HiveMetaStore",
+            "-p",
+            str(self.port),
+        ]
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + START_LIMIT
+        while not answers(self.port):
+            if self._process is None or self._process.poll() is not None or time.monotonic() > deadline:
+                self.stop()
+                raise RuntimeError(f"the Hive Metastore did not start; see {self.log}:\n{tail(self.log)}")
+            time.sleep(0.1)
+
+
+def java() -> str:
+    """The Java that Spark itself would take."""
+    home = os.environ.get("JAVA_HOME")
+    found = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    if found is None:
+        raise RuntimeError("no Java found: install a Java 17 runtime, or point JAVA_HOME at one")
+    return found
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def hive_site(settings: dict[str, str]) -> str:
+    rows = (
+        f"  <property><name>{escape(name)}</name><value>{escape(value)}</value></property>\n"
+        for name, value in settings.items()
+    )
+    return f"<configuration>\n{''.join(rows)}</configuration>\n"
+
+
+def answers(port: int) -> bool:
+    """Whether a metastore replies there. An open port is not enough: its schema may still be in the making."""
+    try:
+        with socket.create_connection((HOST, port), timeout=10) as connection:
+            connection.sendall(_call("get_all_databases"))
+            return _is_reply(connection.recv(8))
+    except OSError:
+        return False
+
+
+def _call(method: str) -> bytes:
+    """A Thrift call without arguments, in the strict binary protocol."""
+    version_and_kind, sequence, no_arguments = 0x80010001, 0, b"\x00"
+    name = method.encode()
+    return struct.pack(">II", version_and_kind, len(name)) + name + struct.pack(">I", sequence) + no_arguments
+
+
+def _is_reply(start: bytes) -> bool:
+    reply = b"\x80\x01\x00\x02"
+    return start.startswith(reply)

@@ -1,0 +1,28 @@
+"""Where things are: the checkout, its environments, and the scratch folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ENVS = ROOT / ".envs"
+SCRATCH = ROOT / ".scratch"
+
+# The server side of the metastore, and the Spark that Airflow submits to.
+DEFAULT_SPARK = "spark-3.5"
+
+
+def env_dir(name: str) -> Path:
+    return ENVS / name
+
+
+def env_python(name: str) -> Path:
+    return env_dir(name) / "bin" / "python"
+
+
+def spark_home(name: str) -> Path:
+    """The Spark that the environment's `pyspark` brings along."""
+    found = sorted(env_dir(name).glob("lib/python3.*/site-packages/pyspark"))
+    if not found:
+        raise FileNotFoundError(f"no pyspark in {env_dir(name)}; make it: python3.11 tests/harness/envs.py {name}")
+    return found[0]

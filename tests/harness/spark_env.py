@@ -1,0 +1,75 @@
+"""How a Spark of ours is configured: a SPARK_CONF_DIR, and the environment variables that lead to it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.harness import paths
+
+LOG4J = """\
+status = error
+appender.err.type = Console
+appender.err.name = err
+appender.err.target = SYSTEM_ERR
+appender.err.layout.type = PatternLayout
+appender.err.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
+rootLogger.level = warn
+rootLogger.appenderRef.err.ref = err
+logger.native.name = org.apache.hadoop.util.NativeCodeLoader
+logger.native.level = error
+logger.hiveconf.name = org.apache.hadoop.hive.conf.HiveConf
+logger.hiveconf.level = error
+logger.utils.name = org.apache.spark.util.Utils
+logger.utils.level = error
+"""
+
+
+def spark_environ(
+    env: str, metastore_uri: str, scratch: Path, *, conf: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The whole environment for `spark-submit`, or for a session inside this process.
+
+    `conf` adds to spark-defaults.conf, and wins over what is there.
+    """
+    scratch = scratch.resolve()
+    directory = write_conf(scratch, metastore_uri, conf or {})
+    home, python = paths.spark_home(env), paths.env_python(env)
+    return {
+        **os.environ,
+        "SPARK_HOME": str(home),
+        "SPARK_CONF_DIR": str(directory),
+        "PYSPARK_PYTHON": str(python),
+        "PYSPARK_DRIVER_PYTHON": str(python),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_LOCAL_DIRS": str(scratch / "spark-local"),
+        "PATH": f"{home / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}",
+    }
+
+
+def write_conf(scratch: Path, metastore_uri: str, extra: Mapping[str, str]) -> Path:
+    directory = scratch / "spark-conf"
+    directory.mkdir(parents=True, exist_ok=True)
+    settings = {**_defaults(scratch, metastore_uri), **extra}
+    lines = (f"{key} {value}\n" for key, value in settings.items())
+    (directory / "spark-defaults.conf").write_text("".join(lines))
+    (directory / "log4j2.properties").write_text(LOG4J)
+    return directory
+
+
+def _defaults(scratch: Path, metastore_uri: str) -> dict[str, str]:
+    return {
+        "spark.master": "local[2]",
+        "spark.sql.catalogImplementation": "hive",
+        "spark.hadoop.hive.metastore.uris": metastore_uri,
+        "spark.sql.warehouse.dir": (scratch / "warehouse").as_uri(),
+        "spark.hadoop.hive.exec.scratchdir": str(scratch / "hive-scratch"),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.default.parallelism": "2",
+    }
