@@ -1,0 +1,137 @@
+"""Make the three demo tables, the same ones each time: external, Parquet, and much too many files.
+
+    python -m tests.demo.tables          in a Spark environment, with SPARK_CONF_DIR leading to a metastore
+
+Each is written by one Spark job without a shuffle: one task, one file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+DATABASE = "demo"
+DATES = ("2026-02-23", "2026-02-24", "2026-02-25")
+FIRST_SECOND = 1771804800  # 2026-02-23T00:00:00Z
+REFS = ("A", "B", "C")
+EVENTS = ("view", "click", "cart", "purchase", "refund")
+
+COLUMNS = {
+    "id": "BIGINT",
+    "user_id": "STRING",
+    "event_type": "STRING",
+    "amount": "DECIMAL(10,2)",
+    "event_time": "TIMESTAMP",
+    "payload": "STRING",
+}
+
+
+@dataclass(frozen=True)
+class DemoTable:
+    """What a table must look like before its compaction, and the partitions it has."""
+
+    name: str
+    rows: int
+    files: int
+    keys: tuple[str, ...] = ()
+    units: tuple[tuple[str, ...], ...] = ((),)
+
+    @property
+    def full_name(self) -> str:
+        return f"{DATABASE}.{self.name}"
+
+    @property
+    def files_after(self) -> int:
+        return len(self.units)
+
+
+TABLES = (
+    DemoTable("lakekeeper_flat", rows=300_000, files=500),
+    DemoTable("lakekeeper_events", rows=300_000, files=600, keys=("date",), units=tuple((d,) for d in DATES)),
+    DemoTable(
+        "lakekeeper_events_2p",
+        rows=450_000,
+        files=900,
+        keys=("date", "ref"),
+        units=tuple((d, r) for d in DATES for r in REFS),
+    ),
+)
+
+
+def make_all(spark: SparkSession, warehouse: Path) -> None:
+    spark.sql(f"DROP DATABASE IF EXISTS {DATABASE} CASCADE")
+    spark.sql(f"CREATE DATABASE {DATABASE} LOCATION '{(warehouse / DATABASE).as_uri()}'")
+    for table in TABLES:
+        make(spark, table, (warehouse / DATABASE / table.name).as_uri())
+        print(f"{table.full_name}: {table.rows:,} rows in {table.files} files", flush=True)
+
+
+def make(spark: SparkSession, table: DemoTable, location: str) -> None:
+    """Spark splits a range evenly, so a unit's rows fall into whole tasks, and each task writes one file."""
+    numbers = spark.range(0, table.rows, 1, numPartitions=table.files)
+    writer = _columns(numbers, table).write.mode("overwrite").option("compression", "snappy")
+    writer.partitionBy(*table.keys).parquet(location)
+    spark.sql(ddl(table, location))
+    if table.keys:
+        spark.sql(f"MSCK REPAIR TABLE {table.full_name}")
+
+
+def ddl(table: DemoTable, location: str) -> str:
+    columns = ", ".join(f"`{name}` {kind}" for name, kind in COLUMNS.items())
+    keys = ", ".join(f"`{key}` STRING" for key in table.keys)
+    partitioned = f"PARTITIONED BY ({keys}) " if keys else ""
+    return (
+        f"CREATE EXTERNAL TABLE {table.full_name} ({columns}) {partitioned}STORED AS PARQUET "
+        f"LOCATION '{location}' TBLPROPERTIES ('parquet.compression'='SNAPPY', 'owner.team'='web-analytics')"
+    )
+
+
+def _columns(numbers: DataFrame, table: DemoTable) -> DataFrame:
+    unit = f"id div {table.rows // len(table.units)}"
+    return numbers.selectExpr(
+        "id",
+        "concat('user-', lpad(cast(pmod(xxhash64(id, 'user'), 5000) as string), 5, '0')) AS user_id",
+        f"element_at({_array(EVENTS)}, cast(pmod(xxhash64(id, 'type'), {len(EVENTS)}) as int) + 1) AS event_type",
+        "cast(pmod(xxhash64(id, 'amount'), 50000) / 100 as decimal(10,2)) AS amount",
+        # Seconds since the epoch, spread over the three dates, so that no time zone changes what is written.
+        f"timestamp_seconds({FIRST_SECOND} + id * {len(DATES) * 86400} div {table.rows}) AS event_time",
+        "concat('{\"session\":\"', substr(sha2(cast(id as string), 256), 1, 16), '\"}') AS payload",
+        *(f"element_at({_array(values)}, cast({unit} as int) + 1) AS `{key}`" for key, values in _partitions(table)),
+    )
+
+
+def _partitions(table: DemoTable) -> list[tuple[str, tuple[str, ...]]]:
+    """For each key, its value in every unit."""
+    return [(key, tuple(unit[place] for unit in table.units)) for place, key in enumerate(table.keys)]
+
+
+def _array(values: Sequence[str]) -> str:
+    return "array(" + ", ".join(f"'{value}'" for value in values) + ")"
+
+
+def main() -> None:
+    import argparse
+
+    from pyspark.sql import SparkSession
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--warehouse", type=Path, required=True)
+    warehouse: Path = parser.parse_args().warehouse
+    spark = (
+        SparkSession.builder.appName("demo tables")
+        # The tables hold nothing but data files, so that counting them stays simple.
+        .config("spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+        .enableHiveSupport()
+        .getOrCreate()
+    )
+    make_all(spark, warehouse.resolve())
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()
