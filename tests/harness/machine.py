@@ -1,0 +1,92 @@
+"""What the machine must bring: Python 3.11, Java 17, and a package index that pip already knows about."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+PYTHON = (3, 11)
+JAVA = 17
+
+VENV_HINT = "Python could not make a virtual environment; on Debian and Ubuntu: apt-get install python3.11-venv"
+NETWORK_HINT = (
+    "Is there a network? A package index other than pypi.org is taken from pip's own settings"
+    " (pip config set global.index-url ...) or from UV_DEFAULT_INDEX."
+)
+
+# What pip was told about the index, under the name that uv knows it by.
+UV_NAMES = {
+    "index-url": "UV_DEFAULT_INDEX",
+    "extra-index-url": "UV_INDEX",
+    "find-links": "UV_FIND_LINKS",
+    "trusted-host": "UV_INSECURE_HOST",
+    "cert": "SSL_CERT_FILE",
+    "default-timeout": "UV_HTTP_TIMEOUT",
+    "timeout": "UV_HTTP_TIMEOUT",
+}
+
+
+class MachineError(Exception):
+    """Something is missing here; the message says how to come by it."""
+
+
+def require_python() -> None:
+    if sys.version_info[:2] != PYTHON:
+        found = ".".join(map(str, sys.version_info[:3]))
+        raise MachineError(
+            f"Python 3.11 is needed, and {sys.executable} is {found}.\n"
+            "Point at another one: make PYTHON=/path/to/python3.11"
+        )
+
+
+def require_java() -> None:
+    """Exactly 17: Spark 4 wants no less, Spark 3.3 no more."""
+    java = java_command()
+    if java is None:
+        raise MachineError(f"Java 17 is needed, and there is none on PATH. {_java_hint()}")
+    found = java_version(java)
+    if found != JAVA:
+        raise MachineError(f"Java 17 is needed, and {java} is {found or 'not working'}. {_java_hint()}")
+
+
+def java_command() -> str | None:
+    """The Java that Spark itself would take."""
+    home = os.environ.get("JAVA_HOME")
+    return str(Path(home, "bin", "java")) if home else shutil.which("java")
+
+
+def java_version(java: str) -> int | None:
+    try:
+        shown = subprocess.run([java, "-version"], capture_output=True, text=True).stderr
+    except OSError:
+        return None
+    found = re.search(r'version "(\d+)', shown)
+    return int(found[1]) if found else None
+
+
+def _java_hint() -> str:
+    installed = ", ".join(str(path) for path in sorted(Path("/usr/lib/jvm").glob("java-17-*")))
+    if installed:
+        return f"Point JAVA_HOME at one of: {installed}"
+    return (
+        "Install one (Debian and Ubuntu: apt-get install openjdk-17-jre-headless), or point JAVA_HOME at it:"
+        " make JAVA_HOME=/path/to/java-17"
+    )
+
+
+def uv_settings() -> dict[str, str]:
+    """pip's index settings for uv. What the user has set for uv itself stays."""
+    settings = {UV_NAMES[key]: value for key, value in pip_settings().items() if key in UV_NAMES}
+    return {name: value for name, value in settings.items() if name not in os.environ}
+
+
+def pip_settings() -> dict[str, str]:
+    """Option to value, read as pip reads them: the environment wins over [install], that over [global]."""
+    listed = subprocess.run([sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True)
+    found = re.findall(r"^(global|install|:env:)\.([a-z-]+)='(.*)'$", listed.stdout, re.MULTILINE)
+    ranked = sorted(found, key=lambda row: ("global", "install", ":env:").index(row[0]))
+    return {key: value.replace("\\n", " ").strip() for _, key, value in ranked}
