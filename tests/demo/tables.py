@@ -93,15 +93,16 @@ def ddl(table: DemoTable, location: str) -> str:
 
 def _columns(numbers: DataFrame, table: DemoTable) -> DataFrame:
     unit = f"id div {table.rows // len(table.units)}"
+    kind = f"pmod(xxhash64(id, 'type'), {len(EVENTS)})"
     return numbers.selectExpr(
         "id",
         "concat('user-', lpad(cast(pmod(xxhash64(id, 'user'), 5000) as string), 5, '0')) AS user_id",
-        f"element_at({_array(EVENTS)}, cast(pmod(xxhash64(id, 'type'), {len(EVENTS)}) as int) + 1) AS event_type",
+        f"{_pick(EVENTS, kind)} AS event_type",
         "cast(pmod(xxhash64(id, 'amount'), 50000) / 100 as decimal(10,2)) AS amount",
-        # Seconds since the epoch, spread over the three dates, so that no time zone changes what is written.
+        # From seconds since the epoch: no time zone changes what is written.
         f"timestamp_seconds({FIRST_SECOND} + id * {len(DATES) * 86400} div {table.rows}) AS event_time",
         "concat('{\"session\":\"', substr(sha2(cast(id as string), 256), 1, 16), '\"}') AS payload",
-        *(f"element_at({_array(values)}, cast({unit} as int) + 1) AS `{key}`" for key, values in _partitions(table)),
+        *(f"{_pick(values, unit)} AS `{key}`" for key, values in _partitions(table)),
     )
 
 
@@ -110,8 +111,9 @@ def _partitions(table: DemoTable) -> list[tuple[str, tuple[str, ...]]]:
     return [(key, tuple(unit[place] for unit in table.units)) for place, key in enumerate(table.keys)]
 
 
-def _array(values: Sequence[str]) -> str:
-    return "array(" + ", ".join(f"'{value}'" for value in values) + ")"
+def _pick(values: Sequence[str], index: str) -> str:
+    listed = ", ".join(f"'{value}'" for value in values)
+    return f"element_at(array({listed}), cast({index} as int) + 1)"
 
 
 def main() -> None:

@@ -17,7 +17,6 @@ import os
 import subprocess
 import sys
 import time
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +38,7 @@ class Spec:
     java: bool = False
 
 
-# What pyproject.toml asks for is in the lock as well: the project is installed on top without its dependencies.
+# What pyproject.toml asks for. It is in the lock, so the project goes on top without its dependencies.
 PROVIDER = (
     "apache-airflow-providers-common-compat>=1.23",
     "apache-airflow-providers-apache-spark>=5.0",
@@ -93,6 +92,8 @@ def fingerprint(name: str) -> str:
 
 def packaging() -> bytes:
     """The part of pyproject.toml that an installed project depends on."""
+    import tomllib  # not above: an older Python must get as far as the message that says so
+
     content = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())
     return json.dumps([content["build-system"], content["project"], content["tool"]["hatch"]]).encode()
 
@@ -136,7 +137,7 @@ def run(command: list[str | Path], *, hint: str, env: dict[str, str] | None = No
 
 
 def lock(name: str) -> None:
-    """Resolve the newest versions that fit. Left out: addresses and hashes, for they name somebody's index."""
+    """Resolve the newest versions that fit; addresses and hashes stay out, for they name somebody's index."""
     ensure_uv()
     wanted = paths.SCRATCH / f"{name}.in"
     wanted.parent.mkdir(exist_ok=True)

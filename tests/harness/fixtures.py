@@ -53,6 +53,7 @@ def spark(spark_environ: dict[str, str]) -> Iterator[SparkSession]:
     """A session with Hive support in this process. Each module has its own, so no setting leaks on."""
     from pyspark.sql import SparkSession
 
+    os.environ.clear()
     os.environ.update(spark_environ)
     session = SparkSession.builder.appName("tests").enableHiveSupport().getOrCreate()
     yield session

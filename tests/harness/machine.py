@@ -12,7 +12,7 @@ from pathlib import Path
 PYTHON = (3, 11)
 JAVA = 17
 
-VENV_HINT = "Python could not make a virtual environment; on Debian and Ubuntu: apt-get install python3.11-venv"
+VENV_HINT = "Python cannot make a virtual environment; on Debian and Ubuntu: apt-get install python3.11-venv"
 NETWORK_HINT = (
     "Is there a network? A package index other than pypi.org is taken from pip's own settings"
     " (pip config set global.index-url ...) or from UV_DEFAULT_INDEX."

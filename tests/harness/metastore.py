@@ -9,8 +9,6 @@ The database is Derby in the given folder, so starting it there again finds the 
 from __future__ import annotations
 
 import atexit
-import os
-import shutil
 import socket
 import struct
 import subprocess
@@ -19,6 +17,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from tests.harness import paths
+from tests.harness.machine import java_command
 from tests.harness.processes import spawn, stop_group, tail
 
 HOST = "127.0.0.1"
@@ -95,7 +94,7 @@ class Metastore:
         jars = paths.spark_home(paths.DEFAULT_SPARK) / "jars"
         conf = self.directory / "conf"
         return [
-            java(),
+            java_command() or "java",
             "-Xmx512m",
             f"-Dlog4j2.configurationFile={conf / 'metastore-log4j2.properties'}",
             f"-Dderby.stream.error.file={self.directory / 'derby.log'}",
@@ -117,15 +116,6 @@ class Metastore:
             time.sleep(0.1)
 
 
-def java() -> str:
-    """The Java that Spark itself would take."""
-    home = os.environ.get("JAVA_HOME")
-    found = str(Path(home, "bin", "java")) if home else shutil.which("java")
-    if found is None:
-        raise RuntimeError("no Java found: install a Java 17 runtime, or point JAVA_HOME at one")
-    return found
-
-
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind((HOST, 0))
@@ -142,7 +132,7 @@ def hive_site(settings: dict[str, str]) -> str:
 
 
 def answers(port: int) -> bool:
-    """Whether a metastore replies there. An open port is not enough: its schema may still be in the making."""
+    """Whether a metastore replies there. An open port is not enough: its schema may be in the making."""
     try:
         with socket.create_connection((HOST, port), timeout=10) as connection:
             connection.sendall(_call("get_all_databases"))

@@ -24,5 +24,7 @@ def spark_home(name: str) -> Path:
     """The Spark that the environment's `pyspark` brings along."""
     found = sorted(env_dir(name).glob("lib/python3.*/site-packages/pyspark"))
     if not found:
-        raise FileNotFoundError(f"no pyspark in {env_dir(name)}; make it: python3.11 tests/harness/envs.py {name}")
+        raise FileNotFoundError(
+            f"no pyspark in {env_dir(name)}; try: python3.11 tests/harness/envs.py {name}"
+        )
     return found[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -11,6 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
+
+# What the shell may hold about other installations. HADOOP_CONF_DIR would lead the tests to a real cluster.
+FOREIGN = ("AIRFLOW_", "SPARK_", "PYSPARK_", "HADOOP_", "HIVE_", "YARN_", "HDFS_", "PYTHONPATH", "PYTHONHOME")
+
+
+def own_environ() -> dict[str, str]:
+    """Our environment variables without what belongs to other installations."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
 
 
 def spawn(
@@ -58,10 +67,8 @@ def stop_group(process: subprocess.Popen[bytes], *, patience: float = 10) -> Non
 
 
 def _signal_group(leader: int, sign: signal.Signals) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(leader, sign)
-    except ProcessLookupError:
-        pass
 
 
 def tail(log: Path, lines: int = 30) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tests.harness import paths
+from tests.harness.processes import own_environ
 
 LOG4J = """\
 status = error
@@ -39,14 +40,14 @@ def spark_environ(
     directory = write_conf(scratch, metastore_uri, conf or {})
     home, python = paths.spark_home(env), paths.env_python(env)
     return {
-        **os.environ,
+        **own_environ(),
         "SPARK_HOME": str(home),
         "SPARK_CONF_DIR": str(directory),
         "PYSPARK_PYTHON": str(python),
         "PYSPARK_DRIVER_PYTHON": str(python),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_LOCAL_DIRS": str(scratch / "spark-local"),
-        "PATH": f"{home / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}",
+        "PATH": f"{home / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
     }
 
 

@@ -1,0 +1,54 @@
+"""Coverage over all suites: each leaves its own data file, which are put together at the end.
+
+Drivers that a test starts are counted too, wherever the job's sources lie for them.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from tests.harness import paths
+from tests.harness.processes import own_environ
+
+OPTIONS = ("--cov", "--cov-report=")
+
+SETTINGS = """\
+[run]
+branch = true
+parallel = true
+patch = subprocess
+source_pkgs =
+    lakekeeper_provider
+    spark_jobs
+data_file = {data}
+disable_warnings =
+    no-data-collected
+    module-not-imported
+    module-not-measured
+
+[paths]
+sources =
+    {root}/
+    */lakekeeper-jobs-*.zip/
+"""
+
+
+def environ(out: Path, slug: str) -> dict[str, str]:
+    settings = out / slug / "coveragerc"
+    settings.write_text(SETTINGS.format(root=paths.ROOT, data=out / "coverage" / f"data.{slug}"))
+    (out / "coverage").mkdir(exist_ok=True)
+    return {"COVERAGE_RCFILE": str(settings)}
+
+
+def report(out: Path) -> None:
+    """Printed; a low number fails nothing, so neither does a missing one."""
+    settings = out / "coveragerc"
+    settings.write_text(SETTINGS.format(root=paths.ROOT, data=out / "coverage" / "total"))
+    _coverage("combine", f"--rcfile={settings}", "--quiet", str(out / "coverage"))
+    _coverage("report", f"--rcfile={settings}", "--skip-empty")
+
+
+def _coverage(*arguments: str) -> None:
+    tool = paths.env_dir("dev") / "bin" / "coverage"
+    subprocess.run([tool, *arguments], cwd=paths.ROOT, env=own_environ())

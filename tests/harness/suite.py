@@ -1,0 +1,155 @@
+"""Run the suites, each in the environment it belongs to, and add up what came out.
+
+    python3.11 -m tests.harness.suite              all of them
+    python3.11 -m tests.harness.suite spark lint   some groups
+
+A suite that ran no test has failed: an empty folder proves nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.harness import coverage, envs, machine, paths
+from tests.harness.outcome import Outcome, read_junit, summary
+from tests.harness.processes import own_environ
+
+OUT = paths.SCRATCH / "test"
+NO_TESTS = 5
+JOBS_UNIT = "tests/unit/core"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """One pytest run: which group asks for it, in which environment, on which folders."""
+
+    name: str
+    group: str
+    env: str
+    folders: tuple[str, ...]
+    options: tuple[str, ...] = ()
+
+    @property
+    def slug(self) -> str:
+        return self.name.replace(" ", "-")
+
+
+SUITES = (
+    Suite("harness", "unit", "spark-3.5", ("tests/harness",)),
+    Suite("unit jobs", "unit", "spark-3.5", (JOBS_UNIT,)),
+    Suite("unit provider", "unit", "airflow-3.3", ("tests/unit", "tests/contract"), ("--ignore", JOBS_UNIT)),
+    Suite("spark 3.5", "spark", "spark-3.5", ("tests/spark",)),
+    Suite("spark 4.3", "spark", "spark-4.3", ("tests/spark",)),
+    Suite("spark 3.3 smoke", "spark", "spark-3.3", ("tests/spark",), ("-m", "smoke")),
+    Suite("airflow 3.3", "airflow", "airflow-3.3", ("tests/airflow",)),
+    Suite("airflow 2.11", "airflow", "airflow-2.11", ("tests/airflow",), ("-m", "not live")),
+    Suite("demo", "demo", "spark-3.5", ("tests/demo",)),
+)
+
+LINT = {
+    "ruff check": ("ruff", "check", "."),
+    "ruff format": ("ruff", "format", "--check", "."),
+    "mypy provider": ("mypy", "-p", "lakekeeper_provider"),
+    "mypy jobs": ("mypy", "-p", "spark_jobs"),
+}
+
+# Airflow suites submit to this one, and the demo runs on both.
+ALSO_NEEDED = {"airflow": ("spark-3.5",), "demo": ("airflow-3.3",)}
+
+GROUPS = ("lint", "unit", "spark", "airflow", "demo")
+
+
+def run_groups(groups: Sequence[str]) -> int:
+    started = time.monotonic()
+    chosen = [suite for suite in SUITES if suite.group in groups]
+    envs.ensure(needed_envs(groups, chosen))
+    shutil.rmtree(OUT, ignore_errors=True)
+    OUT.mkdir(parents=True)
+    outcomes = lint() if "lint" in groups else []
+    outcomes += [run(suite, started) for suite in chosen]
+    if chosen:
+        coverage.report(OUT)
+    print(summary(outcomes))
+    return int(any(outcome.failed for outcome in outcomes))
+
+
+def needed_envs(groups: Sequence[str], chosen: Sequence[Suite]) -> list[str]:
+    """In the order of the table, each once. `dev` reports the coverage."""
+    wanted = {"dev", *(suite.env for suite in chosen)}
+    wanted.update(env for group in groups for env in ALSO_NEEDED.get(group, ()))
+    return [name for name in envs.SPECS if name in wanted]
+
+
+def lint() -> list[Outcome]:
+    return [_check(name, command) for name, command in LINT.items()]
+
+
+def _check(name: str, command: Sequence[str]) -> Outcome:
+    print(f"\n== {name}", flush=True)
+    started = time.monotonic()
+    tool = paths.env_dir("dev") / "bin" / command[0]
+    code = subprocess.run([tool, *command[1:]], cwd=paths.ROOT, env=own_environ()).returncode
+    return Outcome(name, passed=int(code == 0), failed=int(code != 0), seconds=time.monotonic() - started)
+
+
+def run(suite: Suite, started: float) -> Outcome:
+    print(f"\n== [{time.monotonic() - started:.0f} s] {suite.name} in {suite.env}", flush=True)
+    begun = time.monotonic()
+    code = subprocess.run(_command(suite), cwd=paths.ROOT, env=_environ(suite)).returncode
+    return _outcome(suite, code, time.monotonic() - begun)
+
+
+def _command(suite: Suite) -> list[str]:
+    pytest = [str(paths.env_python(suite.env)), "-m", "pytest", "-q", *suite.folders, *suite.options]
+    kept = [f"--junitxml={_junit(suite)}", "-o", f"cache_dir={OUT / suite.slug / 'cache'}"]
+    return [*pytest, *kept, *coverage.OPTIONS]
+
+
+def _environ(suite: Suite) -> dict[str, str]:
+    """Airflow's home is below the scratch folder: nothing in the user's own is touched."""
+    (OUT / suite.slug).mkdir(parents=True, exist_ok=True)
+    return {
+        **own_environ(),
+        **coverage.environ(OUT, suite.slug),
+        "AIRFLOW_HOME": str(OUT / suite.slug / "airflow"),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "PATH": f"{paths.env_dir(suite.env) / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+    }
+
+
+def _junit(suite: Suite) -> Path:
+    return OUT / suite.slug / "junit.xml"
+
+
+def _outcome(suite: Suite, code: int, seconds: float) -> Outcome:
+    outcome = read_junit(suite.name, _junit(suite), seconds)
+    if code == NO_TESTS or (code == 0 and not outcome.passed):
+        return outcome.but_failed("no test ran")
+    if code and not outcome.failed:
+        return outcome.but_failed(f"pytest ended with {code}")
+    return outcome
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Run the test suites.")
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(GROUPS))
+    groups = parser.parse_args().groups or list(GROUPS)
+    if unknown := sorted(set(groups) - set(GROUPS)):
+        parser.error(f"no such group: {', '.join(unknown)} (there are {', '.join(GROUPS)})")
+    try:
+        return run_groups(groups)
+    except (envs.EnvError, machine.MachineError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
