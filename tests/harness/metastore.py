@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape
 
 from tests.harness import paths
 from tests.harness.machine import java_command
-from tests.harness.processes import spawn, stop_group, tail
+from tests.harness.processes import has_ended, spawn, stop, tail
 
 HOST = "127.0.0.1"
 START_LIMIT = 120
@@ -65,7 +65,7 @@ class Metastore:
         atexit.unregister(self.stop)
         process, self._process = self._process, None
         if process is not None:
-            stop_group(process)
+            stop(process)
 
     def __enter__(self) -> Metastore:
         return self.start()
@@ -110,7 +110,7 @@ class Metastore:
     def _wait(self) -> None:
         deadline = time.monotonic() + START_LIMIT
         while not answers(self.port):
-            if self._process is None or self._process.poll() is not None or time.monotonic() > deadline:
+            if self._process is None or has_ended(self._process) or time.monotonic() > deadline:
                 self.stop()
                 raise RuntimeError(f"the Hive Metastore did not start; see {self.log}:\n{tail(self.log)}")
             time.sleep(0.1)
@@ -121,6 +121,17 @@ def free_port() -> int:
         probe.bind((HOST, 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        # As servers do: a port that only waits out its last connections is free.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True
 
 
 def hive_site(settings: dict[str, str]) -> str:

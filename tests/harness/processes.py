@@ -8,7 +8,9 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
@@ -25,7 +27,7 @@ def own_environ() -> dict[str, str]:
 def spawn(
     command: Sequence[str | os.PathLike[str]], *, log: Path, cwd: Path, env: Mapping[str, str] | None = None
 ) -> subprocess.Popen[bytes]:
-    """Start a child in a process group of its own; it is killed when the thread that started it ends."""
+    """Start a child in a session of its own; it is killed when the thread that started it ends."""
     with log.open("ab") as out:
         return subprocess.Popen(
             [os.fspath(part) for part in command],
@@ -53,22 +55,66 @@ def _die_with_parent(parent: int) -> Callable[[], None] | None:
     return ask
 
 
-def stop_group(process: subprocess.Popen[bytes], *, patience: float = 10) -> None:
-    """End a child and whatever it started: politely, then for good."""
-    for sign in (signal.SIGTERM, signal.SIGKILL):
-        _signal_group(process.pid, sign)
-        try:
-            process.wait(patience)
-        except subprocess.TimeoutExpired:
-            continue
-        break
-    # The leader may be gone while a grandchild lingers in its group.
-    _signal_group(process.pid, signal.SIGKILL)
+def has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Without reaping it: until then its id can be nobody else's, nor that of its session."""
+    if process.returncode is not None:
+        return True
+    if not hasattr(os, "waitid"):
+        return process.poll() is not None
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def _signal_group(leader: int, sign: signal.Signals) -> None:
+def stop(process: subprocess.Popen[bytes], *, patience: float = 15) -> int:
+    """End a child and all that it started: it politely, then what is left for good."""
+    if process.returncode is not None:
+        return process.returncode
+    _signal(os.killpg, process.pid, signal.SIGTERM)
+    deadline = time.monotonic() + patience
+    while not has_ended(process) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    sweep(process)
+    return process.wait()
+
+
+def sweep(process: subprocess.Popen[bytes]) -> None:
+    """Kill what is in the child's session: some of it may have left the process group, or lost its parent."""
+    if process.returncode is None:
+        for pid in [*_session(process.pid), process.pid]:
+            _signal(os.kill, pid, signal.SIGKILL)
+
+
+def _session(leader: int) -> list[int]:
+    stats = (_stat(int(entry.name)) for entry in Path("/proc").glob("[0-9]*"))
+    return [stat.pid for stat in stats if stat is not None and stat.session == leader]
+
+
+@dataclass(frozen=True)
+class Stat:
+    """What tells a process from a later one with the same id."""
+
+    pid: int
+    session: int
+    started: int
+
+
+def _stat(pid: int) -> Stat | None:
+    try:
+        # The name in parentheses may hold anything; what follows it may not.
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return Stat(pid, session=int(fields[3]), started=int(fields[19]))
+
+
+def start_time(pid: int) -> int | None:
+    """When it started, in the kernel's ticks; None if there is no such process, or no /proc."""
+    found = _stat(pid)
+    return found.started if found else None
+
+
+def _signal(send: Callable[[int, int], None], target: int, sign: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(leader, sign)
+        send(target, sign)
 
 
 def tail(log: Path, lines: int = 30) -> str:

@@ -1,0 +1,50 @@
+"""The demo's steps: what is going on, for how long, and where its log is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.harness import paths
+from tests.harness.processes import has_ended, spawn, stop, sweep, tail
+
+BEGUN = time.monotonic()
+HEARTBEAT = 15
+
+
+class StepFailed(Exception):
+    """A step did not work; the message holds the end of its log."""
+
+
+def announce(title: str) -> None:
+    print(f"[{time.monotonic() - BEGUN:4.0f} s] {title}", flush=True)
+
+
+def run(title: str, command: Sequence[str | Path], *, log: Path, env: Mapping[str, str]) -> None:
+    """Run a program with its output in a log, and show that it lives. What it leaves behind is ended."""
+    announce(f"{title} (log: {shown(log)})")
+    process = spawn(command, log=log, cwd=paths.ROOT, env=env)
+    try:
+        begun = beat = time.monotonic()
+        while not has_ended(process):
+            time.sleep(0.1)
+            beat = _heartbeat(begun, beat)
+        sweep(process)
+    finally:
+        code = stop(process)
+    if code:
+        raise StepFailed(f"{title}: failed with {code}. The end of {shown(log)}:\n{tail(log)}")
+
+
+def _heartbeat(begun: float, last: float) -> float:
+    now = time.monotonic()
+    if now - last < HEARTBEAT:
+        return last
+    print(f"         ... {now - begun:.0f} s", flush=True)
+    return now
+
+
+def shown(path: Path) -> str:
+    """As the reader would type it from the checkout."""
+    return str(path.relative_to(paths.ROOT)) if path.is_relative_to(paths.ROOT) else str(path)
