@@ -1,0 +1,29 @@
+"""The errors of the parts that do not know Airflow.
+
+LakekeeperError
+├── UsageError       a wrong argument, option or configuration: trying again cannot help
+└── ReportError      the job left no report that can be read
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class LakekeeperError(Exception):
+    """Base of this package's errors."""
+
+
+class UsageError(LakekeeperError, ValueError):
+    """A wrong argument, option or configuration value."""
+
+
+class ReportError(LakekeeperError):
+    """A report is missing or is not what the wire promises."""
+
+
+def nearest(word: object, known: Iterable[str]) -> str:
+    """Return a hint such as `` (did you mean 'master'?)``, or the empty string."""
+    close = difflib.get_close_matches(str(word), sorted(known), n=1, cutoff=0.5)
+    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -1,0 +1,225 @@
+"""The options of the jobs: their names on the wire, types, defaults and command line flags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.parsers import (
+    Parser,
+    absent,
+    boolean,
+    choice,
+    integer,
+    number,
+    partition_list,
+    pattern,
+    text,
+    text_list,
+    wrong,
+)
+
+ANALYZE, COMPACT, ROLLBACK, CLEANUP = "analyze", "compact", "rollback", "cleanup"
+VERBS = (ANALYZE, COMPACT, ROLLBACK, CLEANUP)
+
+_IDENTIFIER = re.compile(r"[^\s.,`'\"/]+")
+_SIZE = re.compile(r"\d+(\.\d+)?\s*([kmgt]i?)?b?", re.IGNORECASE)
+_DURATION = re.compile(r"\d+[dhms]")
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option: ``flag`` is None where only the request file carries it."""
+
+    key: str
+    parse: Parser
+    default: Any
+    help: str
+    flag: str | None = None
+    verbs: tuple[str, ...] = VERBS
+    in_config: bool = True
+    per_table: bool = True
+
+
+_REWRITE = (ANALYZE, COMPACT)
+OPTIONS: Mapping[str, Option] = {
+    option.key: option
+    for option in (
+        Option("block_size_mb", integer(1), 128, "HDFS block size in MB", "--block-size", _REWRITE),
+        Option(
+            "compaction_ratio_threshold",
+            number,
+            10.0,
+            "compact where min(average, median) file size is below block size / ratio",
+            "--ratio-threshold",
+            _REWRITE,
+        ),
+        Option(
+            "min_input_files", integer(2), 2, "leave units with fewer files", "--min-input-files", _REWRITE
+        ),
+        Option(
+            "target_file_size",
+            pattern(_SIZE, "a size such as 512mb"),
+            None,
+            "size of the files to write, such as 512mb (default: the block size)",
+            "--target-file-size",
+            _REWRITE,
+        ),
+        Option(
+            "partitions",
+            partition_list,
+            None,
+            "partitions as JSON, possibly partial; null is the default partition",
+            "--partitions",
+            _REWRITE,
+            in_config=False,
+        ),
+        Option(
+            "where", text, None, "SQL condition on the partition keys", "--where", _REWRITE, in_config=False
+        ),
+        Option(
+            "sort_columns", text_list, None, "sort the rewritten files by a,b", "--sort-columns", (COMPACT,)
+        ),
+        Option(
+            "analyze_after_compaction",
+            boolean,
+            False,
+            "refresh the metastore's statistics afterwards",
+            "--analyze-stats",
+            (COMPACT,),
+        ),
+        Option(
+            "dry_run",
+            boolean,
+            False,
+            "decide and report, write nothing",
+            "--dry-run",
+            (COMPACT, CLEANUP),
+            per_table=False,
+        ),
+        Option(
+            "deadline",
+            text,
+            None,
+            "no swap after this instant (ISO 8601)",
+            "--deadline",
+            (COMPACT,),
+            in_config=False,
+        ),
+        Option(
+            "parallelism",
+            integer(1),
+            4,
+            "units worked on side by side",
+            "--parallelism",
+            (COMPACT, ROLLBACK, CLEANUP),
+            per_table=False,
+        ),
+        Option(
+            "verify",
+            choice("count", "hash"),
+            "count",
+            "compare row counts, or contents as well",
+            "--verify",
+            (COMPACT,),
+        ),
+        Option(
+            "on_failure",
+            choice("keep", "undo"),
+            "keep",
+            "what becomes of units swapped before a failure",
+            "--on-failure",
+            (COMPACT,),
+        ),
+        Option(
+            "on_new_data",
+            choice("keep", "refuse"),
+            "keep",
+            "rows appended since the compaction stay, or refuse",
+            "--on-new-data",
+            (ROLLBACK,),
+        ),
+        Option(
+            "older_than",
+            pattern(_DURATION, "a duration such as 7d"),
+            None,
+            "only runs older than this, such as 7d",
+            "--older-than",
+            (CLEANUP,),
+        ),
+        Option("keep_last", integer(0), None, "keep the newest N runs", "--keep-last", (CLEANUP,)),
+        Option("skip_trash", boolean, False, "delete without the HDFS trash", "--skip-trash", (CLEANUP,)),
+        Option("backup_prefix", pattern(_IDENTIFIER, "a name"), "__bkp", "prefix of backup tables"),
+        Option("backup_database", pattern(_IDENTIFIER, "a name"), None, "database of backup tables"),
+        Option("register_backup", boolean, True, "register backups as tables"),
+        Option(
+            "staging_ttl",
+            pattern(_DURATION, "a duration such as 24h"),
+            "24h",
+            "age from which a writer's staging folder is dead",
+        ),
+        Option(
+            "log_level",
+            choice("DEBUG", "INFO", "WARNING", "ERROR", fold=str.upper),
+            "INFO",
+            "verbosity of the job",
+            "--log-level",
+            per_table=False,
+        ),
+        Option(
+            "include",
+            text,
+            None,
+            "narrow --database to tables matching this glob",
+            "--include",
+            in_config=False,
+        ),
+        Option("exclude", text, None, "leave out tables matching this glob", "--exclude", in_config=False),
+    )
+}
+
+
+def parse_options(given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
+    """Type-check options by key; None means "not given" and is left out."""
+    parsed = {k: OPTIONS[k].parse(f"{where}{k}", v) for k, v in given.items() if not absent(v)}
+    if "partitions" in parsed and "where" in parsed:
+        raise UsageError("give either partitions or where, not both")
+    return parsed
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The tables to work on; names are lower case, as the metastore holds them."""
+
+    tables: tuple[str, ...] = ()
+    database: str | None = None
+
+    @classmethod
+    def of(cls, table: Any = None, tables: Any = None, database: Any = None) -> Selection:
+        """Accept exactly one of the three."""
+        given = {"table": table, "tables": tables, "database": database}
+        named = {name: value for name, value in given.items() if not absent(value) and value != []}
+        if len(named) != 1:
+            found = " and ".join(f"{name}={value!r}" for name, value in named.items()) or "none of them"
+            raise UsageError(f"give exactly one of table, tables and database; got {found}")
+        [(name, value)] = named.items()
+        if name == "database":
+            return cls(database=pattern(_IDENTIFIER, "the name of a database")(name, value).lower())
+        names = [value] if name == "table" else text_list(name, value)
+        return cls(tables=tuple(dict.fromkeys(table_name(name, item) for item in names)))
+
+    @property
+    def key(self) -> str:
+        """The selection as one text that does not depend on the order of the names."""
+        return f"database:{self.database}" if self.database else ",".join(sorted(self.tables))
+
+
+def table_name(name: str, value: Any) -> str:
+    """Accept ``db.table``."""
+    parts = value.strip().split(".") if isinstance(value, str) else []
+    if len(parts) != 2 or not all(_IDENTIFIER.fullmatch(part) for part in parts):
+        raise wrong(name, value, "a table as db.table")
+    return ".".join(parts).lower()

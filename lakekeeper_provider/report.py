@@ -1,0 +1,206 @@
+"""The report of a job: read, judged, shown and summed up for XCom."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from lakekeeper_provider.exceptions import ReportError, UsageError
+
+SENTINEL = "LAKEKEEPER_REPORT "
+XCOM_LIMIT = 48 * 1024
+OUTCOMES = ("done", "nothing", "partial", "failed", "unsafe", "usage")
+TABLE_OUTCOMES = ("done", "nothing", "refused", "busy", "partial", "failed")
+_TROUBLE = ("failed", "quarantined")
+
+
+class Verdict(Enum):
+    """What a report means for the task."""
+
+    DONE = "done"
+    NOTHING = "nothing"
+    RETRY = "retry"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report that has been checked; ``tables`` are as the wire gives them."""
+
+    verb: str
+    run_id: str | None
+    outcome: str
+    error: str | None
+    started: str | None
+    ended: str | None
+    tables: tuple[Mapping[str, Any], ...]
+
+
+def parse(content: str | bytes, verb: str) -> Report:
+    """Check a report against the wire."""
+    try:
+        data = json.loads(content)
+    except ValueError as error:
+        raise ReportError(f"the report is not valid JSON: {error}") from None
+    if not isinstance(data, dict) or data.get("schema_version") != 1:
+        raise ReportError(f"expected a report of schema_version 1, got {str(content)[:200]!r}")
+    if data.get("verb") != verb:
+        raise ReportError(f"expected the report of {verb}, got the one of {data.get('verb')!r}")
+    if data.get("outcome") not in OUTCOMES:
+        raise ReportError(f"the report has an unknown outcome {data.get('outcome')!r}")
+    return Report(
+        verb=verb,
+        run_id=data.get("run_id"),
+        outcome=data["outcome"],
+        error=data.get("error"),
+        started=data.get("started"),
+        ended=data.get("ended"),
+        tables=tuple(_table(table) for table in data.get("tables") or ()),
+    )
+
+
+def _table(table: Any) -> Mapping[str, Any]:
+    if not isinstance(table, dict) or not isinstance(table.get("table"), str):
+        raise ReportError(f"the report has a table without a name: {table!r}")
+    if table.get("outcome") not in TABLE_OUTCOMES:
+        raise ReportError(f"{table['table']}: unknown outcome {table.get('outcome')!r} in the report")
+    return table
+
+
+def judge(report: Report, named: Iterable[str] = ()) -> tuple[Verdict, str]:
+    """
+    Say what a report means, and why.
+
+    :param named: the tables that were asked for by name: to refuse one of them is an error, while a
+        database may well hold tables that are none of our business
+    """
+    problems = _problems(report)
+    refused = [_because(t) for t in report.tables if t["outcome"] == "refused" and t["table"] in set(named)]
+    if report.outcome == "usage":
+        return Verdict.FAIL, f"{report.verb} could not start: {report.error or '; '.join(refused)}"
+    if report.outcome == "unsafe":
+        return Verdict.FAIL, f"a person must look at this before anything else runs: {_join(problems)}"
+    if problems or (report.outcome in ("partial", "failed") and not refused):
+        return Verdict.RETRY, f"{report.verb} {report.outcome}: {_join([*problems, *refused], report.error)}"
+    if refused:
+        return Verdict.FAIL, f"{report.verb} refused {'; '.join(refused)}"
+    return (Verdict.NOTHING if report.outcome == "nothing" else Verdict.DONE), _totals(report)
+
+
+def _join(problems: Sequence[str], error: str | None = None) -> str:
+    return "; ".join(filter(None, [error, *problems])) or "the report names no reason"
+
+
+def _problems(report: Report) -> list[str]:
+    tables = [table for table in report.tables if table["outcome"] in ("busy", "partial", "failed")]
+    if report.outcome == "unsafe":
+        tables = [t for t in report.tables if t in tables or _units(t, _TROUBLE)]
+    return [_because(table) for table in tables]
+
+
+def _because(table: Mapping[str, Any]) -> str:
+    reason = " ".join(filter(None, [table.get("code"), table.get("reason")]))
+    units = "; ".join(
+        f"{unit_name(unit['unit'])}: {unit['outcome']} {_reason(unit)}".rstrip()
+        for unit in _units(table, _TROUBLE)[:5]
+    )
+    detail = "; ".join(filter(None, [reason, units]))
+    return f"{table['table']} {table['outcome']}" + (f" ({detail})" if detail else "")
+
+
+def _reason(unit: Mapping[str, Any]) -> str:
+    return " ".join(filter(None, [unit.get("code"), unit.get("reason")]))
+
+
+def _units(table: Mapping[str, Any], outcomes: Sequence[str]) -> list[Mapping[str, Any]]:
+    return [unit for unit in table.get("units") or () if unit.get("outcome") in outcomes]
+
+
+def unit_name(unit: Mapping[str, str | None]) -> str:
+    """Return a unit as a person writes it."""
+    parts = (f"{key}={'<default>' if value is None else value}" for key, value in unit.items())
+    return "/".join(parts) or "the whole table"
+
+
+def flagged_units(table: Mapping[str, Any]) -> list[dict[str, str | None]]:
+    """Return the partition values of the units that an analysis flagged."""
+    return [dict(unit["unit"]) for unit in _units(table, ("flagged",))]
+
+
+def _totals(report: Report) -> str:
+    return f"{report.verb}: {report.outcome}, {len(report.tables)} table(s)"
+
+
+def render(report: Report) -> str:
+    """Return a small table for the task log."""
+    rows = [("table", "outcome", "files", "bytes", "note"), *(_row(table) for table in report.tables)]
+    widths = [max(len(row[i]) for row in rows) for i in range(5)]
+    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join([f"{_totals(report)}, run {report.run_id or '-'}", *lines])
+
+
+def _row(table: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
+    before, after = table.get("before") or {}, table.get("after") or {}
+    files = _change(before.get("files"), after.get("files"), str)
+    sizes = _change(before.get("bytes"), after.get("bytes"), human)
+    note = " ".join(filter(None, [table.get("code"), table.get("reason"), table.get("backup_table")]))
+    return table["table"], table["outcome"], files, sizes, note
+
+
+def _change(before: Any, after: Any, show: Any) -> str:
+    shown = [show(value) for value in (before, after) if value is not None]
+    return " -> ".join(shown)
+
+
+def human(size: float) -> str:
+    """Return a number of bytes for a person."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.1f} TB"
+
+
+def summary(report: Report, uri: str | None) -> dict[str, Any]:
+    """Return what goes to XCom: under 48 KB, else without the units, for which ``uri`` stands."""
+    value = {
+        "schema_version": 1,
+        "verb": report.verb,
+        "run_id": report.run_id,
+        "outcome": report.outcome,
+        "started": report.started,
+        "ended": report.ended,
+        "report": uri,
+        "tables": [_summary(table, report.verb == "analyze") for table in report.tables],
+    }
+    for shorter in (value, *_shorter(value)):
+        if _size(shorter) <= XCOM_LIMIT:
+            return shorter
+    raise UsageError(
+        f"the summary of {len(report.tables)} table(s) has {_size(value)} bytes, more than the {XCOM_LIMIT} "
+        "that go to XCom: set report_dir to a folder that keeps reports, or work on fewer tables at once"
+    )
+
+
+def _shorter(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    analysis, tables = value["verb"] == "analyze", value["tables"]
+    if analysis and value["report"] is None:
+        return  # the flagged units would be nowhere
+    if analysis:
+        tables = [{**table, "flagged": None} for table in tables]
+        yield {**value, "tables": tables}
+    keys = ("table", "outcome", "run_id", "flagged")
+    yield {**value, "tables": [{key: table[key] for key in keys if key in table} for table in tables]}
+
+
+def _size(value: Any) -> int:
+    return len(json.dumps(value))
+
+
+def _summary(table: Mapping[str, Any], analysis: bool) -> dict[str, Any]:
+    keys = ("table", "outcome", "code", "reason", "run_id", "before", "after", "rows", "backup_table")
+    brief = {key: table.get(key) for key in keys}
+    return {**brief, "flagged": flagged_units(table)} if analysis else brief

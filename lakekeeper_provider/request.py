@@ -1,0 +1,54 @@
+"""The request file: the resolved configuration and the units to work on, as the wire defines it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lakekeeper_provider.config import Config
+from lakekeeper_provider.options import Selection
+
+SCHEMA_VERSION = 1
+_UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+def build_request(
+    config: Config,
+    arguments: Mapping[str, Any],
+    *,
+    units: Mapping[str, Sequence[Mapping[str, str | None]]] | None = None,
+    runs: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, Any]:
+    """Return the request; parts that say nothing are left out."""
+    parts: dict[str, Any] = {
+        "arguments": dict(arguments),
+        "tables": {table: dict(options) for table, options in config.tables.items()},
+        "settings": dict(config.settings),
+    }
+    request = {"schema_version": SCHEMA_VERSION, **{key: part for key, part in parts.items() if part}}
+    # An empty `units` means "nothing", not "everything": it must never be dropped.
+    if units is not None:
+        request["units"] = {table: [dict(unit) for unit in found] for table, found in units.items()}
+    if runs is not None:
+        request["runs"] = {table: list(names) for table, names in runs.items()}
+    return request
+
+
+def dump(request: Mapping[str, Any]) -> bytes:
+    """Return the bytes of a request file."""
+    return json.dumps(request, indent=1, ensure_ascii=False).encode()
+
+
+def run_id_of(dag_id: str, dag_run_id: str, task_id: str, selection: Selection) -> str:
+    """
+    Return the id of a compaction: the same for every try of a task, so that a retry resumes its own run.
+
+    Neither the try number nor the map index is part of it: a mapped list may come in another order.
+    """
+    identity = json.dumps([dag_id, dag_run_id, task_id, selection.key])
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
+    slug = _UNSAFE.sub("-", f"{dag_id}-{task_id}").strip("-")[:47].rstrip("-")
+    return f"{slug}-{digest}" if slug else digest
