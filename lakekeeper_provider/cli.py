@@ -1,0 +1,213 @@
+"""The command ``lakekeeper``: the jobs of the operators, from a shell."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from lakekeeper_provider import __version__, bundle, commands, config, request
+from lakekeeper_provider.commands import BOOLEAN_FLAGS
+from lakekeeper_provider.config import Config, SparkSubmit
+from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.options import COMPACT, OPTIONS, ROLLBACK, VERBS, Option, Selection
+
+TEMPLATE = Path(__file__).with_name("template.yaml")
+_HELP = {
+    "analyze": "Report which tables need compaction. Writes nothing.",
+    "compact": "Compact Hive external tables; the originals are kept.",
+    "rollback": "Put the originals of a compaction back.",
+    "cleanup": "Delete kept originals and their backup tables. Those runs cannot be rolled back afterwards.",
+}
+_EPILOG = """\
+exit codes:
+  0  done, or nothing to do
+  1  a table or unit failed, was busy, or was refused though asked for by name
+  2  wrong usage or configuration
+  3  a unit is in a state that needs a person
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; its exit code is the one of the job."""
+    arguments = build_parser().parse_args(argv)
+    try:
+        if arguments.command == "generate-config":
+            return generate_config(arguments.output, force=arguments.force)
+        return run(arguments)
+    except UsageError as error:
+        print(f"lakekeeper: error: {error}", file=sys.stderr)
+        return 2
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser; ``-c`` may stand before or after the command."""
+    parser = argparse.ArgumentParser(
+        prog="lakekeeper",
+        description="Safe compaction of Hive external tables: analyze, compact, roll back, clean up.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("-c", "--config-file", metavar="PATH", help="YAML configuration file")
+    parser.add_argument("--version", action="version", version=f"lakekeeper {__version__}")
+    verbs = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for verb in VERBS:
+        _add_verb(verbs.add_parser(verb, help=_HELP[verb], description=_HELP[verb]), verb)
+    generate = verbs.add_parser(
+        "generate-config",
+        help="Write a commented configuration template.",
+        description="Write a commented configuration template, to standard output without --output.",
+    )
+    generate.add_argument("--output", "-o", metavar="PATH", type=Path, help="file to write")
+    generate.add_argument("--force", action="store_true", help="overwrite the file")
+    return parser
+
+
+def _add_verb(parser: argparse.ArgumentParser, verb: str) -> None:
+    # SUPPRESS: without it, the absent option here would wipe out the one given before the command.
+    parser.add_argument(
+        "-c", "--config-file", metavar="PATH", default=argparse.SUPPRESS, help="YAML configuration file"
+    )
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--table", metavar="DB.TABLE", help="the table to work on")
+    which.add_argument("--tables", metavar="DB.A,DB.B", help="several tables")
+    which.add_argument("--database", metavar="DB", help="all the tables of a database")
+    for option in OPTIONS.values():
+        if option.flag and verb in option.verbs:
+            _add_option(parser, option)
+    if verb in (COMPACT, ROLLBACK):
+        text = "name of the run" if verb == COMPACT else "the run to undo (default: the newest)"
+        parser.add_argument("--run-id", metavar="ID", help=text)
+
+
+def _add_option(parser: argparse.ArgumentParser, option: Option) -> None:
+    switches = BOOLEAN_FLAGS.get(option.key)
+    if switches is None:
+        shown = "" if option.default is None else f" ({option.default})"
+        parser.add_argument(
+            option.flag or "", dest=option.key, type=_typed(option), help=f"{option.help}{shown}"
+        )
+        return
+    for value, flag in switches.items():
+        text = option.help if value else f"do not {option.help}"
+        parser.add_argument(flag, dest=option.key, action="store_const", const=value, help=text)
+
+
+def _typed(option: Option) -> Any:
+    def parse(value: str) -> Any:
+        try:
+            return option.parse("", value)
+        except UsageError as error:
+            raise argparse.ArgumentTypeError(str(error).lstrip(": ")) from None
+
+    parse.__name__ = option.key
+    return parse
+
+
+def generate_config(output: Path | None, *, force: bool) -> int:
+    """Write the template; an existing file is only replaced on request."""
+    if output is None:
+        sys.stdout.write(TEMPLATE.read_text(encoding="utf-8"))
+        return 0
+    try:
+        with output.open("w" if force else "x", encoding="utf-8") as file:
+            file.write(TEMPLATE.read_text(encoding="utf-8"))
+    except FileExistsError:
+        raise UsageError(f"{output} exists; --force overwrites it") from None
+    except OSError as error:
+        raise UsageError(f"cannot write {output}: {error.strerror}") from None
+    print(f"wrote {output}")
+    return 0
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Build the spark-submit command and run it."""
+    settings = config.load(arguments.config_file)
+    with tempfile.TemporaryDirectory(prefix="lakekeeper-") as folder:
+        command = build_command(arguments, settings, Path(folder))
+        if not shutil.which(command[0]):
+            raise UsageError(
+                f"{command[0]!r} was not found: install a Spark client, or set spark_submit.submit_command"
+            )
+        print(f"Launching: {shlex.join(command)}", file=sys.stderr, flush=True)
+        return _wait(subprocess.Popen(command))
+
+
+def build_command(arguments: argparse.Namespace, settings: Config, folder: Path) -> list[str]:
+    """Return the command; ``folder`` takes the bundle and the request."""
+    spark = _shell_spark(settings.spark_submit)
+    flags = job_flags(arguments)
+    remaining = request_of(settings)
+    if remaining:
+        spark, where = _place_request(spark, request.dump(remaining), folder)
+        flags += ["--request", where]
+    if spark.script_path:
+        return commands.spark_submit_command(spark, spark.script_path, [arguments.command, *flags])
+    jobs = [str(bundle.build_bundle(folder))]
+    return commands.spark_submit_command(spark, str(bundle.job_script(arguments.command)), flags, jobs)
+
+
+def job_flags(arguments: argparse.Namespace) -> list[str]:
+    """Return the flags that were given; a file's options travel in the request, below table properties."""
+    given = {key: getattr(arguments, key, None) for key in OPTIONS}
+    selection = Selection.of(arguments.table, arguments.tables, arguments.database)
+    flags = commands.selection_flags(selection)
+    flags += commands.option_flags({key: value for key, value in given.items() if value is not None})
+    run_id = getattr(arguments, "run_id", None)
+    return flags + (["--run-id", run_id] if run_id else [])
+
+
+def request_of(settings: Config) -> dict[str, Any] | None:
+    """Return the request for what the file says beyond the defaults, or None."""
+    changed = {key: value for key, value in settings.settings.items() if value != OPTIONS[key].default}
+    built = request.build_request(replace(settings, settings=changed), {})
+    return built if len(built) > 1 else None
+
+
+def _place_request(spark: SparkSubmit, content: bytes, folder: Path) -> tuple[SparkSubmit, str]:
+    path = folder / "lakekeeper-request.json"
+    path.write_bytes(content)
+    if spark.deploy_mode != "cluster":
+        return spark, f"file://{path}"
+    # The driver runs elsewhere: --files puts the request into its working directory.
+    return replace(spark, extra_files=(*spark.extra_files, str(path))), path.name
+
+
+def _shell_spark(spark: SparkSubmit) -> SparkSubmit:
+    if not spark.enabled:
+        kept = (
+            "submit_command",
+            "principal",
+            "keytab",
+            "driver_memory",
+            "extra_conf",
+            "extra_files",
+            "py_files",
+        )
+        return SparkSubmit(**{name: getattr(spark, name) for name in kept})
+    if spark.deploy_mode == "cluster":
+        # A second attempt by YARN would start while the first may still be at work.
+        conf = {"spark.yarn.maxAppAttempts": "1", **spark.extra_conf}
+        return replace(spark, extra_conf=conf)
+    return spark
+
+
+def _wait(process: subprocess.Popen[bytes]) -> int:
+    """Wait for the job to end by itself: an interrupt reaches it too, and it knows how to stop."""
+    while True:
+        try:
+            code = process.wait()
+            return code if code >= 0 else 128 - code
+        except KeyboardInterrupt:
+            continue
+
+
+if __name__ == "__main__":
+    sys.exit(main())
