@@ -1,0 +1,1 @@
+"""Operators that run the maintenance jobs through spark-submit."""

@@ -1,0 +1,68 @@
+"""Find the tables and partitions that hold too many small files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.operators.base import LakekeeperOperator
+from lakekeeper_provider.options import ANALYZE
+
+REWRITE_KEYS = (
+    "block_size_mb",
+    "compaction_ratio_threshold",
+    "min_input_files",
+    "target_file_size",
+    "partitions",
+    "where",
+)
+
+
+class RewriteOperator(LakekeeperOperator):
+    """
+    Base of analysis and compaction, which look for the same units.
+
+    :param block_size_mb: the HDFS block size in MB (128)
+    :param compaction_ratio_threshold: a unit is flagged where min(average, median) file size is below
+        ``block_size_mb`` / this ratio (10)
+    :param min_input_files: leave units with fewer files (2)
+    :param target_file_size: size of the files to write, such as ``512mb`` (the block size)
+    :param partitions: only these partitions, such as ``[{"date": "2026-02-23"}]``; a spec may be partial
+    :param where: or only the partitions that meet this SQL condition on the partition keys
+    """
+
+    option_keys: ClassVar[tuple[str, ...]] = (*LakekeeperOperator.option_keys, *REWRITE_KEYS)
+    template_fields: Sequence[str] = (*LakekeeperOperator.template_fields, *REWRITE_KEYS)
+
+    def __init__(
+        self,
+        *,
+        block_size_mb: int | str | None = None,
+        compaction_ratio_threshold: float | str | None = None,
+        min_input_files: int | str | None = None,
+        target_file_size: str | None = None,
+        partitions: Sequence[dict[str, Any]] | str | None = None,
+        where: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        if partitions is not None and where is not None:
+            raise UsageError("give either partitions or where, not both")
+        self.block_size_mb = block_size_mb
+        self.compaction_ratio_threshold = compaction_ratio_threshold
+        self.min_input_files = min_input_files
+        self.target_file_size = target_file_size
+        self.partitions = partitions
+        self.where = where
+
+
+class AnalyzeOperator(RewriteOperator):
+    """
+    Report which units need compaction; writes nothing.
+
+    The XCom holds a summary per table with the flagged units; give it to ``CompactOperator(analysis=...)``.
+    See ``RewriteOperator`` and ``LakekeeperOperator`` for the arguments.
+    """
+
+    verb = ANALYZE

@@ -1,0 +1,104 @@
+"""Compact what is flagged, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from lakekeeper_provider import request
+from lakekeeper_provider.compat import AirflowSkipException, Context
+from lakekeeper_provider.config import Config
+from lakekeeper_provider.operators import xcom
+from lakekeeper_provider.operators.analyze import RewriteOperator
+from lakekeeper_provider.operators.base import check_source
+from lakekeeper_provider.operators.submission import Job
+from lakekeeper_provider.options import ANALYZE, COMPACT, Selection
+
+_KEYS = ("dry_run", "sort_columns", "analyze_after_compaction", "parallelism", "verify", "on_failure")
+
+
+class CompactOperator(RewriteOperator):
+    """
+    Rewrite small files of Hive external tables and swap them in by rename; the originals are kept.
+
+    *Skipped* where nothing is flagged. A retry resumes the run that the try before it began, a cleared task
+    really compacts again. In an open ``window`` no swap is made after it closes. See ``RewriteOperator``
+    and ``LakekeeperOperator`` for the other arguments.
+
+    :param analysis: the output of an ``AnalyzeOperator``, or a list of them: exactly the units that it
+        flagged are compacted. Without it the job analyses first; then give ``table``, ``tables`` or
+        ``database``
+    :param dry_run: decide and report, write nothing
+    :param sort_columns: sort the rewritten files by these columns
+    :param analyze_after_compaction: refresh the metastore's statistics afterwards
+    :param parallelism: units worked on side by side (4)
+    :param verify: ``count`` rows (default), or ``hash`` their contents as well
+    :param on_failure: ``keep`` the units already swapped when another fails (default), or ``undo`` them
+    """
+
+    verb = COMPACT
+    skips_on_nothing = True
+    option_keys: ClassVar[tuple[str, ...]] = (*RewriteOperator.option_keys, *_KEYS)
+    template_fields: Sequence[str] = (*RewriteOperator.template_fields, *_KEYS, "analysis")
+
+    def __init__(
+        self,
+        *,
+        analysis: Mapping[str, Any] | Iterable[Mapping[str, Any]] | str | None = None,
+        dry_run: bool | str | None = None,
+        sort_columns: Sequence[str] | str | None = None,
+        analyze_after_compaction: bool | str | None = None,
+        parallelism: int | str | None = None,
+        verify: str | None = None,
+        on_failure: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self._from_analysis = check_source("analysis", analysis, self.table, self.tables, self.database)
+        self.analysis = analysis
+        self.dry_run = dry_run
+        self.sort_columns = sort_columns
+        self.analyze_after_compaction = analyze_after_compaction
+        self.parallelism = parallelism
+        self.verify = verify
+        self.on_failure = on_failure
+
+    def prepare(self, settings: Config, deadline: str | None, context: Context) -> Job:
+        """Return the job for the flagged units; skip where there are none."""
+        analyses = xcom.entries("analysis", self.analysis, ANALYZE)
+        units = xcom.flagged_units(analyses) if self._from_analysis else None
+        selection = self._all_tables(analyses) if self._from_analysis else self.selection()
+        run_id = self._run_id(selection, context)
+        built = request.build_request(settings, self.arguments(), units=units)
+        # Pushed before anything is done: if this process dies, rollback still knows which run to undo.
+        self.push(_started(selection, run_id), context)
+        if units is not None and not units:
+            raise AirflowSkipException("the analysis flagged nothing: there is nothing to compact")
+        chosen = selection if units is None else Selection(tables=tuple(sorted(units)))
+        return Job(chosen, built, {"deadline": deadline} if deadline else {}, run_id)
+
+    def _all_tables(self, analyses: Iterable[Mapping[str, Any]]) -> Selection:
+        # All of them, flagged or not, so that the run id is the same when a retry finds less to do.
+        return Selection(tables=tuple(sorted({t["table"] for entry in analyses for t in entry["tables"]})))
+
+    def _run_id(self, selection: Selection, context: Context) -> str:
+        return request.run_id_of(self.dag_id, context["dag_run"].run_id, self.task_id, selection)
+
+    def result(self, summary: dict[str, Any], job: Job) -> dict[str, Any]:
+        """Return the summary with the run id, also for tables about which the job says nothing."""
+        return {**summary, "run_id": job.run_id, "database": job.selection.database}
+
+
+def _started(selection: Selection, run_id: str) -> dict[str, Any]:
+    """Return a summary before there is a report."""
+    return {
+        "schema_version": 1,
+        "verb": COMPACT,
+        "run_id": run_id,
+        "outcome": "nothing",
+        "started": None,
+        "ended": None,
+        "report": None,
+        "database": selection.database,
+        "tables": [{"table": t, "outcome": "nothing", "run_id": run_id} for t in selection.tables],
+    }

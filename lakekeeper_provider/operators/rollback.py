@@ -1,0 +1,154 @@
+"""Undo a compaction: at once, or only when a person clears the task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from lakekeeper_provider import request
+from lakekeeper_provider.compat import AirflowSkipException, BaseOperator, Context
+from lakekeeper_provider.config import Config
+from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.operators import xcom
+from lakekeeper_provider.operators.base import LakekeeperOperator, check_source
+from lakekeeper_provider.operators.submission import Job
+from lakekeeper_provider.options import COMPACT, ROLLBACK, Selection
+
+RECORD = "record"
+_KEYS = ("on_new_data", "parallelism")
+
+
+class RecordCompactionOperator(BaseOperator):
+    """
+    Remember in which pass of the DAG run a compaction ended; it stands between ``compact`` and ``rollback``.
+
+    Whoever clears the compaction, or anything before it, clears this task with it; whoever clears the
+    rollback alone does not. That is how ``RollbackOperator(only_when_cleared=True)`` tells the two apart.
+    It runs however the compaction ended, so give the DAG another last task that fails with it, or a failed
+    run would look green.
+
+    :param compaction: the output of a ``CompactOperator``, mapped or not
+    """
+
+    template_fields: Sequence[str] = ("compaction",)
+    ui_color = "#eef1e6"
+
+    def __init__(self, *, compaction: Any, trigger_rule: str = "all_done", **kwargs: Any) -> None:
+        super().__init__(trigger_rule=trigger_rule, **kwargs)
+        self.compaction = compaction
+
+    def execute(self, context: Context) -> dict[str, Any]:
+        """Return the runs of the compaction and the pass of the DAG run."""
+        found = xcom.entries("compaction", self.compaction, COMPACT)
+        return {
+            "schema_version": 1,
+            "verb": RECORD,
+            "pass": xcom.current_pass(context),
+            "compactions": [_brief(entry) for entry in found],
+        }
+
+
+def _brief(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep what rollback needs. A table that was refused has no run."""
+    tables = [{"table": t["table"]} for t in entry["tables"] if t["outcome"] != "refused"]
+    keep = {key: entry.get(key) for key in ("schema_version", "verb", "run_id", "database")}
+    return {**keep, "tables": tables}
+
+
+class RollbackOperator(LakekeeperOperator):
+    """
+    Put the original files of a compaction back; a second time it finds nothing to do and is green.
+
+    At once: ``RollbackOperator(table="sales.events")`` undoes the newest run, or the one that ``run_id``
+    names.
+
+    From the UI: ``RollbackOperator(compaction=record.output, only_when_cleared=True)`` with ``record`` a
+    ``RecordCompactionOperator``. It is skipped when the DAG runs. Clear this task alone, after the DAG run
+    has finished, to undo the compaction of that DAG run; clear the compaction to compact again, which skips
+    the rollback again. A retry never undoes anything by itself. See ``LakekeeperOperator`` for the other
+    arguments.
+
+    :param compaction: the output of a ``RecordCompactionOperator``, or of a ``CompactOperator``: exactly
+        its runs are undone
+    :param run_id: the run to undo
+    :param only_when_cleared: skip unless this task was cleared alone; needs the record
+    :param on_new_data: ``keep`` rows appended since the compaction (default), or ``refuse`` where there are
+        any
+    :param parallelism: units worked on side by side (4)
+    """
+
+    verb = ROLLBACK
+    option_keys: ClassVar[tuple[str, ...]] = (*LakekeeperOperator.option_keys, *_KEYS)
+    template_fields: Sequence[str] = (*LakekeeperOperator.template_fields, *_KEYS, "compaction", "run_id")
+
+    def __init__(
+        self,
+        *,
+        compaction: Any = None,
+        run_id: str | None = None,
+        only_when_cleared: bool = False,
+        on_new_data: str | None = None,
+        parallelism: int | str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self._from_compaction = check_source("compaction", compaction, self.table, self.tables, self.database)
+        if only_when_cleared and compaction is None:
+            raise UsageError("only_when_cleared needs compaction, the output of a RecordCompactionOperator")
+        self.compaction = compaction
+        self.run_id = run_id
+        self.only_when_cleared = only_when_cleared
+        self.on_new_data = on_new_data
+        self.parallelism = parallelism
+
+    def run_job(self, context: Context) -> Any:
+        """Look first whether a person asked for it: a rollback that only waits must not wait for a window."""
+        if self.only_when_cleared:
+            self._skip_unless_cleared(context)
+        return super().run_job(context)
+
+    def _skip_unless_cleared(self, context: Context) -> None:
+        record = self.compaction
+        if not isinstance(record, Mapping) or record.get("verb") != RECORD:
+            raise AirflowSkipException("no compaction was recorded in this DAG run: there is nothing to undo")
+        if record["pass"] is None or record["pass"] == xcom.current_pass(context):
+            raise AirflowSkipException(
+                "not cleared alone: after this DAG run has finished, clear this task to undo its compaction"
+            )
+        if context["ti"].try_number < 2:
+            raise AirflowSkipException(
+                "this task runs for the first time in this DAG run; clear it once more to undo the compaction"
+            )
+
+    def prepare(self, settings: Config, deadline: str | None, context: Context) -> Job | dict[str, Any]:
+        """Return the job for the runs to undo."""
+        arguments = self.arguments()
+        if not self._from_compaction:
+            return Job(self.selection(), request.build_request(settings, arguments), {}, self.run_id or None)
+        entries = self._compactions()
+        runs = _runs(entries)
+        if runs:
+            selection = Selection(tables=tuple(sorted(runs)))
+            return Job(selection, request.build_request(settings, arguments, runs=runs), {})
+        for entry in entries:
+            if entry.get("database"):  # the compaction of a database died before it could name tables
+                selection = Selection(database=entry["database"])
+                return Job(selection, request.build_request(settings, arguments), {}, entry["run_id"])
+        self.log.info("The compaction worked on no table: there is nothing to undo.")
+        return {"schema_version": 1, "verb": ROLLBACK, "outcome": "nothing", "tables": []}
+
+    def _compactions(self) -> list[Mapping[str, Any]]:
+        value = self.compaction
+        if isinstance(value, Mapping) and value.get("verb") == RECORD:
+            value = value["compactions"]
+        return xcom.entries("compaction", value, COMPACT)
+
+
+def _runs(entries: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Return the runs to undo by table."""
+    runs: dict[str, list[str]] = {}
+    for entry in entries:
+        for table in entry["tables"]:
+            if table.get("outcome") != "refused" and entry["run_id"] not in runs.get(table["table"], []):
+                runs.setdefault(table["table"], []).append(entry["run_id"])
+    return runs

@@ -1,0 +1,64 @@
+"""Reading what another of our tasks returned: one value, a list of them, or what a mapped task left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from lakekeeper_provider import exchange, report
+from lakekeeper_provider.compat import Context
+from lakekeeper_provider.exceptions import ReportError, UsageError
+from lakekeeper_provider.options import ANALYZE
+from lakekeeper_provider.parsers import from_json
+
+Unit = dict[str, str | None]
+
+
+def entries(name: str, value: Any, verb: str) -> list[Mapping[str, Any]]:
+    """Return the summaries of ``verb`` in an XCom; a mapped task that left none gives None."""
+    value = from_json(name, value)
+    found = [value] if isinstance(value, Mapping) or value is None else value
+    if isinstance(found, str) or not isinstance(found, Iterable):
+        raise UsageError(f"{name}: expected the output of a {verb} task, got {value!r}")
+    return [_entry(name, entry, verb) for entry in found if entry is not None]
+
+
+def _entry(name: str, entry: Any, verb: str) -> Mapping[str, Any]:
+    if not isinstance(entry, Mapping) or entry.get("schema_version") != 1 or entry.get("verb") != verb:
+        raise UsageError(f"{name}: expected the output of a {verb} task, got {str(entry)[:200]}")
+    return entry
+
+
+def flagged_units(analyses: Iterable[Mapping[str, Any]]) -> dict[str, list[Unit]]:
+    """Return the units that analyses flagged, by table; tables without any are left out."""
+    units: dict[str, list[Unit]] = {}
+    for analysis in analyses:
+        for table, found in _flagged(analysis):
+            units.setdefault(table, []).extend(found)
+    return {table: found for table, found in units.items() if found}
+
+
+def _flagged(analysis: Mapping[str, Any]) -> Iterable[tuple[str, list[Unit]]]:
+    tables = analysis["tables"]
+    if all(table.get("flagged") is not None for table in tables):
+        return [(table["table"], table["flagged"]) for table in tables]
+    uri = analysis.get("report")
+    if not uri:
+        raise UsageError("analysis: it holds neither the flagged units nor the report that has them")
+    try:
+        full = report.parse(exchange.read(uri), ANALYZE)
+    except ReportError as error:
+        raise UsageError(f"analysis: {uri}: {error}") from None
+    return [(table["table"], report.flagged_units(table)) for table in full.tables]
+
+
+def current_pass(context: Context) -> str | None:
+    """
+    Return what tells this pass of the DAG run from the one before a clear.
+
+    Clearing a task of a *finished* DAG run starts the run anew, with a new start date. Clearing one while
+    the run still runs does not, so that everything in between counts as one pass. (The run's
+    ``clear_number`` would not do: in Airflow 3 it also grows while the run is going on.)
+    """
+    start = context["dag_run"].start_date
+    return start.isoformat() if start else None

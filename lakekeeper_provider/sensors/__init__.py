@@ -1,0 +1,1 @@
+"""Sensors for maintenance windows and small files."""

@@ -1,0 +1,50 @@
+"""Wait until a table has too many small files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lakekeeper_provider.compat import BaseSensorOperator, Context, PokeReturnValue, fail_on_usage_error
+from lakekeeper_provider.operators import xcom
+from lakekeeper_provider.operators.analyze import AnalyzeOperator
+from lakekeeper_provider.window import MaintenanceWindow
+
+
+class _WindowClosed(Exception):
+    """The window is closed; the next poke looks again."""
+
+
+class SmallFilesSensor(BaseSensorOperator, AnalyzeOperator):
+    """
+    Succeed once an analysis flags something, and return that analysis; give it to
+    ``CompactOperator(analysis=...)``.
+
+    While ``window`` is closed nothing is submitted, and the sensor looks again at its next poke. Every poke
+    in the open window runs a Spark job, so poke seldom. Takes the arguments of ``AnalyzeOperator`` and of a
+    sensor.
+
+    :param poke_interval: seconds between two looks (3600)
+    :param mode: ``reschedule`` frees the worker in between (default), ``poke`` does not
+    """
+
+    template_fields: Sequence[str] = AnalyzeOperator.template_fields
+    ui_color = "#e6eef7"
+
+    def __init__(self, *, poke_interval: float = 3600, mode: str = "reschedule", **kwargs: Any) -> None:
+        super().__init__(poke_interval=poke_interval, mode=mode, **kwargs)
+
+    def poke(self, context: Context) -> PokeReturnValue:
+        """Analyse, if the window is open."""
+        try:
+            analysis = self.run_job(context)
+        except _WindowClosed as closed:
+            self.log.info("%s", closed)
+            return PokeReturnValue(is_done=False)
+        with fail_on_usage_error():
+            flagged = xcom.flagged_units([analysis])
+        return PokeReturnValue(is_done=bool(flagged), xcom_value=analysis)
+
+    def wait(self, window: MaintenanceWindow, message: str) -> None:
+        """Leave the waiting to the sensor's own rhythm."""
+        raise _WindowClosed(message)
