@@ -1,0 +1,20 @@
+"""Delete the originals of compactions that are past their retention. This cannot be undone.
+
+Example:
+
+    spark-submit cleanup.py --database sales --older-than 7d
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+# From a checkout the package lies beside this script; in a cluster it comes with --py-files, which wins.
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from spark_jobs.shell.job import main
+from spark_jobs.shell.verbs.cleanup import cleanup_table
+
+if __name__ == "__main__":
+    sys.exit(main("cleanup", cleanup_table, sys.argv[1:], __doc__ or ""))

@@ -1,0 +1,143 @@
+"""Which tables may be compacted at all. Every refusal has a stable code and one sentence (docs/design.md,
+section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from spark_jobs.core.errors import Refusal
+
+PARQUET, ORC = "parquet", "orc"
+#: Input format and SerDe must both be known: Hudi, for one, uses the Parquet SerDe under an input format of its own.
+_FORMATS = {
+    (
+        "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",
+        "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe",
+    ): PARQUET,
+    ("org.apache.hadoop.hive.ql.io.orc.OrcInputFormat", "org.apache.hadoop.hive.ql.io.orc.OrcSerde"): ORC,
+}
+#: File systems on which a directory rename is atomic.
+_SCHEMES = ("hdfs", "viewfs", "file")
+_PROVIDERS = {"iceberg": "ICEBERG", "delta": "DELTA", "hudi": "HUDI", "paimon": "PAIMON"}
+_MARKS = {
+    "_delta_log": "DELTA",
+    ".hoodie": "HUDI",
+    "_hoodie": "HUDI",
+}
+
+
+@dataclass(frozen=True)
+class Storage:
+    """How the files of a table or a partition are read; `location` is a decoded, fully qualified URI."""
+
+    location: str
+    input_format: str | None
+    serde: str | None
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def format(self) -> str | None:
+        return _FORMATS.get((self.input_format or "", self.serde or ""))
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    """What the metastore says of a table. `columns` are (name, Hive type), without the partition keys."""
+
+    name: str
+    kind: str
+    storage: Storage
+    provider: str | None
+    properties: Mapping[str, str]
+    columns: tuple[tuple[str, str], ...]
+    partition_keys: tuple[str, ...]
+    partition_types: tuple[str, ...] = ()
+    bucketed: bool = False
+    sorted_by: tuple[str, ...] = ()
+    unsupported: tuple[str, ...] = ()
+
+
+def check_table(facts: TableFacts, bucketing: str = "refuse", enabled: bool = True) -> str:
+    """The table's format, or a Refusal."""
+    _check_kind(facts)
+    _check_table_format(facts)
+    _check_owner(facts, enabled)
+    _check_layout(facts, bucketing)
+    check_scheme(facts.storage.location)
+    return check_storage(facts.storage, f"table {facts.name}")
+
+
+def _check_kind(facts: TableFacts) -> None:
+    if facts.kind == "VIEW" or "VIEW" in facts.kind:
+        raise Refusal("VIEW", f"{facts.name} is a view and has no files of its own")
+    if facts.properties.get("transactional", "").lower() == "true":
+        raise Refusal("TRANSACTIONAL", f"{facts.name} is transactional; Hive's own compactor looks after it")
+
+
+def _check_table_format(facts: TableFacts) -> None:
+    provider = (facts.provider or "").lower()
+    hint = facts.properties.get("table_type", "").lower() or provider.split(".")[-1]
+    handler = facts.properties.get("storage_handler", "")
+    for name, code in _PROVIDERS.items():
+        if name in (hint, provider) or name in handler.lower() or f"{name}.table" in facts.properties:
+            raise Refusal(
+                code,
+                f"{facts.name} is a {name.capitalize()} table; its files must only be rewritten by {name.capitalize()}",
+            )
+    if handler or any("storage handler" in feature.lower() for feature in facts.unsupported):
+        raise Refusal(
+            "STORAGE_HANDLER",
+            f"{facts.name} is read through a storage handler ({handler or 'non-native'}), not from files",
+        )
+    if facts.kind != "EXTERNAL":
+        raise Refusal(
+            "MANAGED", f"{facts.name} is a {facts.kind.lower()} table; only external tables are compacted"
+        )
+
+
+def _check_owner(facts: TableFacts, enabled: bool) -> None:
+    if "lakekeeper.run_id" in facts.properties or "/.lakekeeper" in facts.storage.location:
+        raise Refusal("BACKUP", f"{facts.name} is a backup made by a compaction")
+    if not enabled:
+        raise Refusal("OPTED_OUT", f"{facts.name} is opted out by lakekeeper.enabled=false")
+
+
+def _check_layout(facts: TableFacts, bucketing: str) -> None:
+    spark_bucketed = "spark.sql.sources.schema.numBuckets" in facts.properties
+    if spark_bucketed or (facts.bucketed and bucketing != "ignore"):
+        raise Refusal("BUCKETED", f"{facts.name} is bucketed; a rewrite would break its bucket files")
+    if any("skew" in feature.lower() for feature in facts.unsupported):
+        raise Refusal("SKEWED", f"{facts.name} is skewed; its files carry list-bucketing directories")
+
+
+def check_scheme(location: str) -> None:
+    scheme = location.split(":", 1)[0].lower()
+    if scheme not in _SCHEMES:
+        raise Refusal("OBJECT_STORE", f"{location} is on '{scheme}', where a directory rename is not atomic")
+
+
+def check_storage(storage: Storage, what: str) -> str:
+    """The format of a table or partition by its input format and SerDe, or a Refusal."""
+    if storage.format is None:
+        raise Refusal(
+            "SERDE",
+            f"{what} is stored as {storage.input_format} with {storage.serde}; only Parquet and ORC are compacted",
+        )
+    return storage.format
+
+
+def positional(facts: TableFacts) -> bool:
+    """Are columns matched by position rather than by name?"""
+    keys = ("parquet.column.index.access", "orc.force.positional.evolution")
+    sources = (facts.properties, facts.storage.properties)
+    return any(source.get(key, "").lower() == "true" for source in sources for key in keys)
+
+
+def check_marks(names: list[str], location: str) -> None:
+    """A folder of a table format inside a plain Hive table's root means the plain reading is wrong."""
+    for name in names:
+        if name in _MARKS:
+            raise Refusal(_MARKS[name], f"{location} holds {name}: its files belong to another table format")
+    if "metadata" in names and "data" in names:
+        raise Refusal("ICEBERG", f"{location} holds metadata/ and data/: it looks like an Iceberg table")

@@ -1,0 +1,36 @@
+"""Errors that a user sees: one line, the offending value, and the way out."""
+
+from __future__ import annotations
+
+
+class LakekeeperError(Exception):
+    """Base of all errors raised on purpose by the jobs."""
+
+
+class UsageError(LakekeeperError):
+    """The command line, the request or the configuration is wrong; nothing was touched (exit 2)."""
+
+
+class Refusal(LakekeeperError):
+    """A table or unit must not be compacted; `code` is stable, `reason` one sentence for a person."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(f"{code}: {reason}")
+        self.code = code
+        self.reason = reason
+
+
+class UnitChanged(LakekeeperError):
+    """A writer was active in the unit; nothing was swapped, or the swap was undone."""
+
+
+class Deferred(LakekeeperError):
+    """The deadline would be passed; the unit comes first the next time."""
+
+
+class VerificationFailed(LakekeeperError):
+    """What was written is not what was read; nothing was swapped."""
+
+
+class Unsafe(LakekeeperError):
+    """The state on the file system is one that no rule covers: nothing more is changed (exit 3)."""

@@ -1,0 +1,63 @@
+"""When is a directory worth compacting, and into how many files?"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass
+
+from spark_jobs.core.model import Manifest
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """`block_size` and `target_file_size` in bytes; a file is small under `block_size / ratio`."""
+
+    block_size: int = 128 * 1024 * 1024
+    ratio: float = 10.0
+    min_input_files: int = 2
+    target_file_size: int = 0
+
+    @property
+    def small_file(self) -> int:
+        return int(self.block_size / self.ratio)
+
+    @property
+    def target(self) -> int:
+        return self.target_file_size or self.block_size
+
+
+@dataclass(frozen=True)
+class Health:
+    """The figures behind a decision; sizes in bytes."""
+
+    files: int
+    bytes: int
+    avg_file_size: int
+    median_file_size: int
+    threshold: int
+    target_files: int
+    needs_compaction: bool
+
+
+def assess(manifest: Manifest, thresholds: Thresholds) -> Health:
+    """`min(avg, median)` catches both many small files and many small ones beside a few large ones."""
+    sizes = [f.length for f in manifest.data]
+    total = sum(sizes)
+    average = total // len(sizes) if sizes else 0
+    median = int(statistics.median(sizes)) if sizes else 0
+    target_files = max(1, math.ceil(total / thresholds.target))
+    small = min(average, median) < thresholds.small_file
+    return Health(
+        files=len(sizes),
+        bytes=total,
+        avg_file_size=average,
+        median_file_size=median,
+        threshold=thresholds.small_file,
+        target_files=target_files,
+        needs_compaction=small and _worthwhile(len(sizes), target_files, thresholds),
+    )
+
+
+def _worthwhile(files: int, target_files: int, thresholds: Thresholds) -> bool:
+    return files >= max(2, thresholds.min_input_files) and target_files < files

@@ -1,0 +1,176 @@
+"""The journal of a run: numbered, immutable records, and the state that they add up to.
+
+Records lie in `<run folder>/journal/000001.json`; paths inside are relative to the run folder, so that the
+folder can be renamed as a whole. One record holds a batch of units: a tool against small files must not
+leave two per partition. The journal is the authority: the metastore's backup table is only a projection of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from typing import Any
+
+from spark_jobs.core.errors import Unsafe
+from spark_jobs.core.model import Manifest, Spec, Unit
+
+SCHEMA_VERSION = 1
+
+RUN = "RUN"
+PREPARED = "PREPARED"
+COMMITTED = "COMMITTED"
+DISCARDED = "DISCARDED"
+FINISHED = "FINISHED"
+BACKUP = "BACKUP"
+ROLLBACK_PREPARED = "ROLLBACK_PREPARED"
+ROLLED_BACK = "ROLLED_BACK"
+CLEANUP_CLAIMED = "CLEANUP_CLAIMED"
+CLEANED = "CLEANED"
+
+
+@dataclass(frozen=True)
+class Record:
+    """One record; `at` is for people and for retention, never for deciding who was first."""
+
+    kind: str
+    at: datetime
+    body: Mapping[str, Any]
+
+    def encode(self) -> bytes:
+        stamp = self.at.astimezone(timezone.utc).isoformat()
+        return json.dumps(
+            {"schema_version": SCHEMA_VERSION, "kind": self.kind, "at": stamp, **self.body}
+        ).encode()
+
+    @classmethod
+    def decode(cls, data: bytes, name: str) -> Record:
+        """Raises Unsafe for a record that this version cannot read: it must not act on half an intent."""
+        try:
+            body = json.loads(data)
+            if body.pop("schema_version") != SCHEMA_VERSION:
+                raise ValueError("it was written by another version")
+            return cls(body.pop("kind"), datetime.fromisoformat(body.pop("at")), body)
+        except (ValueError, KeyError, AttributeError) as error:
+            raise Unsafe(f"journal record {name} cannot be read ({error}); nothing is changed") from None
+
+
+@dataclass(frozen=True)
+class Swap:
+    """The intent of one unit's swap, as PREPARED holds it: who is where before R1 and R2."""
+
+    spec: Spec
+    live: str
+    new: str
+    old: str
+    live_id: str
+    new_id: str
+    originals: Manifest
+    compacted: Manifest
+    rows: int
+
+    @property
+    def unit(self) -> Unit:
+        return Unit(self.spec, self.live)
+
+    def to_json(self) -> dict[str, Any]:
+        body = {**self.__dict__, "spec": [list(pair) for pair in self.spec]}
+        return {**body, "originals": self.originals.to_json(), "compacted": self.compacted.to_json()}
+
+    @classmethod
+    def from_json(cls, body: Mapping[str, Any]) -> Swap:
+        return cls(
+            **{
+                **body,
+                "spec": tuple((key, value) for key, value in body["spec"]),
+                "originals": Manifest.from_json(body["originals"]),
+                "compacted": Manifest.from_json(body["compacted"]),
+            }
+        )
+
+
+@dataclass(frozen=True)
+class UnitState:
+    """Where one unit of a run stands: its intent and the last record about it."""
+
+    swap: Swap
+    kind: str
+    at: datetime
+    body: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def restorable(self) -> bool:
+        """Are its originals still held by the run?"""
+        return self.kind in (COMMITTED, ROLLBACK_PREPARED)
+
+    @property
+    def cleanable(self) -> bool:
+        return self.kind in (COMMITTED, CLEANUP_CLAIMED)
+
+
+@dataclass(frozen=True)
+class RunState:
+    """What a run's records add up to."""
+
+    table: str
+    started: datetime
+    units: Mapping[str, UnitState] = field(default_factory=dict)
+    backup_table: str | None = None
+    outcome: str | None = None
+    homes: tuple[str, ...] = ()
+    location: str = ""
+
+    @property
+    def finished(self) -> bool:
+        return self.outcome is not None
+
+    @property
+    def committed_at(self) -> datetime | None:
+        """When the newest unit that still holds originals was swapped."""
+        return max((u.at for u in self.units.values() if u.cleanable), default=None)
+
+
+def fold(records: Iterable[Record]) -> RunState | None:
+    """The state after these records in order; None while there is no RUN record yet."""
+    state: RunState | None = None
+    for record in records:
+        state = _start(record) if state is None else _step(state, record)
+    return state
+
+
+def _start(record: Record) -> RunState:
+    if record.kind != RUN:
+        raise Unsafe(f"a journal starts with {record.kind} instead of {RUN}; nothing is changed")
+    body = record.body
+    return RunState(
+        body["table"], record.at, homes=tuple(body.get("homes", ())), location=body.get("location", "")
+    )
+
+
+def _step(state: RunState, record: Record) -> RunState:
+    if record.kind == RUN:
+        return replace(
+            state, outcome=None, homes=tuple(dict.fromkeys([*state.homes, *record.body.get("homes", ())]))
+        )
+    if record.kind == FINISHED:
+        return replace(state, outcome=record.body["outcome"])
+    if record.kind == BACKUP:
+        return replace(state, backup_table=record.body["backup_table"])
+    return replace(state, units={**state.units, **_unit_step(state, record)})
+
+
+def _unit_step(state: RunState, record: Record) -> dict[str, UnitState]:
+    if record.kind == PREPARED:
+        swaps = [Swap.from_json(body) for body in record.body["swaps"]]
+        return {swap.unit.key: UnitState(swap, PREPARED, record.at) for swap in swaps}
+    return dict(_moved(state, record, body) for body in record.body["units"])
+
+
+def _moved(state: RunState, record: Record, body: Mapping[str, Any]) -> tuple[str, UnitState]:
+    key = body["unit"]
+    if key not in state.units:
+        raise Unsafe(
+            f"the journal has {record.kind} for a unit that was never prepared ({key}); nothing is changed"
+        )
+    return key, UnitState(state.units[key].swap, record.kind, record.at, body)

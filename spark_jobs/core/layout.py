@@ -1,0 +1,129 @@
+"""Where everything that we write lies. Pure path arithmetic on fully qualified URIs.
+
+A hidden ancestor (`.`) keeps Hive, Spark, Impala and Trino discovery out; the leaf keeps its visible name because
+Hive's input formats refuse an input directory whose own name starts with `.` or `_`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from spark_jobs.core.errors import UsageError
+from spark_jobs.core.model import name_of, parent
+
+HOME = ".lakekeeper"
+RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
+_RUN_FOLDER = re.compile(r"(?P<run>[A-Za-z0-9_-]{1,80})\.(?P<attempt>[0-9a-f]{12})\Z")
+
+#: Folders and files by which a running writer gives itself away.
+_STAGING_PREFIXES = (
+    "_temporary",
+    ".hive-staging",
+    ".spark-staging",
+    "_impala_insert_staging",
+    "_tmp.",
+    "-tmp.",
+)
+_STAGING_SUFFIX = "._COPYING_"
+#: Lakekeeper 0.0.6 leaves visible siblings of these names behind.
+_LEGACY = re.compile(r".+__(old|compact_tmp)_\d+\Z")
+
+
+def is_staging(name: str) -> bool:
+    """Does this name belong to a writer that has not finished?"""
+    return name.startswith(_STAGING_PREFIXES) or name.endswith(_STAGING_SUFFIX)
+
+
+def is_legacy_leftover(name: str) -> bool:
+    return bool(_LEGACY.match(name))
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Is `path` strictly inside `folder`? By components, never by prefix: `/data/ab` is not below `/data/a`."""
+    return path.startswith(folder.rstrip("/") + "/")
+
+
+def ancestors(location: str, root: str) -> list[str]:
+    """The folders above `location`, up to and with `root`; only its parent where it lies elsewhere."""
+    folders = [parent(location)]
+    while is_below(folders[-1], root):
+        folders.append(parent(folders[-1]))
+    return folders
+
+
+def check_run_id(run_id: str) -> str:
+    if not RUN_ID.match(run_id):
+        raise UsageError(f"run id '{run_id}' must be 1 to 64 characters out of A-Z a-z 0-9 _ -")
+    return run_id
+
+
+def generation(run_id: str, number: int) -> str:
+    """A finished run that is asked for again opens a new generation, so no folder name is ever used twice."""
+    return run_id if number == 1 else f"{run_id}-g{number}"
+
+
+@dataclass(frozen=True)
+class Home:
+    """The hidden folder of a table root or of one directory, and how a live location maps into a run's folders."""
+
+    path: str
+    base: str
+
+    @classmethod
+    def of(cls, table_root: str, location: str) -> Home:
+        """A partition below the root shares the table's home; anything else has one beside itself."""
+        if is_below(location, table_root):
+            return cls(f"{table_root.rstrip('/')}/{HOME}", table_root.rstrip("/"))
+        return cls(f"{parent(location)}/{HOME}-{name_of(location)}", parent(location))
+
+    @classmethod
+    def of_table(cls, table_root: str, partitioned: bool) -> Home:
+        """The table's own home, under the root or, without partitions, beside it."""
+        return (
+            cls(f"{table_root.rstrip('/')}/{HOME}", table_root.rstrip("/"))
+            if partitioned
+            else cls.of(table_root, table_root)
+        )
+
+    def relative(self, location: str) -> str:
+        return location.rstrip("/")[len(self.base) + 1 :]
+
+    def run_folder(self, run_id: str, attempt: str) -> str:
+        return f"{self.path}/{run_id}.{attempt}"
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """Parsed name of a run's folder."""
+
+    run_id: str
+    attempt: str
+
+    @classmethod
+    def parse(cls, name: str) -> RunFolder | None:
+        match = _RUN_FOLDER.match(name)
+        return cls(match["run"], match["attempt"]) if match else None
+
+
+def tmp_folder(stamp: str) -> str:
+    return f"__compact_tmp_{stamp}"
+
+
+def old_folder(stamp: str) -> str:
+    return f"__old_{stamp}"
+
+
+def undone_folder(stamp: str) -> str:
+    return f"__undone_{stamp}"
+
+
+def claimed_folder(stamp: str) -> str:
+    return f"__cleaned_{stamp}"
+
+
+def fresh_name(name: str, token: str) -> str:
+    """A name for a file carried into another directory: `<stem>-lk<token><ext>` (`a.c000.snappy.parquet`
+    keeps its tail)."""
+    stem, dot, tail = name.partition(".")
+    return f"{stem}-lk{token}{dot}{tail}"

@@ -1,0 +1,147 @@
+"""The nouns of the jobs: tables, units, files and manifests. Values only, no effects."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, Optional
+
+from spark_jobs.core.errors import UsageError
+
+#: What Hive writes for a NULL partition value, in paths and in the metastore.
+DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+
+Spec = tuple[tuple[str, Optional[str]], ...]
+
+
+@dataclass(frozen=True, order=True)
+class TableName:
+    """A database and a table, lower-cased as the Hive metastore does."""
+
+    database: str
+    table: str
+
+    @classmethod
+    def parse(cls, text: str) -> TableName:
+        """`db.table`; raises UsageError on anything else."""
+        parts = [part.strip().strip("`").lower() for part in text.split(".")]
+        if len(parts) != 2 or not all(parts):
+            raise UsageError(f"'{text}' is not a table name; write it as DATABASE.TABLE")
+        return cls(*parts)
+
+    def __str__(self) -> str:
+        return f"{self.database}.{self.table}"
+
+
+@dataclass(frozen=True)
+class FileEntry:
+    """One file of a directory: name, length in bytes, mtime in ms since the epoch, HDFS fileId where there is one."""
+
+    name: str
+    length: int
+    mtime: int
+    file_id: int | None = None
+
+    @property
+    def is_data(self) -> bool:
+        """Hive, Spark and Impala do not read names that start with `_` or `.`."""
+        return not self.name.startswith(("_", "."))
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, "length": self.length, "mtime": self.mtime, "file_id": self.file_id}
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The files of one directory, sorted by name."""
+
+    files: tuple[FileEntry, ...]
+
+    @classmethod
+    def of(cls, files: Iterable[FileEntry]) -> Manifest:
+        return cls(tuple(sorted(files, key=lambda f: f.name)))
+
+    @classmethod
+    def from_json(cls, rows: Iterable[Mapping[str, Any]]) -> Manifest:
+        return cls.of(FileEntry(**row) for row in rows)
+
+    def to_json(self) -> list[dict[str, Any]]:
+        return [f.to_json() for f in self.files]
+
+    @property
+    def data(self) -> tuple[FileEntry, ...]:
+        return tuple(f for f in self.files if f.is_data)
+
+    @property
+    def bytes(self) -> int:
+        return sum(f.length for f in self.data)
+
+    def fingerprint(self) -> str:
+        """Changes whenever a file is added, removed, rewritten or appended to."""
+        text = json.dumps([[f.name, f.length, f.mtime, f.file_id] for f in self.files])
+        return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+    def diff(self, now: Manifest) -> ManifestDiff:
+        """What changed from this manifest to `now`."""
+        before = {f.name: f for f in self.files}
+        after = {f.name: f for f in now.files}
+        return ManifestDiff(
+            added=tuple(f for name, f in after.items() if name not in before),
+            lost=tuple(f for name, f in before.items() if after.get(name) != f),
+        )
+
+
+@dataclass(frozen=True)
+class ManifestDiff:
+    """`added`: new names; `lost`: names that vanished or whose file is another one now."""
+
+    added: tuple[FileEntry, ...]
+    lost: tuple[FileEntry, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.lost)
+
+    def __str__(self) -> str:
+        parts = [("added", self.added), ("changed or removed", self.lost)]
+        return "; ".join(f"{len(files)} {what} ({files[0].name})" for what, files in parts if files)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A directory that is swapped as one: a leaf partition, or the root of a table without partitions.
+
+    `spec` holds the partition values in key order exactly as the metastore has them; None is the default partition.
+    """
+
+    spec: Spec
+    location: str
+
+    @property
+    def key(self) -> str:
+        return json.dumps(self.spec, ensure_ascii=False)
+
+    def to_json(self) -> dict[str, str | None]:
+        return dict(self.spec)
+
+    def __str__(self) -> str:
+        if not self.spec:
+            return "table"
+        return "/".join(f"{key}={DEFAULT_PARTITION if value is None else value}" for key, value in self.spec)
+
+
+def unit_key(values: Mapping[str, str | None], partition_keys: Iterable[str]) -> str:
+    """The key of the unit with these partition values."""
+    return json.dumps([[key, values.get(key)] for key in partition_keys], ensure_ascii=False)
+
+
+def parent(uri: str) -> str:
+    """The folder that holds `uri`."""
+    return uri.rstrip("/").rsplit("/", 1)[0]
+
+
+def name_of(uri: str) -> str:
+    """The last component of `uri`."""
+    return PurePosixPath(uri.rstrip("/")).name

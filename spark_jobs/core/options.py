@@ -1,0 +1,240 @@
+"""The options of the jobs: their types, their defaults, and which layer wins.
+
+Command line > request arguments > YAML section of the table > table property `lakekeeper.<option>` > YAML
+global > default.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from spark_jobs.core.errors import UsageError
+from spark_jobs.core.health import Thresholds
+from spark_jobs.core.selection import PartitionSpec, parse_partitions
+
+MB = 1024 * 1024
+PROPERTY_PREFIX = "lakekeeper."
+_DURATION = re.compile(r"\s*(\d+)\s*([smhdw])\s*\Z")
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(b|kb|mb|gb|tb)?\s*\Z", re.IGNORECASE)
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+_BYTES = {"b": 1, "kb": 1024, "mb": MB, "gb": 1024 * MB, "tb": 1024 * 1024 * MB}
+
+
+@dataclass(frozen=True)
+class Options:
+    """Everything that one table's work depends on. Sizes in bytes unless the name says MB."""
+
+    block_size_mb: int = 128
+    compaction_ratio_threshold: float = 10.0
+    min_input_files: int = 2
+    target_file_size: int = 0
+    backup_prefix: str = "__bkp"
+    backup_database: str | None = None
+    register_backup: bool = True
+    dry_run: bool = False
+    log_level: str = "INFO"
+    sort_columns: tuple[str, ...] = ()
+    analyze_after_compaction: bool = False
+    parallelism: int = 4
+    verify: str = "count"
+    on_failure: str = "keep"
+    on_new_data: str = "keep"
+    deadline: datetime | None = None
+    older_than: timedelta | None = None
+    keep_last: int = 0
+    skip_trash: bool = False
+    staging_ttl: timedelta = timedelta(hours=24)
+    partitions: list[PartitionSpec] | None = None
+    where: str | None = None
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    enabled: bool = True
+    bucketing: str = "refuse"
+
+    def thresholds(self) -> Thresholds:
+        return Thresholds(
+            self.block_size_mb * MB,
+            self.compaction_ratio_threshold,
+            self.min_input_files,
+            self.target_file_size,
+        )
+
+
+def parse_duration(text: Any) -> timedelta:
+    """`7d`, `168h`, `30m`, `60s`, `2w`."""
+    match = _DURATION.match(str(text))
+    if not match:
+        raise ValueError("write it like 7d, 168h, 30m or 60s")
+    return timedelta(seconds=int(match[1]) * _SECONDS[match[2]])
+
+
+def parse_size(text: Any) -> int:
+    """`512mb`, `1gb`, or a plain number of bytes; returns bytes."""
+    match = _SIZE.match(str(text))
+    if not match:
+        raise ValueError("write it like 512mb or 1gb")
+    return int(float(match[1]) * _BYTES[(match[2] or "b").lower()])
+
+
+def parse_instant(text: Any) -> datetime:
+    """An ISO 8601 instant; it must carry its offset, for a deadline that is an hour off is no deadline."""
+    instant = datetime.fromisoformat(str(text).replace("Z", "+00:00"))
+    if instant.tzinfo is None:
+        raise ValueError("it needs a UTC offset, like 2026-02-24T05:00:00+00:00")
+    return instant.astimezone(timezone.utc)
+
+
+def parse_bool(value: Any) -> bool:
+    known = {"true": True, "false": False}
+    parsed = value if isinstance(value, bool) else known.get(str(value).strip().lower())
+    if parsed is None:
+        raise ValueError("it must be true or false")
+    return parsed
+
+
+def parse_list(value: Any) -> tuple[str, ...]:
+    """A list, its JSON, or text with commas."""
+    if isinstance(value, str):
+        value = json.loads(value) if value.strip().startswith("[") else value.split(",")
+    if not isinstance(value, (list, tuple)):
+        raise ValueError("it must be a list")
+    return tuple(str(item).strip() for item in value if str(item).strip())
+
+
+def _number(kind: type, least: float) -> Callable[[Any], Any]:
+    def parse(value: Any) -> Any:
+        number = kind(str(value))
+        if isinstance(value, bool) or not number >= least:
+            raise ValueError(f"it must be at least {least}")
+        return number
+
+    return parse
+
+
+def _one_of(*allowed: str) -> Callable[[Any], str]:
+    def parse(value: Any) -> str:
+        if str(value) not in allowed:
+            raise ValueError(f"it must be one of {', '.join(allowed)}")
+        return str(value)
+
+    return parse
+
+
+def _identifier(value: Any) -> str:
+    if not re.match(r"\w+\Z", str(value)):
+        raise ValueError("it must be made of letters, digits and _")
+    return str(value).lower()
+
+
+_PARSERS: dict[str, Callable[[Any], Any]] = {
+    "block_size_mb": _number(int, 1),
+    "compaction_ratio_threshold": _number(float, 1),
+    "min_input_files": _number(int, 2),
+    "target_file_size": parse_size,
+    "backup_prefix": _identifier,
+    "backup_database": _identifier,
+    "register_backup": parse_bool,
+    "dry_run": parse_bool,
+    "log_level": lambda value: _one_of("DEBUG", "INFO", "WARNING", "ERROR")(str(value).upper()),
+    "sort_columns": parse_list,
+    "analyze_after_compaction": parse_bool,
+    "parallelism": _number(int, 1),
+    "verify": _one_of("count"),
+    "on_failure": _one_of("keep", "undo"),
+    "on_new_data": _one_of("keep", "refuse"),
+    "deadline": parse_instant,
+    "older_than": parse_duration,
+    "keep_last": _number(int, 0),
+    "skip_trash": parse_bool,
+    "staging_ttl": parse_duration,
+    "partitions": parse_partitions,
+    "where": str,
+    "include": parse_list,
+    "exclude": parse_list,
+    "enabled": parse_bool,
+    "bucketing": _one_of("refuse", "ignore"),
+}
+
+
+def check_names(values: Iterable[str], where: str) -> None:
+    """Raises UsageError for an option that does not exist, naming the nearest one that does."""
+    for name in values:
+        if name not in _PARSERS:
+            near = difflib.get_close_matches(name, _PARSERS, n=1)
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            raise UsageError(f"unknown option '{name}' in {where}{hint}")
+
+
+def parse_option(name: str, value: Any, where: str) -> Any:
+    """The typed value; raises UsageError with the value and what to write instead."""
+    if value is None:
+        return None
+    try:
+        return _PARSERS[name](value)
+    except UsageError:
+        raise
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"{name} = {value!r} in {where} is not valid: {error}") from None
+
+
+@dataclass(frozen=True)
+class Layers:
+    """The layers of options as they came in, highest first."""
+
+    command_line: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Raises UsageError for any unknown or ill-typed option in any layer, before anything is touched."""
+        self.resolve()
+        for table in self.tables:
+            self.resolve(table)
+
+    def resolve(self, table: str = "", properties: Mapping[str, str] | None = None) -> Options:
+        """The options of one table; `properties` are its table properties."""
+        chosen: dict[str, Any] = {}
+        for where, layer in reversed(self._layers(table, properties or {})):
+            check_names(layer, where)
+            parsed = {name: parse_option(name, value, where) for name, value in layer.items()}
+            chosen.update({name: value for name, value in parsed.items() if value is not None})
+        options = Options(**chosen)
+        if options.where and options.partitions:
+            raise UsageError("both 'where' and 'partitions' are given; use one of the two")
+        return options
+
+    def _layers(self, table: str, properties: Mapping[str, str]) -> list[tuple[str, Mapping[str, Any]]]:
+        return [
+            ("the command line", self.command_line),
+            ("the arguments", self.arguments),
+            (f"the section of table {table}", self.tables.get(table, {})),
+            (f"the properties of table {table}", own_properties(properties)),
+            ("the configuration", _for_table(self.settings, table)),
+        ]
+
+
+def own_properties(properties: Mapping[str, str]) -> dict[str, str]:
+    """`lakekeeper.<option>` table properties that are options; others (run_id, writers) are not ours to judge here."""
+    names = {f.name for f in fields(Options)}
+    found = {k[len(PROPERTY_PREFIX) :]: v for k, v in properties.items() if k.startswith(PROPERTY_PREFIX)}
+    return {name: value for name, value in found.items() if name in names}
+
+
+def _for_table(settings: Mapping[str, Any], table: str) -> dict[str, Any]:
+    """Global settings hold sort columns by table."""
+    flat = dict(settings)
+    by_table = flat.pop("sort_columns", None) or {}
+    if not isinstance(by_table, Mapping):
+        raise UsageError(
+            f"sort_columns = {by_table!r} must map tables to columns, like {{db.events: [date]}}"
+        )
+    if table in by_table:
+        flat["sort_columns"] = by_table[table]
+    return flat

@@ -1,0 +1,96 @@
+"""Which tables, which partitions: globs, partition specs and the units a request names."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Optional
+
+from spark_jobs.core.errors import UsageError
+from spark_jobs.core.model import DEFAULT_PARTITION, Unit, unit_key
+
+PartitionSpec = dict[str, Optional[str]]
+
+
+def parse_partitions(value: Any) -> list[PartitionSpec]:
+    """A list of (possibly partial) partition specs, or the JSON of one; raises UsageError naming what is wrong."""
+    specs = _from_json(value) if isinstance(value, str) else value
+    specs = [specs] if isinstance(specs, Mapping) else specs
+    if not isinstance(specs, list) or not specs:
+        raise UsageError(f'partitions {value!r} must be a list like [{{"date": "2026-02-23"}}]')
+    return [_spec(spec) for spec in specs]
+
+
+def _from_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise UsageError(
+            f'partitions \'{text}\' is not valid JSON ({error}); write [{{"date": "2026-02-23"}}]'
+        ) from None
+
+
+def _spec(spec: Any) -> PartitionSpec:
+    if not isinstance(spec, Mapping) or not spec:
+        raise UsageError(f"partition spec {spec!r} must be an object of partition keys and values")
+    return {str(key).lower(): _value(key, value) for key, value in spec.items()}
+
+
+def _value(key: str, value: Any) -> str | None:
+    if value is None or value == DEFAULT_PARTITION:
+        return None
+    if isinstance(value, (str, int)) and not isinstance(value, bool):
+        return str(value)
+    raise UsageError(f"partition value {value!r} of '{key}' must be a string, a whole number or null")
+
+
+def check_keys(specs: Iterable[PartitionSpec], partition_keys: Sequence[str], table: str) -> None:
+    """Raises UsageError for a key that the table is not partitioned by."""
+    known = {key.lower() for key in partition_keys}
+    for spec in specs:
+        for key in spec:
+            if key not in known:
+                keys = ", ".join(partition_keys) or "no keys at all"
+                raise UsageError(f"'{key}' is not a partition key of {table}, which is partitioned by {keys}")
+
+
+def matches(spec: PartitionSpec, unit: Unit) -> bool:
+    """Values are compared as the metastore holds them: `01` is not `1`."""
+    values = {key.lower(): value for key, value in unit.spec}
+    return all(key in values and values[key] == value for key, value in spec.items())
+
+
+def select(units: Sequence[Unit], specs: list[PartitionSpec] | None, table: str) -> list[Unit]:
+    """The units that any of the specs names; a spec that names none is a UsageError, for it is most likely a slip."""
+    if specs is None:
+        return list(units)
+    for spec in specs:
+        if not any(matches(spec, unit) for unit in units):
+            raise UsageError(f"partition {json.dumps(spec, ensure_ascii=False)} does not exist in {table}")
+    return [unit for unit in units if any(matches(spec, unit) for spec in specs)]
+
+
+def pick(
+    units: Sequence[Unit], wanted: Iterable[Mapping[str, str | None]], keys: Sequence[str]
+) -> tuple[list[Unit], list[PartitionSpec]]:
+    """Exactly the wanted units, and those wanted ones that are gone since."""
+    by_key = {unit_key(unit.to_json(), keys): unit for unit in units}
+    found, gone = [], []
+    for values in wanted:
+        unit = by_key.get(unit_key(values, keys))
+        if unit is None:
+            gone.append(dict(values))
+        else:
+            found.append(unit)
+    return found, gone
+
+
+def match_tables(names: Iterable[str], include: Sequence[str], exclude: Sequence[str]) -> list[str]:
+    """Table names by shell globs; no include means all."""
+
+    def wanted(name: str) -> bool:
+        included = not include or any(fnmatch.fnmatchcase(name, glob.lower()) for glob in include)
+        return included and not any(fnmatch.fnmatchcase(name, glob.lower()) for glob in exclude)
+
+    return sorted(name for name in names if wanted(name))

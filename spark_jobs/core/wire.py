@@ -1,0 +1,181 @@
+"""The wire of docs/wire.md: the request that comes in, the report that goes out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timezone
+from typing import Any
+
+from spark_jobs.core.errors import UsageError
+from spark_jobs.core.health import Health
+
+SCHEMA_VERSION = 1
+SENTINEL = "LAKEKEEPER_REPORT"
+_REQUEST_KEYS = ("schema_version", "arguments", "tables", "settings", "units", "runs")
+
+EXIT_CODES = {"done": 0, "nothing": 0, "partial": 1, "failed": 1, "usage": 2, "unsafe": 3}
+_BAD_UNITS = ("failed", "quarantined")
+
+
+def utc(instant: datetime) -> str:
+    return instant.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the caller resolved; see docs/wire.md for each key."""
+
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    units: Mapping[str, list[dict[str, str | None]]] | None = None
+    runs: Mapping[str, list[str]] | None = None
+
+    @classmethod
+    def from_json(cls, text: str) -> Request:
+        """Raises UsageError for anything that docs/wire.md does not allow."""
+        try:
+            data = json.loads(text)
+        except ValueError as error:
+            raise UsageError(f"the request is not valid JSON: {error}") from None
+        _check_request(data)
+        return cls(
+            **{key: value for key, value in data.items() if key != "schema_version" and value is not None}
+        )
+
+
+def _check_request(data: Any) -> None:
+    if not isinstance(data, dict):
+        raise UsageError(f"the request must be a JSON object, not {type(data).__name__}")
+    for key, value in data.items():
+        if key not in _REQUEST_KEYS:
+            raise UsageError(f"unknown key '{key}' in the request; known are {', '.join(_REQUEST_KEYS)}")
+        if key != "schema_version" and value is not None and not isinstance(value, dict):
+            raise UsageError(f"'{key}' in the request must be an object, not {value!r}")
+    if data.get("schema_version", SCHEMA_VERSION) != SCHEMA_VERSION:
+        raise UsageError(
+            f"the request has schema_version {data['schema_version']}; these jobs understand {SCHEMA_VERSION}"
+        )
+
+
+@dataclass
+class UnitReport:
+    """One unit's line of the report; None where a figure does not apply."""
+
+    unit: dict[str, str | None]
+    outcome: str
+    code: str | None = None
+    reason: str | None = None
+    needs_compaction: bool | None = None
+    files: int | None = None
+    bytes: int | None = None
+    avg_file_size: int | None = None
+    median_file_size: int | None = None
+    threshold: int | None = None
+    target_files: int | None = None
+    fingerprint: str | None = None
+    files_after: int | None = None
+    bytes_after: int | None = None
+    rows: int | None = None
+    seconds: float | None = None
+
+    @classmethod
+    def of(
+        cls, unit: dict[str, str | None], outcome: str, health: Health | None = None, **more: Any
+    ) -> UnitReport:
+        return cls(unit=unit, outcome=outcome, **(asdict(health) if health else {}), **more)
+
+
+@dataclass
+class TableReport:
+    """One table's part of the report."""
+
+    table: str
+    outcome: str = "done"
+    code: str | None = None
+    reason: str | None = None
+    run_id: str | None = None
+    format: str | None = None
+    codec: str | None = None
+    location: str | None = None
+    backup_table: str | None = None
+    freed_bytes: int = 0
+    trashed_bytes: int = 0
+    units: list[UnitReport] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def conclude(self, acted: Iterable[str]) -> TableReport:
+        """Sets the outcome from the units': any failure beside work done is `partial`; no work at all is `nothing`."""
+        outcomes = [u.outcome for u in self.units]
+        did = any(o in tuple(acted) for o in outcomes)
+        bad = any(o in _BAD_UNITS for o in outcomes)
+        self.outcome = ("partial" if did else "failed") if bad else ("done" if did else "nothing")
+        return self
+
+    def to_json(self) -> dict[str, Any]:
+        units = self.units
+        after = [(_or(u.files_after, u.files), _or(u.bytes_after, u.bytes)) for u in units]
+        rows = [u.rows for u in units if u.rows is not None]
+        return {
+            **asdict(self),
+            "before": {"files": sum(u.files or 0 for u in units), "bytes": sum(u.bytes or 0 for u in units)},
+            "after": {"files": sum(f for f, _ in after), "bytes": sum(b for _, b in after)},
+            "rows": sum(rows) if rows else None,
+        }
+
+
+def _or(value: int | None, default: int | None) -> int:
+    return value if value is not None else (default or 0)
+
+
+@dataclass
+class Report:
+    """The whole report of one job."""
+
+    verb: str
+    version: str
+    run_id: str | None = None
+    started: datetime | None = None
+    ended: datetime | None = None
+    error: str | None = None
+    by_name: bool = False
+    tables: list[TableReport] = field(default_factory=list)
+
+    @property
+    def outcome(self) -> str:
+        """The gravest thing that happened; a refusal counts only where the table was asked for by name."""
+        if self.error:
+            return "usage"
+        if any(u.outcome == "quarantined" for t in self.tables for u in t.units):
+            return "unsafe"
+        outcomes = {t.outcome for t in self.tables if self.by_name or t.outcome != "refused"}
+        bad = outcomes & {"failed", "partial", "busy", "refused"}
+        if bad:
+            return "partial" if outcomes & {"done", "partial"} else "failed"
+        return "done" if "done" in outcomes else "nothing"
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODES[self.outcome]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "verb": self.verb,
+            "version": self.version,
+            "run_id": self.run_id,
+            "outcome": self.outcome,
+            "started": utc(self.started) if self.started else None,
+            "ended": utc(self.ended) if self.ended else None,
+            "error": self.error,
+            "tables": [t.to_json() for t in self.tables],
+        }
+
+    def summary_line(self) -> str:
+        """One line for stdout: the report without its healthy units, which may be tens of thousands."""
+        data = self.to_json()
+        for table in data["tables"]:
+            table["units"] = [u for u in table["units"] if u["outcome"] != "healthy"]
+        return f"{SENTINEL} {json.dumps(data, ensure_ascii=True)}"

@@ -1,0 +1,20 @@
+"""Put the originals of a compaction back, and keep the rows that were added since.
+
+Example:
+
+    spark-submit rollback.py --table sales.events
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+# From a checkout the package lies beside this script; in a cluster it comes with --py-files, which wins.
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from spark_jobs.shell.job import main
+from spark_jobs.shell.verbs.rollback import rollback_table
+
+if __name__ == "__main__":
+    sys.exit(main("rollback", rollback_table, sys.argv[1:], __doc__ or ""))

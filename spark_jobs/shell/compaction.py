@@ -1,0 +1,277 @@
+"""Compacts the flagged units of one table: write, verify, journal, swap, commit; then the backup table."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+
+from spark_jobs.core import footers, journal, layout
+from spark_jobs.core.eligibility import ORC, positional
+from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged, Unsafe
+from spark_jobs.core.footers import Footer, Profile
+from spark_jobs.core.health import Health
+from spark_jobs.core.journal import Swap
+from spark_jobs.core.model import Manifest, parent
+from spark_jobs.core.wire import UnitReport
+from spark_jobs.shell.cluster import Cluster
+from spark_jobs.shell.executor import Executor
+from spark_jobs.shell.rewrite import Rewrite
+from spark_jobs.shell.runs import Attempt
+from spark_jobs.shell.survey import TableSurvey, UnitSurvey, check_writers
+from spark_jobs.shell.units import list_unit
+
+log = logging.getLogger("lakekeeper")
+
+#: Files beside the data that describe it; summaries of the old files would be wrong for the new ones.
+_COPIED = ("_SUCCESS",)
+
+
+@dataclass(frozen=True)
+class Written:
+    """A unit that is written and verified, and waits for its swap."""
+
+    survey: UnitSurvey
+    swap: Swap
+    profile: Profile
+    seconds: float
+
+
+@dataclass
+class Outcome:
+    """What became of one unit; `swap` is set where it was compacted."""
+
+    report: UnitReport
+    swap: Swap | None = None
+    codec: str | None = None
+    warnings: Sequence[str] = field(default_factory=tuple)
+
+
+class Compaction:
+    """One home's part of one run."""
+
+    def __init__(self, cluster: Cluster, table: TableSurvey, attempt: Attempt, stamp: str) -> None:
+        self._cluster = cluster
+        self._table = table
+        self._attempt = attempt
+        self._stamp = stamp
+        self._executor = Executor(cluster.fs, attempt.folder)
+        self._done = 0
+
+    def run(self, units: Sequence[UnitSurvey]) -> list[Outcome]:
+        """Waves of units side by side: one PREPARED and one COMMITTED record serve a whole wave."""
+        wave = self._table.options.parallelism * 4
+        outcomes = []
+        with ThreadPoolExecutor(self._table.options.parallelism) as pool:
+            for start in range(0, len(units), wave):
+                outcomes += self._wave(pool, units[start : start + wave], len(units))
+        self._tidy()
+        return outcomes
+
+    def _wave(self, pool: ThreadPoolExecutor, units: Sequence[UnitSurvey], total: int) -> list[Outcome]:
+        prepared = list(pool.map(self._guarded_write, units))
+        written = [item for item in prepared if isinstance(item, Written)]
+        outcomes = [item for item in prepared if isinstance(item, Outcome)]
+        if written:
+            self._attempt.journal.append(journal.PREPARED, swaps=[item.swap.to_json() for item in written])
+            swapped = list(pool.map(self._guarded_swap, written))
+            self._commit(swapped)
+            outcomes += swapped
+        for outcome in outcomes:
+            self._done += 1
+            log.info("[%d/%d] %s", self._done, total, describe(outcome.report))
+        return outcomes
+
+    def _commit(self, swapped: Sequence[Outcome]) -> None:
+        done = [{"unit": outcome.swap.unit.key} for outcome in swapped if outcome.swap]
+        if done:
+            self._attempt.journal.append(journal.COMMITTED, units=done)
+
+    def _guarded_write(self, survey: UnitSurvey) -> Written | Outcome:
+        """A failed unit is tidied up and reported, and never stops the others."""
+        try:
+            return self._write(survey)
+        except Exception as error:
+            self._discard_tmp(survey)
+            return failed(survey, error)
+
+    def _write(self, survey: UnitSurvey) -> Written:
+        started = time.monotonic()
+        self._check_deadline()
+        before = list_unit(self._cluster.fs, survey.unit.location)
+        profile = self._profile(survey, before)
+        swap = self._rewrite(survey, before, profile)
+        return Written(survey, swap, profile, time.monotonic() - started)
+
+    def _profile(self, survey: UnitSurvey, before: Manifest) -> Profile:
+        table = self._table
+        found = self._footers(survey.unit.location, before)
+        if not found:
+            raise Refusal("EMPTY", f"{survey.unit.location} holds only empty files")
+        profile = footers.profile(found, self._declared_codec(), table.file_format == ORC)
+        if positional(table.facts) and not profile.uniform:
+            raise Refusal(
+                "POSITIONAL",
+                f"{table.facts.name} matches columns by position, and its files differ in schema",
+            )
+        return profile
+
+    def _footers(self, location: str, manifest: Manifest) -> list[Footer]:
+        files = [f"{location}/{f.name}" for f in manifest.data if f.length]
+        return self._cluster.footers.read(files, self._table.file_format)
+
+    def _declared_codec(self) -> str | None:
+        key = "orc.compress" if self._table.file_format == ORC else "parquet.compression"
+        return self._table.facts.properties.get(key)
+
+    def _rewrite(self, survey: UnitSurvey, before: Manifest, profile: Profile) -> Swap:
+        new = self._attempt.path(self._new(survey))
+        fs, live = self._cluster.fs, survey.unit.location
+        fs.mkdirs(parent(new))
+        self._cluster.rewriter.write(self._plan(survey, before, profile, new))
+        self._finish_new(live, before, new)
+        compacted = list_unit(fs, new)
+        footers.check_written(profile, self._footers(new, compacted))
+        return self._prepare(survey, before, compacted, profile)
+
+    def _plan(self, survey: UnitSurvey, before: Manifest, profile: Profile, new: str) -> Rewrite:
+        thresholds = self._table.options.thresholds()
+        assert survey.health is not None
+        return Rewrite(
+            files=[f"{survey.unit.location}/{f.name}" for f in before.data if f.length],
+            file_format=self._table.file_format,
+            target=new,
+            target_files=survey.health.target_files,
+            target_bytes=thresholds.target,
+            profile=profile,
+            sort_columns=self._sort_columns(),
+        )
+
+    def _sort_columns(self) -> list[str]:
+        """Options first, then the DDL's SORTED BY; partition keys are constant within a unit."""
+        facts = self._table.facts
+        columns = self._table.options.sort_columns or facts.sorted_by
+        return [column for column in columns if column.lower() not in facts.partition_keys]
+
+    def _finish_new(self, live: str, before: Manifest, new: str) -> None:
+        """The new directory and its files get the modes of the originals before any reader can see them."""
+        fs = self._cluster.fs
+        for name in (f.name for f in before.files if f.name in _COPIED):
+            fs.create(f"{new}/{name}", fs.read(f"{live}/{name}"))
+        for entry in fs.list(new):
+            fs.copy_mode(f"{live}/{before.data[0].name}", entry.path)
+        fs.copy_mode(live, new)
+
+    def _prepare(self, survey: UnitSurvey, before: Manifest, compacted: Manifest, profile: Profile) -> Swap:
+        """The intent, with the identities of both directories. The parents of `old` are made here, never later."""
+        fs, unit = self._cluster.fs, survey.unit
+        old = f"{layout.old_folder(self._stamp)}/{self._attempt.home.relative(unit.location)}"
+        fs.mkdirs(parent(self._attempt.path(old)))
+        live_id, new_id = fs.identity(unit.location), fs.identity(self._attempt.path(self._new(survey)))
+        if live_id is None or new_id is None:
+            raise UnitChanged(f"{unit.location} vanished while it was compacted")
+        return Swap(
+            unit.spec, unit.location, self._new(survey), old, live_id, new_id, before, compacted, profile.rows
+        )
+
+    def _new(self, survey: UnitSurvey) -> str:
+        return f"{layout.tmp_folder(self._stamp)}/{self._attempt.home.relative(survey.unit.location)}"
+
+    def _guarded_swap(self, item: Written) -> Outcome:
+        try:
+            self._executor.swap(item.swap, lambda: self._last_check(item.survey))
+        except Unsafe as error:
+            return failed(item.survey, error)
+        except Exception as error:
+            self._discard(item)
+            return failed(item.survey, error)
+        return _compacted(item)
+
+    def _last_check(self, survey: UnitSurvey) -> None:
+        self._check_deadline()
+        check_writers(self._cluster.fs.list, survey.unit.location, self._table.facts.storage.location)
+
+    def _check_deadline(self) -> None:
+        deadline = self._table.options.deadline
+        if deadline and self._cluster.now() >= deadline:
+            raise Deferred(f"the deadline {deadline.isoformat()} has passed")
+
+    def _discard(self, item: Written) -> None:
+        """What was written is not needed: the originals are live, as the swap left or put them."""
+        self._discard_tmp(item.survey)
+        self._attempt.journal.append(journal.DISCARDED, units=[{"unit": item.swap.unit.key}])
+
+    def _discard_tmp(self, survey: UnitSurvey) -> None:
+        """Deletes what this attempt wrote for the unit; the folder is in our own run folder and holds nothing else."""
+        path = self._attempt.path(self._new(survey))
+        try:
+            if self._cluster.fs.status(path) is not None:
+                self._cluster.fs.delete_tree(path)
+        except OSError as error:
+            log.warning("%s is left behind: %s", path, error)
+
+    def _tidy(self) -> None:
+        remove_empty(self._cluster, self._attempt.path(layout.tmp_folder(self._stamp)))
+        remove_empty(self._cluster, self._attempt.path(layout.old_folder(self._stamp)))
+
+
+def remove_empty(cluster: Cluster, folder: str) -> None:
+    """Removes a folder of ours and the folders below it, as far as they are empty; never a file."""
+    try:
+        entries = cluster.fs.list(folder)
+    except FileNotFoundError:
+        return
+    for entry in entries:
+        if entry.is_dir:
+            remove_empty(cluster, entry.path)
+    if not cluster.fs.list(folder):
+        cluster.fs.delete_empty(folder)
+
+
+def _compacted(item: Written) -> Outcome:
+    report = compacted_report(item.swap, item.survey.health, item.seconds)
+    return Outcome(report, item.swap, item.profile.codec, item.profile.warnings)
+
+
+def compacted_report(swap: Swap, health: Health | None = None, seconds: float | None = None) -> UnitReport:
+    """The line of a unit that is swapped, also where an earlier attempt did it."""
+    figures = asdict(health) if health else {"files": len(swap.originals.data), "bytes": swap.originals.bytes}
+    return UnitReport(
+        unit=swap.unit.to_json(),
+        outcome="compacted",
+        **figures,
+        fingerprint=swap.originals.fingerprint(),
+        files_after=len(swap.compacted.data),
+        bytes_after=swap.compacted.bytes,
+        rows=swap.rows,
+        seconds=round(seconds, 3) if seconds is not None else None,
+    )
+
+
+_OUTCOMES: tuple[tuple[type[Exception], str], ...] = (
+    (UnitChanged, "changed"),
+    (Deferred, "deferred"),
+    (Unsafe, "quarantined"),
+)
+
+
+def failed(survey: UnitSurvey, error: Exception) -> Outcome:
+    """The outcome that an error stands for."""
+    unit = survey.unit.to_json()
+    if isinstance(error, Refusal):
+        outcome = "changed" if error.code == "ACTIVE_WRITER" else "skipped"
+        return Outcome(UnitReport.of(unit, outcome, survey.health, code=error.code, reason=error.reason))
+    if not isinstance(error, (LakekeeperError, OSError)):
+        log.exception("%s failed", survey.unit)
+    outcome = next((name for kind, name in _OUTCOMES if isinstance(error, kind)), "failed")
+    return Outcome(UnitReport.of(unit, outcome, survey.health, reason=str(error) or type(error).__name__))
+
+
+def describe(report: UnitReport) -> str:
+    """One line of progress."""
+    unit = "/".join(f"{k}={v}" for k, v in report.unit.items()) or "table"
+    if report.outcome != "compacted":
+        return f"{unit}: {report.outcome}: {report.reason}"
+    return f"{unit}: {report.files} -> {report.files_after} files, {report.rows} rows, {report.seconds:.1f} s"

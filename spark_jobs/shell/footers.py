@@ -1,0 +1,114 @@
+"""Reads the footers of a unit's files, many in one round trip."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from spark_jobs.core.eligibility import ORC
+from spark_jobs.core.footers import Footer, parse_message, parse_orc_struct
+from spark_jobs.core.model import name_of
+from spark_jobs.shell.fs import java_errors
+
+_BATCH = 1000
+_ORC_THREADS = 8
+#: Classes that are told by their text: their getters are of no use here, and some throw.
+_AS_TEXT = (
+    "org.apache.hadoop.fs.Path",
+    "org.apache.parquet.schema.MessageType",
+    "org.apache.parquet.schema.Type",
+    "org.apache.parquet.column.EncodingStats",
+    "org.apache.parquet.column.statistics.Statistics",
+    "org.apache.parquet.crypto.InternalFileDecryptor",
+    "org.apache.parquet.hadoop.metadata.ColumnPath",
+    "org.apache.parquet.internal.hadoop.metadata.IndexReference",
+)
+#: Only newer Parquet libraries have these.
+_AS_TEXT_IF_PRESENT = (
+    "org.apache.parquet.column.statistics.SizeStatistics",
+    "org.apache.parquet.column.statistics.geospatial.GeospatialStatistics",
+)
+
+
+class FooterReader:
+    """Footers by the JVM's own readers, in threads on the driver: no Spark job, no Python on the executors."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._jvm = spark._jvm
+        self._conf = spark._jsc.hadoopConfiguration()
+        self._mapper = _footer_mapper(self._jvm)
+
+    def read(self, files: Sequence[str], file_format: str) -> list[Footer]:
+        """One Footer per file URI; raises OSError for a file that has none."""
+        if file_format == ORC:
+            with ThreadPoolExecutor(_ORC_THREADS) as pool:
+                return list(pool.map(self._orc, files))
+        return [
+            footer for i in range(0, len(files), _BATCH) for footer in self._parquet(files[i : i + _BATCH])
+        ]
+
+    def _parquet(self, files: Sequence[str]) -> list[Footer]:
+        reader = self._jvm.org.apache.parquet.hadoop.ParquetFileReader
+        statuses = self._jvm.java.util.ArrayList()
+        with java_errors(f"cannot read the footers of {len(files)} files, the first being {files[0]}"):
+            for file in files:
+                path = self._jvm.org.apache.hadoop.fs.Path(file)
+                statuses.add(path.getFileSystem(self._conf).getFileStatus(path))
+            rows = json.loads(
+                self._mapper.writeValueAsString(reader.readAllFootersInParallel(self._conf, statuses))
+            )
+        return [_parquet_footer(row) for row in rows]
+
+    def _orc(self, file: str) -> Footer:
+        orc = self._jvm.org.apache.orc.OrcFile
+        path = self._jvm.org.apache.hadoop.fs.Path(file)
+        with java_errors(f"cannot read the footer of {file}"):
+            reader = orc.createReader(path, orc.readerOptions(self._conf))
+            try:
+                codec = reader.getCompressionKind().toString()
+                leaves = parse_orc_struct(reader.getSchema().toString())
+                return Footer(
+                    name_of(file), reader.getNumberOfRows(), {codec: reader.getContentLength()}, leaves, {}
+                )
+            finally:
+                reader.close()
+
+
+def _parquet_footer(row: dict[str, Any]) -> Footer:
+    metadata = row["parquetMetadata"]
+    codecs: Counter[str] = Counter()
+    for block in metadata["blocks"]:
+        for column in block["columns"]:
+            codecs[column["codec"]] += column["totalSize"]
+    return Footer(
+        name=name_of(row["file"]),
+        rows=sum(block["rowCount"] for block in metadata["blocks"]),
+        codecs=codecs,
+        leaves=parse_message(metadata["fileMetaData"]["schema"]),
+        writer=metadata["fileMetaData"]["keyValueMetaData"],
+    )
+
+
+def _footer_mapper(jvm: Any) -> Any:
+    """A Jackson mapper for lists of Parquet footers: 500 footers in a quarter of a second instead of 20."""
+    databind = jvm.com.fasterxml.jackson.databind
+    mapper = databind.ObjectMapper()
+    mapper.disable(databind.SerializationFeature.FAIL_ON_EMPTY_BEANS)
+    module = databind.module.SimpleModule()
+    for name in (*_AS_TEXT, *_present(jvm)):
+        module.addSerializer(jvm.java.lang.Class.forName(name), databind.ser.std.ToStringSerializer.instance)
+    return mapper.registerModule(module)
+
+
+def _present(jvm: Any) -> list[str]:
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    return [
+        name
+        for name in _AS_TEXT_IF_PRESENT
+        if loader.getResource(name.replace(".", "/") + ".class") is not None
+    ]

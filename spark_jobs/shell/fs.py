@@ -1,0 +1,229 @@
+"""The only user of the JVM's file systems. All paths are fully qualified, decoded URIs (`hdfs://nn/warehouse/a b`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from py4j.protocol import Py4JJavaError
+
+from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.model import FileEntry, Manifest, name_of
+
+#: Java exceptions as their Python kin, so that nothing above this module knows the JVM.
+_ERRORS: dict[str, type[OSError]] = {
+    "java.io.FileNotFoundException": FileNotFoundError,
+    "java.nio.file.NoSuchFileException": FileNotFoundError,
+    "org.apache.hadoop.fs.FileAlreadyExistsException": FileExistsError,
+    "org.apache.hadoop.fs.ParentNotDirectoryException": NotADirectoryError,
+    "org.apache.hadoop.fs.PathIsNotEmptyDirectoryException": FileExistsError,
+    "org.apache.hadoop.security.AccessControlException": PermissionError,
+}
+
+
+class FileSystemError(OSError):
+    """Any other failure of the file system; its outcome is unknown."""
+
+
+def decode_location(location: str) -> str:
+    """A `java.net.URI`'s text as a Hadoop path's text: `%25` becomes `%`."""
+    return unquote(location).rstrip("/")
+
+
+@dataclass(frozen=True)
+class Status:
+    """One entry of a directory; times in ms since the epoch."""
+
+    path: str
+    is_dir: bool
+    length: int
+    mtime: int
+    file_id: int | None = None
+
+    @property
+    def name(self) -> str:
+        return name_of(self.path)
+
+    def entry(self) -> FileEntry:
+        return FileEntry(self.name, self.length, self.mtime, self.file_id)
+
+
+@contextmanager
+def java_errors(what: str) -> Iterator[None]:
+    """Translates a Java exception into one line: what was tried, and the first line of why it failed."""
+    try:
+        yield
+    except Py4JJavaError as error:
+        kind = error.java_exception.getClass().getName()
+        message = (error.java_exception.getMessage() or kind).splitlines()[0]
+        raise _ERRORS.get(kind, FileSystemError)(f"{what}: {message}") from None
+
+
+class HadoopFileSystem:
+    """Files and directories through Hadoop's own client, on whatever file system a URI names."""
+
+    def __init__(self, spark: Any) -> None:
+        self._jvm = spark._jvm
+        self._conf = spark._jsc.hadoopConfiguration()
+        self._mapper = _status_mapper(self._jvm)
+        none = self._jvm.org.apache.hadoop.fs.Options.Rename.NONE
+        self._refuse = spark.sparkContext._gateway.new_array(self._jvm.org.apache.hadoop.fs.Options.Rename, 1)
+        self._refuse[0] = none
+
+    def qualify(self, path: str) -> str:
+        """`path` with its scheme and authority; a bare path is on the default file system."""
+        with java_errors(f"cannot resolve {path}"):
+            return str(self._fs(path).makeQualified(self._path(path)).toString())
+
+    def list(self, path: str) -> list[Status]:
+        """The entries of a directory in one call; raises FileNotFoundError."""
+        with java_errors(f"cannot list {path}"):
+            rows = json.loads(self._mapper.writeValueAsString(self._fs(path).listStatus(self._path(path))))
+        return [_status(row) for row in rows]
+
+    def status(self, path: str) -> Status | None:
+        """The entry itself, or None where there is nothing."""
+        try:
+            with java_errors(f"cannot look at {path}"):
+                return _status(
+                    json.loads(
+                        self._mapper.writeValueAsString(self._fs(path).getFileStatus(self._path(path)))
+                    )
+                )
+        except FileNotFoundError:
+            return None
+
+    def identity(self, path: str) -> str | None:
+        """A proof of which directory this is that survives renames, or None where there is nothing.
+
+        HDFS gives each inode a fileId for life; a local path is known by device and inode.
+        """
+        status = self.status(path)
+        if status is None:
+            return None
+        if status.file_id is not None:
+            return f"hdfs:{status.file_id}"
+        if path.startswith("file:"):
+            return _local_identity(path)
+        raise LakekeeperError(
+            f"{path}: this file system gives directories no identity; it cannot be compacted safely"
+        )
+
+    def rename(self, source: str, target: str) -> None:
+        """Renames, or raises: FileExistsError where the target exists, FileNotFoundError where source or
+        parent is missing.
+
+        FileSystem.rename would move `source` *into* an existing target directory and call that success.
+        """
+        with java_errors(f"cannot rename {source} to {target}"):
+            context = self._jvm.org.apache.hadoop.fs.FileContext.getFileContext(
+                self._path(source).toUri(), self._conf
+            )
+            context.rename(self._path(source), self._path(target), self._refuse)
+
+    def mkdirs(self, path: str) -> None:
+        with java_errors(f"cannot create {path}"):
+            self._fs(path).mkdirs(self._path(path))
+
+    def create(self, path: str, data: bytes) -> None:
+        """Writes a new file and flushes it to disk; raises FileExistsError where there is one."""
+        with java_errors(f"cannot write {path}"):
+            stream = self._fs(path).create(self._path(path), False)
+            try:
+                stream.write(bytearray(data))
+                stream.hsync()
+            finally:
+                stream.close()
+
+    def read(self, path: str) -> bytes:
+        with java_errors(f"cannot read {path}"):
+            stream = self._fs(path).open(self._path(path))
+            try:
+                return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
+            finally:
+                stream.close()
+
+    def replace(self, path: str, data: bytes) -> None:
+        """Writes a file whether or not there is one; for reports only, never for what must not be lost."""
+        with java_errors(f"cannot write {path}"):
+            stream = self._fs(path).create(self._path(path), True)
+            try:
+                stream.write(bytearray(data))
+            finally:
+                stream.close()
+
+    def delete_file(self, path: str) -> None:
+        with java_errors(f"cannot delete {path}"):
+            self._fs(path).delete(self._path(path), False)
+
+    def delete_empty(self, path: str) -> bool:
+        """Deletes a directory if it is empty; the file system itself refuses otherwise."""
+        try:
+            with java_errors(f"cannot delete {path}"):
+                return bool(self._fs(path).delete(self._path(path), False))
+        except OSError:
+            return False
+
+    def delete_tree(self, path: str) -> None:
+        """Deletes a directory and all below it. Callers pass only what the journal names."""
+        with java_errors(f"cannot delete {path}"):
+            if not self._fs(path).delete(self._path(path), True) and self.status(path) is not None:
+                raise FileSystemError(f"cannot delete {path}: the file system declined")
+
+    def trash(self, path: str) -> bool:
+        """Moves a directory to the user's trash; False where trash is switched off."""
+        with java_errors(f"cannot move {path} to the trash"):
+            move = self._jvm.org.apache.hadoop.fs.Trash.moveToAppropriateTrash
+            return bool(move(self._fs(path), self._path(path), self._conf))
+
+    def copy_mode(self, source: str, target: str) -> None:
+        """Gives `target` the permission bits of `source`."""
+        with java_errors(f"cannot set the mode of {target}"):
+            mode = self._fs(source).getFileStatus(self._path(source)).getPermission()
+            self._fs(target).setPermission(self._path(target), mode)
+
+    def manifest(self, path: str) -> Manifest:
+        """The files of a directory that holds files only; directories are the caller's to judge."""
+        return Manifest.of(s.entry() for s in self.list(path) if not s.is_dir)
+
+    def _path(self, path: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(path)
+
+    def _fs(self, path: str) -> Any:
+        return self._path(path).getFileSystem(self._conf)
+
+
+def _status(row: dict[str, Any]) -> Status:
+    return Status(row["path"], row["isdir"], row["length"], row["modification_time"], row.get("fileId"))
+
+
+def _local_identity(path: str) -> str | None:
+    local = path[len("file:") :]
+    try:
+        found = Path("/" + local.lstrip("/")).stat()
+    except FileNotFoundError:
+        return None
+    return f"local:{found.st_dev}:{found.st_ino}"
+
+
+def _status_mapper(jvm: Any) -> Any:
+    """A Jackson mapper that turns a whole `FileStatus[]` into JSON in one call: 65,000 files in one round
+    trip, not 300,000.
+
+    It reads fields, not getters: a getter would ask the file system again, or throw.
+    """
+    jackson = jvm.com.fasterxml.jackson
+    visibility = jackson.annotation.JsonAutoDetect.Visibility
+    accessor = jackson.annotation.PropertyAccessor
+    mapper = jackson.databind.ObjectMapper()
+    mapper.setVisibility(accessor.ALL, getattr(visibility, "NONE"))  # noqa: B009
+    mapper.setVisibility(accessor.FIELD, getattr(visibility, "ANY"))  # noqa: B009
+    as_text = jackson.databind.ser.std.ToStringSerializer.instance
+    module = jackson.databind.module.SimpleModule()
+    module.addSerializer(jvm.java.lang.Class.forName("org.apache.hadoop.fs.Path"), as_text)
+    return mapper.registerModule(module)

@@ -1,0 +1,205 @@
+"""What every job does around its work: arguments in, tables one by one, one report out."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from spark_jobs import __version__
+from spark_jobs.core import selection
+from spark_jobs.core.arguments import Invocation, parse
+from spark_jobs.core.configuration import parse_config
+from spark_jobs.core.errors import LakekeeperError, Refusal, UsageError
+from spark_jobs.core.model import TableName
+from spark_jobs.core.options import Layers, parse_option
+from spark_jobs.core.wire import Report, Request, TableReport
+from spark_jobs.shell.cluster import Cluster
+from spark_jobs.shell.journal_store import utc_now
+
+log = logging.getLogger("lakekeeper")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One job's inputs and effects."""
+
+    invocation: Invocation
+    cluster: Cluster
+    layers: Layers
+    request: Request
+    run_id: str
+
+    def wanted_units(self, name: TableName) -> Sequence[Mapping[str, str | None]] | None:
+        """The units that the request names for this table; None where it names none at all."""
+        return None if self.request.units is None else self.request.units.get(str(name), [])
+
+    def wanted_runs(self, name: TableName) -> Sequence[str] | None:
+        """The runs that the command line or the request names for this table; None means the newest."""
+        if self.invocation.run_id:
+            return [self.invocation.run_id]
+        return None if self.request.runs is None else self.request.runs.get(str(name), [])
+
+    def table_names(self) -> list[TableName]:
+        """The tables to work on, or UsageError."""
+        if not self.invocation.database:
+            return [TableName.parse(text) for text in self.invocation.tables]
+        database = self.invocation.database.lower()
+        if not self.cluster.metastore.database_exists(database):
+            raise UsageError(f"database '{database}' does not exist in the metastore")
+        options = self.layers.resolve()
+        names = selection.match_tables(
+            self.cluster.metastore.tables(database), options.include, options.exclude
+        )
+        return [TableName(database, name) for name in names]
+
+
+Verb = Callable[[Job, TableName], TableReport]
+
+
+def main(verb: str, work: Verb, argv: Sequence[str], description: str) -> int:
+    """Runs one job and returns its exit code; whatever happens, a report says so."""
+    report = Report(verb, __version__, started=utc_now())
+    invocation: Invocation | None = None
+    try:
+        invocation = parse(verb, argv, description)
+        _configure_logging(
+            parse_option("log_level", invocation.options.get("log_level", "INFO"), "the command line")
+        )
+        spark = SparkSession.builder.appName(f"lakekeeper {verb}").enableHiveSupport().getOrCreate()
+        try:
+            run(spark, invocation, work, report)
+        finally:
+            _publish(report, invocation, Cluster.of(spark))
+            spark.stop()
+    except UsageError as error:
+        report.error = str(error)
+        _publish(report, invocation, None)
+    return report.exit_code
+
+
+def run(spark: SparkSession, invocation: Invocation, work: Verb, report: Report) -> Report:
+    """The job itself, in a session that stands already; fills in and returns the report."""
+    report.by_name = not invocation.database
+    try:
+        job = _job(spark, invocation)
+        report.run_id = job.run_id if invocation.verb == "compact" else invocation.run_id
+        for name in job.table_names():
+            log.info("%s %s", invocation.verb, name)
+            report.tables.append(_guarded(job, work, name))
+            log.info("%s: %s", name, _outline(report.tables[-1]))
+    except UsageError as error:
+        report.error = str(error)
+    report.ended = utc_now()
+    return report
+
+
+def _job(spark: SparkSession, invocation: Invocation) -> Job:
+    cluster = Cluster.of(spark)
+    request = Request.from_json(_read(cluster, invocation.request)) if invocation.request else Request()
+    settings, tables = _config(cluster, invocation.config_file)
+    layers = Layers(
+        command_line=invocation.options,
+        arguments=request.arguments,
+        tables={**_lower(tables), **_lower(request.tables)},
+        settings={**settings, **request.settings},
+    )
+    layers.check()
+    return Job(invocation, cluster, layers, request, invocation.run_id or _own_run_id())
+
+
+def _own_run_id() -> str:
+    return f"manual-{utc_now():%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
+
+
+def _lower(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    return {str(TableName.parse(name)): section for name, section in tables.items()}
+
+
+def _config(cluster: Cluster, name: str | None) -> tuple[dict[str, Any], dict[str, Mapping[str, Any]]]:
+    return parse_config(_read(cluster, name), name) if name else ({}, {})
+
+
+def _read(cluster: Cluster, uri: str) -> str:
+    """A file by URI, or by a plain path of this machine."""
+    try:
+        return (
+            cluster.fs.read(uri) if "://" in uri or uri.startswith("file:") else Path(uri).read_bytes()
+        ).decode()
+    except OSError as error:
+        raise UsageError(f"cannot read {uri}: {error}") from None
+
+
+def _guarded(job: Job, work: Verb, name: TableName) -> TableReport:
+    """One odd table must not stop the others."""
+    try:
+        if not job.cluster.metastore.table_exists(name):
+            raise Refusal("NOT_FOUND", f"table {name} does not exist in the metastore")
+        return work(job, name)
+    except Refusal as refusal:
+        return TableReport(str(name), "refused", refusal.code, refusal.reason)
+    except UsageError as error:
+        if not job.invocation.database:
+            raise
+        return TableReport(str(name), "refused", "USAGE", str(error))
+    except (LakekeeperError, OSError) as error:
+        return TableReport(str(name), "failed", reason=str(error))
+    except Exception as error:
+        log.exception("%s failed", name)
+        return TableReport(str(name), "failed", reason=f"{type(error).__name__}: {error}")
+
+
+def _outline(table: TableReport) -> str:
+    data = table.to_json()
+    why = f" ({table.code}: {table.reason})" if table.code else f" ({table.reason})" if table.reason else ""
+    before, after = data["before"], data["after"]
+    sizes = ", ".join(f"{before[what]} -> {after[what]} {what}" for what in ("files", "bytes"))
+    return f"{table.outcome}{why}, {sizes}"
+
+
+def _publish(report: Report, invocation: Invocation | None, cluster: Cluster | None) -> None:
+    """The file first, then the last line of stdout; a report that cannot be written must not hide what was done."""
+    report.ended = report.ended or utc_now()
+    if report.error:
+        log.error("%s", report.error)
+        print(f"error: {report.error}", file=sys.stderr)
+    try:
+        _write_report(report, invocation, cluster)
+    except OSError as error:
+        log.error("the report could not be written: %s", error)
+    print(report.summary_line(), flush=True)
+
+
+def _write_report(report: Report, invocation: Invocation | None, cluster: Cluster | None) -> None:
+    uri = invocation.report if invocation else None
+    if uri is None:
+        return
+    data = json.dumps(report.to_json(), indent=1).encode()
+    local = uri if "://" not in uri and not uri.startswith("file:") else None
+    if local is None and uri.startswith("file:"):
+        local = "/" + uri[len("file:") :].lstrip("/")
+    if local is not None:
+        _write_local(local, data)
+    elif cluster is not None:
+        cluster.fs.replace(uri, data)
+
+
+def _write_local(path: str, data: bytes) -> None:
+    """Whole or not at all: a reader never sees half a report."""
+    staged = Path(f"{path}.{uuid.uuid4().hex}.tmp")
+    staged.write_bytes(data)
+    staged.replace(path)
+
+
+def _configure_logging(level: str) -> None:
+    logging.basicConfig(
+        level="WARNING", format="%(asctime)s %(levelname)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr
+    )
+    log.setLevel(level)

@@ -1,0 +1,118 @@
+"""Journals on the file system: publishing records, finding runs."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+from spark_jobs.core import journal
+from spark_jobs.core.journal import Record, RunState
+from spark_jobs.core.layout import RunFolder, generation
+from spark_jobs.core.model import name_of
+from spark_jobs.shell.fs import HadoopFileSystem
+
+_JOURNAL = "journal"
+
+
+def utc_now() -> datetime:
+    return datetime.now(timezone.utc)
+
+
+class Journal:
+    """The journal in one run folder. Safe to use from several threads of one process."""
+
+    def __init__(self, fs: HadoopFileSystem, folder: str, now: Callable[[], datetime] = utc_now) -> None:
+        self._fs = fs
+        self.folder = folder
+        self._now = now
+        self._lock = threading.Lock()
+        self._last: int | None = None
+
+    @property
+    def _path(self) -> str:
+        return f"{self.folder}/{_JOURNAL}"
+
+    def open(self) -> None:
+        """Makes the run's folder; the only place that does, so that a folder renamed away stays away."""
+        self._fs.mkdirs(self._path)
+
+    def append(self, kind: str, **body: Any) -> None:
+        """Publishes a record: written and flushed under a hidden name, then renamed; an existing number is
+        never overwritten."""
+        record = Record(kind, self._now(), body)
+        with self._lock:
+            number = (self._last if self._last is not None else self._count()) + 1
+            staged = f"{self._path}/.{number:06d}-{uuid.uuid4().hex}"
+            self._fs.create(staged, record.encode())
+            self._fs.rename(staged, f"{self._path}/{number:06d}.json")
+            self._last = number
+
+    def records(self) -> list[Record]:
+        """All published records, in order."""
+        names = sorted(self._numbers())
+        return [
+            Record.decode(self._fs.read(f"{self._path}/{n:06d}.json"), f"{self._path}/{n:06d}.json")
+            for n in names
+        ]
+
+    def state(self) -> RunState | None:
+        return journal.fold(self.records())
+
+    def _count(self) -> int:
+        return max(self._numbers(), default=0)
+
+    def _numbers(self) -> list[int]:
+        names = [
+            s.name
+            for s in self._fs.list(self._path)
+            if s.name.endswith(".json") and not s.name.startswith(".")
+        ]
+        return [int(name[: -len(".json")]) for name in names]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run found on the file system."""
+
+    run_id: str
+    folder: str
+    journal: Journal
+    state: RunState
+
+    def path(self, relative: str) -> str:
+        return f"{self.folder}/{relative}"
+
+
+def runs_in(fs: HadoopFileSystem, home: str, table: str) -> list[Run]:
+    """The runs of exactly this table under a home, oldest first."""
+    try:
+        entries = fs.list(home)
+    except FileNotFoundError:
+        return []
+    found = [run for entry in entries if entry.is_dir for run in [_run(fs, entry.path)] if run is not None]
+    return sorted((run for run in found if run.state.table == table), key=lambda run: run.state.started)
+
+
+def _run(fs: HadoopFileSystem, folder: str) -> Run | None:
+    parsed = RunFolder.parse(name_of(folder))
+    if parsed is None:
+        return None
+    journal_ = Journal(fs, folder)
+    try:
+        state = journal_.state()
+    except FileNotFoundError:
+        return None
+    return Run(parsed.run_id, folder, journal_, state) if state is not None else None
+
+
+def next_run_id(run_id: str, existing: Iterable[Run]) -> str:
+    """`run_id` itself, or its next generation where runs of that id stand already."""
+    taken = {run.run_id for run in existing}
+    number = 1
+    while generation(run_id, number) in taken:
+        number += 1
+    return generation(run_id, number)

@@ -1,0 +1,86 @@
+"""A table's runs over all its homes, and the folder that one attempt of a run works in."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from spark_jobs.core import journal
+from spark_jobs.core.eligibility import TableFacts
+from spark_jobs.core.layout import Home
+from spark_jobs.core.model import Unit, parent
+from spark_jobs.shell.fs import HadoopFileSystem
+from spark_jobs.shell.journal_store import Journal, Run, next_run_id, runs_in
+
+
+def homes(facts: TableFacts, units: Iterable[Unit]) -> list[Home]:
+    """The table's own home first, then those of partitions that lie outside its root."""
+    root = facts.storage.location
+    found = [
+        Home.of_table(root, bool(facts.partition_keys)),
+        *(Home.of(root, unit.location) for unit in units),
+    ]
+    return list(dict.fromkeys(found))
+
+
+def all_runs(fs: HadoopFileSystem, facts: TableFacts, units: Iterable[Unit]) -> list[Run]:
+    """Every run of the table, oldest first; homes of partitions dropped since are found through the journals."""
+    paths = [home.path for home in homes(facts, units)]
+    found: dict[str, Run] = {}
+    while paths:
+        path = paths.pop()
+        for run in runs_in(fs, path, facts.name):
+            if run.folder not in found:
+                found[run.folder] = run
+                paths.extend(home for home in run.state.homes if home != path)
+    return sorted(found.values(), key=lambda run: run.state.started)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One process working on one run in one home."""
+
+    home: Home
+    folder: str
+    journal: Journal
+
+    def path(self, relative: str) -> str:
+        return f"{self.folder}/{relative}"
+
+
+def choose_run_id(asked: str, existing: Sequence[Run]) -> tuple[str, list[Run]]:
+    """The run to work in, and its folders where it stands already.
+
+    A run that ended well is never touched again: asked for once more, it opens a new generation. One that did
+    not is resumed,
+    so that a retried task continues its own run and a rollback finds all of it under one id.
+    """
+    ours = [run for run in existing if run.run_id == asked or run.run_id.startswith(f"{asked}-g")]
+    newest = next(reversed(ours), None)
+    if newest is None:
+        return asked, []
+    same = [run for run in ours if run.run_id == newest.run_id]
+    if any(run.state.outcome not in ("done", "nothing") for run in same):
+        return newest.run_id, same
+    return next_run_id(asked, ours), []
+
+
+def open_attempt(fs: HadoopFileSystem, home: Home, run_id: str, before: Sequence[Run]) -> Attempt:
+    """A folder of this attempt's own. An earlier attempt's folder is renamed to it, which fences that attempt off:
+
+    whatever it still tries to rename is not there any more, in either half of a swap.
+    """
+    folder = home.run_folder(run_id, uuid.uuid4().hex[:12])
+    earlier = [run for run in before if parent(run.folder) == home.path]
+    if earlier:
+        fs.rename(earlier[-1].folder, folder)
+    attempt = Attempt(home, folder, Journal(fs, folder))
+    attempt.journal.open()
+    return attempt
+
+
+def started(attempt: Attempt, facts: TableFacts, homes_: Iterable[Home]) -> None:
+    """Says in the journal whose run this is, and where its other parts lie."""
+    paths = [home.path for home in homes_]
+    attempt.journal.append(journal.RUN, table=facts.name, location=facts.storage.location, homes=paths)

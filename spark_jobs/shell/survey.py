@@ -1,0 +1,183 @@
+"""Looks at one table: what may be compacted, what needs it, and why not. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from spark_jobs.core import eligibility, selection
+from spark_jobs.core.eligibility import Storage, TableFacts
+from spark_jobs.core.errors import LakekeeperError, Refusal
+from spark_jobs.core.health import Health, Thresholds, assess
+from spark_jobs.core.layout import ancestors, is_legacy_leftover, is_staging
+from spark_jobs.core.model import Manifest, TableName, Unit, name_of
+from spark_jobs.core.options import Layers, Options
+from spark_jobs.core.overlap import overlapping
+from spark_jobs.core.wire import TableReport, UnitReport
+from spark_jobs.shell.cluster import Cluster
+from spark_jobs.shell.fs import Status
+from spark_jobs.shell.units import list_unit
+
+_LISTING_THREADS = 8
+Listing = Callable[[str], list[Status]]
+
+
+@dataclass(frozen=True)
+class UnitSurvey:
+    """One unit: its files and health, or why it is left alone."""
+
+    unit: Unit
+    manifest: Manifest | None = None
+    health: Health | None = None
+    refusal: Refusal | None = None
+    error: str | None = None
+
+    @property
+    def flagged(self) -> bool:
+        return self.health is not None and self.health.needs_compaction
+
+
+@dataclass(frozen=True)
+class TableSurvey:
+    """One table: its facts, its options and its units."""
+
+    facts: TableFacts
+    options: Options
+    file_format: str
+    units: list[UnitSurvey]
+    gone: list[selection.PartitionSpec] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def survey(
+    cluster: Cluster,
+    name: TableName,
+    layers: Layers,
+    wanted: Sequence[Mapping[str, str | None]] | None = None,
+) -> TableSurvey:
+    """All units of the table that the options or `wanted` select; raises Refusal for the table as a whole."""
+    facts = cluster.metastore.table(name)
+    options = layers.resolve(str(name), facts.properties)
+    file_format = eligibility.check_table(facts, options.bucketing, options.enabled)
+    _check_root(cluster, facts)
+    places = _places(cluster, facts)
+    chosen, gone = _choose(cluster, facts, options, [unit for unit, _ in places], wanted)
+    overlaps = overlapping([unit for unit, _ in places], facts)
+    # Ancestors are shared by thousands of partitions: one listing of each will do for a look.
+    listing = lru_cache(maxsize=None)(cluster.fs.list)
+    look = _Look(cluster, facts, options.thresholds(), overlaps, dict(places), listing)
+    with ThreadPoolExecutor(_LISTING_THREADS) as pool:
+        units = list(pool.map(look.at, chosen))
+    if not facts.partition_keys and units and units[0].refusal is not None:
+        raise units[0].refusal
+    return TableSurvey(facts, options, file_format, units, gone)
+
+
+def _check_root(cluster: Cluster, facts: TableFacts) -> None:
+    try:
+        names = [status.name for status in cluster.fs.list(facts.storage.location)]
+    except FileNotFoundError:
+        return
+    eligibility.check_marks(names, facts.storage.location)
+
+
+def _places(cluster: Cluster, facts: TableFacts) -> list[tuple[Unit, Storage]]:
+    if facts.partition_keys:
+        return cluster.metastore.partitions(facts)
+    return [(Unit((), facts.storage.location), facts.storage)]
+
+
+def _choose(
+    cluster: Cluster,
+    facts: TableFacts,
+    options: Options,
+    units: list[Unit],
+    wanted: Sequence[Mapping[str, str | None]] | None,
+) -> tuple[list[Unit], list[selection.PartitionSpec]]:
+    if wanted is not None:
+        return selection.pick(units, wanted, facts.partition_keys)
+    if options.partitions is not None:
+        selection.check_keys(options.partitions, facts.partition_keys, facts.name)
+        return selection.select(units, options.partitions, facts.name), []
+    if options.where is not None:
+        return cluster.metastore.matching(facts, units, options.where), []
+    return units, []
+
+
+@dataclass(frozen=True)
+class _Look:
+    """How to look at one unit of this table."""
+
+    cluster: Cluster
+    facts: TableFacts
+    thresholds: Thresholds
+    overlaps: Mapping[str, str]
+    storages: Mapping[Unit, Storage]
+    listing: Listing
+
+    def at(self, unit: Unit) -> UnitSurvey:
+        """Never raises: one odd unit must not stop the others."""
+        try:
+            self._check(unit)
+            manifest = list_unit(self.cluster.fs, unit.location)
+            check_writers(self.listing, unit.location, self.facts.storage.location)
+        except FileNotFoundError:
+            return UnitSurvey(unit, Manifest(()), assess(Manifest(()), self.thresholds))
+        except Refusal as refusal:
+            return UnitSurvey(unit, refusal=refusal)
+        except (OSError, LakekeeperError) as error:
+            return UnitSurvey(unit, error=str(error))
+        return UnitSurvey(unit, manifest, assess(manifest, self.thresholds))
+
+    def _check(self, unit: Unit) -> None:
+        eligibility.check_scheme(unit.location)
+        found = eligibility.check_storage(self.storages[unit], f"partition {unit} of {self.facts.name}")
+        if found != self.facts.storage.format:
+            raise Refusal(
+                "SERDE", f"partition {unit} is stored as {found}, its table as {self.facts.storage.format}"
+            )
+        if unit.key in self.overlaps:
+            raise Refusal("LOCATION_OVERLAP", f"{unit.location} overlaps {self.overlaps[unit.key]}")
+
+
+def check_writers(listing: Listing, location: str, root: str) -> None:
+    """Raises Refusal where a writer stages, or another tool left something, between the unit and the table's root.
+
+    Beside a table without partitions lie other people's folders: a writer's staging there is none of ours.
+    """
+    for folder in ancestors(location, root):
+        for entry in listing(folder):
+            if is_staging(entry.name) and location != root:
+                raise Refusal("ACTIVE_WRITER", f"{entry.path} belongs to a writer that has not finished")
+            if is_legacy_leftover(entry.name) and entry.name.startswith(name_of(location) + "__"):
+                raise Refusal(
+                    "LEGACY_LEFTOVER", f"{entry.path} was left by another tool; settle it by hand first"
+                )
+
+
+def unit_report(found: UnitSurvey) -> UnitReport:
+    """What an analysis says of a unit."""
+    unit = found.unit.to_json()
+    if found.refusal is not None:
+        return UnitReport.of(unit, "skipped", code=found.refusal.code, reason=found.refusal.reason)
+    if found.health is None or found.manifest is None:
+        return UnitReport.of(unit, "failed", reason=found.error)
+    outcome = "flagged" if found.flagged else "healthy"
+    return UnitReport.of(unit, outcome, found.health, fingerprint=found.manifest.fingerprint())
+
+
+def table_report(found: TableSurvey) -> TableReport:
+    """The table's part of a report, with a line for each unit that was looked at."""
+    gone = [
+        UnitReport.of(spec, "skipped", reason="the partition is gone since the analysis")
+        for spec in found.gone
+    ]
+    return TableReport(
+        table=found.facts.name,
+        format=found.file_format,
+        location=found.facts.storage.location,
+        units=[*(unit_report(unit) for unit in found.units), *gone],
+        warnings=list(found.warnings),
+    )
