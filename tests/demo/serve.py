@@ -58,8 +58,8 @@ def ui_environ(place: Place, port: int) -> dict[str, str]:
         "AIRFLOW__API__BASE_URL": url,
         "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{url}/execution/",
         "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
-        # Two cores, and each task is a Spark driver.
-        "AIRFLOW__CORE__PARALLELISM": "2",
+        # Each task is a Spark driver.
+        "AIRFLOW__CORE__PARALLELISM": "3",
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": f"{USER}:admin",
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(_password_file(place)),
         "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "30",

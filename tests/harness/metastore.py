@@ -22,6 +22,7 @@ from tests.harness.processes import has_ended, spawn, stop, tail
 
 HOST = "127.0.0.1"
 START_LIMIT = 120
+SERVER = Path(__file__).with_name("LoopbackMetastore.java")
 
 LOG4J = """\
 status = error
@@ -36,6 +37,10 @@ logger.datanucleus.name = DataNucleus
 logger.datanucleus.level = error
 logger.objectstore.name = org.apache.hadoop.hive.metastore.ObjectStore
 logger.objectstore.level = error
+logger.native.name = org.apache.hadoop.util.NativeCodeLoader
+logger.native.level = error
+logger.thrift.name = org.apache.thrift.server
+logger.thrift.level = off
 """
 
 
@@ -87,7 +92,6 @@ class Metastore:
             "hive.metastore.warehouse.dir": self.warehouse.as_uri(),
             # Its asynchronous logger needs a library that Spark does not ship.
             "hive.async.log.enabled": "false",
-            "hive.metastore.server.min.threads": "4",
         }
 
     def _command(self) -> list[str]:
@@ -102,8 +106,11 @@ class Metastore:
             "-Dderby.system.durability=test",
             "-cp",
             f"{conf}:{jars}/*",
-            "org.apache.hadoop.hive.metastore.HiveMetaStore",
-            "-p",
+            # A Java runtime has no compiler, but Spark ships one.
+            "org.codehaus.janino.SimpleCompiler",
+            str(SERVER),
+            SERVER.stem,
+            HOST,
             str(self.port),
         ]
 

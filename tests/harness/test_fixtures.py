@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-in_spark = pytest.mark.skipif("spark-" not in sys.prefix, reason="needs a Spark environment")
-pytestmark = [pytest.mark.smoke, in_spark]
+pytestmark = pytest.mark.skipif("spark-" not in sys.prefix, reason="needs a Spark environment")
 
 
 def test_an_external_table_lives_where_it_was_put(spark, database):

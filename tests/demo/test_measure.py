@@ -1,0 +1,121 @@
+"""The demo's own eyes and its judgement: what they must see, and what they must not let pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.demo import report
+from tests.demo.measure import Asked, Measured, list_files
+from tests.demo.place import Place
+from tests.demo.tables import TABLES, ddl
+
+FLAT, EVENTS, EVENTS_2P = TABLES
+
+
+def _before() -> dict[str, Measured]:
+    asked = Asked(
+        rows=0, checksum="c", seconds=2.0, catalog={"location": "file:/w", "properties": {"a": "b"}}
+    )
+    return {t.name: Measured(t.files, 20_000_000, replace(asked, rows=t.rows)) for t in TABLES}
+
+
+def _after() -> dict[str, Measured]:
+    return {t.name: replace(_before()[t.name], files=t.files_after, bytes=9_000_000) for t in TABLES}
+
+
+def test_the_tables_are_those_of_the_story():
+    assert [(t.files, t.files_after, t.rows) for t in TABLES] == [
+        (500, 1, 300_000),
+        (600, 3, 300_000),
+        (900, 9, 450_000),
+    ]
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_rows_and_files_divide_evenly_into_units(table):
+    assert table.files % len(table.units) == 0
+    assert table.rows % table.files == 0
+
+
+def test_tables_are_external_and_partitioned_by_text():
+    assert ddl(FLAT, "file:/w/flat").startswith("CREATE EXTERNAL TABLE demo.lakekeeper_flat (`id` BIGINT")
+    assert "PARTITIONED BY (`date` STRING, `ref` STRING)" in ddl(EVENTS_2P, "file:/w/2p")
+
+
+def test_only_what_a_reader_opens_is_counted(tmp_path):
+    for name in (
+        "a.parquet",
+        "d=1/b.parquet",
+        ".a.parquet.crc",
+        "_SUCCESS",
+        ".lakekeeper/run/d=1/old.parquet",
+    ):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"1234")
+
+    assert list_files(tmp_path) == (2, 8)
+
+
+def test_a_good_run_has_no_problems():
+    assert report.start_problems(_before()) == []
+    assert report.problems(_before(), _after()) == []
+
+
+def test_the_table_shows_before_and_after():
+    line = report.render(_before(), _after()).splitlines()[2]
+
+    assert line.split("  ")[0] == "demo.lakekeeper_flat"
+    assert "500 -> 1" in line
+    assert "20.0 MB -> 9.0 MB" in line
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        ({"files": 2}, "2 files, expected 1"),
+        ({"rows": 299_999}, "300000 rows before, 299999 after"),
+        ({"checksum": "d"}, "the contents differ"),
+        ({"catalog": {"location": "file:/x", "properties": {"a": "b"}}}, "location changed"),
+        ({"catalog": {"location": "file:/w", "properties": {}}}, "properties changed"),
+    ],
+)
+def test_a_broken_promise_is_named(broken, said):
+    after = _after()
+    files = broken.get("files", FLAT.files_after)
+    asked = {key: value for key, value in broken.items() if key != "files"}
+    found = after[FLAT.name]
+    after[FLAT.name] = replace(found, files=files, asked=replace(found.asked, **asked))
+
+    (problem,) = report.problems(_before(), after)
+
+    assert said in problem
+    assert problem.startswith("demo.lakekeeper_flat: ")
+
+
+def test_tables_that_were_not_made_as_told_are_named():
+    before = _before()
+    before[EVENTS.name] = replace(before[EVENTS.name], files=599)
+
+    assert report.start_problems(before) == ["demo.lakekeeper_events: made 599 files and 300000 rows"]
+
+
+def test_only_a_folder_of_the_demo_is_wiped(tmp_path):
+    (tmp_path / "precious").write_text("mine")
+
+    with pytest.raises(RuntimeError, match="not a folder of the demo"):
+        Place(tmp_path).wipe()
+
+    assert (tmp_path / "precious").exists()
+
+
+def test_its_own_folder_is_wiped_again_and_again(tmp_path):
+    place = Place(tmp_path / "demo")
+    place.wipe()
+    place.done.touch()
+
+    place.wipe()
+
+    assert not place.done.exists()

@@ -1,0 +1,70 @@
+"""The metastore is ours alone, keeps its tables, and leaves no process behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.harness import metastore as module
+from tests.harness import paths
+from tests.harness.metastore import Metastore
+
+PARENT = """
+import sys, time
+from pathlib import Path
+from tests.harness.metastore import Metastore
+print(Metastore(Path(sys.argv[1])).start().port, flush=True)
+time.sleep(600)
+"""
+
+
+def test_it_answers_while_it_runs_and_not_after(tmp_path):
+    with Metastore(tmp_path) as running:
+        assert module.answers(running.port)
+        assert not module.is_free(running.port)
+    assert not module.answers(running.port)
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp6").exists(), reason="reads the kernel's list of sockets")
+def test_it_listens_on_this_machine_only(metastore):
+    # 0A is LISTEN; addresses are hexadecimal, and so is the port.
+    rows = [
+        line.split() for name in ("tcp", "tcp6") for line in Path("/proc/net", name).read_text().splitlines()
+    ]
+    listening = [row[1] for row in rows if row[3] == "0A" and row[1].endswith(f":{metastore.port:04X}")]
+
+    assert listening
+    assert all("0100007F" in address for address in listening)
+
+
+def test_a_failed_start_shows_the_log(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "SERVER", tmp_path / "Missing.java")
+
+    with pytest.raises(RuntimeError, match=r"Missing\.java"):
+        Metastore(tmp_path).start()
+
+
+def test_it_dies_with_a_parent_that_was_killed(tmp_path):
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(tmp_path)], cwd=paths.ROOT, stdout=subprocess.PIPE, text=True
+    )
+    assert parent.stdout is not None
+    port = int(parent.stdout.readline())
+
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+
+    _until(lambda: not module.answers(port))
+
+
+def _until(true_at_last, patience: float = 60) -> None:
+    deadline = time.monotonic() + patience
+    while not true_at_last():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)

@@ -1,0 +1,70 @@
+"""Stopping a process takes along what it started, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+from tests.harness import processes
+
+# A child that leaves its process group, as Airflow's task runners do, and ignores a polite request.
+STUBBORN = """
+import os, signal, subprocess, sys, time
+child = "import os, signal, time; os.setpgid(0, 0); signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+print(subprocess.Popen([sys.executable, "-c", child]).pid, flush=True)
+time.sleep(600)
+"""
+
+
+def test_stopping_reaches_a_grandchild_that_left_the_group(tmp_path):
+    log = tmp_path / "log"
+    process = processes.spawn([sys.executable, "-c", STUBBORN], log=log, cwd=tmp_path)
+    while not log.read_text().endswith("\n"):
+        time.sleep(0.05)
+    grandchild = int(log.read_text())
+
+    processes.stop(process)
+
+    assert _gone(grandchild)
+
+
+def test_an_ended_process_is_noticed_and_keeps_its_code(tmp_path):
+    process = processes.spawn(
+        [sys.executable, "-c", "raise SystemExit(3)"], log=tmp_path / "log", cwd=tmp_path
+    )
+    while not processes.has_ended(process):
+        time.sleep(0.05)
+
+    assert processes.stop(process) == 3
+
+
+def test_a_bystander_lives_on(tmp_path):
+    bystander = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    processes.stop(processes.spawn([sys.executable, "-c", "input()"], log=tmp_path / "log", cwd=tmp_path))
+
+    assert bystander.poll() is None
+    bystander.communicate(b"\n")
+
+
+def test_other_installations_are_left_out(monkeypatch):
+    monkeypatch.setenv("HADOOP_CONF_DIR", "/etc/hadoop/conf")
+    monkeypatch.setenv("AIRFLOW_HOME", "/srv/airflow")
+    monkeypatch.setenv("JAVA_HOME", "/opt/java")
+
+    kept = processes.own_environ()
+
+    assert "HADOOP_CONF_DIR" not in kept
+    assert "AIRFLOW_HOME" not in kept
+    assert kept["JAVA_HOME"] == "/opt/java"
+
+
+def _gone(pid: int) -> bool:
+    for _ in range(200):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False

@@ -1,0 +1,65 @@
+"""A suite's outcome: nothing that ran is lost, and nothing that did not run passes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.harness import suite
+from tests.harness.outcome import Outcome, read_junit, summary
+
+ANY = suite.SUITES[0]
+
+
+@pytest.fixture
+def junit(tmp_path, monkeypatch):
+    monkeypatch.setattr(suite, "OUT", tmp_path)
+    report = tmp_path / ANY.slug / "junit.xml"
+    report.parent.mkdir()
+
+    def write(tests=0, failures=0, errors=0, skipped=0):
+        counts = f'tests="{tests}" failures="{failures}" errors="{errors}" skipped="{skipped}"'
+        report.write_text(f"<testsuites><testsuite {counts}/></testsuites>")
+
+    return write
+
+
+def test_errors_count_as_failures(junit):
+    junit(tests=10, failures=1, errors=2, skipped=3)
+
+    outcome = suite._outcome(ANY, 1, 0)
+
+    assert (outcome.passed, outcome.failed, outcome.skipped) == (4, 3, 3)
+
+
+def test_an_empty_suite_has_failed(junit):
+    junit()
+
+    assert suite._outcome(ANY, suite.NO_TESTS, 0).failed == 1
+
+
+def test_a_suite_that_skipped_everything_has_failed(junit):
+    junit(tests=2, skipped=2)
+
+    assert suite._outcome(ANY, 0, 0).note == "no test ran"
+
+
+def test_a_suite_without_a_report_has_failed(tmp_path, monkeypatch):
+    monkeypatch.setattr(suite, "OUT", tmp_path)
+
+    assert suite._outcome(ANY, 4, 0).failed == 1
+
+
+def test_a_crash_after_the_last_test_has_failed(junit):
+    junit(tests=2)
+
+    assert suite._outcome(ANY, 3, 0).note == "pytest ended with 3"
+
+
+def test_no_report_is_no_test(tmp_path):
+    assert read_junit("x", tmp_path / "none.xml", 1.0) == Outcome("x", seconds=1.0)
+
+
+def test_the_last_line_is_the_plain_total():
+    text = summary([Outcome("a", passed=2, skipped=1), Outcome("b", passed=3, failed=1, note="broken")])
+
+    assert text.splitlines()[-1] == "5 passed, 1 failed, 1 skipped"
