@@ -1,0 +1,107 @@
+"""What the Spark tests share: tables made for the purpose, jobs run in this process, and listings of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlparse
+
+from spark_jobs import __version__
+from spark_jobs.core.arguments import parse
+from spark_jobs.core.wire import Report
+from spark_jobs.shell import job
+from spark_jobs.shell.verbs.analyze import analyze_table
+from spark_jobs.shell.verbs.cleanup import cleanup_table
+from spark_jobs.shell.verbs.compact import compact_table
+from spark_jobs.shell.verbs.rollback import rollback_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+VERBS = {
+    "analyze": analyze_table,
+    "compact": compact_table,
+    "rollback": rollback_table,
+    "cleanup": cleanup_table,
+}
+
+
+@dataclass
+class Jobs:
+    """Runs the jobs in a session that stands already, and returns their reports as the wire has them."""
+
+    spark: SparkSession
+    folder: Path
+    request: dict[str, Any] | None = None
+
+    def __call__(self, verb: str, *argv: str, request: dict[str, Any] | None = None) -> dict[str, Any]:
+        words = [str(word) for word in argv]
+        if request is not None:
+            path = self.folder / "request.json"
+            path.write_text(json.dumps(request))
+            words += ["--request", path.as_uri()]
+        report = Report(verb, __version__)
+        job.run(self.spark, parse(verb, words, ""), VERBS[verb], report)
+        return {**report.to_json(), "exit_code": report.exit_code}
+
+
+def local(uri: str) -> Path:
+    """The path behind a `file:` URI as the metastore has it."""
+    return Path(unquote(urlparse(uri).path)) if "%" not in uri else Path(uri.split(":", 1)[1])
+
+
+def data_files(folder: Path) -> dict[str, tuple[int, int]]:
+    """name -> (size, mtime in ns) of the visible files of one directory, by the operating system's own listing."""
+    found = {}
+    for entry in os.scandir(folder):
+        if entry.is_file() and not entry.name.startswith((".", "_")):
+            stat = entry.stat()
+            found[entry.name] = (stat.st_size, stat.st_mtime_ns)
+    return found
+
+
+def tree(folder: Path) -> dict[str, tuple[int, int]]:
+    """The same for every visible directory below a folder, by relative path."""
+    found = {}
+    for path, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in files:
+            if not name.startswith((".", "_")):
+                stat = os.stat(Path(path, name))
+                found[str(Path(path, name).relative_to(folder))] = (stat.st_size, stat.st_mtime_ns)
+    return found
+
+
+def rows(spark: SparkSession, table: str) -> Counter[str]:
+    """Every row of a table as text, counted: equal multisets mean equal tables."""
+    spark.catalog.refreshTable(table)
+    return Counter(str(row) for row in spark.table(table).collect())
+
+
+def outcomes(report: dict[str, Any]) -> list[str]:
+    return [unit["outcome"] for table in report["tables"] for unit in table["units"]]
+
+
+def only(report: dict[str, Any]) -> dict[str, Any]:
+    """The one table of a report."""
+    assert len(report["tables"]) == 1, report
+    return report["tables"][0]
+
+
+def write_files(spark: SparkSession, folder: str, queries: Sequence[str], file_format: str = "parquet") -> None:
+    """One file for each query, appended to a directory."""
+    for query in queries:
+        spark.sql(query).coalesce(1).write.mode("append").format(file_format).option(
+            "mapreduce.fileoutputcommitter.marksuccessfuljobs", "false"
+        ).save(folder)
+
+
+def many(spark: SparkSession, folder: str, query: str, files: int, file_format: str = "parquet") -> None:
+    """The rows of a query in exactly so many files."""
+    write = spark.sql(query).repartition(files).write.mode("append").format(file_format)
+    write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").save(folder)
