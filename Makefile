@@ -49,3 +49,4 @@ clean: python ## remove what builds, tests and the demo left; .envs/ stays
 python:
 	@command -v "$(PYTHON)" >/dev/null || { \
 	  echo "error: no $(PYTHON) here. Install Python 3.11, or point at it: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(PYTHON) -m tests.harness.machine

@@ -84,7 +84,7 @@ def is_current(name: str) -> bool:
 
 def fingerprint(name: str) -> str:
     """Changes when the environment must: its lock, the Python below it, or how the project is packaged."""
-    parts = [lock_file(name).read_bytes(), sys.version.encode()]
+    parts = [lock_file(name).read_bytes(), str(sys.version_info[:2]).encode()]
     if SPECS[name].project:
         parts.append(packaging())
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
@@ -127,8 +127,9 @@ def ensure_uv() -> None:
 
 
 def uv(*arguments: str | Path) -> None:
-    command = [paths.env_dir("tools") / "bin" / "uv", *arguments, "--quiet"]
-    run(command, hint=machine.NETWORK_HINT, env={**os.environ, **machine.uv_settings()})
+    # At a terminal it shows how far a long download has come.
+    quiet = [] if sys.stderr.isatty() else ["--quiet"]
+    run([paths.env_dir("tools") / "bin" / "uv", *arguments, *quiet], hint=machine.NETWORK_HINT, env={**os.environ, **machine.uv_settings()})
 
 
 def run(command: list[str | Path], *, hint: str, env: dict[str, str] | None = None) -> None:

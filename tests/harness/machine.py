@@ -90,3 +90,10 @@ def pip_settings() -> dict[str, str]:
     found = re.findall(r"^(global|install|:env:)\.([a-z-]+)='(.*)'$", listed.stdout, re.MULTILINE)
     ranked = sorted(found, key=lambda row: ("global", "install", ":env:").index(row[0]))
     return {key: value.replace("\\n", " ").strip() for _, key, value in ranked}
+
+
+if __name__ == "__main__":
+    try:
+        require_python()
+    except MachineError as error:
+        sys.exit(f"error: {error}")
