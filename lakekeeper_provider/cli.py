@@ -17,7 +17,7 @@ from lakekeeper_provider import __version__, bundle, commands, config, request
 from lakekeeper_provider.commands import BOOLEAN_FLAGS
 from lakekeeper_provider.config import Config, SparkSubmit
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.options import COMPACT, OPTIONS, ROLLBACK, VERBS, Option, Selection
+from lakekeeper_provider.options import COMPACT, OPTIONS, ROLLBACK, VERBS, Option, Selection, parse_options
 
 TEMPLATE = Path(__file__).with_name("template.yaml")
 _HELP = {
@@ -156,10 +156,10 @@ def build_command(arguments: argparse.Namespace, settings: Config, folder: Path)
 
 def job_flags(arguments: argparse.Namespace) -> list[str]:
     """Return the flags that were given; a file's options travel in the request, below table properties."""
-    given = {key: getattr(arguments, key, None) for key in OPTIONS}
+    given = parse_options({key: getattr(arguments, key, None) for key in OPTIONS})
     selection = Selection.of(arguments.table, arguments.tables, arguments.database)
     flags = commands.selection_flags(selection)
-    flags += commands.option_flags({key: value for key, value in given.items() if value is not None})
+    flags += commands.option_flags(given)
     run_id = getattr(arguments, "run_id", None)
     return flags + (["--run-id", run_id] if run_id else [])
 

@@ -1,0 +1,115 @@
+"""A spark-submit without Spark: it keeps a small model of tables, and records how it was called.
+
+``FAKE_SPARK`` names a folder with
+
+    calls.jsonl   one line per call: argv, the request, the environment's KRB5CCNAME
+    tables.json   the runs that stand, newest last, by table; a table with none is flagged by an analysis
+    plan.json     what goes wrong, by verb: {"compact": {"outcome": "partial", "exit": 1, "report": "none"}}
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import stat
+import sys
+import time
+from pathlib import Path
+
+HOME = Path(os.environ["FAKE_SPARK"])
+VERBS = ("analyze", "compact", "rollback", "cleanup")
+SIZES = {"before": {"files": 600, "bytes": 314572}, "after": {"files": 3, "bytes": 290012}}
+
+
+def value(argv, flag):
+    return argv[argv.index(flag) + 1] if flag in argv else None
+
+
+def load(name, default):
+    path = HOME / name
+    return json.loads(path.read_text()) if path.exists() else default
+
+
+def local(uri):
+    return Path(uri.removeprefix("file://"))
+
+
+def verb_of(argv):
+    names = [Path(word).stem for word in argv]
+    return next(name for name in names if name in VERBS)
+
+
+def table_report(verb, table, request, run_id, tables):
+    runs = tables.setdefault(table, [])
+    asked = request.get("runs", {}).get(table) or ([run_id] if run_id else runs[-1:])
+    base = {"table": table, "code": None, "reason": None, "run_id": run_id, "rows": 300000, **SIZES}
+    unit = {"unit": {"date": "2026-02-23"}, "code": None, "reason": None}
+    if verb == "analyze":
+        outcome, did = ("nothing", "healthy") if runs else ("done", "flagged")
+    elif verb == "compact":
+        outcome, did = ("nothing", "skipped") if runs else ("done", "compacted")
+        runs += [] if runs else [run_id]
+    elif verb == "rollback":
+        newest = bool(runs) and runs[-1] in asked
+        outcome, did = ("done", "restored") if newest else ("nothing", "nothing")
+        del runs[len(runs) - newest :]
+    else:
+        outcome, did = ("done", "cleaned") if runs else ("nothing", "nothing")
+    return {**base, "outcome": outcome, "units": [{**unit, "outcome": did}]}
+
+
+def report_of(verb, argv, request, plan):
+    selected = value(argv, "--table") or value(argv, "--tables")
+    names = (
+        selected.split(",") if selected else [f"{value(argv, '--database')}.{name}" for name in ("a", "b")]
+    )
+    with (HOME / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        tables = load("tables.json", {})
+        run_id = value(argv, "--run-id")
+        reports = [table_report(verb, name, request, run_id, tables) for name in names]
+        (HOME / "tables.json").write_text(json.dumps(tables))
+    for changed in reports:
+        changed.update(plan.get("tables", {}).get(changed["table"], plan.get("table", {})))
+    outcome = "done" if any(r["outcome"] == "done" for r in reports) else "nothing"
+    times = {"started": "2026-02-24T01:00:00Z", "ended": "2026-02-24T01:03:10Z"}
+    head = {"schema_version": 1, "verb": verb, "version": "0.1.0", "run_id": run_id, **times}
+    return {**head, "outcome": plan.get("outcome", outcome), "error": plan.get("error"), "tables": reports}
+
+
+def record(argv, request):
+    where = local(value(argv, "--request"))
+    call = {
+        "argv": argv,
+        "request": request,
+        "folder_mode": stat.S_IMODE(where.parent.stat().st_mode),
+        "bundle": [Path(p).is_file() for p in (value(argv, "--py-files") or "").split(",") if p],
+        "krb5": os.environ.get("KRB5CCNAME"),
+    }
+    with (HOME / "calls.jsonl").open("a") as calls:
+        calls.write(json.dumps(call) + "\n")
+
+
+def main(argv):
+    request = json.loads(local(value(argv, "--request")).read_text())
+    record(argv, request)
+    verb = verb_of(argv)
+    plan = load("plan.json", {}).get(verb, {})
+    print(f"working on {verb}", flush=True)
+    if plan.get("sleep"):
+        (HOME / "started").touch()
+        time.sleep(plan["sleep"])
+    report = json.dumps(report_of(verb, argv, request, plan))
+    where = plan.get("report", "both")
+    if where in ("both", "file"):
+        local(value(argv, "--report")).write_text(report)
+    if where == "broken":
+        local(value(argv, "--report")).write_text(report[:40])
+    if where in ("both", "stdout"):
+        print(f"LAKEKEEPER_REPORT {report}", flush=True)
+    return plan.get("exit", 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,34 @@
+"""Running an operator without a scheduler."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import Any
+
+
+@dataclass
+class TaskInstance:
+    """The part of a task instance that the operators use."""
+
+    try_number: int = 1
+    task_id: str = "task"
+    map_index: int = -1
+    pushed: dict[str, Any] = field(default_factory=dict)
+
+    def xcom_push(self, key: str, value: Any) -> None:
+        self.pushed[key] = value
+
+
+@dataclass
+class DagRun:
+    run_id: str = "scheduled__2026-02-23T01:00:00+00:00"
+    start_date: datetime = datetime(2026, 2, 23, 1, tzinfo=timezone.utc)
+
+
+def context(**changes: Any) -> dict[str, Any]:
+    return {"ti": TaskInstance(), "dag_run": DagRun(), **changes}
+
+
+def after(argv: list[str], flag: str) -> str:
+    return argv[argv.index(flag) + 1]

@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lakekeeper_provider import cli, config
+from tests.unit.provider.readme import README_COMMAND, README_SHOWN, README_YAML
+
+ROOT = Path(cli.__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def spark_submit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A spark-submit that writes down its arguments and the request, and ends with a code of our choice."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    script = folder / "spark-submit"
+    script.write_text(
+        f"#!{sys.executable}\n"
+        "import json, os, pathlib, sys\n"
+        "argv = sys.argv[1:]\n"
+        "where = argv[argv.index('--request') + 1] if '--request' in argv else None\n"
+        "if where and not where.startswith('file://'):\n"
+        "    where = argv[argv.index('--files') + 1].split(',')[-1]\n"
+        "request = where and json.loads(pathlib.Path(where.removeprefix('file://')).read_text())\n"
+        "pathlib.Path(os.environ['RECORD']).write_text(json.dumps({'argv': argv, 'request': request}))\n"
+        "sys.exit(int(os.environ.get('CODE', '0')))\n"
+    )
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("RECORD", str(tmp_path / "record.json"))
+    return tmp_path / "record.json"
+
+
+def config_file(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "lakekeeper.yaml"
+    path.write_text(text)
+    return str(path)
+
+
+def test_the_yaml_of_lakekeepers_readme_gives_its_command(tmp_path):
+    """Exactly the words that it shows, and the three settings of the YAML that it leaves out of the picture."""
+    arguments = cli.build_parser().parse_args(["compact", "--table", "mydb.events"])
+    command = cli.build_command(arguments, config.load(config_file(tmp_path, README_YAML)), tmp_path)
+    assert command == README_COMMAND
+    left_out = ["--executor-cores", "2", "--driver-memory", "2g"]
+    left_out += ["--conf", "spark.yarn.kerberos.relogin.period=1h"]
+    at = command.index("--executor-cores")
+    assert command[at : at + len(left_out)] == left_out
+    assert command[:at] + command[at + len(left_out) :] == README_SHOWN
+
+
+def test_the_yaml_as_far_as_the_readme_shows_it_gives_the_shown_command(tmp_path):
+    hidden = ("executor_cores", "driver_memory", "extra_conf", "spark.yarn.kerberos")
+    shown = "\n".join(line for line in README_YAML.splitlines() if not line.strip().startswith(hidden))
+    arguments = cli.build_parser().parse_args(["compact", "--table", "mydb.events"])
+    command = cli.build_command(arguments, config.load(config_file(tmp_path, shown)), tmp_path)
+    assert command == README_SHOWN
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_the_config_file_may_stand_before_or_after_the_verb(tmp_path, spark_submit, place):
+    option = ["-c", config_file(tmp_path, "spark_submit: {enabled: true, master: yarn}")]
+    verb = ["analyze", "--database", "mydb"]
+    assert cli.main([*option, *verb] if place == "before" else [*verb, *option]) == 0
+    argv = json.loads(spark_submit.read_text())["argv"]
+    assert argv[:4] == ["--master", "yarn", "--deploy-mode", "client"]
+    assert argv[-2:] == ["--database", "mydb"]
+
+
+def test_without_a_file_the_bundled_job_runs_on_this_machine(spark_submit):
+    assert cli.main(["compact", "--table", "mydb.events", "--dry-run", "--block-size", "128"]) == 0
+    record = json.loads(spark_submit.read_text())
+    argv = record["argv"]
+    assert argv[:2] == ["--master", "local[*]"]
+    script = next(i for i, word in enumerate(argv) if word.endswith("/spark_jobs/compact.py"))
+    assert Path(argv[argv.index("--py-files") + 1]).name.startswith("lakekeeper-jobs-")
+    assert argv[script + 1 :] == ["--table", "mydb.events", "--block-size", "128", "--dry-run"]
+    assert record["request"] is None
+
+
+def test_what_the_file_changes_travels_in_the_request(tmp_path, spark_submit):
+    text = "block_size_mb: 256\nlog_level: INFO\nbackup_prefix: __b\ntables: {a.b: {min_input_files: 5}}"
+    assert cli.main(["-c", config_file(tmp_path, text), "compact", "--table", "a.b"]) == 0
+    assert json.loads(spark_submit.read_text())["request"] == {
+        "schema_version": 1,
+        "settings": {"block_size_mb": 256, "backup_prefix": "__b"},
+        "tables": {"a.b": {"min_input_files": 5}},
+    }
+
+
+def test_a_driver_on_the_cluster_gets_the_request_shipped(tmp_path, spark_submit):
+    text = "block_size_mb: 256\nspark_submit: {enabled: true, deploy_mode: cluster}"
+    assert cli.main(["-c", config_file(tmp_path, text), "compact", "--table", "a.b"]) == 0
+    record = json.loads(spark_submit.read_text())
+    assert record["argv"][-2:] == ["--request", "lakekeeper-request.json"]
+    assert record["request"]["settings"] == {"block_size_mb": 256}
+    assert "spark.yarn.maxAppAttempts=1" in record["argv"]
+
+
+@pytest.mark.parametrize("code", [0, 1, 2, 3])
+def test_the_exit_code_of_the_job_passes_through(spark_submit, monkeypatch, code):
+    monkeypatch.setenv("CODE", str(code))
+    assert cli.main(["rollback", "--table", "a.b"]) == code
+
+
+def test_nothing_of_it_stays_on_disk(tmp_path, spark_submit, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temp"))
+    (tmp_path / "temp").mkdir()
+    cli.main(["analyze", "--table", "a.b"])
+    assert list((tmp_path / "temp").iterdir()) == []
+
+
+def test_a_missing_spark_submit_is_named(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert cli.main(["analyze", "--table", "a.b"]) == 2
+    assert "'spark-submit' was not found" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["compact"], "one of the arguments --table --tables --database is required"),
+        (["compact", "--table", "a.b", "--database", "a"], "not allowed with"),
+        (["compact", "--table", "a.b", "--block-size", "x"], "expected a whole number from 1, got 'x'"),
+        (["rollback", "--table", "a.b", "--block-size", "1"], "unrecognized arguments"),
+        (["history", "--table", "a.b"], "invalid choice: 'history'"),
+    ],
+)
+def test_wrong_usage_ends_with_2(capsys, argv, message):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(argv)
+    assert stop.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["compact", "--table", "events"], "expected a table as db.table, got 'events'"),
+        (["compact", "--table", "a.b", "--where", "x=1", "--partitions", '{"x": "1"}'], "not both"),
+        (
+            ["-c", "nowhere.yaml", "compact", "--table", "a.b"],
+            "cannot read the configuration file nowhere.yaml",
+        ),
+    ],
+)
+def test_mistakes_are_one_line(spark_submit, capsys, argv, message):
+    assert cli.main(argv) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_generated_config_is_valid_and_all_at_defaults(tmp_path):
+    path = tmp_path / "lakekeeper.yaml"
+    assert cli.main(["generate-config", "--output", str(path)]) == 0
+    assert cli.request_of(config.load(path)) is None
+
+
+def test_every_commented_key_of_the_generated_config_is_valid(tmp_path):
+    lines = cli.TEMPLATE.read_text().splitlines()
+    keys = [line.replace("# ", "", 1) if _is_key(line) else line for line in lines]
+    found = config.load(config_file(tmp_path, "\n".join(keys)))
+    assert found.spark_submit.queue == "data-engineering"
+    assert found.windows["nightly"].timezone == "Europe/Paris"
+    assert found.tables["mydb.logs"]["block_size_mb"] == 64
+    assert set(found.settings) >= {"target_file_size", "staging_ttl", "on_failure", "sort_columns"}
+
+
+def _is_key(line: str) -> bool:
+    text = line.strip().removeprefix("# ").strip()
+    return (
+        line.strip().startswith("# ")
+        and (text.startswith("- /") or (bool(text) and " " not in text.split(":")[0] and ":" in text))
+        and not text.endswith(".")
+        and not text.startswith("lakekeeper")
+    )
+
+
+def test_generate_config_does_not_overwrite_unless_forced(tmp_path, capsys):
+    path = tmp_path / "lakekeeper.yaml"
+    path.write_text("mine")
+    assert cli.main(["generate-config", "--output", str(path)]) == 2
+    assert "--force" in capsys.readouterr().err
+    assert path.read_text() == "mine"
+    assert cli.main(["generate-config", "--output", str(path), "--force"]) == 0
+    assert path.read_text() == cli.TEMPLATE.read_text()
+
+
+def test_the_example_in_the_docs_is_what_generate_config_writes(capsys):
+    assert cli.main(["generate-config"]) == 0
+    assert capsys.readouterr().out == (ROOT / "docs" / "lakekeeper.example.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    "argv", [[], ["analyze"], ["compact"], ["rollback"], ["cleanup"], ["generate-config"]]
+)
+def test_help_explains_every_argument(capsys, argv):
+    with pytest.raises(SystemExit) as stop:
+        cli.main([*argv, "--help"])
+    assert stop.value.code == 0
+    assert "usage: lakekeeper" in capsys.readouterr().out
+
+
+def test_starts_without_airflow():
+    program = (
+        "import sys\n"
+        "sys.modules['airflow'] = None\n"
+        "from lakekeeper_provider.cli import main\n"
+        "sys.exit(main(['generate-config']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from lakekeeper_provider.commands import job_arguments, option_flags, spark_conf, spark_submit_command
+from lakekeeper_provider.config import SparkSubmit
+from lakekeeper_provider.options import Selection
+
+
+def test_flags_follow_the_wire():
+    assert option_flags(
+        {
+            "block_size_mb": 256,
+            "compaction_ratio_threshold": 5.0,
+            "partitions": [{"date": "2026-02-23", "ref": None}],
+            "sort_columns": ["a", "b"],
+            "analyze_after_compaction": False,
+            "dry_run": True,
+            "keep_last": 2,
+            "include": "evt_*",
+        }
+    ) == [
+        *("--block-size", "256", "--ratio-threshold", "5"),
+        *("--partitions", '[{"date":"2026-02-23","ref":null}]'),
+        *("--sort-columns", "a,b", "--no-analyze-stats", "--dry-run", "--keep-last", "2"),
+        *("--include", "evt_*"),
+    ]
+
+
+def test_a_switch_that_is_off_has_no_flag():
+    assert option_flags({"dry_run": False, "skip_trash": False}) == []
+
+
+def test_options_without_a_flag_are_left_to_the_request():
+    assert option_flags({"backup_prefix": "__b", "staging_ttl": "1h"}) == []
+
+
+def test_arguments_of_an_operators_job():
+    assert job_arguments(
+        Selection(tables=("a.b", "a.c")),
+        request="file:///r/request.json",
+        report="file:///r/report.json",
+        options={"deadline": "2026-02-24T04:00:00Z"},
+        run_id="nightly-1",
+    ) == [
+        *("--tables", "a.b,a.c", "--deadline", "2026-02-24T04:00:00Z"),
+        *(
+            "--request",
+            "file:///r/request.json",
+            "--report",
+            "file:///r/report.json",
+            "--run-id",
+            "nightly-1",
+        ),
+    ]
+
+
+def test_yarn_must_not_try_again_unless_the_user_says_so():
+    assert spark_conf(SparkSubmit(), None, client=True) == {"spark.yarn.maxAppAttempts": "1"}
+    conf = spark_conf(SparkSubmit(), {"spark.yarn.maxAppAttempts": 2}, client=True)
+    assert conf["spark.yarn.maxAppAttempts"] == "2"
+
+
+def test_an_operators_conf_wins_over_the_files():
+    spark = SparkSubmit(extra_conf={"a": "file", "b": "file"}, python_env="./env/bin/python")
+    conf = spark_conf(spark, {"a": "operator"}, client=False)
+    assert conf["a"] == "operator"
+    assert conf["b"] == "file"
+    assert conf["spark.pyspark.python"] == "./env/bin/python"
+    assert "spark.pyspark.driver.python" not in conf
+
+
+def test_a_client_driver_does_not_look_for_the_clusters_python_here():
+    conf = spark_conf(SparkSubmit(python_env="./env/bin/python"), None, client=True)
+    assert conf["spark.pyspark.driver.python"] == "python3"
+
+
+def test_a_shell_command_without_enabled_stays_on_this_machine():
+    assert spark_submit_command(SparkSubmit(), "compact.py", ["--table", "a.b"], ["jobs.zip"]) == [
+        *("spark-submit", "--master", "local[*]", "--deploy-mode", "client", "--py-files", "jobs.zip"),
+        *("compact.py", "--table", "a.b"),
+    ]
+
+
+def test_a_users_files_follow_the_bundle():
+    spark = SparkSubmit(enabled=True, py_files=("own.whl",), extra_files=("hive-site.xml", "x"))
+    command = spark_submit_command(spark, "s.py", [], ["jobs.zip"])
+    assert command[command.index("--py-files") + 1] == "jobs.zip,own.whl"
+    assert command[command.index("--files") + 1] == "hive-site.xml,x"

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lakekeeper_provider import report
+from lakekeeper_provider.exceptions import ReportError, UsageError
+from lakekeeper_provider.report import Verdict
+
+
+def table(name: str = "sales.events", outcome: str = "done", **more):
+    return {
+        "table": name,
+        "outcome": outcome,
+        "code": None,
+        "reason": None,
+        "run_id": "r1",
+        "before": {"files": 600, "bytes": 314572},
+        "after": {"files": 3, "bytes": 290012},
+        "rows": 300000,
+        "backup_table": "sales.__bkp_events_20260224_010000",
+        "units": [],
+        **more,
+    }
+
+
+def unit(outcome: str, **more):
+    return {"unit": {"date": "2026-02-23"}, "outcome": outcome, "code": None, "reason": None, **more}
+
+
+def parsed(outcome: str, *tables, verb: str = "compact", error: str | None = None):
+    data = {"schema_version": 1, "verb": verb, "run_id": "r1", "outcome": outcome, "error": error}
+    return report.parse(json.dumps({**data, "tables": list(tables)}), verb)
+
+
+def verdict(*args, named=(), **kwargs):
+    return report.judge(parsed(*args, **kwargs), named)
+
+
+def test_done_and_nothing():
+    assert verdict("done", table())[0] is Verdict.DONE
+    assert verdict("nothing", table(outcome="nothing"))[0] is Verdict.NOTHING
+
+
+@pytest.mark.parametrize("outcome", ["partial", "failed", "busy"])
+def test_what_a_retry_can_mend_is_retried_and_named(outcome):
+    broken = table(outcome=outcome, reason="no space", units=[unit("failed", reason="disk full")])
+    found, why = verdict("failed" if outcome == "busy" else outcome, broken)
+    assert found is Verdict.RETRY
+    assert "sales.events" in why
+    assert "no space" in why
+    assert "date=2026-02-23: failed disk full" in why
+
+
+def test_usage_and_unsafe_are_not_retried():
+    assert verdict("usage", error="no such table property") == (
+        Verdict.FAIL,
+        "compact could not start: no such table property",
+    )
+    found, why = verdict("unsafe", table(outcome="partial", units=[unit("quarantined", reason="X L N")]))
+    assert found is Verdict.FAIL
+    assert "date=2026-02-23: quarantined X L N" in why
+
+
+def test_a_table_asked_for_by_name_must_not_be_refused():
+    refused = table(outcome="refused", code="MANAGED", reason="the table is managed")
+    found, why = verdict("failed", refused, named=["sales.events"])
+    assert found is Verdict.FAIL
+    assert why == "compact refused sales.events refused (MANAGED the table is managed)"
+    assert verdict("nothing", refused)[0] is Verdict.NOTHING
+
+
+def test_a_refused_table_does_not_hide_one_that_a_retry_can_mend():
+    refused, busy = table(outcome="refused", code="VIEW"), table("sales.flat", "busy")
+    found, why = verdict("failed", refused, busy, named=["sales.events", "sales.flat"])
+    assert found is Verdict.RETRY
+    assert "VIEW" in why
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "not valid JSON"),
+        ("[]", "schema_version 1"),
+        ('{"schema_version": 2}', "schema_version 1"),
+        ('{"schema_version": 1, "verb": "analyze"}', "got the one of 'analyze'"),
+        ('{"schema_version": 1, "verb": "compact", "outcome": "great"}', "unknown outcome 'great'"),
+        ('{"schema_version": 1, "verb": "compact", "outcome": "done", "tables": [{}]}', "without a name"),
+        (
+            '{"schema_version": 1, "verb": "compact", "outcome": "done", "tables": [{"table": "a.b"}]}',
+            "a.b: unknown outcome None",
+        ),
+    ],
+)
+def test_a_report_that_breaks_the_wire_is_refused(content, message):
+    with pytest.raises(ReportError, match=message):
+        report.parse(content, "compact")
+
+
+def test_log_shows_files_and_bytes_before_and_after():
+    lines = report.render(parsed("done", table())).splitlines()
+    assert lines[0] == "compact: done, 1 table(s), run r1"
+    assert "600 -> 3" in lines[2]
+    assert "307.2 KB -> 283.2 KB" in lines[2]
+    assert "sales.__bkp_events_20260224_010000" in lines[2]
+
+
+def analysis(tables: int, units: int):
+    found = [
+        table(
+            f"sales.t{n}", units=[{"unit": {"date": f"{i:010}"}, "outcome": "flagged"} for i in range(units)]
+        )
+        for n in range(tables)
+    ]
+    return parsed("done", *found, verb="analyze")
+
+
+def test_summary_of_an_analysis_holds_the_flagged_units():
+    found = parsed("done", table(units=[unit("flagged"), unit("healthy")]), verb="analyze")
+    [summed] = report.summary(found, None)["tables"]
+    assert summed["flagged"] == [{"date": "2026-02-23"}]
+    assert "units" not in summed
+
+
+def test_a_large_analysis_points_to_its_report():
+    summed = report.summary(analysis(1, 5000), "hdfs://nn/r.json")
+    assert summed["report"] == "hdfs://nn/r.json"
+    assert [t["flagged"] for t in summed["tables"]] == [None]
+    assert len(json.dumps(summed)) < report.XCOM_LIMIT
+
+
+def test_a_large_analysis_without_a_place_for_reports_is_an_error():
+    with pytest.raises(UsageError, match="set report_dir"):
+        report.summary(analysis(1, 5000), None)
+
+
+def test_many_tables_keep_what_rollback_needs():
+    done = parsed("done", *(table(f"sales.t{n}", reason="x" * 200) for n in range(200)))
+    summed = report.summary(done, None)
+    assert len(json.dumps(summed)) < report.XCOM_LIMIT
+    assert summed["tables"][7] == {"table": "sales.t7", "outcome": "done", "run_id": "r1"}
