@@ -17,9 +17,13 @@ Parser = Callable[[str, Any], Any]
 
 
 def absent(value: Any) -> bool:
-    """Tell whether a value was not given."""
-    # A template of an optional parameter renders None as "None" or as nothing.
-    return value is None or (isinstance(value, str) and value.strip() in ("", "None"))
+    """Tell whether a value was not given; the template of an empty parameter renders as one of these texts."""
+    return value is None or (isinstance(value, str) and value.strip() in ("", "None", "null", "[]"))
+
+
+def given(value: Any) -> Any:
+    """Return the value, or None where it was not given."""
+    return None if absent(value) else value
 
 
 def wrong(name: str, value: Any, expected: str) -> UsageError:

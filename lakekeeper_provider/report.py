@@ -24,6 +24,7 @@ class Verdict(Enum):
     NOTHING = "nothing"
     RETRY = "retry"
     FAIL = "fail"
+    REFUSED = "refused"
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def judge(report: Report, named: Iterable[str] = ()) -> tuple[Verdict, str]:
     if problems or (report.outcome in ("partial", "failed") and not refused):
         return Verdict.RETRY, f"{report.verb} {report.outcome}: {_join([*problems, *refused], report.error)}"
     if refused:
-        return Verdict.FAIL, f"{report.verb} refused {'; '.join(refused)}"
+        return Verdict.REFUSED, f"{report.verb}: {'; '.join(refused)}"
     return (Verdict.NOTHING if report.outcome == "nothing" else Verdict.DONE), _totals(report)
 
 

@@ -18,16 +18,18 @@ from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators.submission import Job, SubmissionOperator
 from lakekeeper_provider.options import Selection, parse_options
-from lakekeeper_provider.parsers import choice
+from lakekeeper_provider.parsers import choice, given
 from lakekeeper_provider.report import Report, Verdict
 from lakekeeper_provider.triggers.maintenance_window import MaintenanceWindowTrigger
 from lakekeeper_provider.window import MaintenanceWindow
 
 ON_CLOSED = ("wait", "skip", "fail")
+ON_REFUSED = ("fail", "skip")
 _EXCEPTIONS: Mapping[Verdict, type[Exception]] = {
     Verdict.NOTHING: AirflowSkipException,
     Verdict.RETRY: AirflowException,
     Verdict.FAIL: AirflowFailException,
+    Verdict.REFUSED: AirflowFailException,
 }
 
 
@@ -50,6 +52,8 @@ class LakekeeperOperator(SubmissionOperator):
     :param window: a ``MaintenanceWindow``, its fields as a mapping, or a name under ``windows`` of the file;
         while it is closed nothing is submitted
     :param on_closed: ``wait`` (deferred until it opens), ``skip`` or ``fail``
+    :param on_refused: ``fail`` where a table that was asked for by name is none that can be compacted safely, or
+        ``skip``, for lists that a task drew up
     :param log_level: verbosity of the job
     :param conn_id: the Spark connection; it names the master
     """
@@ -64,6 +68,7 @@ class LakekeeperOperator(SubmissionOperator):
         "config_file",
         "window",
         "on_closed",
+        "on_refused",
         *option_keys,
     )
     ui_color = "#d7ecd9"
@@ -79,12 +84,17 @@ class LakekeeperOperator(SubmissionOperator):
         config_file: str | None = None,
         window: MaintenanceWindow | Mapping[str, Any] | str | None = None,
         on_closed: str = "wait",
+        on_refused: str = "fail",
         log_level: str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if "{{" not in on_closed:
-            choice(*ON_CLOSED)("on_closed", on_closed)
+        for name, value, allowed in (
+            ("on_closed", on_closed, ON_CLOSED),
+            ("on_refused", on_refused, ON_REFUSED),
+        ):
+            if "{{" not in value:
+                choice(*allowed)(name, value)
         self.table = table
         self.tables = tables
         self.database = database
@@ -93,6 +103,7 @@ class LakekeeperOperator(SubmissionOperator):
         self.config_file = config_file
         self.window = window
         self.on_closed = on_closed
+        self.on_refused = on_refused
         self.log_level = log_level
 
     def execute(self, context: Context) -> Any:
@@ -107,7 +118,7 @@ class LakekeeperOperator(SubmissionOperator):
     def run_job(self, context: Context) -> Any:
         """Look at the window, then submit, then judge the report."""
         with fail_on_usage_error():
-            settings = config.load(self.config_file or None)
+            settings = config.load(given(self.config_file))
             deadline = self.wait_for_window(settings)
             job = self.prepare(settings, deadline, context)
         if not isinstance(job, Job):
@@ -129,7 +140,7 @@ class LakekeeperOperator(SubmissionOperator):
 
     def wait_for_window(self, settings: Config) -> str | None:
         """Return when the open window closes; a closed one ends here, before anything is submitted."""
-        if self.window is None:
+        if given(self.window) is None:
             return None
         window, now = settings.window(self.window), utcnow()
         closes = window.closes_at(now)
@@ -155,10 +166,15 @@ class LakekeeperOperator(SubmissionOperator):
         verdict, why = report.judge(found, job.selection.tables)
         with fail_on_usage_error():
             value = self.result(report.summary(found, uri), job)
+            skip_refused = choice(*ON_REFUSED)("on_refused", self.on_refused) == "skip"
         if verdict is Verdict.DONE or (verdict is Verdict.NOTHING and not self.skips_on_nothing):
             return value
         # Pushed before the task fails: rollback needs the run ids of a partial run.
         self.push(value, context)
+        if verdict is Verdict.REFUSED and skip_refused:
+            if any(table["outcome"] == "done" for table in value["tables"]):
+                return value
+            raise AirflowSkipException(why)
         raise _EXCEPTIONS[verdict](why)
 
     def result(self, summary: dict[str, Any], job: Job) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.base import LakekeeperOperator, check_source
 from lakekeeper_provider.operators.submission import Job
 from lakekeeper_provider.options import COMPACT, ROLLBACK, Selection
+from lakekeeper_provider.parsers import given
 
 RECORD = "record"
 _KEYS = ("on_new_data", "parallelism")
@@ -124,7 +125,7 @@ class RollbackOperator(LakekeeperOperator):
         """Return the job for the runs to undo."""
         arguments = self.arguments()
         if not self._from_compaction:
-            return Job(self.selection(), request.build_request(settings, arguments), {}, self.run_id or None)
+            return Job(self.selection(), request.build_request(settings, arguments), {}, given(self.run_id))
         entries = self._compactions()
         runs = _runs(entries)
         if runs:

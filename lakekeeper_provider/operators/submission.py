@@ -25,7 +25,7 @@ from lakekeeper_provider.config import Config, SparkSubmit
 from lakekeeper_provider.exceptions import ReportError, UsageError
 from lakekeeper_provider.exchange import Exchange
 from lakekeeper_provider.options import Selection
-from lakekeeper_provider.parsers import absent, boolean
+from lakekeeper_provider.parsers import boolean, given
 from lakekeeper_provider.report import Report
 
 # Our name -> the attribute from which SparkSubmitOperator builds its hook.
@@ -117,7 +117,7 @@ class SubmissionOperator(SparkSubmitOperator):
             error = self._spark_submit(context)
             found = self._report(exchange, error)
             exchange.remove_request()
-        return found, exchange.report_here if self.report_dir else None
+        return found, exchange.report_here if given(self.report_dir) else None
 
     def _configure(self, settings: Config, job: Job, folder: Path) -> Exchange:
         """Set all that SparkSubmitOperator.execute reads, and check what its hook would let pass."""
@@ -125,11 +125,11 @@ class SubmissionOperator(SparkSubmitOperator):
         hook = self._get_hook()
         self._check(hook, settings.spark_submit)
         cluster = hook._connection["deploy_mode"] == "cluster"
-        if cluster and not self.report_dir:
+        if cluster and not given(self.report_dir):
             raise UsageError(
                 "deploy_mode is cluster: set report_dir to a folder that this worker and the driver reach"
             )
-        exchange = Exchange(self.report_dir or str(folder))
+        exchange = Exchange(given(self.report_dir) or str(folder))
         conf = self._given_value("conf")
         self.conf = commands.spark_conf(settings.spark_submit, conf, client=not cluster)
         arguments = commands.job_arguments(
@@ -150,20 +150,20 @@ class SubmissionOperator(SparkSubmitOperator):
         # A sensor submits many times: what the first submission set must not be taken for what the user gave.
         if self._given is None:
             self._given = {item: getattr(self, item) for item in (*_PUBLIC, *_PRIVATE)}
-        return None if absent(self._given[name]) else self._given[name]
+        return given(self._given[name])
 
     def _merge(self, spark: SparkSubmit, folder: Path) -> None:
-        given = self._given_value
-        self.application = given("application") or spark.script_path or str(bundle.job_script(self.verb))
-        self.files = given("files") or ",".join(spark.extra_files) or None
+        own = self._given_value
+        self.application = own("application") or spark.script_path or str(bundle.job_script(self.verb))
+        self.files = own("files") or ",".join(spark.extra_files) or None
         bundled = [] if self._own_script(spark) else [str(bundle.build_bundle(folder))]
-        own = given("py_files") or ",".join(spark.py_files)
-        self.py_files = ",".join([*bundled, *([own] if own else [])]) or None
+        extra = own("py_files") or ",".join(spark.py_files)
+        self.py_files = ",".join([*bundled, *([extra] if extra else [])]) or None
         for name in ("keytab", "principal", "proxy_user"):
-            setattr(self, name, given(name) or getattr(spark, name))
+            setattr(self, name, own(name) or getattr(spark, name))
         for name, attribute in _PRIVATE.items():
-            setattr(self, attribute, given(name) or _from_file(spark, name))
-        self._use_krb5ccache = boolean("use_krb5ccache", given("use_krb5ccache") or False)
+            setattr(self, attribute, own(name) or _from_file(spark, name))
+        self._use_krb5ccache = boolean("use_krb5ccache", own("use_krb5ccache") or False)
 
     def _check(self, hook: Any, spark: SparkSubmit) -> None:
         master = hook._connection["master"]

@@ -7,6 +7,7 @@ from typing import Any
 
 from lakekeeper_provider import config
 from lakekeeper_provider.compat import BaseSensorOperator, Context, fail_on_usage_error, utcnow
+from lakekeeper_provider.parsers import given
 from lakekeeper_provider.triggers.maintenance_window import MaintenanceWindowTrigger
 from lakekeeper_provider.window import MaintenanceWindow
 
@@ -60,4 +61,4 @@ class MaintenanceWindowSensor(BaseSensorOperator):
 
     def _window(self) -> MaintenanceWindow:
         with fail_on_usage_error():
-            return config.load(self.config_file or None).window(self.window)
+            return config.load(given(self.config_file)).window(self.window)

@@ -20,7 +20,7 @@ os.environ.update(
     {
         "AIRFLOW_HOME": HOME.name,
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-        "AIRFLOW__CORE__DAGS_FOLDER": f"{HOME.name}/dags",
+        "AIRFLOW__CORE__DAGS_FOLDER": str(ROOT / "example_dags"),
         "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{HOME.name}/airflow.db",
         "AIRFLOW__METRICS__TIMER_UNIT_CONSISTENCY": "True",
         "AIRFLOW__SENSORS__DEFAULT_TIMEOUT": "600",
@@ -64,7 +64,6 @@ def connection(host: str = "local[2]", **extra: Any) -> str:
 def airflow_db() -> Path:
     """A migrated database."""
     home = Path(HOME.name)
-    (home / "dags").mkdir(exist_ok=True)
     done = subprocess.run(
         [sys.executable, "-m", "airflow", "db", "migrate"], capture_output=True, text=True, cwd=home
     )

@@ -290,7 +290,7 @@ class TestReports:
                     "exit": 1,
                     "table": {"outcome": "refused", "code": "MANAGED", "reason": "it is a managed table"},
                 },
-                r"refused sales.events refused .MANAGED it is a managed table",
+                r"compact: sales.events refused .MANAGED it is a managed table",
             ),
         ],
     )
@@ -303,6 +303,14 @@ class TestReports:
         spark.plan(analyze={"tables": {"sales.b": {"outcome": "refused", "code": "VIEW"}}})
         value = analyze(table=None, database="sales").execute(context())
         assert [table["outcome"] for table in value["tables"]] == ["done", "refused"]
+
+    def test_a_refused_table_of_a_list_may_be_skipped(self, spark):
+        refused = {"outcome": "refused", "code": "VIEW", "reason": "it is a view"}
+        spark.plan(analyze={"outcome": "partial", "exit": 1, "tables": {"sales.v": refused}})
+        with pytest.raises(AirflowSkipException, match=r"sales\.v refused .VIEW it is a view"):
+            analyze(table="sales.v", on_refused="skip").execute(context())
+        value = analyze(table=None, tables=["sales.v", "sales.t"], on_refused="skip").execute(context())
+        assert [table["outcome"] for table in value["tables"]] == ["refused", "done"]
 
     def test_the_log_shows_before_and_after(self, spark, caplog):
         operator = analyze()

@@ -66,8 +66,8 @@ def test_usage_and_unsafe_are_not_retried():
 def test_a_table_asked_for_by_name_must_not_be_refused():
     refused = table(outcome="refused", code="MANAGED", reason="the table is managed")
     found, why = verdict("failed", refused, named=["sales.events"])
-    assert found is Verdict.FAIL
-    assert why == "compact refused sales.events refused (MANAGED the table is managed)"
+    assert found is Verdict.REFUSED
+    assert why == "compact: sales.events refused (MANAGED the table is managed)"
     assert verdict("nothing", refused)[0] is Verdict.NOTHING
 
 

@@ -1,0 +1,105 @@
+"""
+### Give back the space of old backups, after a person has agreed
+
+    preview (a dry run) -> describe -> approve -> delete
+
+Compactions keep the original files, so that they can be rolled back. This DAG deletes the ones that are older than
+the retention. *What it deletes cannot be rolled back any more*; the files go to the HDFS trash first.
+
+`approve` asks in the Airflow UI (*Required Actions*). On an Airflow before 3.1, which cannot ask, look at the result
+of `preview`, and then trigger the DAG again with *Delete without asking*.
+
+It needs a Spark connection `spark_default`, and `spark-submit` on the workers.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from airflow.providers.common.compat.sdk import AirflowException, AirflowSkipException, Param, dag, task
+
+from lakekeeper_provider.operators.cleanup import CleanupOperator
+
+try:
+    from airflow.providers.standard.operators.hitl import ApprovalOperator
+except (ImportError, AirflowException):  # before Airflow 3.1
+    ApprovalOperator = None
+
+PARAMS = {
+    "database": Param("default", type="string", title="Database"),
+    "older_than": Param(
+        "7d",
+        type="string",
+        pattern=r"^\d+[dhms]$",
+        title="Older than",
+        description="Keep younger runs. More than your longest query or writer takes.",
+        examples=["1d", "7d", "30d"],
+    ),
+    "keep_last": Param(
+        1, type="integer", minimum=0, title="Keep the newest", description="Runs of each table that stay."
+    ),
+    "delete_without_asking": Param(
+        False, type="boolean", title="Delete without asking", description="Needed before Airflow 3.1 only."
+    ),
+    "config_file": Param(
+        None,
+        type=["null", "string"],
+        title="Configuration file",
+        description="A lakekeeper.yaml on the workers.",
+        section="Spark",
+    ),
+}
+
+
+@dag(
+    dag_id="lakekeeper_cleanup",
+    schedule="0 8 * * 1",
+    start_date=datetime(2026, 1, 1),
+    catchup=False,
+    max_active_runs=1,
+    params=PARAMS,
+    doc_md=__doc__,
+    tags=["lakekeeper", "maintenance"],
+)
+def lakekeeper_cleanup() -> None:
+    retention = {
+        "database": "{{ params.database }}",
+        "older_than": "{{ params.older_than }}",
+        "keep_last": "{{ params.keep_last }}",
+        "config_file": "{{ params.config_file }}",
+    }
+    preview = CleanupOperator(task_id="preview", dry_run=True, **retention)
+
+    @task
+    def describe(found: dict[str, Any], params: dict[str, Any] | None = None) -> str:
+        """Say what would go; with nothing to delete, nobody is asked."""
+        tables = [table["table"] for table in found["tables"] if table["outcome"] == "done"]
+        if not tables:
+            raise AirflowSkipException("no run is older than the retention: nothing to delete")
+        retention = f"older than {(params or {})['older_than']}"
+        return "\n".join(
+            [f"Backups {retention} of these tables will be deleted:", "", *(f"- {t}" for t in tables)]
+        )
+
+    described = describe(preview.output)
+    if ApprovalOperator is not None:
+        approve = ApprovalOperator(
+            task_id="approve",
+            subject="Delete the backups of compacted tables in {{ params.database }}?",
+            body="{{ ti.xcom_pull(task_ids='describe') }}",
+            response_timeout=timedelta(days=2),
+            defaults=ApprovalOperator.REJECT,
+        )
+    else:
+
+        @task.short_circuit(task_id="approve")
+        def approved(params: dict[str, Any] | None = None) -> bool:
+            """Go on only where the form says so."""
+            return bool((params or {})["delete_without_asking"])
+
+        approve = approved()
+    described >> approve >> CleanupOperator(task_id="delete", **retention)
+
+
+lakekeeper_cleanup()

@@ -1,0 +1,158 @@
+"""
+### Nightly maintenance: find small files, compact them in the maintenance window, undo on request
+
+    wait_for_window -> list_tables -> analyze (one per table) -> only_flagged -> compact (one per flagged table)
+        -> summary
+        -> record -> rollback (skipped, until you clear it)
+
+**Before the first run:** a Spark connection `spark_default`, a Hive Metastore connection `metastore_default` (or a
+list of tables in the parameters), and `spark-submit` on the workers. Set the database in the parameters below.
+
+**To undo last night's compaction:** open the finished DAG run, choose the task `rollback`, and clear it *alone*. To
+compact again, clear `compact`.
+
+**To limit how many tables are worked on at once:** create a pool with
+`airflow pools set lakekeeper 2 "Tables compacted side by side"`, and set the environment variable
+`LAKEKEEPER_POOL=lakekeeper` for the DAG processor, the scheduler and the workers.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime, timedelta
+from typing import Any
+
+from airflow.providers.common.compat.sdk import Param, dag, task
+
+from lakekeeper_provider.operators.analyze import AnalyzeOperator
+from lakekeeper_provider.operators.compact import CompactOperator
+from lakekeeper_provider.operators.rollback import RecordCompactionOperator, RollbackOperator
+from lakekeeper_provider.sensors.maintenance_window import MaintenanceWindowSensor
+
+POOL = os.environ.get("LAKEKEEPER_POOL", "default_pool")
+CONFIG_FILE = "{{ params.config_file }}"
+WINDOW = {
+    "start": "{{ params.window_start }}",
+    "end": "{{ params.window_end }}",
+    "timezone": "{{ params.timezone }}",
+}
+PARAMS = {
+    "database": Param(
+        "default",
+        type="string",
+        title="Database",
+        description="Its external tables are looked at.",
+        section="Tables",
+    ),
+    "tables": Param(
+        None,
+        type=["null", "array"],
+        items={"type": "string", "pattern": r"^[^.\s]+\.[^.\s]+$"},
+        title="Only these tables",
+        description="One `database.table` a line, instead of a whole database.",
+        section="Tables",
+    ),
+    "window_start": Param(
+        "22:00", type="string", title="Opens at", pattern=r"^\d\d?:\d\d$", section="Maintenance window"
+    ),
+    "window_end": Param(
+        "05:00",
+        type="string",
+        title="Closes at",
+        description="No swap is made after this time.",
+        pattern=r"^\d\d?:\d\d$",
+        section="Maintenance window",
+    ),
+    "timezone": Param(
+        "UTC",
+        type="string",
+        title="Time zone",
+        examples=["UTC", "Europe/Paris"],
+        section="Maintenance window",
+    ),
+    "config_file": Param(
+        None,
+        type=["null", "string"],
+        title="Configuration file",
+        description="A lakekeeper.yaml on the workers; `lakekeeper generate-config` writes one.",
+        section="Spark",
+    ),
+}
+
+
+@dag(
+    dag_id="lakekeeper_maintenance",
+    schedule="0 21 * * *",
+    start_date=datetime(2026, 1, 1),
+    catchup=False,
+    max_active_runs=1,
+    params=PARAMS,
+    default_args={"retries": 2, "retry_delay": timedelta(minutes=5)},
+    doc_md=__doc__,
+    tags=["lakekeeper", "maintenance"],
+)
+def lakekeeper_maintenance() -> None:
+    wait_for_window = MaintenanceWindowSensor(
+        task_id="wait_for_window", window=WINDOW, config_file=CONFIG_FILE, timeout=timedelta(hours=23)
+    )
+
+    @task
+    def list_tables(params: dict[str, Any] | None = None) -> list[str]:
+        """List the external tables; what Lakekeeper cannot compact safely is then skipped by the analysis."""
+        from airflow.providers.apache.hive.hooks.hive import HiveMetastoreHook
+
+        settings = params or {}
+        if settings["tables"]:
+            return list(settings["tables"])
+        found = HiveMetastoreHook(metastore_conn_id="metastore_default").get_tables(settings["database"])
+        return sorted(
+            f"{table.dbName}.{table.tableName}"
+            for table in found
+            if table.tableType == "EXTERNAL_TABLE" and "lakekeeper.run_id" not in (table.parameters or {})
+        )
+
+    tables = list_tables()
+    analyze = AnalyzeOperator.partial(
+        task_id="analyze",
+        config_file=CONFIG_FILE,
+        on_refused="skip",
+        pool=POOL,
+        map_index_template="{{ task.table }}",
+    ).expand(table=tables)
+
+    # all_done: a table that cannot be analysed does not keep the others from their compaction.
+    @task(trigger_rule="all_done")
+    def only_flagged(analyses: Any) -> list[dict[str, Any]]:
+        """Keep the analyses that flagged something."""
+        found = [analysis for analysis in analyses or () if analysis]
+        return [a for a in found if a["outcome"] == "done"]
+
+    flagged = only_flagged(analyze.output)
+    compact = CompactOperator.partial(
+        task_id="compact",
+        config_file=CONFIG_FILE,
+        window=WINDOW,
+        on_closed="skip",
+        pool=POOL,
+        map_index_template="{{ task.analysis['tables'][0]['table'] }}",
+    ).expand(analysis=flagged)
+
+    @task(trigger_rule="none_failed")
+    def summary(compactions: Any) -> dict[str, int]:
+        """Add up; as a last task that fails with the compaction, it makes a failed night look failed."""
+        done = [table for value in compactions or () if value for table in value["tables"]]
+        return {
+            "tables": len(done),
+            "files_before": sum((table.get("before") or {}).get("files", 0) for table in done),
+            "files_after": sum((table.get("after") or {}).get("files", 0) for table in done),
+        }
+
+    record = RecordCompactionOperator(task_id="record", compaction=compact.output)
+    RollbackOperator(
+        task_id="rollback", compaction=record.output, only_when_cleared=True, config_file=CONFIG_FILE
+    )
+    wait_for_window >> tables
+    analyze >> summary(compact.output)
+
+
+lakekeeper_maintenance()

@@ -1,0 +1,159 @@
+"""The example DAGs: they import, serialize and run from beginning to end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.airflow.conftest import ROOT
+from tests.airflow.support import after
+
+EXAMPLES = ROOT / "example_dags"
+IDS = {"lakekeeper_maintenance", "lakekeeper_on_demand", "lakekeeper_cleanup", "lakekeeper_demo"}
+
+
+@pytest.fixture
+def dagbag(airflow_db):
+    try:
+        from airflow.dag_processing.dagbag import DagBag
+    except ImportError:  # Airflow 2
+        from airflow.models.dagbag import DagBag
+    return DagBag(str(EXAMPLES))
+
+
+def run(dag, **conf: Any) -> tuple[str, dict[str, Counter[str]], Any]:
+    """Run a DAG; return its state, the states of its tasks, and the run."""
+    dagrun = dag.test(run_conf=conf or None)
+    states: dict[str, Counter[str]] = {}
+    for instance in dagrun.get_task_instances():
+        states.setdefault(instance.task_id, Counter())[str(instance.state)] += 1
+    return str(dagrun.state), states, dagrun
+
+
+def only(states: dict[str, Counter[str]], task: str) -> str:
+    [(state, _)] = states[task].items()
+    return state
+
+
+def test_all_import(dagbag):
+    assert dagbag.import_errors == {}
+    assert set(dagbag.dags) == IDS
+
+
+@pytest.mark.parametrize("dag_id", sorted(IDS))
+def test_a_newcomer_finds_a_description(dagbag, dag_id):
+    dag = dagbag.dags[dag_id]
+    assert dag.doc_md.strip().startswith("###")
+    for name in dag.params:
+        assert dag.params.get_param(name).schema.get("title"), f"{name} has no title"
+
+
+def test_importing_one_does_no_work(tmp_path):
+    """Neither Spark, nor a metastore, nor the configuration is touched: all of them would fail here."""
+    program = (
+        "import socket, subprocess, runpy, sys\n"
+        "import croniter, lakekeeper_provider.operators.compact\n"
+        "def banned(*a, **k): raise AssertionError('work at import')\n"
+        "socket.socket.connect = subprocess.Popen.__init__ = banned\n"
+        f"runpy.run_path({str(EXAMPLES / 'lakekeeper_maintenance.py')!r})\n"
+    )
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_demo_compacts_verifies_and_leaves_the_rollback_waiting(dagbag, spark):
+    state, states, _ = run(dagbag.dags["lakekeeper_demo"])
+    assert state == "success"
+    assert states["compact"] == {"success": 3}
+    assert only(states, "nothing_left") == "success"
+    assert only(states, "rollback") == "skipped"
+    assert {table: len(runs) for table, runs in spark.tables.items()} == {
+        "demo.lakekeeper_flat": 1,
+        "demo.lakekeeper_events": 1,
+        "demo.lakekeeper_events_2p": 1,
+    }
+    _, states, _ = run(dagbag.dags["lakekeeper_demo"])
+    assert states["compact"] == {"skipped": 3}
+    assert only(states, "nothing_left") == "success"
+
+
+def maintenance(dagbag, **params: Any):
+    whole_day = {"window_start": "00:00", "window_end": "24:00"}
+    tables = {"tables": ["sales.a", "sales.b", "sales.c"]}
+    return run(dagbag.dags["lakekeeper_maintenance"], **{**whole_day, **tables, **params})
+
+
+def test_maintenance_compacts_what_is_flagged_and_skips_what_is_refused(dagbag, spark):
+    (spark.home / "tables.json").write_text(json.dumps({"sales.b": ["earlier"]}))
+    refused = {"outcome": "refused", "code": "BUCKETED", "reason": "it is bucketed"}
+    spark.plan(analyze={"tables": {"sales.c": refused}})
+    state, states, dagrun = maintenance(dagbag)
+    assert state == "success"
+    assert states["analyze"] == {"success": 2, "skipped": 1}
+    assert states["compact"] == {"success": 1}
+    assert only(states, "rollback") == "skipped"
+    [compaction] = [call for call in spark.calls if "--run-id" in call["argv"]]
+    assert after(compaction["argv"], "--table") == "sales.a"
+    assert "--deadline" in compaction["argv"]
+    summary = next(ti for ti in dagrun.get_task_instances() if ti.task_id == "summary")
+    assert summary.xcom_pull(task_ids="summary") == {"tables": 1, "files_before": 600, "files_after": 3}
+
+
+def test_maintenance_of_a_healthy_database_is_green(dagbag, spark):
+    (spark.home / "tables.json").write_text(json.dumps({f"sales.{t}": ["r"] for t in "abc"}))
+    state, states, _ = maintenance(dagbag)
+    assert state == "success"
+    assert only(states, "compact") == "skipped"
+
+
+def test_maintenance_with_a_failed_compaction_is_red_and_does_the_other_tables(dagbag, spark, monkeypatch):
+    broken = {"outcome": "failed", "reason": "disk full"}
+    spark.plan(compact={"tables": {"sales.b": broken}, "outcome": "done"})
+    dag = dagbag.dags["lakekeeper_maintenance"]
+    for operator in dag.tasks:
+        monkeypatch.setitem(getattr(operator, "partial_kwargs", {}), "retries", 0)
+    state, states, _ = maintenance(dagbag)
+    assert state == "failed"
+    assert states["compact"] == {"success": 2, "failed": 1}
+    assert only(states, "summary") == "upstream_failed"
+
+
+@pytest.mark.parametrize("action", ["analyze", "compact", "rollback"])
+def test_on_demand_does_the_chosen_action(dagbag, spark, action):
+    state, states, _ = run(
+        dagbag.dags["lakekeeper_on_demand"],
+        table="sales.events",
+        action=action,
+        dry_run=False,
+        partitions=[{"date": "2026-02-23", "hour": 1}],
+    )
+    assert state == "success"
+    assert {task: only(states, task) for task in ("analyze", "compact", "rollback")} == {
+        **dict.fromkeys(("analyze", "compact", "rollback"), "skipped"),
+        action: "success",
+    }
+    [call] = spark.calls
+    partitions = {"partitions": [{"date": "2026-02-23", "hour": "1"}]}
+    expected = {"analyze": partitions, "compact": {**partitions, "dry_run": False}, "rollback": {}}
+    assert call["request"].get("arguments", {}) == expected[action]
+
+
+def test_on_demand_with_the_form_as_it_comes_writes_nothing(dagbag, spark):
+    run(dagbag.dags["lakekeeper_on_demand"])
+    [call] = spark.calls
+    assert any(word.endswith("/analyze.py") for word in call["argv"])
+    assert "arguments" not in call["request"]
+
+
+def test_cleanup_with_nothing_to_delete_asks_nobody(dagbag, spark):
+    state, states, _ = run(dagbag.dags["lakekeeper_cleanup"])
+    assert state == "success"
+    assert only(states, "delete") == "skipped"
+    [call] = spark.calls
+    assert call["request"]["arguments"] == {"older_than": "7d", "keep_last": 1, "dry_run": True}
