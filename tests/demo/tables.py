@@ -2,7 +2,7 @@
 
     python -m tests.demo.tables          in a Spark environment, with SPARK_CONF_DIR leading to a metastore
 
-Each is written by one Spark job without a shuffle: one task, one file.
+Each is written by one Spark job without a shuffle.
 """
 
 from __future__ import annotations
@@ -72,9 +72,10 @@ def make_all(spark: SparkSession, warehouse: Path) -> None:
 
 
 def make(spark: SparkSession, table: DemoTable, location: str) -> None:
-    """Spark splits a range evenly, so a unit's rows fall into whole tasks, and each task writes one file."""
-    numbers = spark.range(0, table.rows, 1, numPartitions=table.files)
-    writer = _columns(numbers, table).write.mode("overwrite").option("compression", "snappy")
+    """Spark splits a range evenly: two tasks fill each unit, and begin a new file after so many rows."""
+    numbers = spark.range(0, table.rows, 1, numPartitions=2 * len(table.units))
+    writer = _columns(numbers, table).write.mode("overwrite")
+    writer.options(compression="snappy", maxRecordsPerFile=table.rows // table.files)
     writer.partitionBy(*table.keys).parquet(location)
     spark.sql(ddl(table, location))
     if table.keys:

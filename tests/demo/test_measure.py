@@ -34,9 +34,9 @@ def test_the_tables_are_those_of_the_story():
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-def test_rows_and_files_divide_evenly_into_units(table):
-    assert table.files % len(table.units) == 0
+def test_rows_and_files_divide_evenly_into_tasks(table):
     assert table.rows % table.files == 0
+    assert table.files % (2 * len(table.units)) == 0
 
 
 def test_tables_are_external_and_partitioned_by_text():

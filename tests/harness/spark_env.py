@@ -24,7 +24,7 @@ logger.hiveconf.name = org.apache.hadoop.hive.conf.HiveConf
 logger.hiveconf.level = error
 logger.utils.name = org.apache.spark.util.Utils
 logger.utils.level = error
-logger.filterhook.name = SessionState
+logger.filterhook.name = org.apache.hadoop.hive.ql.session.SessionState
 logger.filterhook.level = error
 """
 
