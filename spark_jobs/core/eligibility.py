@@ -104,8 +104,8 @@ def _check_owner(facts: TableFacts, enabled: bool) -> None:
 
 
 def _check_layout(facts: TableFacts, bucketing: str) -> None:
-    spark_bucketed = "spark.sql.sources.schema.numBuckets" in facts.properties
-    if spark_bucketed or (facts.bucketed and bucketing != "ignore"):
+    by_hive = (facts.provider or "hive").lower() == "hive"
+    if facts.bucketed and not (by_hive and bucketing == "ignore"):
         raise Refusal("BUCKETED", f"{facts.name} is bucketed; a rewrite would break its bucket files")
     if any("skew" in feature.lower() for feature in facts.unsupported):
         raise Refusal("SKEWED", f"{facts.name} is skewed; its files carry list-bucketing directories")

@@ -34,7 +34,9 @@ def flat(spark: SparkSession, database: Database, file_format: str) -> str:
 
     location = database.location("flat")
     many(spark, location, "SELECT id, concat('v', id) AS v FROM range(600)", 12, file_format)
-    spark.sql(f"CREATE EXTERNAL TABLE {database}.flat (id BIGINT, v STRING) STORED AS {file_format} LOCATION '{location}'")
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {database}.flat (id BIGINT, v STRING) STORED AS {file_format} LOCATION '{location}'"
+    )
     return f"{database}.flat"
 
 

@@ -16,9 +16,13 @@ if TYPE_CHECKING:
 SMALL = [f"SELECT {n} AS id, 'a{n}' AS v" for n in range(4)]
 
 
-def _table(spark: SparkSession, database: Database, name: str, columns: str, file_format: str = "parquet") -> str:
+def _table(
+    spark: SparkSession, database: Database, name: str, columns: str, file_format: str = "parquet"
+) -> str:
     location = database.location(name)
-    spark.sql(f"CREATE EXTERNAL TABLE {database}.{name} ({columns}) STORED AS {file_format} LOCATION '{location}'")
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {database}.{name} ({columns}) STORED AS {file_format} LOCATION '{location}'"
+    )
     return f"{database}.{name}"
 
 
@@ -33,7 +37,9 @@ def test_a_column_that_only_later_files_have_keeps_every_value(
 ) -> None:
     location = database.location("grown")
     write_files(spark, location, SMALL, file_format)
-    write_files(spark, location, [f"SELECT {n} AS id, 'b{n}' AS v, {n}.5D AS extra" for n in range(4, 8)], file_format)
+    write_files(
+        spark, location, [f"SELECT {n} AS id, 'b{n}' AS v, {n}.5D AS extra" for n in range(4, 8)], file_format
+    )
     table = _table(spark, database, "grown", "id INT, v STRING, extra DOUBLE", file_format)
     before = rows(spark, table)
     assert sum("extra=None" not in row for row in before) == 4
@@ -94,7 +100,9 @@ def test_the_codec_of_the_files_is_kept(
     assert _codecs(spark, database.path / "codec", file_format) == {codec.upper()}
 
 
-def test_a_declared_codec_wins_and_the_difference_is_said(spark: SparkSession, jobs: Jobs, database: Database) -> None:
+def test_a_declared_codec_wins_and_the_difference_is_said(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
     write_files(spark, database.location("declared"), SMALL)
     table = _table(spark, database, "declared", "id INT, v STRING")
     spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('parquet.compression'='GZIP')")
@@ -109,7 +117,9 @@ def _codecs(spark: SparkSession, folder: Path, file_format: str) -> set[str]:
     for name in data_files(folder):
         path = jvm.org.apache.hadoop.fs.Path(str(folder / name))
         if file_format == "orc":
-            reader = jvm.org.apache.orc.OrcFile.createReader(path, jvm.org.apache.orc.OrcFile.readerOptions(conf))
+            reader = jvm.org.apache.orc.OrcFile.createReader(
+                path, jvm.org.apache.orc.OrcFile.readerOptions(conf)
+            )
             found.add(reader.getCompressionKind().toString())
         else:
             source = jvm.org.apache.parquet.hadoop.util.HadoopInputFile.fromPath(path, conf)
@@ -126,7 +136,9 @@ def test_timestamps_and_decimals_keep_their_encoding(
 ) -> None:
     spark.conf.set("spark.sql.parquet.outputTimestampType", kind)
     spark.conf.set("spark.sql.parquet.writeLegacyFormat", legacy)
-    query = "SELECT id, TIMESTAMP'2024-03-31 02:30:00.123' AS t, CAST(1.25 AS DECIMAL(9,2)) AS d FROM range(40)"
+    query = (
+        "SELECT id, TIMESTAMP'2024-03-31 02:30:00.123' AS t, CAST(1.25 AS DECIMAL(9,2)) AS d FROM range(40)"
+    )
     try:
         many(spark, database.location("encoded"), query, 4)
     finally:
@@ -177,7 +189,9 @@ def test_an_unknown_sort_column_fails_the_unit_and_names_the_columns(
     assert data_files(database.path / "unsorted") == originals
 
 
-def test_output_files_come_close_to_the_target_size(spark: SparkSession, jobs: Jobs, database: Database) -> None:
+def test_output_files_come_close_to_the_target_size(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
     many(spark, database.location("sized"), "SELECT id, rand(7) AS r, rand(8) AS s FROM range(200000)", 40)
     table = _table(spark, database, "sized", "id BIGINT, r DOUBLE, s DOUBLE")
     before = rows(spark, table)

@@ -26,7 +26,11 @@ def _definition(spark: SparkSession, table: str) -> list[str]:
 def test_a_flat_table_becomes_one_file_and_rolls_back_exactly(
     spark: SparkSession, jobs: Jobs, database: Database, flat: str
 ) -> None:
-    before, originals, definition = rows(spark, flat), data_files(_root(database, "flat")), _definition(spark, flat)
+    before, originals, definition = (
+        rows(spark, flat),
+        data_files(_root(database, "flat")),
+        _definition(spark, flat),
+    )
     analysis = only(jobs("analyze", "--table", flat))
     assert [(u["outcome"], u["files"], u["target_files"]) for u in analysis["units"]] == [("flagged", 12, 1)]
 
@@ -47,7 +51,11 @@ def test_a_flat_table_becomes_one_file_and_rolls_back_exactly(
     assert rows(spark, flat) == before
     assert not spark.catalog.tableExists(table["backup_table"])
     again = jobs("rollback", "--table", flat, "--run-id", "r1")
-    assert (again["outcome"], again["exit_code"], only(again)["reason"]) == ("nothing", 0, "nothing to restore")
+    assert (again["outcome"], again["exit_code"], only(again)["reason"]) == (
+        "nothing",
+        0,
+        "nothing to restore",
+    )
 
 
 @pytest.mark.smoke
@@ -81,8 +89,16 @@ def test_a_unit_that_was_not_named_is_never_touched(
     """It may have become small-filed between the analysis and the compaction."""
     root = _root(database, "events")
     named = [{"date": "2026-02-23", "ref": "A"}]
-    many(spark, f"{database.location('events')}/date=2026-02-25/ref=A", "SELECT id, 'x' AS v FROM range(9)", 6, "parquet")
-    untouched = {path: figures for path, figures in tree(root).items() if not path.startswith("date=2026-02-23/ref=A/")}
+    many(
+        spark,
+        f"{database.location('events')}/date=2026-02-25/ref=A",
+        "SELECT id, 'x' AS v FROM range(9)",
+        6,
+        "parquet",
+    )
+    untouched = {
+        path: figures for path, figures in tree(root).items() if not path.startswith("date=2026-02-23/ref=A/")
+    }
 
     report = only(jobs("compact", "--table", events, request={"units": {events: named}}))
 
@@ -99,7 +115,9 @@ def test_rows_added_after_the_compaction_survive_the_rollback(
     originals = data_files(_root(database, "flat"))
     before = rows(spark, flat)
     jobs("compact", "--table", flat)
-    many(spark, database.location("flat"), "SELECT 9000 + id AS id, 'late' AS v FROM range(7)", 2, file_format)
+    many(
+        spark, database.location("flat"), "SELECT 9000 + id AS id, 'late' AS v FROM range(7)", 2, file_format
+    )
     refused = jobs("rollback", "--table", flat, "--on-new-data", "refuse")
     assert (refused["outcome"], outcomes(refused)) == ("failed", ["failed"])
 
@@ -154,7 +172,9 @@ def test_cleanup_frees_the_originals_and_ends_the_rollback(
     assert "cleaned up at" in undone["reason"]
 
 
-def test_cleanup_without_a_trash_says_how_to_delete_for_good(jobs: Jobs, database: Database, flat: str) -> None:
+def test_cleanup_without_a_trash_says_how_to_delete_for_good(
+    jobs: Jobs, database: Database, flat: str
+) -> None:
     jobs("compact", "--table", flat)
     report = jobs("cleanup", "--table", flat)
     assert (report["outcome"], outcomes(report)) == ("failed", ["failed"])
@@ -202,7 +222,9 @@ def test_names_that_prefix_each_other_never_touch_each_other(
     longer = f"{events}_2p"
     location = database.location("events_2p")
     many(spark, location, "SELECT id, 'p' AS v FROM range(40)", 4, file_format)
-    spark.sql(f"CREATE EXTERNAL TABLE {longer} (id BIGINT, v STRING) STORED AS {file_format} LOCATION '{location}'")
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {longer} (id BIGINT, v STRING) STORED AS {file_format} LOCATION '{location}'"
+    )
     mine, theirs = only(jobs("compact", "--table", events)), only(jobs("compact", "--table", longer))
     compacted = data_files(database.path / "events_2p")
 

@@ -13,7 +13,21 @@ from tests.spark.toolbox import Jobs, many, only, rows, tree
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ODD = ["a:b", "a/b", "100%", "it's", 'say "hi"', "two words", "été 東京", "a=b", "%3A", "back\\slash", "1", "01", "[x]{y}*?"]
+ODD = [
+    "a:b",
+    "a/b",
+    "100%",
+    "it's",
+    'say "hi"',
+    "two words",
+    "été 東京",
+    "a=b",
+    "%3A",
+    "back\\slash",
+    "1",
+    "01",
+    "[x]{y}*?",
+]
 
 
 @pytest.fixture
@@ -27,7 +41,9 @@ def odd(spark: SparkSession, database: Database) -> str:
     spark.sql("SET hive.exec.dynamic.partition.mode=nonstrict")
     values = [*ODD, None]
     for start in range(0, 40, 10):
-        frame = spark.createDataFrame([(start + i, v, 7) for v in values for i in range(10)], "id long, k string, n int")
+        frame = spark.createDataFrame(
+            [(start + i, v, 7) for v in values for i in range(10)], "id long, k string, n int"
+        )
         frame.coalesce(1).write.insertInto(table)
     return table
 
@@ -94,7 +110,9 @@ def test_01_beside_1_under_a_numeric_key_are_two_partitions(
     assert tree(database.path / "padded") == originals
 
 
-def test_names_that_hold_our_own_markers_are_just_names(spark: SparkSession, jobs: Jobs, database: Database) -> None:
+def test_names_that_hold_our_own_markers_are_just_names(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
     """A table under `/data/sales__old_system` must not be taken for a leftover."""
     location = database.location("sales__old_system/t__compact_tmp_x")
     table = f"{database}.markers"

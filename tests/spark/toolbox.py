@@ -72,7 +72,7 @@ def tree(folder: Path) -> dict[str, tuple[int, int]]:
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in files:
             if not name.startswith((".", "_")):
-                stat = os.stat(Path(path, name))
+                stat = Path(path, name).stat()
                 found[str(Path(path, name).relative_to(folder))] = (stat.st_size, stat.st_mtime_ns)
     return found
 
@@ -93,7 +93,9 @@ def only(report: dict[str, Any]) -> dict[str, Any]:
     return report["tables"][0]
 
 
-def write_files(spark: SparkSession, folder: str, queries: Sequence[str], file_format: str = "parquet") -> None:
+def write_files(
+    spark: SparkSession, folder: str, queries: Sequence[str], file_format: str = "parquet"
+) -> None:
     """One file for each query, appended to a directory."""
     for query in queries:
         spark.sql(query).coalesce(1).write.mode("append").format(file_format).option(

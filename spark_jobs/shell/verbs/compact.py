@@ -28,58 +28,65 @@ log = logging.getLogger("lakekeeper")
 def compact_table(job: Job, name: TableName) -> TableReport:
     """One table's part of the report."""
     found = survey(job.cluster, name, job.layers, job.wanted_units(name))
-    report = table_report(found)
     if found.options.dry_run:
-        return report.conclude(acted=LOOKED_AT)
-    return _Table(job, found, report).compact()
+        return table_report(found).conclude(acted=LOOKED_AT)
+    return _Table(job, name, found).compact()
 
 
 class _Table:
     """The compaction of one table over all its homes."""
 
-    def __init__(self, job: Job, found: TableSurvey, report: TableReport) -> None:
+    def __init__(self, job: Job, name: TableName, found: TableSurvey) -> None:
         self._job = job
+        self._name = name
         self._cluster = job.cluster
         self._found = found
-        self._report = report
+        self._report = table_report(found)
         self._stamp = str(int(job.cluster.now().timestamp()))
         self._attempts: list[Attempt] = []
 
     def compact(self) -> TableReport:
-        flagged = [unit for unit in self._found.units if unit.flagged]
         existing = all_runs(self._cluster.fs, self._found.facts, [u.unit for u in self._found.units])
         run_id, before = choose_run_id(self._job.run_id, existing)
-        if not flagged and not before:
+        if not before and not self._flagged():
             return self._report.conclude(acted=("compacted",))
+        homes_ = self._homes(before)
+        stuck = self._open(run_id, before, homes_)
+        if before:
+            # What an earlier attempt left is settled only now: what it looked like before that counts for nothing.
+            self._found = survey(
+                self._cluster, self._name, self._job.layers, self._job.wanted_units(self._name)
+            )
+            self._report = table_report(self._found)
         self._report.run_id = run_id
-        return self._work(run_id, before, flagged)
+        return self._work(run_id, stuck)
 
-    def _work(self, run_id: str, before: list[Run], flagged: Sequence[UnitSurvey]) -> TableReport:
-        by_home = self._by_home(flagged, before)
-        stuck = self._open(run_id, before, list(by_home))
+    def _flagged(self) -> list[UnitSurvey]:
+        return [unit for unit in self._found.units if unit.flagged]
+
+    def _home(self, unit: UnitSurvey) -> Home:
+        return Home.of(self._found.facts.storage.location, unit.unit.location)
+
+    def _work(self, run_id: str, stuck: Sequence[UnitReport]) -> TableReport:
         held = {_values(report) for report in stuck}
         outcomes: list[Outcome] = []
         for attempt in self._attempts:
-            units = [u for u in by_home[attempt.home] if tuple(sorted(u.unit.spec)) not in held]
+            mine = [u for u in self._flagged() if self._home(u) == attempt.home]
+            units = [u for u in mine if tuple(sorted(u.unit.spec)) not in held]
             outcomes += Compaction(self._cluster, self._found, attempt, self._stamp).run(units)
         self._merge([*(outcome.report for outcome in outcomes), *stuck])
         swaps = self._committed()
         self._explain(outcomes, swaps)
         return self._finish(run_id, swaps)
 
-    def _by_home(self, flagged: Sequence[UnitSurvey], before: Sequence[Run]) -> dict[Home, list[UnitSurvey]]:
-        """The table's own home comes first and always: its journal names the others."""
-        root = self._found.facts.storage.location
-        known = homes(self._found.facts, [])
-        if self._cluster.fs.status(root) is None and self._found.facts.partition_keys:
-            known = []
+    def _homes(self, before: Sequence[Run]) -> list[Home]:
+        """The table's own home comes first: its journal names the others, also of partitions dropped later."""
+        facts = self._found.facts
+        own = homes(facts, []) if self._cluster.fs.status(facts.storage.location) is not None else []
         again = {parent(run.folder) for run in before}
-        outside = [Home.of(root, u.unit.location) for u in self._found.units]
-        known += [home for home in outside if home.path in again]
-        by_home: dict[Home, list[UnitSurvey]] = {home: [] for home in known}
-        for unit in flagged:
-            by_home.setdefault(Home.of(root, unit.unit.location), []).append(unit)
-        return by_home
+        outside = [self._home(unit) for unit in self._found.units]
+        known = [home for home in outside if home.path in again]
+        return list(dict.fromkeys([*own, *known, *(self._home(unit) for unit in self._flagged())]))
 
     def _open(self, run_id: str, before: Sequence[Run], homes_: Sequence[Home]) -> list[UnitReport]:
         """Opens this attempt's folders, and settles what an earlier attempt of the run left; returns what

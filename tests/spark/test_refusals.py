@@ -1,0 +1,219 @@
+"""What must not be compacted is refused by a stable code and one sentence, and nothing is touched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.harness.fixtures import Database
+from tests.spark.toolbox import Jobs, many, only, tree
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture
+def files(spark: SparkSession, database: Database) -> str:
+    """A directory of 4 small files."""
+    location = database.location("t")
+    many(spark, location, "SELECT id FROM range(40)", 4)
+    return location
+
+
+def _create(spark: SparkSession, database: Database, rest: str) -> str:
+    spark.sql(f"CREATE EXTERNAL TABLE {database}.t (id BIGINT) {rest}")
+    return f"{database}.t"
+
+
+def _refused(report: dict[str, Any], code: str) -> None:
+    table = only(report)
+    assert (table["outcome"], table["code"]) == ("refused", code), table
+    assert table["reason"]
+    assert report["exit_code"] == 1
+
+
+@pytest.mark.parametrize(
+    ("properties", "code"),
+    [
+        ("'table_type'='ICEBERG'", "ICEBERG"),
+        ("'lakekeeper.enabled'='false'", "OPTED_OUT"),
+        ("'lakekeeper.run_id'='r1'", "BACKUP"),
+    ],
+)
+def test_by_table_properties(
+    spark: SparkSession, jobs: Jobs, database: Database, files: str, properties: str, code: str
+) -> None:
+    before = tree(database.path)
+    table = _create(spark, database, f"STORED AS PARQUET LOCATION '{files}' TBLPROPERTIES ({properties})")
+    for verb in ("analyze", "compact"):
+        _refused(jobs(verb, "--table", table), code)
+    assert tree(database.path) == before
+
+
+def test_managed_tables_and_views(spark: SparkSession, jobs: Jobs, database: Database) -> None:
+    spark.sql(f"CREATE TABLE {database}.m (id BIGINT) STORED AS PARQUET")
+    spark.sql(f"CREATE VIEW {database}.v AS SELECT 1 AS id")
+    _refused(jobs("compact", "--table", f"{database}.m"), "MANAGED")
+    _refused(jobs("compact", "--table", f"{database}.v"), "VIEW")
+
+
+def test_formats_that_are_not_parquet_or_orc(
+    spark: SparkSession, jobs: Jobs, database: Database, files: str
+) -> None:
+    table = _create(spark, database, f"STORED AS TEXTFILE LOCATION '{files}'")
+    _refused(jobs("compact", "--table", table), "SERDE")
+
+
+def test_hive_buckets(spark: SparkSession, jobs: Jobs, database: Database, files: str) -> None:
+    bucketed = f"CLUSTERED BY (id) SORTED BY (id) INTO 2 BUCKETS STORED AS PARQUET LOCATION '{files}'"
+    table = _create(spark, database, bucketed)
+    _refused(jobs("compact", "--table", table), "BUCKETED")
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('lakekeeper.bucketing'='ignore')")
+    report = jobs("compact", "--table", table)
+    assert only(report)["units"][0]["outcome"] == "compacted"
+
+
+def test_spark_buckets_are_refused_whatever_the_property(
+    spark: SparkSession, jobs: Jobs, database: Database, files: str
+) -> None:
+    spark.sql(
+        f"CREATE TABLE {database}.t (id BIGINT) USING PARQUET CLUSTERED BY (id) INTO 4 BUCKETS LOCATION '{files}'"
+        " TBLPROPERTIES ('lakekeeper.bucketing'='ignore')"
+    )
+    _refused(jobs("compact", "--table", f"{database}.t"), "BUCKETED")
+
+
+def test_a_table_made_by_spark_is_compacted_like_one_of_hives(
+    spark: SparkSession, jobs: Jobs, database: Database, files: str
+) -> None:
+    spark.sql(f"CREATE TABLE {database}.t (id BIGINT) USING PARQUET LOCATION '{files}'")
+    assert only(jobs("compact", "--table", f"{database}.t"))["units"][0]["outcome"] == "compacted"
+
+
+@pytest.mark.parametrize(
+    ("entry", "code"),
+    [
+        ("HIVE_UNION_SUBDIR_1", "SUBDIRECTORIES"),
+        ("_temporary", "ACTIVE_WRITER"),
+        (".hive-staging_x", "ACTIVE_WRITER"),
+    ],
+)
+def test_folders_inside_a_table(
+    spark: SparkSession, jobs: Jobs, database: Database, files: str, entry: str, code: str
+) -> None:
+    table = _create(spark, database, f"STORED AS PARQUET LOCATION '{files}'")
+    (database.path / "t" / entry).mkdir()
+    before = tree(database.path)
+    _refused(jobs("compact", "--table", table), code)
+    assert tree(database.path) == before
+
+
+@pytest.mark.parametrize("mark", ["_delta_log", ".hoodie"])
+def test_other_table_formats_posing_as_parquet(
+    spark: SparkSession, jobs: Jobs, database: Database, files: str, mark: str
+) -> None:
+    table = _create(spark, database, f"STORED AS PARQUET LOCATION '{files}'")
+    (database.path / "t" / mark).mkdir()
+    _refused(jobs("compact", "--table", table), {"_delta_log": "DELTA", ".hoodie": "HUDI"}[mark])
+
+
+def test_leftovers_of_lakekeeper(spark: SparkSession, jobs: Jobs, database: Database, files: str) -> None:
+    table = _create(spark, database, f"STORED AS PARQUET LOCATION '{files}'")
+    (database.path / "t__old_1772054071").mkdir()
+    _refused(jobs("compact", "--table", table), "LEGACY_LEFTOVER")
+
+
+def test_one_bad_partition_does_not_stop_the_others(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    location = database.location("mixed")
+    for key in "abc":
+        many(spark, f"{location}/k={key}", "SELECT id FROM range(40)", 4)
+    table = f"{database}.mixed"
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (k STRING) STORED AS PARQUET LOCATION '{location}'"
+    )
+    spark.sql(f"MSCK REPAIR TABLE {table}")
+    (database.path / "mixed" / "k=b" / "nested").mkdir()
+    broken = next((database.path / "mixed" / "k=c").glob("part-*"))
+    broken.write_bytes(b"PAR1 this is not a parquet file")
+    (broken.parent / f".{broken.name}.crc").unlink()
+
+    report = jobs("compact", "--table", table)
+
+    units = {u["unit"]["k"]: (u["outcome"], u["code"]) for u in only(report)["units"]}
+    assert units == {"a": ("compacted", None), "b": ("skipped", "SUBDIRECTORIES"), "c": ("failed", None)}
+    assert (report["outcome"], report["exit_code"]) == ("partial", 1)
+
+
+def test_on_failure_undo_puts_the_other_units_back(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    location = database.location("undone")
+    for key in "ab":
+        many(spark, f"{location}/k={key}", "SELECT id FROM range(40)", 4)
+    table = f"{database}.undone"
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (k STRING) STORED AS PARQUET LOCATION '{location}'"
+    )
+    spark.sql(f"MSCK REPAIR TABLE {table}")
+    broken = next((database.path / "undone" / "k=b").glob("part-*"))
+    broken.write_bytes(b"PAR1 this is not a parquet file")
+    (broken.parent / f".{broken.name}.crc").unlink()
+    before = tree(database.path / "undone")
+    report = jobs("compact", "--table", table, "--on-failure", "undo")
+    assert (report["outcome"], report["exit_code"]) == ("failed", 1)
+    assert tree(database.path / "undone") == before
+
+
+def test_a_database_is_worked_through_whatever_its_odd_tables(
+    spark: SparkSession, jobs: Jobs, database: Database, files: str
+) -> None:
+    good = _create(spark, database, f"STORED AS PARQUET LOCATION '{files}'")
+    spark.sql(f"CREATE TABLE {database}.a_managed (id BIGINT) STORED AS PARQUET")
+    spark.sql(f"CREATE EXTERNAL TABLE {database}.b_text (id BIGINT) STORED AS TEXTFILE LOCATION '{files}x'")
+    report = jobs("compact", "--database", str(database))
+    assert {t["table"]: (t["outcome"], t["code"]) for t in report["tables"]} == {
+        f"{database}.a_managed": ("refused", "MANAGED"),
+        f"{database}.b_text": ("refused", "SERDE"),
+        good: ("done", None),
+    }
+    assert (report["outcome"], report["exit_code"]) == ("done", 0)
+    picked = jobs("analyze", "--database", str(database), "--include", "*_text,t", "--exclude", "b_*")
+    assert [t["table"] for t in picked["tables"]] == [good]
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["--table", "nodots"], "'nodots' is not a table name"),
+        (["--database", "no_such_db"], "database 'no_such_db' does not exist"),
+        (["--table", "{table}", "--partitions", "[{]"], "is not valid JSON"),
+        (["--table", "{table}", "--partitions", '[{"day": "1"}]'], "'day' is not a partition key of"),
+        (["--table", "{table}", "--where", "id > 1"], "has no partitions"),
+        (["--table", "{table}", "--ratio-threshold", "0.5"], "at least 1"),
+        (["--table", "{table}", "--deadline", "2026-02-24T05:00:00"], "needs a UTC offset"),
+        (["--table", "{table}", "--target-file-size", "huge"], "512mb"),
+    ],
+)
+def test_bad_input_is_a_usage_error_that_names_it(
+    spark: SparkSession, jobs: Jobs, database: Database, files: str, argv: list[str], message: str
+) -> None:
+    table = _create(spark, database, f"STORED AS PARQUET LOCATION '{files}'")
+    report = jobs("compact", *[word.replace("{table}", table) for word in argv])
+    assert (report["outcome"], report["exit_code"]) == ("usage", 2)
+    assert message in report["error"]
+
+
+def test_an_unknown_table_is_named(jobs: Jobs, database: Database) -> None:
+    report = jobs("compact", "--table", f"{database}.nope")
+    _refused(report, "NOT_FOUND")
+    assert f"{database}.nope does not exist" in only(report)["reason"]
+
+
+def test_unknown_options_name_the_nearest_one(jobs: Jobs) -> None:
+    report = jobs("analyze", "--table", "a.b", request={"settings": {"block_size": 64}})
+    assert "did you mean 'block_size_mb'" in report["error"]
+    other = jobs("analyze", "--table", "a.b", request={"option": {}})
+    assert "unknown key 'option'" in other["error"]
