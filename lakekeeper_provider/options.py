@@ -201,7 +201,7 @@ class Selection:
     def of(cls, table: Any = None, tables: Any = None, database: Any = None) -> Selection:
         """Accept exactly one of the three."""
         given = {"table": table, "tables": tables, "database": database}
-        named = {name: value for name, value in given.items() if not absent(value) and value != []}
+        named = {name: value for name, value in given.items() if not absent(value)}
         if len(named) != 1:
             found = " and ".join(f"{name}={value!r}" for name, value in named.items()) or "none of them"
             raise UsageError(f"give exactly one of table, tables and database; got {found}")

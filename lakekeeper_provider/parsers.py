@@ -17,8 +17,12 @@ Parser = Callable[[str, Any], Any]
 
 
 def absent(value: Any) -> bool:
-    """Tell whether a value was not given; the template of an empty parameter renders as one of these texts."""
-    return value is None or (isinstance(value, str) and value.strip() in ("", "None", "null", "[]"))
+    """
+    Tell whether a value was not given; the template of an empty parameter renders as one of these texts.
+
+    An empty list is given: "none of them" must not become "all of them".
+    """
+    return value is None or (isinstance(value, str) and value.strip() in ("", "None", "null"))
 
 
 def given(value: Any) -> Any:

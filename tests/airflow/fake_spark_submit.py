@@ -4,7 +4,8 @@
 
     calls.jsonl   one line per call: argv, the request, the environment's KRB5CCNAME
     tables.json   the runs that stand, newest last, by table; a table with none is flagged by an analysis
-    plan.json     what goes wrong, by verb: {"compact": {"outcome": "partial", "exit": 1, "report": "none"}}
+    plan.json     what goes wrong, by verb, or by verb and table:
+                  {"compact": {"outcome": "partial", "exit": 1, "report": "none"}, "analyze sales.a": {}}
 """
 
 from __future__ import annotations
@@ -95,7 +96,8 @@ def main(argv):
     request = json.loads(local(value(argv, "--request")).read_text())
     record(argv, request)
     verb = verb_of(argv)
-    plan = load("plan.json", {}).get(verb, {})
+    plans = load("plan.json", {})
+    plan = plans.get(f"{verb} {value(argv, '--table')}", plans.get(verb, {}))
     print(f"working on {verb}", flush=True)
     if plan.get("sleep"):
         (HOME / "started").touch()

@@ -1,0 +1,88 @@
+"""DAGs for the live tests. Files in the folder of the recording spark-submit steer them: ``<table>.<word>``."""
+
+from __future__ import annotations
+
+import os
+import time
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from airflow.providers.common.compat.sdk import AirflowException, dag, task
+
+from lakekeeper_provider.operators.compact import CompactOperator
+from lakekeeper_provider.operators.rollback import RecordCompactionOperator, RollbackOperator
+
+COMMON: dict[str, Any] = {"schedule": None, "start_date": datetime(2026, 1, 1), "catchup": False}
+TABLE = "{{ params.table }}"
+
+
+def flag(context: Any, word: str) -> Path:
+    return Path(os.environ["FAKE_SPARK"]) / f"{context['params']['table']}.{word}"
+
+
+def die_once(context: Any) -> None:
+    """A worker that dies on the first try of a pass, before the operator begins."""
+    path = flag(context, "die")
+    if path.exists():
+        path.unlink()
+        raise AirflowException("the worker died")
+
+
+@dag(dag_id="live_rollback", params={"table": "sales.events"}, **COMMON)
+def live_rollback() -> None:
+    @task
+    def gate(**context: Any) -> None:
+        """Fail while the file says so: the compaction then does not run."""
+        if flag(context, "closed").exists():
+            raise AirflowException("closed")
+
+    @task
+    def slow(**context: Any) -> None:
+        """Keep the DAG run going while the file is there."""
+        while flag(context, "hold").exists():
+            time.sleep(0.1)
+
+    compact = CompactOperator(
+        task_id="compact", table=TABLE, retries=1, retry_delay=timedelta(seconds=1), pre_execute=die_once
+    )
+    record = RecordCompactionOperator(task_id="record", compaction=compact.output)
+    rollback = RollbackOperator(
+        task_id="rollback",
+        compaction=record.output,
+        only_when_cleared=True,
+        retries=1,
+        retry_delay=timedelta(seconds=1),
+        pre_execute=die_once,
+    )
+
+    @task
+    def summary(value: Any) -> None:
+        """A last task that fails with the compaction."""
+
+    gate() >> compact >> slow()
+    summary(compact.output)
+    assert rollback.trigger_rule == "all_success"
+
+
+@dag(dag_id="live_mapped", params={"table": "sales"}, **COMMON)
+def live_mapped() -> None:
+    @task
+    def tables(params: dict[str, Any] | None = None) -> list[str]:
+        return [f"{(params or {})['table']}.{name}" for name in ("a", "b")]
+
+    compact = CompactOperator.partial(task_id="compact").expand(table=tables())
+    record = RecordCompactionOperator(task_id="record", compaction=compact.output)
+    RollbackOperator(task_id="rollback", compaction=record.output, only_when_cleared=True)
+
+
+@dag(dag_id="live_window", params={"table": "sales.events", "start": "00:00", "end": "24:00"}, **COMMON)
+def live_window() -> None:
+    CompactOperator(
+        task_id="compact", table=TABLE, window={"start": "{{ params.start }}", "end": "{{ params.end }}"}
+    )
+
+
+live_rollback()
+live_mapped()
+live_window()

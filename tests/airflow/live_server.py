@@ -1,0 +1,180 @@
+"""A whole Airflow 3 on this machine: API server, scheduler, DAG processor and triggerer, for one test session."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.airflow.conftest import FakeSpark, connection
+from tests.harness import processes
+
+DAGS = Path(__file__).with_name("live_dags")
+COMPONENTS = (("api-server",), ("scheduler",), ("dag-processor",), ("triggerer",))
+ENDED = ("success", "failed", "skipped", "upstream_failed")
+PATIENCE = 120  # seconds; a hung server must not hang the session
+
+
+def wait_for(what: str, check: Callable[[], Any]) -> Any:
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        if found := check():
+            return found
+        time.sleep(0.2)
+    raise AssertionError(f"gave up waiting for {what}")
+
+
+class LiveAirflow:
+    """The server, and its REST API."""
+
+    def __init__(self, home: Path, database: Path) -> None:
+        home.mkdir(parents=True, exist_ok=True)
+        shutil.copy(database, home / "airflow.db")
+        self.home, self.spark = home, FakeSpark(home / "fake")
+        self.url = f"http://127.0.0.1:{_free_port()}"
+        self._children: list[Any] = []
+        self._token: str | None = None
+
+    def __enter__(self) -> LiveAirflow:
+        port = self.url.rpartition(":")[2]
+        for component in COMPONENTS:
+            where = ["--host", "127.0.0.1", "--port", port, "--workers", "1"]
+            command = [
+                sys.executable,
+                "-m",
+                "airflow",
+                *component,
+                *(where if component[0] == "api-server" else []),
+            ]
+            log = self.home / f"{component[0]}.log"
+            self._children.append(processes.spawn(command, log=log, cwd=self.home, env=self._environ()))
+        wait_for("the API", self._token_or_none)
+        wait_for("the DAGs", lambda: {"live_rollback", "live_mapped", "live_window"} <= self._dag_ids())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for child in reversed(self._children):
+            processes.stop(child, patience=3)
+
+    def _environ(self) -> dict[str, str]:
+        return {
+            **os.environ,
+            "AIRFLOW_HOME": str(self.home),
+            "AIRFLOW__CORE__DAGS_FOLDER": str(DAGS),
+            "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
+            "AIRFLOW__CORE__PARALLELISM": "4",
+            "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
+            "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
+            "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{self.url}/execution/",
+            "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{self.home}/airflow.db",
+            "AIRFLOW__API__BASE_URL": self.url,
+            "AIRFLOW__API__SECRET_KEY": "only-for-this-test-session",
+            "AIRFLOW__API_AUTH__JWT_SECRET": "only-for-this-test-session-0123456789abcdef",
+            "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.2",
+            "AIRFLOW__LOGGING__BASE_LOG_FOLDER": str(self.home / "logs"),
+            "AIRFLOW_CONN_SPARK_DEFAULT": connection(),
+            "FAKE_SPARK": str(self.spark.home),
+            "PATH": f"{self.spark.home / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        }
+
+    def _token_or_none(self) -> str | None:
+        try:
+            self._token = self._request("GET", "/auth/token")["access_token"]
+        except (urllib.error.URLError, ConnectionError):
+            return None
+        return self._token
+
+    def _dag_ids(self) -> set[str]:
+        return {dag["dag_id"] for dag in self.call("GET", "/dags")["dags"]}
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        return self._request(method, f"/api/v2{path}", body)
+
+    def _request(self, method: str, path: str, body: Any = None) -> Any:
+        headers = {"Content-Type": "application/json"}
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.url}{path}", data, headers, method=method)
+        with urllib.request.urlopen(request, timeout=60) as response:
+            return json.load(response)
+
+    def trigger(self, dag_id: str, **conf: Any) -> LiveRun:
+        run = self.call("POST", f"/dags/{dag_id}/dagRuns", {"logical_date": None, "conf": conf})
+        return LiveRun(self, dag_id, run["dag_run_id"], str(conf["table"]))
+
+
+class LiveRun:
+    """One DAG run."""
+
+    def __init__(self, airflow: LiveAirflow, dag_id: str, run_id: str, table: str) -> None:
+        self.airflow, self.table = airflow, table
+        self._dag, self._id = dag_id, run_id
+
+    @property
+    def _path(self) -> str:
+        return f"/dags/{self._dag}/dagRuns/{self._id}"
+
+    def info(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.airflow.call("GET", self._path)
+        return found
+
+    def end(self) -> str:
+        """Wait for the end of the DAG run; return its state."""
+        wait_for(f"the end of {self._id}", lambda: self.info()["state"] in ("success", "failed"))
+        return str(self.info()["state"])
+
+    def tasks(self, task_id: str) -> list[dict[str, Any]]:
+        found = self.airflow.call("GET", f"{self._path}/taskInstances")["task_instances"]
+        return sorted((ti for ti in found if ti["task_id"] == task_id), key=lambda ti: int(ti["map_index"]))
+
+    def state(self, task_id: str) -> Any:
+        [instance] = self.tasks(task_id)
+        return instance["state"]
+
+    def wait(self, task_id: str, *states: str) -> None:
+        wait_for(f"{task_id} to be {states}", lambda: self.state(task_id) in states)
+
+    def clear(self, *tasks: str | list[Any], downstream: bool = False) -> None:
+        """Clear tasks, as the UI does; without any, the whole run."""
+        body = {
+            "dry_run": False,
+            "only_failed": False,
+            "dag_run_id": self._id,
+            "include_downstream": downstream,
+        }
+        if tasks:
+            self.airflow.call(
+                "POST", f"/dags/{self._dag}/clearTaskInstances", {**body, "task_ids": list(tasks)}
+            )
+        else:
+            self.airflow.call("POST", f"{self._path}/clear", {"dry_run": False, "only_failed": False})
+
+    def flag(self, word: str) -> Path:
+        """A file that steers the DAG."""
+        return self.airflow.spark.home / f"{self.table}.{word}"
+
+    def runs(self, table: str | None = None) -> list[str]:
+        """The compactions of the table that stand."""
+        return self.airflow.spark.tables.get(table or self.table, [])
+
+    def rollbacks(self) -> int:
+        """How often a rollback was submitted for the table."""
+        calls = (call["argv"] for call in self.airflow.spark.calls)
+        mine = (argv for argv in calls if any(self.table in word for word in argv))
+        return sum(any(word.endswith("/rollback.py") for word in argv) for argv in mine)
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port

@@ -1,0 +1,172 @@
+"""Clear, retry and kill on a running Airflow 3, through its REST API: when does the rollback task act?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from tests.airflow.live_server import LiveAirflow, LiveRun, wait_for
+
+pytestmark = pytest.mark.live
+
+
+@pytest.fixture(scope="module")
+def airflow(airflow_db, tmp_path_factory) -> Iterator[LiveAirflow]:
+    with LiveAirflow(tmp_path_factory.mktemp("live") / "home", airflow_db / "airflow.db") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def waiting(airflow) -> tuple[LiveRun, datetime]:
+    """A compaction whose window opens in a minute or so; it waits while the other tests run."""
+    opens = (datetime.now(timezone.utc) + timedelta(seconds=90)).replace(second=0, microsecond=0)
+    closes = opens + timedelta(hours=3)
+    window = {"start": f"{opens:%H:%M}", "end": f"{closes:%H:%M}"}
+    run = airflow.trigger("live_window", table="night.events", **window)
+    run.wait("compact", "deferred")
+    assert airflow.spark.calls == []
+    return run, closes
+
+
+@pytest.fixture
+def run(airflow, waiting, request) -> LiveRun:
+    """A DAG run that has ended, with a table of its own."""
+    table = f"live.{request.node.name[5:40]}"
+    started = airflow.trigger("live_rollback", table=table)
+    assert started.end() == "success"
+    assert len(started.runs()) == 1
+    assert (started.state("rollback"), started.rollbacks()) == ("skipped", 0)
+    return started
+
+
+def test_clear_table(run):
+    """The whole story of one DAG run, row by row."""
+    run.clear("rollback")  # alone: undoes the compaction of this DAG run
+    assert run.end() == "success"
+    assert (run.state("rollback"), run.runs(), run.rollbacks()) == ("success", [], 1)
+
+    run.clear("rollback")  # a second time: nothing left, and green
+    assert run.end() == "success"
+    assert (run.state("rollback"), run.runs(), run.rollbacks()) == ("success", [], 2)
+
+    run.clear("compact", downstream=True)  # compacts again, and the rollback waits again
+    assert run.end() == "success"
+    assert (run.state("compact"), run.state("rollback")) == ("success", "skipped")
+    assert (len(run.runs()), run.rollbacks()) == (1, 2)
+
+    run.clear("rollback")  # undoes the newest
+    assert run.end() == "success"
+    assert (run.state("rollback"), run.runs(), run.rollbacks()) == ("success", [], 3)
+
+    run.clear()  # the whole DAG run: compacts again, and the rollback waits again
+    assert run.end() == "success"
+    assert (run.state("compact"), run.state("rollback")) == ("success", "skipped")
+    assert (len(run.runs()), run.rollbacks()) == (1, 3)
+
+
+def test_compact_cleared_without_the_tasks_after_it(run):
+    run.clear("rollback")
+    run.end()
+    run.clear("compact")
+    assert run.end() == "success"
+    assert (len(run.runs()), run.rollbacks()) == (1, 1)
+    run.clear("rollback")
+    assert run.end() == "success"
+    assert run.runs() == []
+
+
+def test_a_retry_in_the_first_pass_never_acts(airflow, waiting):
+    run = airflow.trigger("live_rollback", table="live.retry")
+    run.flag("hold").touch()
+    run.wait("record", "success")
+    run.wait("rollback", "skipped")
+    run.flag("die").touch()
+    run.clear("rollback")  # it dies, and is tried again in the pass that still runs
+    wait_for("the second try", lambda: not run.flag("die").exists())
+    run.wait("rollback", "skipped")
+    assert run.tasks("rollback")[0]["try_number"] == 3
+    run.flag("hold").unlink()
+    assert run.end() == "success"
+    assert (len(run.runs()), run.rollbacks()) == (1, 0)
+
+
+def test_cleared_while_the_dag_run_still_runs_it_waits(airflow, waiting):
+    run = airflow.trigger("live_rollback", table="live.early")
+    run.flag("hold").touch()
+    run.wait("rollback", "skipped")
+    run.clear("rollback")
+    wait_for("the second try", lambda: run.tasks("rollback")[0]["try_number"] == 2)
+    run.wait("rollback", "skipped")
+    run.flag("hold").unlink()
+    assert run.end() == "success"
+    assert (len(run.runs()), run.rollbacks()) == (1, 0)
+    run.clear("rollback")
+    assert run.end() == "success"
+    assert run.runs() == []
+
+
+def test_a_cleared_rollback_that_fails_is_tried_again(run):
+    run.flag("die").touch()
+    run.clear("rollback")
+    assert run.end() == "success"
+    assert (run.state("rollback"), run.runs(), run.rollbacks()) == ("success", [], 1)
+
+
+def test_whole_run_cleared_but_the_compaction_does_not_get_its_turn(run):
+    """The compaction's XCom of the first pass is still there: it must not be taken for a clear of the rollback."""
+    run.flag("closed").touch()
+    run.clear()
+    assert run.end() == "failed"
+    assert (run.state("compact"), run.state("rollback")) == ("upstream_failed", "skipped")
+    assert (len(run.runs()), run.rollbacks()) == (1, 0)
+    run.clear("rollback")
+    run.end()
+    assert (run.state("rollback"), run.runs()) == ("success", [])
+
+
+def test_partial_compaction_is_red_and_can_be_undone(airflow, waiting):
+    broken = {"outcome": "partial", "exit": 1, "table": {"outcome": "partial", "reason": "one unit failed"}}
+    airflow.spark.plan(**{"compact live.partial": broken})
+    run = airflow.trigger("live_rollback", table="live.partial")
+    assert run.end() == "failed"
+    assert (run.state("compact"), run.state("rollback")) == ("failed", "skipped")
+    assert run.tasks("compact")[0]["try_number"] == 2
+    run.clear("rollback")
+    run.end()
+    assert (run.state("rollback"), run.runs()) == ("success", [])
+
+
+def test_mapped_compactions_one_of_them_cleared(airflow, waiting):
+    run = airflow.trigger("live_mapped", table="mapped")
+    assert run.end() == "success"
+    assert [len(run.runs(f"mapped.{name}")) for name in "ab"] == [1, 1]
+    run.clear(["compact", 1], downstream=True)
+    assert run.end() == "success"
+    assert (run.state("rollback"), run.rollbacks()) == ("skipped", 0)
+    assert [instance["try_number"] for instance in run.tasks("compact")] == [1, 2]
+    run.clear("rollback")
+    assert run.end() == "success"
+    assert [run.runs(f"mapped.{name}") for name in "ab"] == [[], []]
+
+
+def test_killed_from_the_ui_then_cleared(airflow, waiting):
+    airflow.spark.plan(**{"compact live.killed": {"sleep": 300, "report": "none"}})
+    run = airflow.trigger("live_rollback", table="live.killed")
+    wait_for("spark-submit", (airflow.spark.home / "started").exists)
+    airflow.call("PATCH", f"{run._path}/taskInstances/compact", {"new_state": "failed"})
+    assert run.end() == "failed"
+    assert (run.state("compact"), run.state("rollback")) == ("failed", "skipped")
+    airflow.spark.plan()
+    run.clear("compact", downstream=True)
+    assert run.end() == "success"
+    assert len(run.runs()) == 1
+
+
+def test_a_closed_window_is_waited_for_in_the_triggerer(airflow, waiting):
+    run, closes = waiting
+    assert run.end() == "success"
+    calls = [call["argv"] for call in airflow.spark.calls if "night.events" in call["argv"]]
+    assert len(calls) == 1
+    assert calls[0][calls[0].index("--deadline") + 1] == f"{closes:%Y-%m-%dT%H:%M:%SZ}"

@@ -1,0 +1,98 @@
+"""The rollback task of a maintenance DAG, for both Airflows; the live tests tell the whole story on Airflow 3."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+import pytest
+
+from lakekeeper_provider.compat import AirflowSkipException
+from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.operators.compact import CompactOperator
+from lakekeeper_provider.operators.rollback import RecordCompactionOperator, RollbackOperator
+from tests.airflow.conftest import ROOT
+from tests.airflow.support import DagRun, TaskInstance, context
+
+FIRST = DagRun(start_date=datetime(2026, 2, 23, 1, tzinfo=timezone.utc))
+CLEARED = DagRun(start_date=datetime(2026, 2, 23, 9, tzinfo=timezone.utc))
+
+
+@pytest.fixture
+def record(spark):
+    """What the first pass of a DAG run leaves."""
+    compaction = CompactOperator(task_id="compact", table="sales.events").execute(context(dag_run=FIRST))
+    return RecordCompactionOperator(task_id="record", compaction=[compaction, None]).execute(
+        context(dag_run=FIRST)
+    )
+
+
+def rollback(record, dag_run, tries=2):
+    operator = RollbackOperator(task_id="rollback", compaction=record, only_when_cleared=True)
+    return operator.execute(context(dag_run=dag_run, ti=TaskInstance(try_number=tries)))
+
+
+def test_cleared_alone_it_undoes_exactly_the_compaction_of_the_dag_run(spark, record):
+    assert rollback(record, CLEARED)["outcome"] == "done"
+    assert spark.tables == {"sales.events": []}
+    assert rollback(record, CLEARED)["outcome"] == "nothing"
+
+
+@pytest.mark.parametrize("tries", [1, 2, 3])
+def test_in_the_pass_of_the_compaction_it_never_acts(spark, record, tries):
+    with pytest.raises(AirflowSkipException, match="not cleared alone"):
+        rollback(record, FIRST, tries)
+    assert len(spark.calls) == 1
+
+
+def test_a_rollback_task_that_is_new_in_an_old_dag_run_does_not_act(spark, record):
+    with pytest.raises(AirflowSkipException, match="clear it once more"):
+        rollback(record, CLEARED, tries=1)
+    assert len(spark.calls) == 1
+
+
+@pytest.mark.parametrize("nothing", [[], "None", {"verb": "compact"}])
+def test_without_a_record_it_does_not_act(spark, nothing):
+    with pytest.raises(AirflowSkipException, match="no compaction was recorded"):
+        rollback(nothing, CLEARED)
+    assert spark.calls == []
+
+
+def test_it_needs_the_record(spark):
+    with pytest.raises(UsageError, match="only_when_cleared needs compaction"):
+        RollbackOperator(task_id="rollback", table="a.b", only_when_cleared=True)
+
+
+def test_the_record_runs_however_the_compaction_ended(record):
+    assert RecordCompactionOperator(task_id="record", compaction=None).trigger_rule == "all_done"
+    empty = RecordCompactionOperator(task_id="record", compaction=None).execute(context(dag_run=FIRST))
+    assert empty["compactions"] == []
+
+
+def test_airflow_gives_a_cleared_dag_run_another_start_but_not_one_that_still_runs(airflow_db, spark):
+    """What tells the passes apart, seen in this Airflow's own database."""
+    from airflow.models.dagrun import DagRun as DagRunModel
+    from airflow.models.taskinstance import clear_task_instances
+    from airflow.utils.session import create_session
+
+    try:
+        from airflow.dag_processing.dagbag import DagBag
+    except ImportError:  # Airflow 2
+        from airflow.models.dagbag import DagBag
+    dag = DagBag(str(ROOT / "example_dags")).dags["lakekeeper_demo"]
+    run_id = dag.test().run_id
+
+    def clear(session):
+        run = session.query(DagRunModel).filter(DagRunModel.run_id == run_id).one()
+        before = run.start_date
+        clear_task_instances([ti for ti in run.task_instances if ti.task_id == "rollback"], session)
+        session.flush()
+        session.refresh(run)
+        return before, run
+
+    with create_session() as session:
+        before, run = clear(session)
+        assert run.start_date != before
+        run.start_date, run.state = CLEARED.start_date, "running"
+        session.flush()
+        before, run = clear(session)
+        assert run.start_date == before
