@@ -1,0 +1,98 @@
+"""The provider's side of the wire: it writes these requests and arguments, and understands these reports.
+
+The jobs' side is held to the same files.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lakekeeper_provider import cli, report
+from lakekeeper_provider.commands import job_arguments
+from lakekeeper_provider.config import Config
+from lakekeeper_provider.options import OPTIONS, Selection, parse_options
+from lakekeeper_provider.report import Verdict
+from lakekeeper_provider.request import build_request, dump
+
+GOLDEN = Path(__file__).with_name("golden")
+WIRE = Path(__file__).parents[2] / "docs" / "wire.md"
+
+
+def golden(name: str) -> Any:
+    return json.loads((GOLDEN / name).read_text())
+
+
+def test_the_page_shows_the_golden_files():
+    request, found = (json.loads(block) for block in re.findall(r"```json\n(.*?)```", WIRE.read_text(), re.S))
+    assert request == golden("request_all.json")
+    assert found == golden("report_compact_done.json")
+
+
+def test_every_option_key_is_on_the_page():
+    listed = WIRE.read_text().partition("Option keys:")[2].partition("\n\n")[0]
+    assert set(re.findall(r"`(\w+)`", listed)) - {"settings"} == set(OPTIONS)
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in GOLDEN.glob("request_*.json")))
+def test_requests(name):
+    expected = golden(name)
+    config = Config(settings=expected.get("settings", {}), tables=expected.get("tables", {}))
+    arguments = parse_options(expected["arguments"])
+    built = build_request(config, arguments, units=expected.get("units"), runs=expected.get("runs"))
+    assert json.loads(dump(built)) == expected
+
+
+@pytest.mark.parametrize("case", golden("argv.json"), ids=lambda case: case["verb"])
+def test_arguments_of_an_operator(case):
+    selection = Selection(tables=tuple(case["tables"]), database=case["database"])
+    where = {"request": "file:///r/request.json", "report": "file:///r/report.json"}
+    assert job_arguments(selection, options=case["options"], run_id=case["run_id"], **where) == case["argv"]
+
+
+@pytest.mark.parametrize(
+    "case", golden("flags.json"), ids=lambda case: f"{case['verb']} {len(case['options'])}"
+)
+def test_flags_of_the_command_line(case):
+    arguments = cli.build_parser().parse_args([case["verb"], *case["argv"]])
+    given = {key: getattr(arguments, key, None) for key in OPTIONS}
+    assert {key: value for key, value in given.items() if value is not None} == case["options"]
+    assert sorted(cli.job_flags(arguments)) == sorted(case["argv"])
+
+
+VERDICTS = {
+    "report_analyze_done.json": Verdict.DONE,
+    "report_analyze_nothing.json": Verdict.NOTHING,
+    "report_compact_done.json": Verdict.DONE,
+    "report_compact_changed.json": Verdict.NOTHING,
+    "report_compact_partial.json": Verdict.RETRY,
+    "report_compact_busy.json": Verdict.RETRY,
+    "report_compact_refused.json": Verdict.REFUSED,
+    "report_compact_unsafe.json": Verdict.FAIL,
+    "report_compact_usage.json": Verdict.FAIL,
+    "report_rollback_done.json": Verdict.DONE,
+    "report_rollback_nothing.json": Verdict.NOTHING,
+    "report_cleanup_done.json": Verdict.DONE,
+}
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in GOLDEN.glob("report_*.json")))
+def test_reports(name):
+    data = golden(name)
+    found = report.parse(json.dumps(data), data["verb"])
+    verdict, why = report.judge(found, [table["table"] for table in data["tables"]])
+    assert verdict is VERDICTS[name]
+    assert why
+    summed = report.summary(found, None)
+    assert [table["before"] for table in summed["tables"]] == [table["before"] for table in data["tables"]]
+    assert data["verb"] in report.render(found)
+
+
+def test_the_line_on_stdout_is_the_report_behind_a_word():
+    line = report.SENTINEL + json.dumps(golden("report_compact_done.json"))
+    assert line.startswith("LAKEKEEPER_REPORT {")
+    assert report.parse(line.removeprefix(report.SENTINEL), "compact").outcome == "done"
