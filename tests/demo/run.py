@@ -48,9 +48,13 @@ def measured(place: Place, metastore: Metastore, when: str) -> report.Tables:
 
 def run_dag(place: Place, metastore: Metastore) -> None:
     env = place.airflow_environ(metastore)
-    migrate, test = airflow_command("db", "migrate"), airflow_command("dags", "test", DAG)
-    steps.run("preparing Airflow's database", migrate, log=place.log("airflow-db"), env=env)
-    steps.run(f"running the DAG {DAG}", test, log=place.log("dag"), env=env)
+    for name, title, command in (
+        ("airflow-db", "preparing Airflow's database", ("db", "migrate")),
+        ("dag", f"running the DAG {DAG}", ("dags", "test", DAG)),
+        # Or a task that is cleared in the UI would wait for ever.
+        ("unpause", f"unpausing {DAG}, for the UI", ("dags", "unpause", DAG, "--yes")),
+    ):
+        steps.run(title, airflow_command(*command), log=place.log(name), env=env)
 
 
 def _spark_module(module: str, *arguments: str | Path) -> list[str | Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -29,7 +30,7 @@ def run(title: str, command: Sequence[str | Path], *, log: Path, env: Mapping[st
         begun = beat = time.monotonic()
         while not has_ended(process):
             time.sleep(0.1)
-            beat = _heartbeat(begun, beat)
+            beat = _heartbeat(begun, beat, log)
         sweep(process)
     finally:
         code = stop(process)
@@ -37,12 +38,23 @@ def run(title: str, command: Sequence[str | Path], *, log: Path, env: Mapping[st
         raise StepFailed(f"{title}: failed with {code}. The end of {shown(log)}:\n{tail(log)}")
 
 
-def _heartbeat(begun: float, last: float) -> float:
+def _heartbeat(begun: float, last: float, log: Path) -> float:
     now = time.monotonic()
     if now - last < HEARTBEAT:
         return last
-    print(f"         ... {now - begun:.0f} s", flush=True)
+    print(f"         ... {now - begun:.0f} s{_current_task(log)}", flush=True)
     return now
+
+
+def _current_task(log: Path) -> str:
+    """Where Airflow's runner is, if that is what we are waiting for."""
+    started = re.findall(
+        r"\[DAG TEST\] starting task_id=(\S+) map_index=(\S+)", log.read_text(errors="replace")
+    )
+    if not started:
+        return ""
+    task, index = started[-1]
+    return f", {task}" if index == "-1" else f", {task} [{index}]"
 
 
 def shown(path: Path) -> str:
