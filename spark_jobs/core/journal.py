@@ -52,7 +52,7 @@ class Record:
             if body.pop("schema_version") != SCHEMA_VERSION:
                 raise ValueError("it was written by another version")
             return cls(body.pop("kind"), datetime.fromisoformat(body.pop("at")), body)
-        except (ValueError, KeyError, AttributeError) as error:
+        except (ValueError, KeyError, AttributeError, TypeError) as error:
             raise Unsafe(f"journal record {name} cannot be read ({error}); nothing is changed") from None
 
 

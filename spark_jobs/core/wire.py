@@ -148,7 +148,7 @@ class Report:
         """The gravest thing that happened; a refusal counts only where the table was asked for by name."""
         if self.error:
             return "usage"
-        if any(u.outcome == "quarantined" for t in self.tables for u in t.units):
+        if any(t.code == "UNSAFE" or any(u.outcome == "quarantined" for u in t.units) for t in self.tables):
             return "unsafe"
         outcomes = {t.outcome for t in self.tables if self.by_name or t.outcome != "refused"}
         bad = outcomes & {"failed", "partial", "busy", "refused"}

@@ -17,7 +17,7 @@ from spark_jobs import __version__
 from spark_jobs.core import selection
 from spark_jobs.core.arguments import Invocation, parse
 from spark_jobs.core.configuration import parse_config
-from spark_jobs.core.errors import LakekeeperError, Refusal, UsageError
+from spark_jobs.core.errors import LakekeeperError, Refusal, Unsafe, UsageError
 from spark_jobs.core.model import TableName
 from spark_jobs.core.options import Layers, parse_option
 from spark_jobs.core.wire import Report, Request, TableReport
@@ -149,6 +149,8 @@ def _guarded(job: Job, work: Verb, name: TableName) -> TableReport:
         if not job.invocation.database:
             raise
         return TableReport(str(name), "refused", "USAGE", str(error))
+    except Unsafe as error:
+        return TableReport(str(name), "failed", "UNSAFE", str(error))
     except (LakekeeperError, OSError) as error:
         return TableReport(str(name), "failed", reason=str(error))
     except Exception as error:

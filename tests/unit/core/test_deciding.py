@@ -1,0 +1,220 @@
+"""What is worth compacting, what must not be, and what was asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from spark_jobs.core import selection
+from spark_jobs.core.eligibility import (
+    Storage,
+    TableFacts,
+    check_marks,
+    check_scheme,
+    check_table,
+    positional,
+)
+from spark_jobs.core.errors import Refusal, UsageError
+from spark_jobs.core.health import Thresholds, assess
+from spark_jobs.core.model import FileEntry, Manifest, TableName, Unit, unit_key
+from spark_jobs.core.overlap import overlapping
+
+MB = 1024 * 1024
+PARQUET = (
+    "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",
+    "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe",
+)
+
+
+def manifest(*sizes: int) -> Manifest:
+    return Manifest.of(FileEntry(f"part-{n:05d}", size, 0) for n, size in enumerate(sizes))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "flagged", "target"),
+    [
+        ([600] * 500, True, 1),
+        ([600], False, 1),
+        ([], False, 1),
+        ([128 * MB] * 4, False, 4),
+        ([12 * MB] * 100, True, 10),
+        # A few large files lift the average over the threshold, the median stays small.
+        ([600 * MB] * 3 + [1000] * 10, True, 15),
+        # As many files would come out as went in.
+        ([300 * MB, 1, 1], False, 3),
+    ],
+)
+def test_small_files_are_judged_by_the_smaller_of_average_and_median(
+    sizes: list[int], flagged: bool, target: int
+) -> None:
+    health = assess(manifest(*sizes), Thresholds())
+    assert (health.needs_compaction, health.target_files) == (flagged and target < len(sizes), target)
+
+
+def test_thresholds_can_be_set() -> None:
+    ten_mb = manifest(*[10 * MB] * 8)
+    assert not assess(ten_mb, Thresholds(block_size=64 * MB, ratio=10)).needs_compaction
+    assert assess(ten_mb, Thresholds(block_size=64 * MB, ratio=2)).needs_compaction
+    assert assess(ten_mb, Thresholds(ratio=10, target_file_size=512 * MB)).target_files == 1
+    assert not assess(ten_mb, Thresholds(min_input_files=9)).needs_compaction
+
+
+def test_hidden_files_are_no_data_but_belong_to_the_manifest() -> None:
+    files = Manifest.of([FileEntry("_SUCCESS", 0, 1), FileEntry(".x.crc", 8, 1), FileEntry("part-0", 10, 1)])
+    assert (len(files.files), [f.name for f in files.data], files.bytes) == (3, ["part-0"], 10)
+
+
+def test_a_fingerprint_changes_with_every_change() -> None:
+    base = manifest(1, 2)
+    others = [manifest(1), manifest(1, 3), Manifest.of([*base.files, FileEntry("z", 0, 0)])]
+    touched = Manifest.of([FileEntry(f.name, f.length, f.mtime + 1) for f in base.files])
+    rewritten = Manifest.of([FileEntry(f.name, f.length, f.mtime, 17) for f in base.files])
+    prints = {m.fingerprint() for m in [base, *others, touched, rewritten]}
+    assert len(prints) == 6
+    assert Manifest.from_json(base.to_json()).fingerprint() == base.fingerprint()
+
+
+def test_a_manifest_diff_tells_additions_from_losses() -> None:
+    before = manifest(1, 2)
+    after = Manifest.of([before.files[0], FileEntry("part-00001", 9, 5), FileEntry("new", 1, 1)])
+    diff = before.diff(after)
+    assert ([f.name for f in diff.added], [f.name for f in diff.lost]) == (["new"], ["part-00001"])
+    assert str(diff) == "1 added (new); 1 changed or removed (part-00001)"
+    assert not before.diff(before)
+
+
+def facts(**more: object) -> TableFacts:
+    given: dict[str, object] = {
+        "name": "db.t",
+        "kind": "EXTERNAL",
+        "storage": Storage("hdfs://nn/db/t", *PARQUET),
+        "provider": "hive",
+        "properties": {},
+        "columns": (("id", "bigint"),),
+        "partition_keys": (),
+    }
+    return TableFacts(**{**given, **more})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ({"kind": "MANAGED"}, "MANAGED"),
+        ({"kind": "VIEW"}, "VIEW"),
+        ({"properties": {"transactional": "TRUE"}}, "TRANSACTIONAL"),
+        (
+            {"properties": {"storage_handler": "org.apache.hadoop.hive.hbase.HBaseStorageHandler"}},
+            "STORAGE_HANDLER",
+        ),
+        ({"unsupported": ("storage handler",)}, "STORAGE_HANDLER"),
+        (
+            {"properties": {"storage_handler": "org.apache.iceberg.mr.hive.HiveIcebergStorageHandler"}},
+            "ICEBERG",
+        ),
+        ({"properties": {"table_type": "ICEBERG"}}, "ICEBERG"),
+        ({"properties": {"table_type": "PAIMON"}}, "PAIMON"),
+        ({"provider": "delta"}, "DELTA"),
+        ({"provider": "org.apache.hudi"}, "HUDI"),
+        ({"bucketed": True}, "BUCKETED"),
+        ({"unsupported": ("skewed columns",)}, "SKEWED"),
+        (
+            {
+                "storage": Storage(
+                    "hdfs://nn/t", "org.apache.hudi.hadoop.HoodieParquetInputFormat", PARQUET[1]
+                )
+            },
+            "SERDE",
+        ),
+        ({"storage": Storage("s3a://bucket/t", *PARQUET)}, "OBJECT_STORE"),
+        ({"storage": Storage("hdfs://nn/db/.lakekeeper-t/r.1/t", *PARQUET)}, "BACKUP"),
+        ({"properties": {"lakekeeper.run_id": "r"}}, "BACKUP"),
+    ],
+)
+def test_tables_are_refused_by_code(more: dict[str, object], code: str) -> None:
+    with pytest.raises(Refusal) as refusal:
+        check_table(facts(**more))
+    assert refusal.value.code == code
+    assert refusal.value.reason
+
+
+def test_plain_external_tables_pass() -> None:
+    assert check_table(facts()) == "parquet"
+    assert check_table(facts(bucketed=True), bucketing="ignore") == "parquet"
+    with pytest.raises(Refusal, match="BUCKETED"):
+        check_table(facts(bucketed=True, provider="parquet"), bucketing="ignore")
+    with pytest.raises(Refusal, match="OPTED_OUT"):
+        check_table(facts(), enabled=False)
+    check_scheme("viewfs://cluster/db/t")
+
+
+@pytest.mark.parametrize(
+    ("names", "code"), [(["_delta_log"], "DELTA"), ([".hoodie"], "HUDI"), (["data", "metadata"], "ICEBERG")]
+)
+def test_marks_of_table_formats(names: list[str], code: str) -> None:
+    with pytest.raises(Refusal, match=code):
+        check_marks(names, "hdfs://nn/t")
+    check_marks(["date=2026-02-23", "_SUCCESS"], "hdfs://nn/t")
+
+
+def test_positional_columns_are_noticed_wherever_they_are_set() -> None:
+    key = {"parquet.column.index.access": "true"}
+    assert positional(facts(properties=key))
+    assert positional(facts(storage=Storage("hdfs://nn/t", *PARQUET, key)))
+    assert not positional(facts())
+
+
+def unit(location: str, **values: str | None) -> Unit:
+    return Unit(tuple(values.items()), location)
+
+
+def test_shared_and_nested_locations_overlap_but_prefixes_of_names_do_not() -> None:
+    units = [
+        unit("hdfs://nn/t/p=1", p="1"),
+        unit("hdfs://nn/t/p=10", p="10"),
+        unit("hdfs://nn/x/a", p="a"),
+        unit("hdfs://nn/x/a/b", p="b"),
+        unit("hdfs://nn/x/a-b", p="c"),
+        unit("hdfs://nn/y", p="d"),
+        unit("hdfs://nn/y", p="e"),
+        unit("hdfs://nn", p="root"),
+    ]
+    table = facts(storage=Storage("hdfs://nn/t", *PARQUET), partition_keys=("p",))
+    clashing = {u.spec[0][1] for u in units[:-1] if u.key in overlapping(units[:-1], table)}
+    assert clashing == {"a", "b", "d", "e"}
+    assert units[-1].key in overlapping(units, table)
+
+
+def test_table_names() -> None:
+    assert str(TableName.parse(" Sales.`Events` ")) == "sales.events"
+    for bad in ("events", "a.b.c", ".x", ""):
+        with pytest.raises(UsageError, match="is not a table name"):
+            TableName.parse(bad)
+
+
+def test_partition_specs_select_by_the_text_that_the_metastore_holds() -> None:
+    units = [unit("a", date="1", ref="A"), unit("b", date="01", ref="A"), unit("c", date=None, ref="B")]
+    chosen = selection.select(units, selection.parse_partitions('[{"DATE": "01"}, {"ref": "B"}]'), "db.t")
+    assert chosen == units[1:]
+    assert selection.select(units, selection.parse_partitions([{"date": None}]), "db.t") == units[2:]
+    hive_null = selection.parse_partitions({"date": "__HIVE_DEFAULT_PARTITION__"})
+    assert selection.select(units, hive_null, "db.t") == units[2:]
+    with pytest.raises(UsageError, match=r"does not exist in db\.t"):
+        selection.select(units, [{"date": "2"}], "db.t")
+
+
+@pytest.mark.parametrize("bad", ["", "[]", "7", '["a"]', "[{}]", '[{"a": [1]}]', '[{"a": true}]'])
+def test_bad_partition_specs_are_named(bad: str) -> None:
+    with pytest.raises(UsageError):
+        selection.parse_partitions(bad)
+
+
+def test_wanted_units_that_are_gone_are_told() -> None:
+    units = [unit("a", p="1"), unit("b", p=None)]
+    found, gone = selection.pick(units, [{"p": None}, {"p": "2"}], ["p"])
+    assert (found, gone) == ([units[1]], [{"p": "2"}])
+    assert unit_key({"p": None}, ["p"]) == units[1].key
+
+
+def test_globs_choose_tables() -> None:
+    names = ["events", "events_2p", "logs"]
+    assert selection.match_tables(names, [], []) == names
+    assert selection.match_tables(names, ["EVENTS*"], ["*_2p"]) == ["events"]

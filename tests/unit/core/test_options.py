@@ -1,0 +1,141 @@
+"""Which layer of options wins, and how each value is read."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from spark_jobs.core.arguments import parse
+from spark_jobs.core.configuration import parse_config
+from spark_jobs.core.errors import UsageError
+from spark_jobs.core.options import Layers, parse_option
+
+TABLE = "db.events"
+
+
+def test_each_layer_wins_over_the_next() -> None:
+    layers: dict[str, Any] = {
+        "settings": {"block_size_mb": 1},
+        "tables": {TABLE: {"block_size_mb": 3}},
+        "arguments": {"block_size_mb": 4},
+        "command_line": {"block_size_mb": "5"},
+    }
+    properties = {"lakekeeper.block_size_mb": "2", "lakekeeper.run_id": "x", "transient": "y"}
+    expected = [128, 1, 2, 3, 4, 5]
+    seen = [
+        Layers().resolve(TABLE).block_size_mb,
+        Layers(settings=layers["settings"]).resolve(TABLE).block_size_mb,
+    ]
+    given: dict[str, Any] = {"settings": layers["settings"]}
+    seen.append(Layers(**given).resolve(TABLE, properties).block_size_mb)
+    for name in ("tables", "arguments", "command_line"):
+        given[name] = layers[name]
+        seen.append(Layers(**given).resolve(TABLE, properties).block_size_mb)
+    assert seen == expected
+
+
+def test_sort_columns_come_by_table_from_the_settings() -> None:
+    layers = Layers(settings={"sort_columns": {TABLE: ["a", "b"]}})
+    assert layers.resolve(TABLE).sort_columns == ("a", "b")
+    assert layers.resolve("db.other").sort_columns == ()
+    with pytest.raises(UsageError, match="must map tables to columns"):
+        Layers(settings={"sort_columns": ["a"]}).check()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "parsed"),
+    [
+        ("block_size_mb", "256", 256),
+        ("compaction_ratio_threshold", 5, 5.0),
+        ("target_file_size", "512MB", 512 * 1024 * 1024),
+        ("target_file_size", "1.5gb", 1536 * 1024 * 1024),
+        ("older_than", "7d", timedelta(days=7)),
+        ("older_than", "168h", timedelta(days=7)),
+        ("staging_ttl", "30m", timedelta(minutes=30)),
+        ("deadline", "2026-02-24T05:00:00Z", datetime(2026, 2, 24, 5, tzinfo=timezone.utc)),
+        ("deadline", "2026-02-24T05:00:00+02:00", datetime(2026, 2, 24, 3, tzinfo=timezone.utc)),
+        ("dry_run", "False", False),
+        ("register_backup", True, True),
+        ("sort_columns", "a, b,", ("a", "b")),
+        ("sort_columns", '["a,b"]', ("a,b",)),
+        ("log_level", "debug", "DEBUG"),
+        ("backup_prefix", "__BKP", "__bkp"),
+    ],
+)
+def test_values_are_read(name: str, value: object, parsed: object) -> None:
+    assert parse_option(name, value, "a test") == parsed
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("block_size_mb", 0),
+        ("block_size_mb", "many"),
+        ("block_size_mb", 1.5),
+        ("parallelism", True),
+        ("min_input_files", 1),
+        ("compaction_ratio_threshold", "nan"),
+        ("older_than", "7 days"),
+        ("target_file_size", "-1mb"),
+        ("deadline", "2026-02-24T05:00:00"),
+        ("dry_run", "maybe"),
+        ("dry_run", 1),
+        ("on_failure", "ignore"),
+        ("verify", "nothing"),
+        ("backup_prefix", "a.b"),
+        ("sort_columns", {"a": 1}),
+    ],
+)
+def test_bad_values_are_named_with_what_to_write(name: str, value: object) -> None:
+    with pytest.raises(UsageError) as error:
+        parse_option(name, value, "the arguments")
+    assert name in str(error.value)
+    assert repr(value) in str(error.value)
+
+
+def test_unknown_options_name_the_nearest() -> None:
+    with pytest.raises(UsageError, match="did you mean 'backup_prefix'"):
+        Layers(settings={"backup_prefx": "x"}).check()
+
+
+def test_where_and_partitions_exclude_each_other_across_layers() -> None:
+    with pytest.raises(UsageError, match="both 'where' and 'partitions'"):
+        Layers(arguments={"where": "a = 1", "partitions": [{"a": "1"}]}).check()
+    with pytest.raises(UsageError, match="not allowed with"):
+        parse("compact", ["--table", "a.b", "--where", "x", "--partitions", "[]"], "")
+
+
+def test_a_command_line_holds_only_what_was_given() -> None:
+    line = parse(
+        "compact", ["--tables", "a.b, c.d", "--block-size", "64", "--no-analyze-stats", "--run-id", "r-1"], ""
+    )
+    assert (line.tables, line.run_id, line.database) == (("a.b", "c.d"), "r-1", None)
+    assert line.options == {"block_size_mb": "64", "analyze_after_compaction": False}
+
+
+@pytest.mark.parametrize(
+    ("verb", "argv", "message"),
+    [
+        ("compact", [], "one of the arguments --table --tables --database is required"),
+        ("compact", ["--table", "a.b", "--database", "a"], "not allowed with"),
+        ("compact", ["--table", "a.b", "--run-id", "manual__2026-02-24T00:00:00"], "64 characters"),
+        ("analyze", ["--table", "a.b", "--dry-run"], "unrecognized arguments"),
+        ("rollback", ["--table", "a.b", "--older-than", "1d"], "unrecognized arguments"),
+        ("compact", ["--table", "a.b", "--verify", "never"], "invalid choice"),
+    ],
+)
+def test_a_bad_command_line_is_a_usage_error(verb: str, argv: list[str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        parse(verb, argv, "")
+
+
+def test_configuration_files() -> None:
+    text = "block_size_mb: 64\nspark_submit: {master: yarn}\ntables:\n  db.t: {keep_last: 2}\n"
+    assert parse_config(text, "f.yaml") == ({"block_size_mb": 64}, {"db.t": {"keep_last": 2}})
+    assert parse_config('{"block_size_mb": 64}', "f.json") == ({"block_size_mb": 64}, {})
+    assert parse_config("", "f.yaml") == ({}, {})
+    for bad, name in (("- a", "f.yaml"), ("a: [", "f.yaml"), ("{", "f.json"), ("tables: [a]", "f.yaml")):
+        with pytest.raises(UsageError, match=name):
+            parse_config(bad, name)

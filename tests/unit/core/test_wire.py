@@ -1,0 +1,113 @@
+"""The jobs' side of the wire."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from datetime import datetime, timezone
+
+import pytest
+
+from spark_jobs.core.errors import UsageError
+from spark_jobs.core.wire import Report, Request, TableReport, UnitReport
+
+
+def table(*outcomes: str, name: str = "db.t") -> TableReport:
+    units = [UnitReport({"p": str(n)}, outcome, files=10, bytes=100) for n, outcome in enumerate(outcomes)]
+    return TableReport(name, units=units).conclude(acted=("compacted",))
+
+
+def report(*tables: TableReport, by_name: bool = True, error: str | None = None) -> Report:
+    return Report("compact", "0.1.0", by_name=by_name, error=error, tables=list(tables))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "expected", "code"),
+    [
+        (["compacted", "healthy"], "done", 0),
+        (["healthy"], "nothing", 0),
+        ([], "nothing", 0),
+        (["compacted", "failed"], "partial", 1),
+        (["failed"], "failed", 1),
+        (["changed", "deferred", "skipped"], "nothing", 0),
+        (["compacted", "changed"], "done", 0),
+    ],
+)
+def test_a_table_concludes_from_its_units(outcomes: list[str], expected: str, code: int) -> None:
+    made = report(table(*outcomes))
+    assert (made.tables[0].outcome, made.outcome, made.exit_code) == (expected, expected, code)
+
+
+def test_the_gravest_outcome_wins() -> None:
+    refused = TableReport("db.v", "refused", "VIEW", "it is a view")
+    assert report(refused).exit_code == 1
+    assert report(refused, by_name=False).exit_code == 0
+    assert report(refused, table("compacted")).outcome == "partial"
+    assert report(refused, table("compacted"), by_name=False).outcome == "done"
+    assert report(TableReport("db.t", "busy")).exit_code == 1
+    assert (report(table("compacted", "quarantined")).outcome, report(table("quarantined")).exit_code) == (
+        "unsafe",
+        3,
+    )
+    assert report(TableReport("db.t", "failed", "UNSAFE", "an unreadable journal")).exit_code == 3
+    assert report(table("quarantined"), error="bad").exit_code == 2
+
+
+def test_totals_are_derived() -> None:
+    done = UnitReport({}, "compacted", files=500, bytes=300, files_after=1, bytes_after=200, rows=7)
+    data = TableReport("db.t", units=[done, UnitReport({}, "healthy", files=2, bytes=50)]).to_json()
+    assert (data["before"], data["after"]) == ({"files": 502, "bytes": 350}, {"files": 3, "bytes": 250})
+    assert data["rows"] == 7
+    assert TableReport("db.t").to_json()["rows"] is None
+
+
+def test_the_last_line_of_stdout_leaves_healthy_units_out() -> None:
+    made = report(table("compacted", "healthy"))
+    made.started = datetime(2026, 2, 24, 1, tzinfo=timezone.utc)
+    word, _, text = made.summary_line().partition(" ")
+    data = json.loads(text)
+    assert (word, len(text.splitlines()), data["started"]) == ("LAKEKEEPER_REPORT", 1, "2026-02-24T01:00:00Z")
+    assert [unit["outcome"] for unit in data["tables"][0]["units"]] == ["compacted"]
+    assert len(made.to_json()["tables"][0]["units"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not valid JSON"),
+        ("[]", "must be a JSON object"),
+        ('{"unit": {}}', "unknown key 'unit'"),
+        ('{"units": []}', "'units' in the request must be an object"),
+        ('{"schema_version": 2}', "schema_version 2"),
+    ],
+)
+def test_a_bad_request_is_a_usage_error(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Request.from_json(text)
+
+
+def test_a_request_may_leave_everything_out() -> None:
+    assert Request.from_json("{}") == Request()
+    assert Request.from_json('{"units": null}').units is None
+
+
+def test_the_jobs_never_import_airflow_or_the_provider() -> None:
+    blocked = "import sys; sys.modules['airflow'] = sys.modules['lakekeeper_provider'] = None; "
+    verbs = ", ".join(
+        f"spark_jobs.shell.verbs.{verb}" for verb in ("analyze", "compact", "rollback", "cleanup")
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", f"{blocked}import {verbs}"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_core_needs_nothing_but_the_standard_library() -> None:
+    code = (
+        "import sys, pkgutil, importlib; sys.modules['pyspark'] = sys.modules['py4j'] = sys.modules['yaml'] = None\n"
+        "import spark_jobs.core as core\n"
+        "[importlib.import_module(f'spark_jobs.core.{m.name}') for m in pkgutil.iter_modules(core.__path__)]"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
