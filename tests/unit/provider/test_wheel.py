@@ -1,0 +1,82 @@
+"""The wheel that we ship: what it carries, and that it works where there is no checkout."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.harness import envs, paths
+
+pytestmark = pytest.mark.packaging
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    envs.ensure_uv()
+    folder = tmp_path_factory.mktemp("wheel")
+    envs.uv("build", "--wheel", "--out-dir", folder, paths.ROOT)
+    [built] = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory) -> Path:
+    """The wheel's content in a folder for PYTHONPATH; a wheel is a zip."""
+    folder = tmp_path_factory.mktemp("site")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def python(installed: Path, *argv: str) -> str:
+    env = {**os.environ, "PYTHONPATH": str(installed), "AIRFLOW_HOME": str(installed / "airflow-home")}
+    command = [sys.executable, "-W", "ignore", *argv]
+    done = subprocess.run(command, cwd=installed, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_carries_the_jobs_inside_the_package_and_nothing_beside_it(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    verbs = {
+        f"lakekeeper_provider/_jobs/spark_jobs/{v}.py" for v in ("analyze", "compact", "rollback", "cleanup")
+    }
+    assert verbs <= names
+    assert "lakekeeper_provider/template.yaml" in names
+    assert "lakekeeper_provider/example_dags/lakekeeper_maintenance.py" in names
+    top = {name.split("/")[0] for name in names}
+    assert {name for name in top if not name.endswith(".dist-info")} == {"lakekeeper_provider"}
+    assert not [name for name in names if "__pycache__" in name or "/tests/" in name]
+
+
+def test_the_bundle_is_built_from_the_wheel(installed, tmp_path):
+    program = (
+        "import sys, pathlib; from lakekeeper_provider import bundle; "
+        "print(bundle.job_script('compact')); print(bundle.build_bundle(pathlib.Path(sys.argv[1])))"
+    )
+    script, made = python(installed, "-c", program, str(tmp_path)).split()
+    assert script == str(installed / "lakekeeper_provider" / "_jobs" / "spark_jobs" / "compact.py")
+    with zipfile.ZipFile(made) as archive:
+        assert {"spark_jobs/__init__.py", "spark_jobs/compact.py"} <= set(archive.namelist())
+
+
+def test_airflow_finds_the_provider(installed):
+    program = (
+        "from airflow.providers_manager import ProvidersManager; "
+        "print(ProvidersManager().providers['airflow-provider-lakekeeper'].version)"
+    )
+    assert python(installed, "-c", program).split()[-1] == "0.1.0"
+
+
+def test_the_command_is_declared_and_runs(installed):
+    program = (
+        "from importlib.metadata import entry_points; "
+        "[found] = entry_points(group='console_scripts', name='lakekeeper'); found.load()(['generate-config'])"
+    )
+    assert python(installed, "-c", program).startswith("# lakekeeper.yaml")
