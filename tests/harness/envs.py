@@ -129,7 +129,8 @@ def ensure_uv() -> None:
 def uv(*arguments: str | Path) -> None:
     # At a terminal it shows how far a long download has come.
     quiet = [] if sys.stderr.isatty() else ["--quiet"]
-    run([paths.env_dir("tools") / "bin" / "uv", *arguments, *quiet], hint=machine.NETWORK_HINT, env={**os.environ, **machine.uv_settings()})
+    tool = paths.env_dir("tools") / "bin" / "uv"
+    run([tool, *arguments, *quiet], hint=machine.NETWORK_HINT, env={**os.environ, **machine.uv_settings()})
 
 
 def run(command: list[str | Path], *, hint: str, env: dict[str, str] | None = None) -> None:
