@@ -170,7 +170,6 @@ def _publish(report: Report, invocation: Invocation | None, cluster: Cluster | N
     """The file first, then the last line of stdout; a report that cannot be written must not hide what was done."""
     report.ended = report.ended or utc_now()
     if report.error:
-        log.error("%s", report.error)
         print(f"error: {report.error}", file=sys.stderr)
     try:
         _write_report(report, invocation, cluster)

@@ -1,0 +1,102 @@
+"""The scripts as people and operators run them: through a real spark-submit."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.harness.fixtures import Database
+from tests.spark.toolbox import many, rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _submit(
+    environ: dict[str, str], *words: str, cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["spark-submit", *words],
+        env=environ,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture
+def table(spark: SparkSession, database: Database) -> str:
+    many(spark, database.location("t"), "SELECT id FROM range(50)", 5)
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {database}.t (id BIGINT) STORED AS PARQUET LOCATION '{database.location('t')}'"
+    )
+    return f"{database}.t"
+
+
+def test_from_a_bundle_as_the_operators_submit_it(
+    spark: SparkSession, spark_environ: dict[str, str], table: str, tmp_path: Path
+) -> None:
+    """The script alone in some folder, the package in a zip: as on a YARN node."""
+    before = rows(spark, table)
+    shutil.copytree(
+        ROOT / "spark_jobs", tmp_path / "src" / "spark_jobs", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    bundle = shutil.make_archive(str(tmp_path / "jobs"), "zip", tmp_path / "src")
+    script = shutil.copy(ROOT / "spark_jobs" / "compact.py", tmp_path / "compact.py")
+    target = tmp_path / "report.json"
+
+    done = _submit(
+        spark_environ,
+        "--py-files",
+        bundle,
+        str(script),
+        "--table",
+        table,
+        "--report",
+        target.as_uri(),
+        cwd=tmp_path,
+    )
+
+    assert done.returncode == 0, done.stderr[-3000:]
+    report = json.loads(target.read_text())
+    assert (report["outcome"], report["tables"][0]["after"]["files"]) == ("done", 1)
+    word, _, text = done.stdout.strip().splitlines()[-1].partition(" ")
+    assert (word, json.loads(text)["tables"][0]["run_id"]) == ("LAKEKEEPER_REPORT", report["run_id"])
+    assert "5 -> 1 files" in done.stdout
+    assert rows(spark, table) == before
+
+
+def test_from_a_checkout_and_its_exit_codes(
+    spark_environ: dict[str, str], table: str, tmp_path: Path
+) -> None:
+    script = str(ROOT / "spark_jobs" / "analyze.py")
+    config = tmp_path / "lakekeeper.json"
+    config.write_text('{"block_size_mb": 64}')
+    healthy = _submit(spark_environ, script, "--table", table, "--config-file", str(config))
+    assert healthy.returncode == 0, healthy.stderr[-3000:]
+    unit = json.loads(healthy.stdout.strip().splitlines()[-1].partition(" ")[2])["tables"][0]["units"][0]
+    assert (unit["outcome"], unit["threshold"]) == ("flagged", 64 * 1024 * 1024 // 10)
+
+    missing = _submit(spark_environ, script, "--table", f"{table}_nope")
+    assert missing.returncode == 1
+    assert "does not exist in the metastore" in missing.stdout
+
+
+def test_a_wrong_command_line_ends_at_once_with_a_report(
+    spark_environ: dict[str, str], tmp_path: Path
+) -> None:
+    target = tmp_path / "report.json"
+    words = ["--table", "nodots.", "--report", str(target), "--where", "a", "--partitions", "[]"]
+    done = _submit(spark_environ, str(ROOT / "spark_jobs" / "compact.py"), *words)
+    assert done.returncode == 2
+    assert "error: argument --partitions: not allowed with argument --where; see --help" in done.stdout
+    assert "Traceback" not in done.stdout
