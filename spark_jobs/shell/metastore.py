@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from spark_jobs.core.eligibility import ORC, Storage, TableFacts
 from spark_jobs.core.errors import LakekeeperError, UsageError
@@ -96,27 +97,29 @@ class Metastore:
         if not facts.partition_keys:
             raise UsageError(f"{facts.name} has no partitions, so where = '{where}' cannot select any")
         names = [f"v{i}" for i in range(len(facts.partition_keys))]
-        schema = ", ".join(["position int", *(f"{name} string" for name in names)])
-        rows = [(position, *(value for _, value in unit.spec)) for position, unit in enumerate(units)]
         typed = [
-            f"CAST({v} AS {kind}) AS {_name(key)}"
-            for v, key, kind in zip(names, facts.partition_keys, facts.partition_types)
+            f"CAST({name} AS {kind}) AS {_name(key)}"
+            for name, key, kind in zip(names, facts.partition_keys, facts.partition_types)
         ]
         try:
-            frame = self._spark.createDataFrame(rows, schema).selectExpr("position", *typed).filter(where)
-            return [units[row.position] for row in frame.collect()]
+            # The alias keeps the condition from reaching columns below it that are none of the table's.
+            frame = self._values(units, names).selectExpr("position", *typed).alias("partitions")
+            return [units[row.position] for row in frame.filter(where).collect()]
         except Exception as error:
             keys = ", ".join(facts.partition_keys)
             raise UsageError(
                 f"where = '{where}' is no condition on {keys}: {str(error).splitlines()[0]}"
             ) from None
 
-    def partition_location(self, facts: TableFacts, unit: Unit) -> str | None:
-        """Where the metastore says that this unit lies now, or None if the partition is gone."""
-        if not unit.spec:
-            return facts.storage.location
-        here = {u.key: s.location for u, s in self.partitions(facts)}
-        return here.get(unit.key)
+    def _values(self, units: Sequence[Unit], names: Sequence[str]) -> DataFrame:
+        """The partition values as a table, by a literal: createDataFrame would start Python on the executors."""
+        rows = [
+            {"position": position, **dict(zip(names, (value for _, value in unit.spec)))}
+            for position, unit in enumerate(units)
+        ]
+        schema = "array<struct<" + ",".join(["position:int", *(f"{name}:string" for name in names)]) + ">>"
+        parsed = F.explode(F.from_json(F.lit(json.dumps(rows)), schema)).alias("row")
+        return self._spark.range(1).select(parsed).select("row.*")
 
     def _facts(self, name: TableName, raw: Any) -> TableFacts:
         schema = json.loads(raw.schema().json())["fields"]

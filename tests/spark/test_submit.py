@@ -34,6 +34,29 @@ def _submit(
 
 
 @pytest.fixture
+def partitioned(spark: SparkSession, database: Database) -> str:
+    location = database.location("p")
+    for day in (1, 2):
+        many(spark, f"{location}/day={day}", "SELECT id FROM range(50)", 5)
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {database}.p (id BIGINT) PARTITIONED BY (day INT)"
+        f" STORED AS PARQUET LOCATION '{location}'"
+    )
+    spark.sql(f"MSCK REPAIR TABLE {database}.p")
+    return f"{database}.p"
+
+
+def test_no_python_is_needed_on_the_executors(spark_environ: dict[str, str], partitioned: str) -> None:
+    """A cluster's Python may be another version than the driver's, or be absent."""
+    environ = {**spark_environ, "PYSPARK_PYTHON": "/no/such/python"}
+    words = ["--table", partitioned, "--where", "day > 1", "--sort-columns", "id"]
+    done = _submit(environ, str(ROOT / "spark_jobs" / "compact.py"), *words)
+    assert done.returncode == 0, done.stdout[-3000:]
+    report = json.loads(done.stdout.strip().splitlines()[-1].partition(" ")[2])
+    assert [(u["unit"], u["outcome"]) for u in report["tables"][0]["units"]] == [({"day": "2"}, "compacted")]
+
+
+@pytest.fixture
 def table(spark: SparkSession, database: Database) -> str:
     many(spark, database.location("t"), "SELECT id FROM range(50)", 5)
     spark.sql(
