@@ -41,10 +41,8 @@ class Job:
         """The units that the request names for this table; None where it names none at all."""
         return None if self.request.units is None else self.request.units.get(str(name), [])
 
-    def wanted_runs(self, name: TableName) -> Sequence[str] | None:
-        """The runs that the command line or the request names for this table; None means the newest."""
-        if self.invocation.run_id:
-            return [self.invocation.run_id]
+    def requested_runs(self, name: TableName) -> Sequence[str] | None:
+        """The runs that the request names for this table; None where it names none at all."""
         return None if self.request.runs is None else self.request.runs.get(str(name), [])
 
     def table_names(self) -> list[TableName]:

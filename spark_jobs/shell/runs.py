@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -56,14 +57,17 @@ def choose_run_id(asked: str, existing: Sequence[Run]) -> tuple[str, list[Run]]:
     not is resumed,
     so that a retried task continues its own run and a rollback finds all of it under one id.
     """
-    ours = [run for run in existing if run.run_id == asked or run.run_id.startswith(f"{asked}-g")]
-    newest = next(reversed(ours), None)
-    if newest is None:
-        return asked, []
-    same = [run for run in ours if run.run_id == newest.run_id]
+    newest = newest_generation(asked, existing)
+    same = [run for run in existing if run.run_id == newest]
     if any(run.state.outcome not in ("done", "nothing") for run in same):
-        return newest.run_id, same
-    return next_run_id(asked, ours), []
+        return newest, same
+    return next_run_id(asked, existing), []
+
+
+def newest_generation(asked: str, existing: Sequence[Run]) -> str:
+    """`asked` itself, or the newest of its generations (`asked-g2`, ...); `existing` are sorted oldest first."""
+    ours = [run.run_id for run in existing if re.fullmatch(rf"{re.escape(asked)}(-g\d+)?", run.run_id)]
+    return ours[-1] if ours else asked
 
 
 def open_attempt(fs: HadoopFileSystem, home: Home, run_id: str, before: Sequence[Run]) -> Attempt:

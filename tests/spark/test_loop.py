@@ -201,6 +201,24 @@ def test_a_run_asked_for_again_opens_a_new_generation_and_undoes_in_turn(
     assert before <= grown
 
 
+def test_a_requested_run_stands_for_its_newest_generation_and_never_for_an_older_one(
+    spark: SparkSession, jobs: Jobs, database: Database, flat: str, file_format: str
+) -> None:
+    """What a cleared rollback task asks for after its compaction was cleared and ran again."""
+    jobs("compact", "--table", flat, "--run-id", "nightly")
+    many(spark, database.location("flat"), "SELECT 5000 + id AS id, 'b' AS v FROM range(50)", 5, file_format)
+    jobs("compact", "--table", flat, "--run-id", "nightly")
+    request = {"runs": {flat: ["nightly"]}}
+
+    first = jobs("rollback", "--table", flat, request=request)
+    assert (only(first)["run_id"], outcomes(first)) == ("nightly-g2", ["restored"])
+    files = data_files(_root(database, "flat"))
+    assert len(files) == 6
+    again = jobs("rollback", "--table", flat, request=request)
+    assert (again["outcome"], only(again)["reason"]) == ("nothing", "nothing to restore")
+    assert data_files(_root(database, "flat")) == files
+
+
 def test_a_second_compaction_finds_nothing(jobs: Jobs, flat: str) -> None:
     jobs("compact", "--table", flat)
     report = jobs("compact", "--table", flat)

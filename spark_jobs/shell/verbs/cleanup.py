@@ -23,7 +23,7 @@ def cleanup_table(job: Job, name: TableName) -> TableReport:
     facts = job.cluster.metastore.table(name)
     options = job.layers.resolve(str(name), facts.properties)
     units = table_units(job.cluster, facts)
-    runs = _due(job.cluster, all_runs(job.cluster.fs, facts, units), options, job.wanted_runs(name))
+    runs = _due(job.cluster, all_runs(job.cluster.fs, facts, units), options)
     report = TableReport(table=str(name), location=facts.storage.location, format=facts.storage.format)
     for run in runs:
         _clean(job.cluster, facts, run, units, options, report)
@@ -32,12 +32,12 @@ def cleanup_table(job: Job, name: TableName) -> TableReport:
     return report.conclude(acted=("cleaned",))
 
 
-def _due(cluster: Cluster, runs: Sequence[Run], options: Options, wanted: Sequence[str] | None) -> list[Run]:
+def _due(cluster: Cluster, runs: Sequence[Run], options: Options) -> list[Run]:
     """The runs past the retention; folders of one run in several homes stand and fall together."""
     ages: dict[str, Candidate] = {}
     for run in runs:
         at = run.state.committed_at
-        if at is not None and (wanted is None or run.run_id in wanted):
+        if at is not None:
             known = ages.get(run.run_id)
             ages[run.run_id] = Candidate(run.run_id, max(at, known.committed_at) if known else at)
     due = {

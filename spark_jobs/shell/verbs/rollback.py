@@ -16,7 +16,7 @@ from spark_jobs.shell.compaction import remove_empty
 from spark_jobs.shell.job import Job
 from spark_jobs.shell.journal_store import Run
 from spark_jobs.shell.restoration import Restoration
-from spark_jobs.shell.runs import all_runs
+from spark_jobs.shell.runs import all_runs, newest_generation
 
 log = logging.getLogger("lakekeeper")
 
@@ -27,12 +27,13 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
     options = job.layers.resolve(str(name), facts.properties)
     units = table_units(job.cluster, facts)
     runs = all_runs(job.cluster.fs, facts, units)
-    chosen = _chosen(runs, job.wanted_runs(name))
+    wanted = _wanted(job, name, runs)
+    chosen = [run for run in runs if run.run_id in wanted and _holds_originals(run)]
     report = TableReport(table=str(name), location=facts.storage.location, format=facts.storage.format)
     for run in reversed(chosen):
         _roll_back(job.cluster, facts, run, units, options, report)
     report.run_id = chosen[-1].run_id if chosen else None
-    report.reason = None if report.units else _nothing(runs, job.wanted_runs(name))
+    report.reason = None if report.units else _nothing(runs, wanted)
     return report.conclude(acted=("restored",))
 
 
@@ -43,20 +44,28 @@ def table_units(cluster: Cluster, facts: TableFacts) -> list[Unit]:
     return [Unit((), facts.storage.location)]
 
 
-def _chosen(runs: Sequence[Run], wanted: Sequence[str] | None) -> list[Run]:
-    """Exactly the runs asked for, or all folders of the newest one that still holds originals; oldest first."""
-    restorable = [run for run in runs if any(unit.restorable for unit in run.state.units.values())]
-    if wanted is None:
-        wanted = [restorable[-1].run_id] if restorable else []
-    return [run for run in restorable if run.run_id in wanted]
+def _holds_originals(run: Run) -> bool:
+    return any(unit.restorable for unit in run.state.units.values())
 
 
-def _nothing(runs: Sequence[Run], wanted: Sequence[str] | None) -> str:
-    mine = [run for run in runs if wanted is None or run.run_id in wanted]
+def _wanted(job: Job, name: TableName, runs: Sequence[Run]) -> list[str]:
+    """The ids of the runs to undo: the one on the command line exactly; of those in a request the newest generation,
+    and never an older one in its place; else the newest run that still holds originals."""
+    if job.invocation.run_id:
+        return [job.invocation.run_id]
+    requested = job.requested_runs(name)
+    if requested is not None:
+        return [newest_generation(run_id, runs) for run_id in requested]
+    held = [run.run_id for run in runs if _holds_originals(run)]
+    return held[-1:]
+
+
+def _nothing(runs: Sequence[Run], wanted: Sequence[str]) -> str:
+    mine = [run for run in runs if run.run_id in wanted]
     cleaned = [u.at for run in mine for u in run.state.units.values() if u.kind == journal.CLEANED]
     if cleaned:
         return f"nothing to restore: the originals were cleaned up at {utc(max(cleaned))}"
-    unknown = [run_id for run_id in wanted or () if run_id not in {run.run_id for run in runs}]
+    unknown = [run_id for run_id in wanted if run_id not in {run.run_id for run in runs}]
     return (
         f"nothing to restore: there is no run {unknown[0]} of this table" if unknown else "nothing to restore"
     )
