@@ -22,7 +22,7 @@ class Exchange:
     def __init__(self, root: str) -> None:
         uri = _uri(root)
         stem = f"lakekeeper-{uuid.uuid4().hex}"
-        self._folder = ObjectStoragePath(uri)
+        self._folder = _storage(uri)
         self._request = self._folder / f"{stem}-request.json"
         self._report = self._folder / f"{stem}-report.json"
         self.request = f"{_for_driver(uri)}/{stem}-request.json"
@@ -45,10 +45,19 @@ class Exchange:
 
 def read(uri: str) -> bytes:
     """Return the report that an analysis points to."""
-    content = _bytes(ObjectStoragePath(uri))
+    content = _bytes(_storage(uri))
     if content is None:
         raise UsageError(f"the report {uri} is gone: run the analysis again")
     return content
+
+
+def _storage(uri: str) -> Any:
+    try:
+        path = ObjectStoragePath(uri)
+        _ = path.fs  # Airflow 2 looks for the scheme only here
+    except (ValueError, ImportError) as error:  # an unknown scheme, or one whose library is not installed
+        raise UsageError(f"this worker cannot reach {uri}: {error}") from None
+    return path
 
 
 def _bytes(path: Any) -> bytes | None:

@@ -88,7 +88,15 @@ def judge(report: Report, named: Iterable[str] = ()) -> tuple[Verdict, str]:
         return Verdict.RETRY, f"{report.verb} {report.outcome}: {_join([*problems, *refused], report.error)}"
     if refused:
         return Verdict.REFUSED, f"{report.verb}: {'; '.join(refused)}"
-    return (Verdict.NOTHING if report.outcome == "nothing" else Verdict.DONE), _totals(report)
+    if report.outcome == "nothing":
+        return Verdict.NOTHING, _join([f"{report.verb}: nothing to do", *_left(report)])
+    return Verdict.DONE, _totals(report)
+
+
+def _left(report: Report) -> list[str]:
+    """Name the units that the next run takes."""
+    left = [(table, unit) for table in report.tables for unit in _units(table, ("changed", "deferred"))]
+    return [f"{t['table']} {unit_name(u['unit'])}: {u['outcome']} {_reason(u)}".rstrip() for t, u in left[:5]]
 
 
 def _join(problems: Sequence[str], error: str | None = None) -> str:
@@ -195,6 +203,8 @@ def _shorter(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {**value, "tables": tables}
     keys = ("table", "outcome", "run_id", "flagged")
     yield {**value, "tables": [{key: table[key] for key in keys if key in table} for table in tables]}
+    if not analysis:
+        yield {**value, "tables": []}  # the work is done: it must not fail for the size of its summary
 
 
 def _size(value: Any) -> int:

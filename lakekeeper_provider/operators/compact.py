@@ -8,12 +8,14 @@ from typing import Any, ClassVar
 from lakekeeper_provider import request
 from lakekeeper_provider.compat import AirflowSkipException, Context
 from lakekeeper_provider.config import Config
+from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.analyze import RewriteOperator
 from lakekeeper_provider.operators.base import check_source
 from lakekeeper_provider.operators.submission import Job
 from lakekeeper_provider.options import ANALYZE, COMPACT, Selection
 
+MAX_TABLES = 200  # their names and run ids still fit into an XCom
 _KEYS = ("dry_run", "sort_columns", "analyze_after_compaction", "parallelism", "verify", "on_failure")
 
 
@@ -70,10 +72,12 @@ class CompactOperator(RewriteOperator):
         selection = self._all_tables(analyses) if self._from_analysis else self.selection()
         run_id = self._run_id(selection, context)
         built = request.build_request(settings, self.arguments(), units=units)
-        # Pushed before anything is done: if this process dies, rollback still knows which run to undo.
-        self.push(_started(selection, run_id), context)
+        begun = _begun(selection, run_id)
         if units is not None and not units:
+            self.push({**begun, "outcome": "nothing"}, context)
             raise AirflowSkipException("the analysis flagged nothing: there is nothing to compact")
+        # Pushed before anything is done: if this process dies, rollback still knows which run to undo.
+        self.push(begun, context)
         chosen = selection if units is None else Selection(tables=tuple(sorted(units)))
         return Job(chosen, built, {"deadline": deadline} if deadline else {}, run_id)
 
@@ -89,16 +93,20 @@ class CompactOperator(RewriteOperator):
         return {**summary, "run_id": job.run_id, "database": job.selection.database}
 
 
-def _started(selection: Selection, run_id: str) -> dict[str, Any]:
+def _begun(selection: Selection, run_id: str) -> dict[str, Any]:
     """Return a summary before there is a report."""
+    if len(selection.tables) > MAX_TABLES:
+        raise UsageError(
+            f"{len(selection.tables)} tables are more than the {MAX_TABLES} of one task: map the operator over them"
+        )
     return {
         "schema_version": 1,
         "verb": COMPACT,
         "run_id": run_id,
-        "outcome": "nothing",
+        "outcome": "unknown",
         "started": None,
         "ended": None,
         "report": None,
         "database": selection.database,
-        "tables": [{"table": t, "outcome": "nothing", "run_id": run_id} for t in selection.tables],
+        "tables": [{"table": t, "outcome": "unknown", "run_id": run_id} for t in selection.tables],
     }

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from lakekeeper_provider import request
-from lakekeeper_provider.compat import AirflowSkipException, BaseOperator, Context
+from lakekeeper_provider.compat import AirflowFailException, AirflowSkipException, BaseOperator, Context
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators import xcom
@@ -16,6 +16,7 @@ from lakekeeper_provider.options import COMPACT, ROLLBACK, Selection
 from lakekeeper_provider.parsers import given
 
 RECORD = "record"
+_NEEDS_RECORD = "only_when_cleared needs compaction=record.output, with record a RecordCompactionOperator"
 _KEYS = ("on_new_data", "parallelism")
 
 
@@ -94,8 +95,8 @@ class RollbackOperator(LakekeeperOperator):
     ) -> None:
         super().__init__(**kwargs)
         self._from_compaction = check_source("compaction", compaction, self.table, self.tables, self.database)
-        if only_when_cleared and compaction is None:
-            raise UsageError("only_when_cleared needs compaction, the output of a RecordCompactionOperator")
+        if only_when_cleared and (compaction is None or _comes_from_another(compaction)):
+            raise UsageError(_NEEDS_RECORD)
         self.compaction = compaction
         self.run_id = run_id
         self.only_when_cleared = only_when_cleared
@@ -109,9 +110,11 @@ class RollbackOperator(LakekeeperOperator):
         return super().run_job(context)
 
     def _skip_unless_cleared(self, context: Context) -> None:
-        record = self.compaction
-        if not isinstance(record, Mapping) or record.get("verb") != RECORD:
+        record = given(self.compaction)
+        if record is None:
             raise AirflowSkipException("no compaction was recorded in this DAG run: there is nothing to undo")
+        if not isinstance(record, Mapping) or record.get("verb") != RECORD:
+            raise AirflowFailException(_NEEDS_RECORD)
         if record["pass"] is None or record["pass"] == xcom.current_pass(context):
             raise AirflowSkipException(
                 "not cleared alone: after this DAG run has finished, clear this task to undo its compaction"
@@ -143,6 +146,13 @@ class RollbackOperator(LakekeeperOperator):
         if isinstance(value, Mapping) and value.get("verb") == RECORD:
             value = value["compactions"]
         return xcom.entries("compaction", value, COMPACT)
+
+
+def _comes_from_another(compaction: Any) -> bool:
+    """Tell whether this is the output of a task that is no record, as far as can be seen when a DAG is parsed."""
+    source = getattr(compaction, "operator", None)
+    kind = getattr(source, "operator_class", type(source))
+    return source is not None and isinstance(kind, type) and not issubclass(kind, RecordCompactionOperator)
 
 
 def _runs(entries: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:

@@ -113,11 +113,25 @@ class SubmissionOperator(SparkSubmitOperator):
         with tempfile.TemporaryDirectory(prefix="lakekeeper-") as folder:
             with fail_on_usage_error():
                 exchange = self._configure(settings, job, Path(folder))
-                exchange.write_request(request.dump(job.request))
-            error = self._spark_submit(context)
-            found = self._report(exchange, error)
-            exchange.remove_request()
+            self._write_request(exchange, request.dump(job.request))
+            try:
+                error = self._spark_submit(context)
+                found = self._report(exchange, error)
+            finally:
+                self._remove_request(exchange)
         return found, exchange.report_here if given(self.report_dir) else None
+
+    def _write_request(self, exchange: Exchange, content: bytes) -> None:
+        try:
+            exchange.write_request(content)
+        except Exception as error:
+            raise AirflowException(f"cannot write the request {exchange.request}: {error}") from error
+
+    def _remove_request(self, exchange: Exchange) -> None:
+        try:
+            exchange.remove_request()
+        except Exception as error:  # it tells nobody anything new, and must not hide how the job ended
+            self.log.warning("could not remove the request %s: %s", exchange.request, error)
 
     def _configure(self, settings: Config, job: Job, folder: Path) -> Exchange:
         """Set all that SparkSubmitOperator.execute reads, and check what its hook would let pass."""
@@ -213,7 +227,8 @@ class SubmissionOperator(SparkSubmitOperator):
         """Run spark-submit; a failure is returned, for the report may know more about it."""
         self._hook, self._stdout_report, error = None, None, None
         try:
-            execute_spark_submit(self, context)
+            if not self._killed:
+                execute_spark_submit(self, context)
         except Exception as failure:
             error = failure
         if self._killed:

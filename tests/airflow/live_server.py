@@ -20,6 +20,7 @@ from tests.harness import processes
 DAGS = Path(__file__).with_name("live_dags")
 COMPONENTS = (("api-server",), ("scheduler",), ("dag-processor",), ("triggerer",))
 ENDED = ("success", "failed", "skipped", "upstream_failed")
+DAG_IDS = {"live_rollback", "live_gated", "live_mapped", "live_window", "lakekeeper_cleanup"}
 PATIENCE = 120  # seconds; a hung server must not hang the session
 
 
@@ -57,7 +58,7 @@ class LiveAirflow:
             log = self.home / f"{component[0]}.log"
             self._children.append(processes.spawn(command, log=log, cwd=self.home, env=self._environ()))
         wait_for("the API", self._token_or_none)
-        wait_for("the DAGs", lambda: {"live_rollback", "live_mapped", "live_window"} <= self._dag_ids())
+        wait_for("the DAGs", lambda: self._dag_ids() >= DAG_IDS)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -109,7 +110,7 @@ class LiveAirflow:
 
     def trigger(self, dag_id: str, **conf: Any) -> LiveRun:
         run = self.call("POST", f"/dags/{dag_id}/dagRuns", {"logical_date": None, "conf": conf})
-        return LiveRun(self, dag_id, run["dag_run_id"], str(conf["table"]))
+        return LiveRun(self, dag_id, run["dag_run_id"], str(conf.get("table")))
 
 
 class LiveRun:
@@ -118,13 +119,10 @@ class LiveRun:
     def __init__(self, airflow: LiveAirflow, dag_id: str, run_id: str, table: str) -> None:
         self.airflow, self.table = airflow, table
         self._dag, self._id = dag_id, run_id
-
-    @property
-    def _path(self) -> str:
-        return f"/dags/{self._dag}/dagRuns/{self._id}"
+        self.path = f"/dags/{dag_id}/dagRuns/{run_id}"
 
     def info(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.airflow.call("GET", self._path)
+        found: dict[str, Any] = self.airflow.call("GET", self.path)
         return found
 
     def end(self) -> str:
@@ -133,7 +131,7 @@ class LiveRun:
         return str(self.info()["state"])
 
     def tasks(self, task_id: str) -> list[dict[str, Any]]:
-        found = self.airflow.call("GET", f"{self._path}/taskInstances")["task_instances"]
+        found = self.airflow.call("GET", f"{self.path}/taskInstances")["task_instances"]
         return sorted((ti for ti in found if ti["task_id"] == task_id), key=lambda ti: int(ti["map_index"]))
 
     def state(self, task_id: str) -> Any:
@@ -156,7 +154,7 @@ class LiveRun:
                 "POST", f"/dags/{self._dag}/clearTaskInstances", {**body, "task_ids": list(tasks)}
             )
         else:
-            self.airflow.call("POST", f"{self._path}/clear", {"dry_run": False, "only_failed": False})
+            self.airflow.call("POST", f"{self.path}/clear", {"dry_run": False, "only_failed": False})
 
     def flag(self, word: str) -> Path:
         """A file that steers the DAG."""

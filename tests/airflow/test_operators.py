@@ -6,9 +6,11 @@ import json
 import re
 import stat
 import threading
+from datetime import datetime
 from pathlib import Path
 
 import pytest
+from airflow.providers.common.compat.sdk import DAG
 
 from lakekeeper_provider.compat import AirflowException, AirflowFailException, AirflowSkipException
 from lakekeeper_provider.exceptions import UsageError
@@ -16,6 +18,8 @@ from lakekeeper_provider.operators.analyze import AnalyzeOperator
 from lakekeeper_provider.operators.cleanup import CleanupOperator
 from lakekeeper_provider.operators.compact import CompactOperator
 from lakekeeper_provider.operators.rollback import RollbackOperator
+from lakekeeper_provider.sensors.small_files import SmallFilesSensor
+from lakekeeper_provider.window import MaintenanceWindow
 from tests.airflow.conftest import connection
 from tests.airflow.support import after, context
 
@@ -166,6 +170,8 @@ class TestMistakesAreFoundBeforeSubmitting:
             ({"config_file": "/nowhere.yaml"}, "cannot read the configuration file /nowhere.yaml"),
             ({"deploy_mode": "cluster"}, "set report_dir"),
             ({"report_dir": "relative/path"}, "expected a URI such as hdfs://"),
+            ({"report_dir": "nosuch://host/path"}, "this worker cannot reach nosuch://host/path"),
+            ({"table": None, "tables": [f"a.t{n}" for n in range(201)]}, "201 tables are more than the 200"),
             ({"conn_id": "spark_missing"}, "the Spark connection 'spark_missing' does not exist"),
             ({"spark_binary": "spark9-submit"}, "'spark9-submit' was not found on this worker"),
             ({"window": "nightly"}, "window: 'nightly' is not under windows"),
@@ -431,6 +437,30 @@ class TestCleanupAndRollback:
         assert spark.calls == []
 
 
+class TestInDags:
+    CLASSES = (AnalyzeOperator, CompactOperator, RollbackOperator, CleanupOperator, SmallFilesSensor)
+
+    @pytest.mark.parametrize("operator", CLASSES)
+    def test_every_template_field_is_an_attribute(self, operator):
+        made = operator(task_id="t", table="a.b")
+        assert [name for name in operator.template_fields if not hasattr(made, name)] == []
+
+    @pytest.mark.parametrize("operator", CLASSES)
+    def test_can_be_mapped_and_serialized_with_a_window(self, operator):
+        from airflow.serialization import serialized_objects
+
+        window = MaintenanceWindow("22:00", "05:00")
+        with DAG("d", schedule=None, start_date=datetime(2026, 1, 1)) as dag:
+            operator(task_id="one", table="a.b", window=window)
+            operator.partial(task_id="many", window=window, conn_id="c").expand(table=["a.b", "a.c"])
+        serializer = getattr(serialized_objects, "DagSerialization", serialized_objects.SerializedDAG)
+        assert "22:00" in json.dumps(serializer.to_dict(dag))
+
+    def test_default_args_reach_them(self):
+        made = SmallFilesSensor(task_id="t", table="a.b", default_args={"conn_id": "c", "yarn_queue": "q"})
+        assert (made.conn_id, made.yarn_queue) == ("c", "q")
+
+
 class TestKill:
     def test_a_killed_task_fails_and_submits_nothing_more(self, spark):
         spark.plan(compact={"sleep": 60})
@@ -448,11 +478,12 @@ class TestKill:
         killer.join()
         assert len(spark.calls) == 1
 
-    def test_a_report_does_not_make_a_killed_task_green(self, spark, monkeypatch):
+    def test_a_task_that_was_killed_before_it_submitted_does_not_submit(self, spark):
         operator = analyze()
         operator._killed = True
         with pytest.raises(AirflowException, match="was killed"):
             operator.execute(context())
+        assert spark.calls == []
 
     def test_a_kill_before_anything_was_submitted_is_quiet(self):
         analyze().on_kill()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime, timezone
 
 import pytest
+from airflow.providers.common.compat.sdk import DAG
 
-from lakekeeper_provider.compat import AirflowSkipException
+from lakekeeper_provider.compat import AirflowFailException, AirflowSkipException
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators.compact import CompactOperator
 from lakekeeper_provider.operators.rollback import RecordCompactionOperator, RollbackOperator
@@ -50,16 +51,33 @@ def test_a_rollback_task_that_is_new_in_an_old_dag_run_does_not_act(spark, recor
     assert len(spark.calls) == 1
 
 
-@pytest.mark.parametrize("nothing", [[], "None", {"verb": "compact"}])
-def test_without_a_record_it_does_not_act(spark, nothing):
+def test_without_a_record_it_does_not_act(spark):
     with pytest.raises(AirflowSkipException, match="no compaction was recorded"):
-        rollback(nothing, CLEARED)
+        rollback("None", CLEARED)
     assert spark.calls == []
 
 
-def test_it_needs_the_record(spark):
-    with pytest.raises(UsageError, match="only_when_cleared needs compaction"):
-        RollbackOperator(task_id="rollback", table="a.b", only_when_cleared=True)
+@pytest.mark.parametrize("wrong", [[], {"verb": "compact"}, [{"verb": "compact"}]])
+def test_the_output_of_another_task_would_never_act_and_is_an_error(spark, wrong):
+    with pytest.raises(AirflowFailException, match=r"needs compaction=record\.output"):
+        rollback(wrong, CLEARED)
+    assert spark.calls == []
+
+
+def test_the_output_of_another_task_is_found_when_the_dag_is_parsed(spark):
+    with DAG("d", schedule=None):
+        compact = CompactOperator(task_id="compact", table="a.b")
+        mapped = CompactOperator.partial(task_id="mapped").expand(table=["a.b"])
+        for number, wrong in enumerate((None, compact.output, mapped.output)):
+            table = "a.b" if wrong is None else None
+            with pytest.raises(UsageError, match=r"needs compaction=record\.output"):
+                RollbackOperator(task_id=f"r{number}", table=table, **_only(wrong))
+        record = RecordCompactionOperator(task_id="record", compaction=mapped.output)
+        assert RollbackOperator(task_id="rollback", **_only(record.output)).only_when_cleared
+
+
+def _only(compaction):
+    return {"compaction": compaction, "only_when_cleared": True}
 
 
 def test_the_record_runs_however_the_compaction_ended(record):

@@ -10,6 +10,7 @@ from typing import Any
 
 from airflow.providers.common.compat.sdk import AirflowException, dag, task
 
+from example_dags.lakekeeper_cleanup import lakekeeper_cleanup
 from lakekeeper_provider.operators.compact import CompactOperator
 from lakekeeper_provider.operators.rollback import RecordCompactionOperator, RollbackOperator
 
@@ -29,8 +30,22 @@ def die_once(context: Any) -> None:
         raise AirflowException("the worker died")
 
 
+def compact_and_rollback() -> CompactOperator:
+    """A compaction with its rollback task."""
+    again: dict[str, Any] = {"retries": 1, "retry_delay": timedelta(seconds=1), "pre_execute": die_once}
+    compact = CompactOperator(task_id="compact", table=TABLE, **again)
+    record = RecordCompactionOperator(task_id="record", compaction=compact.output)
+    RollbackOperator(task_id="rollback", compaction=record.output, only_when_cleared=True, **again)
+    return compact
+
+
 @dag(dag_id="live_rollback", params={"table": "sales.events"}, **COMMON)
 def live_rollback() -> None:
+    compact_and_rollback()
+
+
+@dag(dag_id="live_gated", params={"table": "sales.events"}, **COMMON)
+def live_gated() -> None:
     @task
     def gate(**context: Any) -> None:
         """Fail while the file says so: the compaction then does not run."""
@@ -43,26 +58,7 @@ def live_rollback() -> None:
         while flag(context, "hold").exists():
             time.sleep(0.1)
 
-    compact = CompactOperator(
-        task_id="compact", table=TABLE, retries=1, retry_delay=timedelta(seconds=1), pre_execute=die_once
-    )
-    record = RecordCompactionOperator(task_id="record", compaction=compact.output)
-    rollback = RollbackOperator(
-        task_id="rollback",
-        compaction=record.output,
-        only_when_cleared=True,
-        retries=1,
-        retry_delay=timedelta(seconds=1),
-        pre_execute=die_once,
-    )
-
-    @task
-    def summary(value: Any) -> None:
-        """A last task that fails with the compaction."""
-
-    gate() >> compact >> slow()
-    summary(compact.output)
-    assert rollback.trigger_rule == "all_success"
+    gate() >> compact_and_rollback() >> slow()
 
 
 @dag(dag_id="live_mapped", params={"table": "sales"}, **COMMON)
@@ -84,5 +80,7 @@ def live_window() -> None:
 
 
 live_rollback()
+live_gated()
+lakekeeper_cleanup()
 live_mapped()
 live_window()
