@@ -41,6 +41,7 @@ __all__ = [
     "TriggerEvent",
     "execute_spark_submit",
     "fail_on_usage_error",
+    "has_failed",
     "utcnow",
 ]
 
@@ -53,6 +54,17 @@ def execute_spark_submit(operator: SparkSubmitOperator, context: Context) -> Any
     guard takes the subclass for an outsider.
     """
     return inspect.unwrap(SparkSubmitOperator.execute)(operator, context)
+
+
+def has_failed(context: Context, task_id: str) -> bool:
+    """Tell whether a task of this DAG run failed, or never ran because one before it failed."""
+    instance, run = context["ti"], context["dag_run"]
+    if hasattr(instance, "get_task_states"):
+        found = instance.get_task_states(dag_id=instance.dag_id, task_ids=[task_id], run_ids=[run.run_id])
+        states = list(found.get(run.run_id, {}).values())
+    else:  # Airflow 2
+        states = [other.state for other in run.get_task_instances() if other.task_id == task_id]
+    return any(getattr(state, "value", state) in ("failed", "upstream_failed") for state in states)
 
 
 def utcnow() -> datetime:

@@ -21,6 +21,9 @@ patch = subprocess
 source_pkgs =
     lakekeeper_provider
     spark_jobs
+source_dirs =
+    {root}/lakekeeper_provider
+    {root}/spark_jobs
 data_file = {data}
 disable_warnings =
     no-data-collected
@@ -44,8 +47,9 @@ def environ(out: Path, slug: str) -> dict[str, str]:
 def report(out: Path) -> None:
     """Printed; a low number fails nothing, so neither does a missing one."""
     settings = out / "coveragerc"
-    settings.write_text(SETTINGS.format(root=paths.ROOT, data=out / "coverage" / "total"))
-    _coverage("combine", f"--rcfile={settings}", "--quiet", str(out / "coverage"))
+    settings.write_text(SETTINGS.format(root=paths.ROOT, data=out / "coverage-total"))
+    collected = sorted(str(data) for data in (out / "coverage").iterdir())
+    _coverage("combine", f"--rcfile={settings}", "--quiet", "--keep", *collected)
     _coverage("report", f"--rcfile={settings}", "--skip-empty")
 
 

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import functions as F
 
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, many, only, rows, tree
@@ -39,12 +40,14 @@ def odd(spark: SparkSession, database: Database) -> str:
         f" LOCATION '{database.location('odd')}'"
     )
     spark.sql("SET hive.exec.dynamic.partition.mode=nonstrict")
-    values = [*ODD, None]
+    values = F.from_json(
+        F.lit(json.dumps([{"k": value} for value in [*ODD, None]])), "array<struct<k:string>>"
+    )
     for start in range(0, 40, 10):
-        frame = spark.createDataFrame(
-            [(start + i, v, 7) for v in values for i in range(10)], "id long, k string, n int"
+        frame = spark.range(start, start + 10).select(
+            "id", F.explode(values).alias("row"), F.lit(7).alias("n")
         )
-        frame.coalesce(1).write.insertInto(table)
+        frame.select("id", "row.k", "n").coalesce(1).write.insertInto(table)
     return table
 
 
