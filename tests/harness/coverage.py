@@ -33,7 +33,7 @@ disable_warnings =
 [paths]
 sources =
     {root}/
-    */lakekeeper-jobs-*.zip/
+    */*.zip/
 """
 
 
