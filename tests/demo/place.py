@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import secrets
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +38,17 @@ class Place:
     def done(self) -> Path:
         """There once the demo has run: before that there is nothing to show."""
         return self.root / "done"
+
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Ours until the end: a second demo would wipe the first one's tables."""
+        self.root.parent.mkdir(parents=True, exist_ok=True)
+        with self.root.with_name(f"{self.root.name}.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise RuntimeError(f"another demo is at work in {self.root}") from None
+            yield
 
     def wipe(self) -> None:
         """Start over. Only a folder that we made is removed, whatever path was given."""

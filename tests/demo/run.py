@@ -75,11 +75,15 @@ def main() -> int:
     parser.add_argument("--scratch", type=Path, default=DEMO.root, help="where to work; it is wiped first")
     place = Place(parser.parse_args().scratch.resolve())
     try:
-        ui.require_stopped(place)
-        broken = demo(place)
+        with place.claimed():
+            ui.require_stopped(place)
+            broken = demo(place)
     except (envs.EnvError, machine.MachineError, steps.StepFailed, ui.Running, RuntimeError) as error:
         print(f"\nerror: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("\ninterrupted; everything that was started has been stopped", file=sys.stderr)
+        return 130
     if broken:
         print("\n".join(["error: not as promised:", *broken]), file=sys.stderr)
         return 1

@@ -111,6 +111,15 @@ def test_only_a_folder_of_the_demo_is_wiped(tmp_path):
     assert (tmp_path / "precious").exists()
 
 
+def test_one_demo_at_a_time(tmp_path):
+    place = Place(tmp_path / "demo")
+
+    with place.claimed(), pytest.raises(RuntimeError, match="another demo"), place.claimed():
+        pass
+    with place.claimed():
+        pass
+
+
 def test_its_own_folder_is_wiped_again_and_again(tmp_path):
     place = Place(tmp_path / "demo")
     place.wipe()
