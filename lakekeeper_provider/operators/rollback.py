@@ -6,7 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from lakekeeper_provider import request
-from lakekeeper_provider.compat import AirflowFailException, AirflowSkipException, BaseOperator, Context
+from lakekeeper_provider.compat import (
+    AirflowFailException,
+    AirflowSkipException,
+    BaseOperator,
+    Context,
+    has_failed,
+)
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators import xcom
@@ -26,8 +32,7 @@ class RecordCompactionOperator(BaseOperator):
 
     Whoever clears the compaction, or anything before it, clears this task with it; whoever clears the
     rollback alone does not. That is how ``RollbackOperator(only_when_cleared=True)`` tells the two apart.
-    It runs however the compaction ended, so give the DAG another last task that fails with it, or a failed
-    run would look green.
+    It runs however the compaction ended.
 
     :param compaction: the output of a ``CompactOperator``, mapped or not
     """
@@ -47,7 +52,17 @@ class RecordCompactionOperator(BaseOperator):
             "verb": RECORD,
             "pass": xcom.current_pass(context),
             "compactions": [_brief(entry) for entry in found],
+            "failed": [task for task in sorted(self.upstream_task_ids) if self._hides_failure(task, context)],
         }
+
+    def _hides_failure(self, task_id: str, context: Context) -> bool:
+        """
+        Tell whether a task failed, and no task but this one follows it.
+
+        The state of a DAG run is that of its last tasks: a skipped rollback would make it look green.
+        """
+        alone = self.dag.get_task(task_id).downstream_task_ids == {self.task_id}
+        return alone and has_failed(context, task_id)
 
 
 def _brief(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,10 +80,11 @@ class RollbackOperator(LakekeeperOperator):
     names.
 
     From the UI: ``RollbackOperator(compaction=record.output, only_when_cleared=True)`` with ``record`` a
-    ``RecordCompactionOperator``. It is skipped when the DAG runs. Clear this task alone, after the DAG run
-    has finished, to undo the compaction of that DAG run; clear the compaction to compact again, which skips
-    the rollback again. A retry never undoes anything by itself. See ``LakekeeperOperator`` for the other
-    arguments.
+    ``RecordCompactionOperator``. It is skipped when the DAG runs; or it fails, where the compaction failed
+    and no other task follows it, so that the DAG run does not look green. Clear this task alone, after the
+    DAG run has finished, to undo the compaction of that DAG run; clear the compaction to compact again,
+    which skips the rollback again. A retry never undoes anything by itself. See ``LakekeeperOperator`` for
+    the other arguments.
 
     :param compaction: the output of a ``RecordCompactionOperator``, or of a ``CompactOperator``: exactly
         its runs are undone
@@ -116,9 +132,10 @@ class RollbackOperator(LakekeeperOperator):
         if not isinstance(record, Mapping) or record.get("verb") != RECORD:
             raise AirflowFailException(_NEEDS_RECORD)
         if record["pass"] is None or record["pass"] == xcom.current_pass(context):
-            raise AirflowSkipException(
-                "not cleared alone: after this DAG run has finished, clear this task to undo its compaction"
-            )
+            how = "after this DAG run has finished, clear this task alone to undo its compaction"
+            if record.get("failed"):
+                raise AirflowFailException(f"{', '.join(record['failed'])} failed; {how}, as far as it came")
+            raise AirflowSkipException(f"not cleared alone: {how}")
         if context["ti"].try_number < 2:
             raise AirflowSkipException(
                 "this task runs for the first time in this DAG run; clear it once more to undo the compaction"

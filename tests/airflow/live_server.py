@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import socket
+import sqlite3
 import sys
 import time
 import urllib.error
@@ -39,6 +41,8 @@ class LiveAirflow:
     def __init__(self, home: Path, database: Path) -> None:
         home.mkdir(parents=True, exist_ok=True)
         shutil.copy(database, home / "airflow.db")
+        with contextlib.closing(sqlite3.connect(home / "airflow.db")) as copy:
+            copy.execute("PRAGMA journal_mode=WAL")  # four processes write: readers must not block them
         self.home, self.spark = home, FakeSpark(home / "fake")
         self.url = f"http://127.0.0.1:{_free_port()}"
         self._children: list[Any] = []
@@ -75,7 +79,7 @@ class LiveAirflow:
             "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
             "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
             "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{self.url}/execution/",
-            "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{self.home}/airflow.db",
+            "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{self.home}/airflow.db?timeout=60",
             "AIRFLOW__API__BASE_URL": self.url,
             "AIRFLOW__API__SECRET_KEY": "only-for-this-test-session",
             "AIRFLOW__API_AUTH__JWT_SECRET": "only-for-this-test-session-0123456789abcdef",

@@ -121,6 +121,7 @@ def test_maintenance_with_a_failed_compaction_is_red_and_does_the_other_tables(d
     assert state == "failed"
     assert states["compact"] == {"success": 2, "failed": 1}
     assert only(states, "summary") == "upstream_failed"
+    assert only(states, "rollback") == "skipped"
 
 
 @pytest.mark.parametrize("action", ["analyze", "compact", "rollback"])

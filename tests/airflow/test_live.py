@@ -127,6 +127,17 @@ def test_partial_compaction_is_red_and_can_be_undone(airflow, waiting):
     assert (run.state("rollback"), run.runs()) == ("success", [])
 
 
+def test_a_failed_compaction_with_no_other_task_after_it_is_red_all_the_same(airflow, waiting):
+    broken = {"outcome": "partial", "exit": 1, "table": {"outcome": "partial", "reason": "one unit failed"}}
+    airflow.spark.plan(**{"compact live.alone": broken})
+    run = airflow.trigger("live_rollback", table="live.alone")
+    assert run.end() == "failed"
+    assert (run.state("rollback"), run.rollbacks()) == ("failed", 0)
+    run.clear("rollback")
+    run.end()
+    assert (run.state("rollback"), run.runs(), run.rollbacks()) == ("success", [], 1)
+
+
 def test_mapped_compactions_one_of_them_cleared(airflow, waiting):
     run = airflow.trigger("live_mapped", table="mapped")
     assert run.end() == "success"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from types import SimpleNamespace
 
 import pytest
 from airflow.providers.common.compat.sdk import DAG
+from airflow.providers.common.compat.version_compat import AIRFLOW_V_3_0_PLUS
 
 from lakekeeper_provider.compat import AirflowFailException, AirflowSkipException
 from lakekeeper_provider.exceptions import UsageError
@@ -74,6 +76,36 @@ def test_the_output_of_another_task_is_found_when_the_dag_is_parsed(spark):
                 RollbackOperator(task_id=f"r{number}", table=table, **_only(wrong))
         record = RecordCompactionOperator(task_id="record", compaction=mapped.output)
         assert RollbackOperator(task_id="rollback", **_only(record.output)).only_when_cleared
+
+
+@pytest.mark.parametrize("state", ["failed", "upstream_failed", "skipped", "success"])
+def test_a_failure_that_no_other_task_shows_makes_the_waiting_rollback_red(spark, state):
+    with DAG("d", schedule=None) as dag:
+        compact = CompactOperator(task_id="compact", table="a.b")
+        record = RecordCompactionOperator(task_id="record", compaction=None)
+        compact >> record
+    found = _recorded(dag, state)
+    expected = AirflowFailException if "failed" in state else AirflowSkipException
+    with pytest.raises(expected, match="clear this task alone"):
+        rollback(found, FIRST)
+    with dag:
+        compact >> RecordCompactionOperator(task_id="another_last_task", compaction=None)
+    with pytest.raises(AirflowSkipException):
+        rollback(_recorded(dag, state), FIRST)
+    assert spark.calls == []
+
+
+def _recorded(dag, state):
+    """What the record says after the compaction ended in this state, asked for in the way of each Airflow."""
+    instance, run = TaskInstance(), DagRun(start_date=FIRST.start_date)
+    instance.dag_id = dag.dag_id
+    if AIRFLOW_V_3_0_PLUS:
+        instance.get_task_states = lambda **_: {run.run_id: {"compact_0": "success", "compact_1": state}}
+    else:
+        run.get_task_instances = lambda: [
+            SimpleNamespace(task_id="compact", state=s) for s in ("success", state)
+        ]
+    return dag.get_task("record").execute(context(ti=instance, dag_run=run))
 
 
 def _only(compaction):
