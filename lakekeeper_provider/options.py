@@ -120,9 +120,9 @@ OPTIONS: Mapping[str, Option] = {
         ),
         Option(
             "verify",
-            choice("count", "hash"),
+            choice("count"),
             "count",
-            "compare row counts, or contents as well",
+            "how the result is checked: rows and physical types, from the footers",
             "--verify",
             (COMPACT,),
         ),

@@ -21,7 +21,7 @@ from lakekeeper_provider.options import OPTIONS, Selection, parse_options
         ("partitions", {"date": None, "hour": 1}, [{"date": None, "hour": "1"}]),
         ("target_file_size", "512MB", "512MB"),
         ("older_than", "7d", "7d"),
-        ("verify", "HASH", "hash"),
+        ("verify", "COUNT", "count"),
     ],
 )
 def test_values_from_templates_become_typed(key, given, expected):
@@ -50,7 +50,7 @@ def test_an_option_that_a_template_leaves_empty_is_not_given(nothing):
         ("sort_columns", "[]", "expected a list that is not empty"),
         ("target_file_size", "big", "expected a size such as 512mb, got 'big'"),
         ("older_than", "a week", "expected a duration such as 7d, got 'a week'"),
-        ("verify", "sum", "expected one of count, hash, got 'sum'"),
+        ("verify", "sum", "expected one of count, got 'sum'"),
     ],
 )
 def test_wrong_values_are_shown(key, given, message):

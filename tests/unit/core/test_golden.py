@@ -1,0 +1,80 @@
+"""The jobs' side of the wire, held to the same golden files as the provider's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spark_jobs.core.arguments import parse
+from spark_jobs.core.health import Health
+from spark_jobs.core.options import Layers
+from spark_jobs.core.wire import Report, Request, TableReport, UnitReport
+
+GOLDEN = Path(__file__).parents[2] / "contract" / "golden"
+
+
+def golden(name: str) -> Any:
+    return json.loads((GOLDEN / name).read_text())
+
+
+@pytest.mark.parametrize("case", golden("argv.json"), ids=lambda case: str(case["verb"]))
+def test_the_operators_arguments_are_understood(case: dict[str, Any]) -> None:
+    line = parse(case["verb"], case["argv"], "")
+    assert (list(line.tables), line.database, line.run_id) == (
+        case["tables"],
+        case["database"],
+        case["run_id"],
+    )
+    assert line.options == case["options"]
+    assert (line.request, line.report) == ("file:///r/request.json", "file:///r/report.json")
+
+
+@pytest.mark.parametrize("case", golden("flags.json"), ids=lambda case: str(case["verb"]))
+def test_the_flags_of_the_command_line_mean_the_options_they_are_made_from(case: dict[str, Any]) -> None:
+    line = parse(case["verb"], case["argv"], "")
+    from_flags = Layers(command_line=line.options).resolve()
+    assert from_flags == Layers(arguments=case["options"]).resolve()
+    assert from_flags != Layers().resolve()
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in GOLDEN.glob("request_*.json")))
+def test_requests_are_understood(name: str) -> None:
+    text = (GOLDEN / name).read_text()
+    request, data = Request.from_json(text), json.loads(text)
+    layers = Layers(arguments=request.arguments, tables=request.tables, settings=request.settings)
+    layers.check()
+    assert (request.units, request.runs) == (data.get("units"), data.get("runs"))
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in GOLDEN.glob("report_*.json")))
+def test_reports_are_what_the_jobs_write(name: str) -> None:
+    """Rebuilt from its tables and units, a report has the keys, the totals and the outcome of the golden one."""
+    expected = golden(name)
+    tables = [_table(table) for table in expected["tables"]]
+    report = Report(expected["verb"], expected["version"], expected["run_id"], by_name=True, tables=tables)
+    report.error = expected["error"]
+    made = report.to_json()
+    assert made.keys() == expected.keys()
+    assert made["outcome"] == expected["outcome"]
+    for mine, theirs in zip(made["tables"], expected["tables"], strict=True):
+        assert mine.keys() >= theirs.keys()
+        assert {key: mine[key] for key in ("before", "after", "rows")} == {
+            key: theirs[key] for key in ("before", "after", "rows")
+        }
+
+
+def _table(data: dict[str, Any]) -> TableReport:
+    plain = {key: value for key, value in data.items() if key not in ("before", "after", "rows", "units")}
+    return TableReport(**plain, units=[UnitReport(**unit) for unit in data["units"]])
+
+
+def test_a_unit_on_the_wire_has_every_figure() -> None:
+    health = Health(200, 104857, 524, 520, 13421772, 1, needs_compaction=True)
+    unit = UnitReport.of(
+        {"date": "2026-02-23"}, "compacted", health, files_after=1, bytes_after=96670, rows=100000
+    )
+    unit.fingerprint, unit.seconds = "sha256:...", 3.2
+    assert vars(unit) == golden("report_compact_done.json")["tables"][0]["units"][0]
