@@ -2,7 +2,7 @@
 
 None of it comes from the provider's own report. The files are listed here; the rest is asked of Spark:
 
-    python -m tests.demo.measure --out FILE      in a Spark environment
+    python -m tests.demo.measure --out FILE [--repair]      in a Spark environment
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import os
 import statistics
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,7 @@ class Asked:
     checksum: str
     seconds: float
     catalog: dict[str, Any]
+    backups: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -75,15 +76,33 @@ def combine(warehouse: Path, answers: Path) -> dict[str, Measured]:
 
 
 def ask(spark: SparkSession, table: DemoTable) -> Asked:
-    rows, checksum = contents(spark, table)
-    return Asked(rows, checksum, query_seconds(spark, table), catalog(spark, table))
+    rows, checksum = contents(spark, table.full_name)
+    return Asked(rows, checksum, query_seconds(spark, table), catalog(spark, table), backups(spark, table))
 
 
-def contents(spark: SparkSession, table: DemoTable) -> tuple[int, str]:
+def contents(spark: SparkSession, name: str) -> tuple[int, str]:
     """Rows, and a checksum over every value in which their order does not show."""
     hashes = "sum(cast(xxhash64(*) AS DECIMAL(38, 0))), bit_xor(xxhash64(*))"
-    rows, total, folded = spark.sql(f"SELECT count(*), {hashes} FROM {table.full_name}").collect()[0]
+    rows, total, folded = spark.sql(f"SELECT count(*), {hashes} FROM {name}").collect()[0]
     return rows, f"{total}/{folded}"
+
+
+def backups(spark: SparkSession, table: DemoTable) -> list[str]:
+    """The checksums of the tables that say they hold this table's originals."""
+    names = [f"{DATABASE}.{row.tableName}" for row in spark.sql(f"SHOW TABLES IN {DATABASE}").collect()]
+    return [contents(spark, name)[1] for name in names if _source(spark, name) == table.full_name]
+
+
+def _source(spark: SparkSession, name: str) -> str | None:
+    properties = {row.key: row.value for row in spark.sql(f"SHOW TBLPROPERTIES {name}").collect()}
+    return properties.get("lakekeeper.source_table")
+
+
+def repair(spark: SparkSession) -> None:
+    """What `discover.partitions` does by itself on some clusters: whatever looks like a partition becomes one."""
+    for table in TABLES:
+        if table.keys:
+            spark.sql(f"MSCK REPAIR TABLE {table.full_name}")
 
 
 def query_seconds(spark: SparkSession, table: DemoTable) -> float:
@@ -130,10 +149,15 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description="Measure the demo's tables.")
     parser.add_argument("--out", type=Path, required=True)
-    out: Path = parser.parse_args().out
+    parser.add_argument("--repair", action="store_true", help="MSCK REPAIR TABLE first")
+    arguments = parser.parse_args()
     spark = SparkSession.builder.appName("demo measure").enableHiveSupport().getOrCreate()
+    if arguments.repair:
+        repair(spark)
     _query(spark, TABLES[0])  # the first query of a driver pays for its start
-    out.write_text(json.dumps({table.name: asdict(ask(spark, table)) for table in TABLES}, indent=1))
+    arguments.out.write_text(
+        json.dumps({table.name: asdict(ask(spark, table)) for table in TABLES}, indent=1)
+    )
     spark.stop()
 
 

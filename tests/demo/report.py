@@ -59,6 +59,8 @@ def _problems(table: DemoTable, old: Measured, new: Measured) -> Iterator[str]:
         yield f"{old.asked.rows} rows before, {new.asked.rows} after"
     if new.asked.checksum != old.asked.checksum:
         yield f"the contents differ: checksum {old.asked.checksum}, now {new.asked.checksum}"
+    if new.asked.backups != [old.asked.checksum]:
+        yield f"the backups hold {new.asked.backups or 'nothing'}, not the originals ({old.asked.checksum})"
     for key, value in old.asked.catalog.items():
         if new.asked.catalog[key] != value:
             yield f"the metastore's {key} changed from {value} to {new.asked.catalog[key]}"

@@ -28,7 +28,7 @@ def demo(place: Place) -> list[str]:
         if wrong := report.start_problems(before):
             return wrong
         run_dag(place, metastore)
-        after = measured(place, metastore, "after")
+        after = measured(place, metastore, "after", "--repair")
     print(f"\n{report.render(before, after)}\n")
     return report.problems(before, after)
 
@@ -39,9 +39,9 @@ def make_tables(place: Place, metastore: Metastore) -> None:
     steps.run("making three tables of 500, 600 and 900 files", command, log=place.log("tables"), env=env)
 
 
-def measured(place: Place, metastore: Metastore, when: str) -> report.Tables:
+def measured(place: Place, metastore: Metastore, when: str, *more: str) -> report.Tables:
     answers = place.root / f"{when}.json"
-    command = _spark_module("tests.demo.measure", "--out", answers)
+    command = _spark_module("tests.demo.measure", "--out", answers, *more)
     steps.run(f"measuring {when}", command, log=place.log(when), env=place.spark_environ(metastore))
     return measure.combine(place.warehouse, answers)
 

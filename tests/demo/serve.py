@@ -107,6 +107,6 @@ def _told(_sign: int, _frame: FrameType | None) -> None:
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, _told)
     try:
-        sys.exit(serve(DEMO, int(sys.argv[1])))
+        sys.exit(serve(Place(Path(sys.argv[2])) if len(sys.argv) > 2 else DEMO, int(sys.argv[1])))
     except Told:
         sys.exit(0)

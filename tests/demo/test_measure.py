@@ -22,7 +22,8 @@ def _before() -> dict[str, Measured]:
 
 
 def _after() -> dict[str, Measured]:
-    return {t.name: replace(_before()[t.name], files=t.files_after, bytes=9_000_000) for t in TABLES}
+    old = {name: replace(found.asked, backups=[found.asked.checksum]) for name, found in _before().items()}
+    return {t.name: Measured(t.files_after, 9_000_000, old[t.name]) for t in TABLES}
 
 
 def test_the_tables_are_those_of_the_story():
@@ -78,6 +79,7 @@ def test_the_table_shows_before_and_after():
         ({"files": 2}, "2 files, expected 1"),
         ({"rows": 299_999}, "300000 rows before, 299999 after"),
         ({"checksum": "d"}, "the contents differ"),
+        ({"backups": []}, "the backups hold nothing"),
         ({"catalog": {"location": "file:/x", "properties": {"a": "b"}}}, "location changed"),
         ({"catalog": {"location": "file:/w", "properties": {}}}, "properties changed"),
     ],
