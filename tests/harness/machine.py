@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from tests.harness import paths
 
 PYTHON = (3, 11)
 JAVA = 17
@@ -86,10 +89,19 @@ def uv_settings() -> dict[str, str]:
 
 def pip_settings() -> dict[str, str]:
     """Option to value, read as pip reads them: the environment wins over [install], that over [global]."""
-    listed = subprocess.run([sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True)
-    found = re.findall(r"^(global|install|:env:)\.([a-z-]+)='(.*)'$", listed.stdout, re.MULTILINE)
+    found = re.findall(r"^(global|install|:env:)\.([a-z-]+)='(.*)'$", _pip_config(), re.MULTILINE)
     ranked = sorted(found, key=lambda row: ("global", "install", ":env:").index(row[0]))
     return {key: value.replace("\\n", " ").strip() for _, key, value in ranked}
+
+
+def _pip_config() -> str:
+    """Our own Python may have no pip (most of our environments have none); that of the tools has."""
+    for python in (sys.executable, str(paths.env_python("tools"))):
+        with contextlib.suppress(OSError):
+            done = subprocess.run([python, "-m", "pip", "config", "list"], capture_output=True, text=True)
+            if done.returncode == 0:
+                return done.stdout
+    return ""
 
 
 if __name__ == "__main__":

@@ -70,3 +70,20 @@ def test_every_environment_is_pinned_and_names_no_index(name):
 
     assert lines
     assert all("==" in line and "://" not in line and "--hash" not in line for line in lines)
+
+
+def test_pips_settings_are_found_from_an_environment_without_pip(monkeypatch):
+    asked = []
+
+    def run(command, **_):
+        asked.append(command[0])
+        has_pip = command[0] != sys.executable
+        text = "global.index-url='https://index.example'\n" if has_pip else ""
+        return subprocess.CompletedProcess(
+            command, int(not has_pip), stdout=text, stderr="No module named pip"
+        )
+
+    monkeypatch.setattr(machine.subprocess, "run", run)
+
+    assert machine.pip_settings() == {"index-url": "https://index.example"}
+    assert len(asked) == 2
