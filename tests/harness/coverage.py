@@ -1,6 +1,6 @@
 """Coverage over all suites: each leaves its own data file, which are put together at the end.
 
-Drivers that a test starts are counted too, wherever the job's sources lie for them.
+Programs that a test starts are counted too, wherever the sources lie for them: in a bundle, in a wheel.
 """
 
 from __future__ import annotations
@@ -31,9 +31,12 @@ disable_warnings =
     module-not-measured
 
 [paths]
-sources =
-    {root}/
-    */*.zip/
+jobs =
+    {root}/spark_jobs
+    */spark_jobs
+provider =
+    {root}/lakekeeper_provider
+    */lakekeeper_provider
 """
 
 
