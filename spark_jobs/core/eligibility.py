@@ -64,7 +64,7 @@ def check_table(facts: TableFacts, bucketing: str = "refuse", enabled: bool = Tr
     _check_table_format(facts)
     _check_owner(facts, enabled)
     _check_layout(facts, bucketing)
-    check_scheme(facts.storage.location)
+    check_place(facts.storage.location)
     return check_storage(facts.storage, f"table {facts.name}")
 
 
@@ -97,7 +97,7 @@ def _check_table_format(facts: TableFacts) -> None:
 
 
 def _check_owner(facts: TableFacts, enabled: bool) -> None:
-    if "lakekeeper.run_id" in facts.properties or "/.lakekeeper" in facts.storage.location:
+    if "lakekeeper.run_id" in facts.properties:
         raise Refusal("BACKUP", f"{facts.name} is a backup made by a compaction")
     if not enabled:
         raise Refusal("OPTED_OUT", f"{facts.name} is opted out by lakekeeper.enabled=false")
@@ -111,7 +111,10 @@ def _check_layout(facts: TableFacts, bucketing: str) -> None:
         raise Refusal("SKEWED", f"{facts.name} is skewed; its files carry list-bucketing directories")
 
 
-def check_scheme(location: str) -> None:
+def check_place(location: str) -> None:
+    """Raises Refusal for a location that must not be swapped, whatever lies there."""
+    if "/.lakekeeper" in location:
+        raise Refusal("BACKUP", f"{location} is a backup made by a compaction")
     scheme = location.split(":", 1)[0].lower()
     if scheme not in _SCHEMES:
         raise Refusal("OBJECT_STORE", f"{location} is on '{scheme}', where a directory rename is not atomic")

@@ -90,23 +90,22 @@ class Swap:
         )
 
 
+#: Kinds after which a unit's originals are nowhere but where they belong, and its slot may be used again.
+FINAL = (DISCARDED, ROLLED_BACK, CLEANED)
+
+
 @dataclass(frozen=True)
 class UnitState:
-    """Where one unit of a run stands: its intent and the last record about it."""
+    """Where one unit of a run stands: its intent, the last record about it, and when it was swapped."""
 
     swap: Swap
     kind: str
     at: datetime
-    body: Mapping[str, Any] = field(default_factory=dict)
+    committed_at: datetime | None = None
 
     @property
-    def restorable(self) -> bool:
-        """Are its originals still held by the run?"""
-        return self.kind in (COMMITTED, ROLLBACK_PREPARED)
-
-    @property
-    def cleanable(self) -> bool:
-        return self.kind in (COMMITTED, CLEANUP_CLAIMED)
+    def final(self) -> bool:
+        return self.kind in FINAL
 
 
 @dataclass(frozen=True)
@@ -126,17 +125,27 @@ class RunState:
         return self.outcome is not None
 
     @property
+    def unsettled(self) -> bool:
+        """Did an attempt stop between intent and commit?"""
+        return any(unit.kind == PREPARED for unit in self.units.values())
+
+    @property
     def committed_at(self) -> datetime | None:
-        """When the newest unit that still holds originals was swapped."""
-        return max((u.at for u in self.units.values() if u.cleanable), default=None)
+        """When the newest unit that still holds originals was swapped; a claim for cleanup does not make it younger."""
+        held = (unit.committed_at for unit in self.units.values() if not unit.final and unit.committed_at)
+        return max(held, default=None)
+
+    def of_kind(self, *kinds: str) -> list[UnitState]:
+        return [unit for unit in self.units.values() if unit.kind in kinds]
 
 
 def fold(records: Iterable[Record]) -> RunState | None:
     """The state after these records in order; None while there is no RUN record yet."""
     state: RunState | None = None
+    units: dict[str, UnitState] = {}
     for record in records:
-        state = _start(record) if state is None else _step(state, record)
-    return state
+        state = _start(record) if state is None else _step(state, units, record)
+    return replace(state, units=units) if state else None
 
 
 def _start(record: Record) -> RunState:
@@ -148,29 +157,35 @@ def _start(record: Record) -> RunState:
     )
 
 
-def _step(state: RunState, record: Record) -> RunState:
+def _step(state: RunState, units: dict[str, UnitState], record: Record) -> RunState:
     if record.kind == RUN:
-        return replace(
-            state, outcome=None, homes=tuple(dict.fromkeys([*state.homes, *record.body.get("homes", ())]))
-        )
+        homes = tuple(dict.fromkeys([*state.homes, *record.body.get("homes", ())]))
+        return replace(state, outcome=None, homes=homes)
     if record.kind == FINISHED:
         return replace(state, outcome=record.body["outcome"])
     if record.kind == BACKUP:
         return replace(state, backup_table=record.body["backup_table"])
-    return replace(state, units={**state.units, **_unit_step(state, record)})
-
-
-def _unit_step(state: RunState, record: Record) -> dict[str, UnitState]:
     if record.kind == PREPARED:
-        swaps = [Swap.from_json(body) for body in record.body["swaps"]]
-        return {swap.unit.key: UnitState(swap, PREPARED, record.at) for swap in swaps}
-    return dict(_moved(state, record, body) for body in record.body["units"])
+        units.update(_prepared(units, record))
+    else:
+        units.update(_moved(units, record, body["unit"]) for body in record.body["units"])
+    return state
 
 
-def _moved(state: RunState, record: Record, body: Mapping[str, Any]) -> tuple[str, UnitState]:
-    key = body["unit"]
-    if key not in state.units:
+def _prepared(units: Mapping[str, UnitState], record: Record) -> dict[str, UnitState]:
+    swaps = [Swap.from_json(body) for body in record.body["swaps"]]
+    for swap in swaps:
+        before = units.get(swap.unit.key)
+        if before is not None and not before.final:
+            raise Unsafe(f"the journal prepares {swap.unit} while it is {before.kind}; nothing is changed")
+    return {swap.unit.key: UnitState(swap, PREPARED, record.at) for swap in swaps}
+
+
+def _moved(units: Mapping[str, UnitState], record: Record, key: str) -> tuple[str, UnitState]:
+    before = units.get(key)
+    if before is None:
         raise Unsafe(
             f"the journal has {record.kind} for a unit that was never prepared ({key}); nothing is changed"
         )
-    return key, UnitState(state.units[key].swap, record.kind, record.at, body)
+    committed_at = before.committed_at or (record.at if record.kind == COMMITTED else None)
+    return key, UnitState(before.swap, record.kind, record.at, committed_at)

@@ -27,7 +27,7 @@ _STAGING_PREFIXES = (
 )
 _STAGING_SUFFIX = "._COPYING_"
 #: Lakekeeper 0.0.6 leaves visible siblings of these names behind.
-_LEGACY = re.compile(r".+__(old|compact_tmp)_\d+\Z")
+_LEGACY = re.compile(r".+__(old|compact_tmp)_\d{10}\Z")
 
 
 def is_staging(name: str) -> bool:
@@ -68,23 +68,23 @@ class Home:
     """The hidden folder of a table root or of one directory, and how a live location maps into a run's folders."""
 
     path: str
-    base: str
+
+    @property
+    def base(self) -> str:
+        """The folder that holds the home, and below which the directories that it serves lie."""
+        return parent(self.path)
 
     @classmethod
     def of(cls, table_root: str, location: str) -> Home:
         """A partition below the root shares the table's home; anything else has one beside itself."""
         if is_below(location, table_root):
-            return cls(f"{table_root.rstrip('/')}/{HOME}", table_root.rstrip("/"))
-        return cls(f"{parent(location)}/{HOME}-{name_of(location)}", parent(location))
+            return cls(f"{table_root.rstrip('/')}/{HOME}")
+        return cls(f"{parent(location)}/{HOME}-{name_of(location)}")
 
     @classmethod
     def of_table(cls, table_root: str, partitioned: bool) -> Home:
         """The table's own home, under the root or, without partitions, beside it."""
-        return (
-            cls(f"{table_root.rstrip('/')}/{HOME}", table_root.rstrip("/"))
-            if partitioned
-            else cls.of(table_root, table_root)
-        )
+        return cls(f"{table_root.rstrip('/')}/{HOME}") if partitioned else cls.of(table_root, table_root)
 
     def relative(self, location: str) -> str:
         return location.rstrip("/")[len(self.base) + 1 :]
@@ -123,7 +123,11 @@ def claimed_folder(stamp: str) -> str:
 
 
 def fresh_name(name: str, token: str) -> str:
-    """A name for a file carried into another directory: `<stem>-lk<token><ext>` (`a.c000.snappy.parquet`
-    keeps its tail)."""
+    """A name for a file carried into another directory: `part.c000.parquet` becomes `part-lk<token>.c000.parquet`.
+
+    A hidden file stays hidden: what no reader saw before must not become data.
+    """
+    if name.startswith((".", "_")):
+        return f"{name[0]}lk{token}-{name[1:]}"
     stem, dot, tail = name.partition(".")
     return f"{stem}-lk{token}{dot}{tail}"

@@ -74,16 +74,29 @@ def select(units: Sequence[Unit], specs: list[PartitionSpec] | None, table: str)
 def pick(
     units: Sequence[Unit], wanted: Iterable[Mapping[str, str | None]], keys: Sequence[str]
 ) -> tuple[list[Unit], list[PartitionSpec]]:
-    """Exactly the wanted units, and those wanted ones that are gone since."""
+    """Exactly the wanted units, and those wanted ones that are gone since.
+
+    Each must name every key of the table and no other, in any case; else it could mean another unit: UsageError.
+    """
     by_key = {unit_key(unit.to_json(), keys): unit for unit in units}
     found, gone = [], []
     for values in wanted:
-        unit = by_key.get(unit_key(values, keys))
+        whole = _whole(values, keys)
+        unit = by_key.get(unit_key(whole, keys))
         if unit is None:
-            gone.append(dict(values))
+            gone.append(whole)
         else:
             found.append(unit)
     return found, gone
+
+
+def _whole(values: Mapping[str, str | None], keys: Sequence[str]) -> PartitionSpec:
+    given = {key.lower(): value for key, value in values.items()}
+    if given.keys() != {key.lower() for key in keys}:
+        raise UsageError(
+            f"unit {dict(values)} does not name exactly the partition keys {', '.join(keys) or '(none)'}"
+        )
+    return {key: given[key.lower()] for key in keys}
 
 
 def match_tables(names: Iterable[str], include: Sequence[str], exclude: Sequence[str]) -> list[str]:

@@ -140,19 +140,21 @@ class Report:
     started: datetime | None = None
     ended: datetime | None = None
     error: str | None = None
+    usage: bool = False
+    complete: bool = True
     by_name: bool = False
     tables: list[TableReport] = field(default_factory=list)
 
     @property
     def outcome(self) -> str:
         """The gravest thing that happened; a refusal counts only where the table was asked for by name."""
-        if self.error:
+        if self.usage:
             return "usage"
         if any(t.code == "UNSAFE" or any(u.outcome == "quarantined" for u in t.units) for t in self.tables):
             return "unsafe"
         outcomes = {t.outcome for t in self.tables if self.by_name or t.outcome != "refused"}
         bad = outcomes & {"failed", "partial", "busy", "refused"}
-        if bad:
+        if bad or self.error or not self.complete:
             return "partial" if outcomes & {"done", "partial"} else "failed"
         return "done" if "done" in outcomes else "nothing"
 

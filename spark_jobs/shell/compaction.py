@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 
 from spark_jobs.core import footers, journal, layout
 from spark_jobs.core.eligibility import ORC, positional
@@ -14,19 +15,18 @@ from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChang
 from spark_jobs.core.footers import Footer, Profile
 from spark_jobs.core.health import Health
 from spark_jobs.core.journal import Swap
+from spark_jobs.core.layout import Home
 from spark_jobs.core.model import Manifest, parent
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.executor import Executor
+from spark_jobs.shell.journal_store import Run
+from spark_jobs.shell.leftovers import MARKERS, remove_empty_folders
 from spark_jobs.shell.rewrite import Rewrite
-from spark_jobs.shell.runs import Attempt
-from spark_jobs.shell.survey import TableSurvey, UnitSurvey, check_writers
+from spark_jobs.shell.survey import Listing, TableSurvey, UnitSurvey, check_writers
 from spark_jobs.shell.units import list_unit
 
 log = logging.getLogger("lakekeeper")
-
-#: Files beside the data that describe it; summaries of the old files would be wrong for the new ones.
-_COPIED = ("_SUCCESS",)
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,13 @@ class Outcome:
 class Compaction:
     """One home's part of one run."""
 
-    def __init__(self, cluster: Cluster, table: TableSurvey, attempt: Attempt, stamp: str) -> None:
+    def __init__(self, cluster: Cluster, table: TableSurvey, home: Home, run: Run, stamp: str) -> None:
         self._cluster = cluster
         self._table = table
-        self._attempt = attempt
+        self._home = home
+        self._run = run
         self._stamp = stamp
-        self._executor = Executor(cluster.fs, attempt.folder)
+        self._executor = Executor(cluster.fs, run.folder)
         self._done = 0
 
     def run(self, units: Sequence[UnitSurvey]) -> list[Outcome]:
@@ -67,7 +68,7 @@ class Compaction:
         with ThreadPoolExecutor(self._table.options.parallelism) as pool:
             for start in range(0, len(units), wave):
                 outcomes += self._wave(pool, units[start : start + wave], len(units))
-        self._tidy()
+        remove_empty_folders(self._cluster, self._run)
         return outcomes
 
     def _wave(self, pool: ThreadPoolExecutor, units: Sequence[UnitSurvey], total: int) -> list[Outcome]:
@@ -75,8 +76,10 @@ class Compaction:
         written = [item for item in prepared if isinstance(item, Written)]
         outcomes = [item for item in prepared if isinstance(item, Outcome)]
         if written:
-            self._attempt.journal.append(journal.PREPARED, swaps=[item.swap.to_json() for item in written])
-            swapped = list(pool.map(self._guarded_swap, written))
+            self._run.journal.append(journal.PREPARED, swaps=[item.swap.to_json() for item in written])
+            # The folders above the units are shared: one fresh listing of each serves the wave.
+            listing = lru_cache(maxsize=None)(self._cluster.fs.list)
+            swapped = list(pool.map(lambda item: self._guarded_swap(item, listing), written))
             self._commit(swapped)
             outcomes += swapped
         for outcome in outcomes:
@@ -87,7 +90,7 @@ class Compaction:
     def _commit(self, swapped: Sequence[Outcome]) -> None:
         done = [{"unit": outcome.swap.unit.key} for outcome in swapped if outcome.swap]
         if done:
-            self._attempt.journal.append(journal.COMMITTED, units=done)
+            self._run.journal.append(journal.COMMITTED, units=done)
 
     def _guarded_write(self, survey: UnitSurvey) -> Written | Outcome:
         """A failed unit is tidied up and reported, and never stops the others."""
@@ -127,7 +130,7 @@ class Compaction:
         return self._table.facts.properties.get(key)
 
     def _rewrite(self, survey: UnitSurvey, before: Manifest, profile: Profile) -> Swap:
-        new = self._attempt.path(self._new(survey))
+        new = self._run.path(self._new(survey))
         fs, live = self._cluster.fs, survey.unit.location
         fs.mkdirs(parent(new))
         self._cluster.rewriter.write(self._plan(survey, before, profile, new))
@@ -152,13 +155,14 @@ class Compaction:
     def _sort_columns(self) -> list[str]:
         """Options first, then the DDL's SORTED BY; partition keys are constant within a unit."""
         facts = self._table.facts
+        keys = {key.lower() for key in facts.partition_keys}
         columns = self._table.options.sort_columns or facts.sorted_by
-        return [column for column in columns if column.lower() not in facts.partition_keys]
+        return [column for column in columns if column.lower() not in keys]
 
     def _finish_new(self, live: str, before: Manifest, new: str) -> None:
         """The new directory and its files get the modes of the originals before any reader can see them."""
         fs = self._cluster.fs
-        for name in (f.name for f in before.files if f.name in _COPIED):
+        for name in (f.name for f in before.files if f.name in MARKERS):
             fs.create(f"{new}/{name}", fs.read(f"{live}/{name}"))
         for entry in fs.list(new):
             fs.copy_mode(f"{live}/{before.data[0].name}", entry.path)
@@ -167,9 +171,9 @@ class Compaction:
     def _prepare(self, survey: UnitSurvey, before: Manifest, compacted: Manifest, profile: Profile) -> Swap:
         """The intent, with the identities of both directories. The parents of `old` are made here, never later."""
         fs, unit = self._cluster.fs, survey.unit
-        old = f"{layout.old_folder(self._stamp)}/{self._attempt.home.relative(unit.location)}"
-        fs.mkdirs(parent(self._attempt.path(old)))
-        live_id, new_id = fs.identity(unit.location), fs.identity(self._attempt.path(self._new(survey)))
+        old = f"{layout.old_folder(self._stamp)}/{self._home.relative(unit.location)}"
+        fs.mkdirs(parent(self._run.path(old)))
+        live_id, new_id = fs.identity(unit.location), fs.identity(self._run.path(self._new(survey)))
         if live_id is None or new_id is None:
             raise UnitChanged(f"{unit.location} vanished while it was compacted")
         return Swap(
@@ -177,57 +181,45 @@ class Compaction:
         )
 
     def _new(self, survey: UnitSurvey) -> str:
-        return f"{layout.tmp_folder(self._stamp)}/{self._attempt.home.relative(survey.unit.location)}"
+        return f"{layout.tmp_folder(self._stamp)}/{self._home.relative(survey.unit.location)}"
 
-    def _guarded_swap(self, item: Written) -> Outcome:
+    def _guarded_swap(self, item: Written, listing: Listing) -> Outcome:
         try:
-            self._executor.swap(item.swap, lambda: self._last_check(item.survey))
+            self._executor.swap(item.swap, lambda: self._last_check(item.survey, listing))
         except Unsafe as error:
             return failed(item.survey, error)
         except Exception as error:
-            self._discard(item)
-            return failed(item.survey, error)
+            return self._called_off(item, error)
         return _compacted(item)
 
-    def _last_check(self, survey: UnitSurvey) -> None:
+    def _called_off(self, item: Written, error: Exception) -> Outcome:
+        """Journaled as discarded only after a look at where the directories are; else the intent stays open."""
+        try:
+            self._executor.discard(item.swap)
+            self._run.journal.append(journal.DISCARDED, units=[{"unit": item.swap.unit.key}])
+        except Exception as unsettled:
+            return failed(item.survey, Unsafe(f"{error}; then: {unsettled}"))
+        return failed(item.survey, error)
+
+    def _last_check(self, survey: UnitSurvey, listing: Listing) -> None:
         self._check_deadline()
-        check_writers(self._cluster.fs.list, survey.unit.location, self._table.facts.storage.location)
+        check_writers(
+            listing, survey.unit.location, self._table.facts.storage.location, self._table.dead_before
+        )
 
     def _check_deadline(self) -> None:
         deadline = self._table.options.deadline
         if deadline and self._cluster.now() >= deadline:
             raise Deferred(f"the deadline {deadline.isoformat()} has passed")
 
-    def _discard(self, item: Written) -> None:
-        """What was written is not needed: the originals are live, as the swap left or put them."""
-        self._discard_tmp(item.survey)
-        self._attempt.journal.append(journal.DISCARDED, units=[{"unit": item.swap.unit.key}])
-
     def _discard_tmp(self, survey: UnitSurvey) -> None:
-        """Deletes what this attempt wrote for the unit; the folder is in our own run folder and holds nothing else."""
-        path = self._attempt.path(self._new(survey))
+        """Deletes what a failed write left; it never was live, lies in our own folder, and so holds nothing else."""
+        path = self._run.path(self._new(survey))
         try:
             if self._cluster.fs.status(path) is not None:
                 self._cluster.fs.delete_tree(path)
         except OSError as error:
             log.warning("%s is left behind: %s", path, error)
-
-    def _tidy(self) -> None:
-        remove_empty(self._cluster, self._attempt.path(layout.tmp_folder(self._stamp)))
-        remove_empty(self._cluster, self._attempt.path(layout.old_folder(self._stamp)))
-
-
-def remove_empty(cluster: Cluster, folder: str) -> None:
-    """Removes a folder of ours and the folders below it, as far as they are empty; never a file."""
-    try:
-        entries = cluster.fs.list(folder)
-    except FileNotFoundError:
-        return
-    for entry in entries:
-        if entry.is_dir:
-            remove_empty(cluster, entry.path)
-    if not cluster.fs.list(folder):
-        cluster.fs.delete_empty(folder)
 
 
 def _compacted(item: Written) -> Outcome:

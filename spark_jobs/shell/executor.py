@@ -11,6 +11,7 @@ from spark_jobs.core.errors import UnitChanged, Unsafe
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.recovery import Where, locate
 from spark_jobs.shell.fs import HadoopFileSystem
+from spark_jobs.shell.leftovers import carry, forget
 from spark_jobs.shell.units import list_unit
 
 log = logging.getLogger("lakekeeper")
@@ -42,16 +43,26 @@ class Executor:
         `last_check` raises to call the swap off while nothing has moved yet.
         """
         places = Places.of(swap, self._folder)
-        self._check_unchanged(swap, places)
         last_check()
-        self._move(places.live, places.old, swap.live_id)
+        self._check_unchanged(swap, places)
         try:
+            self._move(places.live, places.old, swap.live_id)
             self._move(places.new, places.live, swap.new_id)
             self._sweep(swap, places)
         except BaseException as error:
             log.warning("%s: undoing the swap: %s", swap.unit, error)
-            self.undo(swap)
+            self._undo_or_say(swap, places, error)
             raise
+
+    def _undo_or_say(self, swap: Swap, places: Places, cause: BaseException) -> None:
+        """An undo that fails leaves the intent in the journal: only what was looked at may be called settled."""
+        try:
+            self.undo(swap)
+        except Exception as error:
+            raise Unsafe(
+                f"{cause}; and putting the originals back failed too ({error}). They are in {places.live} or"
+                f" {places.old}; the next try of this run looks and settles it"
+            ) from error
 
     def _check_unchanged(self, swap: Swap, places: Places) -> None:
         """Commit only against the state that was planned on."""
@@ -91,5 +102,19 @@ class Executor:
             self._move(places.live, places.new, swap.new_id)
         if where in (Where.SWAPPED, Where.GAP, Where.NEW_LOST):
             self._move(places.old, places.live, swap.live_id)
-        if self.where(swap) not in (Where.BEFORE, Where.RESTORED):
+        after = self.where(swap)
+        if after not in (Where.BEFORE, Where.RESTORED):
+            raise Unsafe(f"{places.live} is in {after.value}; look at it, {places.old} and {places.new}")
+
+    def discard(self, swap: Swap) -> None:
+        """Clears what was written, once the originals are live for certain; raises Unsafe otherwise.
+
+        It may have been live for a moment: what somebody added to it meanwhile goes back into the live directory.
+        """
+        places = Places.of(swap, self._folder)
+        where = self.where(swap)
+        if where not in (Where.BEFORE, Where.RESTORED):
             raise Unsafe(f"{places.live} is in {where.value}; look at it, {places.old} and {places.new}")
+        carry(self._fs, swap.compacted, places.new, places.live)
+        if not forget(self._fs, swap.compacted, places.new):
+            raise Unsafe(f"{places.new} holds what this run did not write; it is kept")

@@ -71,9 +71,12 @@ class HadoopFileSystem:
         self._jvm = spark._jvm
         self._conf = spark._jsc.hadoopConfiguration()
         self._mapper = _status_mapper(self._jvm)
-        none = self._jvm.org.apache.hadoop.fs.Options.Rename.NONE
-        self._refuse = spark.sparkContext._gateway.new_array(self._jvm.org.apache.hadoop.fs.Options.Rename, 1)
-        self._refuse[0] = none
+        hadoop, gateway = self._jvm.org.apache.hadoop.fs, spark.sparkContext._gateway
+        self._refuse = gateway.new_array(hadoop.Options.Rename, 1)
+        self._refuse[0] = hadoop.Options.Rename.NONE
+        self._new_file = self._jvm.java.util.EnumSet.of(hadoop.CreateFlag.CREATE)
+        self._no_options = gateway.new_array(hadoop.Options.CreateOpts, 0)
+        self._contexts: dict[str, Any] = {}
 
     def qualify(self, path: str) -> str:
         """`path` with its scheme and authority; a bare path is on the default file system."""
@@ -115,25 +118,25 @@ class HadoopFileSystem:
         )
 
     def rename(self, source: str, target: str) -> None:
-        """Renames, or raises: FileExistsError where the target exists, FileNotFoundError where source or
-        parent is missing.
+        """Renames, or raises: FileExistsError where the target exists, FileNotFoundError where a parent is not.
 
         FileSystem.rename would move `source` *into* an existing target directory and call that success.
         """
         with java_errors(f"cannot rename {source} to {target}"):
-            context = self._jvm.org.apache.hadoop.fs.FileContext.getFileContext(
-                self._path(source).toUri(), self._conf
-            )
-            context.rename(self._path(source), self._path(target), self._refuse)
+            self._context(source).rename(self._path(source), self._path(target), self._refuse)
 
     def mkdirs(self, path: str) -> None:
         with java_errors(f"cannot create {path}"):
             self._fs(path).mkdirs(self._path(path))
 
     def create(self, path: str, data: bytes) -> None:
-        """Writes a new file and flushes it to disk; raises FileExistsError where there is one."""
+        """Writes a new file and flushes it to disk; raises FileExistsError where there is one.
+
+        Raises FileNotFoundError where the folder is missing, and never makes it: a folder that was renamed away from a
+        fenced attempt must not come back under its old name. FileSystem.create would bring it back.
+        """
         with java_errors(f"cannot write {path}"):
-            stream = self._fs(path).create(self._path(path), False)
+            stream = self._context(path).create(self._path(path), self._new_file, self._no_options)
             try:
                 stream.write(bytearray(data))
                 stream.hsync()
@@ -190,6 +193,18 @@ class HadoopFileSystem:
     def manifest(self, path: str) -> Manifest:
         """The files of a directory that holds files only; directories are the caller's to judge."""
         return Manifest.of(s.entry() for s in self.list(path) if not s.is_dir)
+
+    def trash_enabled(self, path: str) -> bool:
+        with java_errors(f"cannot look at the trash of {path}"):
+            return bool(self._jvm.org.apache.hadoop.fs.Trash(self._fs(path), self._conf).isEnabled())
+
+    def _context(self, path: str) -> Any:
+        """Kept for each file system: making one costs a connection, and must not happen between two renames."""
+        uri = self._path(path).toUri()
+        key = f"{uri.getScheme()}://{uri.getAuthority()}"
+        if key not in self._contexts:
+            self._contexts[key] = self._jvm.org.apache.hadoop.fs.FileContext.getFileContext(uri, self._conf)
+        return self._contexts[key]
 
     def _path(self, path: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(path)

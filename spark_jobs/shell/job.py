@@ -39,11 +39,11 @@ class Job:
 
     def wanted_units(self, name: TableName) -> Sequence[Mapping[str, str | None]] | None:
         """The units that the request names for this table; None where it names none at all."""
-        return None if self.request.units is None else self.request.units.get(str(name), [])
+        return None if self.request.units is None else _of(self.request.units, name)
 
     def requested_runs(self, name: TableName) -> Sequence[str] | None:
         """The runs that the request names for this table; None where it names none at all."""
-        return None if self.request.runs is None else self.request.runs.get(str(name), [])
+        return None if self.request.runs is None else _of(self.request.runs, name)
 
     def table_names(self) -> list[TableName]:
         """The tables to work on, or UsageError."""
@@ -57,6 +57,11 @@ class Job:
             self.cluster.metastore.tables(database), options.include, options.exclude
         )
         return [TableName(database, name) for name in names]
+
+
+def _of(by_table: Mapping[str, list[Any]], name: TableName) -> list[Any]:
+    """The entry of a table, however its name is spelled."""
+    return [item for text, items in by_table.items() if TableName.parse(text) == name for item in items]
 
 
 Verb = Callable[[Job, TableName], TableReport]
@@ -78,7 +83,7 @@ def main(verb: str, work: Verb, argv: Sequence[str], description: str) -> int:
             _publish(report, invocation, Cluster.of(spark))
             spark.stop()
     except UsageError as error:
-        report.error = str(error)
+        report.error, report.usage = str(error), True
         _publish(report, invocation, None)
     return report.exit_code
 
@@ -86,6 +91,7 @@ def main(verb: str, work: Verb, argv: Sequence[str], description: str) -> int:
 def run(spark: SparkSession, invocation: Invocation, work: Verb, report: Report) -> Report:
     """The job itself, in a session that stands already; fills in and returns the report."""
     report.by_name = not invocation.database
+    report.complete = False
     try:
         job = _job(spark, invocation)
         report.run_id = job.run_id if invocation.verb == "compact" else invocation.run_id
@@ -93,7 +99,10 @@ def run(spark: SparkSession, invocation: Invocation, work: Verb, report: Report)
             log.info("%s %s", invocation.verb, name)
             report.tables.append(_guarded(job, work, name))
             log.info("%s: %s", name, _outline(report.tables[-1]))
+        report.complete = True
     except UsageError as error:
+        report.error, report.usage = str(error), True
+    except LakekeeperError as error:
         report.error = str(error)
     report.ended = utc_now()
     return report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import uuid
 from collections.abc import Callable, Iterable
@@ -10,12 +11,14 @@ from datetime import datetime, timezone
 from typing import Any
 
 from spark_jobs.core import journal
+from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.journal import Record, RunState
 from spark_jobs.core.layout import RunFolder, generation
 from spark_jobs.core.model import name_of
 from spark_jobs.shell.fs import HadoopFileSystem
 
 _JOURNAL = "journal"
+_NUMBERED = re.compile(r"(\d+)\.json\Z")
 
 
 def utc_now() -> datetime:
@@ -54,6 +57,8 @@ class Journal:
     def records(self) -> list[Record]:
         """All published records, in order."""
         names = sorted(self._numbers())
+        if names != list(range(1, len(names) + 1)):
+            raise Unsafe(f"{self._path} has a gap in its numbers; nothing is changed")
         return [
             Record.decode(self._fs.read(f"{self._path}/{n:06d}.json"), f"{self._path}/{n:06d}.json")
             for n in names
@@ -66,12 +71,8 @@ class Journal:
         return max(self._numbers(), default=0)
 
     def _numbers(self) -> list[int]:
-        names = [
-            s.name
-            for s in self._fs.list(self._path)
-            if s.name.endswith(".json") and not s.name.startswith(".")
-        ]
-        return [int(name[: -len(".json")]) for name in names]
+        matches = (_NUMBERED.match(status.name) for status in self._fs.list(self._path))
+        return [int(match[1]) for match in matches if match]
 
 
 @dataclass(frozen=True)
@@ -87,14 +88,15 @@ class Run:
         return f"{self.folder}/{relative}"
 
 
-def runs_in(fs: HadoopFileSystem, home: str, table: str) -> list[Run]:
-    """The runs of exactly this table under a home, oldest first."""
+def runs_in(fs: HadoopFileSystem, home: str, table: str, location: str) -> list[Run]:
+    """The runs of this table under a home, oldest first: by its name, or by its location if it was renamed since."""
     try:
         entries = fs.list(home)
     except FileNotFoundError:
         return []
     found = [run for entry in entries if entry.is_dir for run in [_run(fs, entry.path)] if run is not None]
-    return sorted((run for run in found if run.state.table == table), key=lambda run: run.state.started)
+    mine = [run for run in found if run.state.table == table or run.state.location == location]
+    return sorted(mine, key=lambda run: run.state.started)
 
 
 def _run(fs: HadoopFileSystem, folder: str) -> Run | None:

@@ -92,6 +92,14 @@ class Metastore:
             for s in [self._storage(row["storage"])]
         ]
 
+    def units(self, facts: TableFacts) -> list[tuple[Unit, Storage]]:
+        """All units of a table as the metastore has them now: its partitions, or the table itself."""
+        return (
+            self.partitions(facts)
+            if facts.partition_keys
+            else [(Unit((), facts.storage.location), facts.storage)]
+        )
+
     def matching(self, facts: TableFacts, units: Sequence[Unit], where: str) -> list[Unit]:
         """The units whose partition values, cast to their types, satisfy a SQL condition over the partition keys."""
         if not facts.partition_keys:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 
 from spark_jobs.core import journal, layout
 from spark_jobs.core.errors import LakekeeperError, Unsafe
@@ -15,6 +15,7 @@ from spark_jobs.core.model import parent
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.journal_store import Run
+from spark_jobs.shell.leftovers import carry, forget
 from spark_jobs.shell.units import list_unit
 
 log = logging.getLogger("lakekeeper")
@@ -24,10 +25,19 @@ class Superseded(LakekeeperError):
     """The live directory is not the one that this run put there any more."""
 
 
+@dataclass(frozen=True)
+class _Step:
+    """One unit on its way back; `report` is set where the way ended early."""
+
+    state: UnitState
+    report: UnitReport | None = None
+    carried: int = 0
+
+
 class Restoration:
     """Puts the originals of one run folder back."""
 
-    def __init__(self, cluster: Cluster, run: Run, locations: dict[str, str], on_new_data: str) -> None:
+    def __init__(self, cluster: Cluster, run: Run, locations: Mapping[str, str], on_new_data: str) -> None:
         self._cluster = cluster
         self._run = run
         self._locations = locations
@@ -35,89 +45,119 @@ class Restoration:
         self._undone = layout.undone_folder(str(int(run.state.started.timestamp())))
 
     def run(self, units: Sequence[UnitState], parallelism: int) -> list[UnitReport]:
+        """Waves of units side by side: one record before and one after serve a whole wave."""
+        reports: list[UnitReport] = []
+        wave = parallelism * 4
         with ThreadPoolExecutor(parallelism) as pool:
-            reports = list(pool.map(self._guarded, units))
-        for report in reports:
-            log.info("%s: %s%s", _name(report), report.outcome, f": {report.reason}" if report.reason else "")
+            for start in range(0, len(units), wave):
+                reports += self._wave(pool, units[start : start + wave])
         return reports
 
-    def _guarded(self, state: UnitState) -> UnitReport:
+    def _wave(self, pool: ThreadPoolExecutor, units: Sequence[UnitState]) -> list[UnitReport]:
         started = time.monotonic()
-        unit = state.swap.unit.to_json()
-        try:
-            carried = self._restore(state)
-        except Unsafe as error:
-            return UnitReport.of(unit, "quarantined", reason=str(error))
-        except (LakekeeperError, OSError) as error:
-            return UnitReport.of(unit, "failed", reason=str(error))
-        return self._report(state.swap, carried, time.monotonic() - started)
+        steps = list(pool.map(self._step(self._prepare), map(_Step, units)))
+        self._journal(journal.ROLLBACK_PREPARED, steps)
+        steps = list(pool.map(self._step(self._restore), steps))
+        self._journal(journal.ROLLED_BACK, steps)
+        for step in steps:
+            self._tidy(step)
+        return [self._report(step, time.monotonic() - started) for step in steps]
 
-    def _report(self, swap: Swap, carried: int, seconds: float) -> UnitReport:
-        kept = f"{carried} files that were added since stay in the table" if carried else None
-        after = self._cluster.fs.manifest(swap.live)
-        return UnitReport(
-            unit=swap.unit.to_json(),
-            outcome="restored",
-            reason=kept,
-            files=len(swap.compacted.data) + carried,
-            bytes=swap.compacted.bytes,
-            files_after=len(after.data),
-            bytes_after=after.bytes,
-            rows=swap.rows,
-            seconds=round(seconds, 3),
-        )
+    def _step(self, act: Callable[[_Step], _Step]) -> Callable[[_Step], _Step]:
+        """One unit that cannot go back must not stop the others."""
 
-    def _restore(self, state: UnitState) -> int:
-        """Returns how many files that were added since the compaction were carried into the restored directory."""
-        swap = state.swap
-        live = self._cluster.fs.identity(swap.live)
-        undone = self._run.path(f"{self._undone}/{layout_relative(swap)}")
+        def guarded(step: _Step) -> _Step:
+            if step.report:
+                return step
+            unit = step.state.swap.unit.to_json()
+            try:
+                return act(step)
+            except Unsafe as error:
+                return replace(step, report=UnitReport.of(unit, "quarantined", reason=str(error)))
+            except (LakekeeperError, OSError) as error:
+                return replace(step, report=UnitReport.of(unit, "failed", reason=str(error)))
+
+        return guarded
+
+    def _journal(self, kind: str, steps: Sequence[_Step]) -> None:
+        units = [{"unit": s.state.swap.unit.key, "undone": self._relative(s)} for s in steps if not s.report]
+        if units:
+            self._run.journal.append(kind, units=units)
+
+    def _relative(self, step: _Step) -> str:
+        return f"{self._undone}/{layout_relative(step.state.swap)}"
+
+    def _prepare(self, step: _Step) -> _Step:
+        """Before anything moves. A rollback that was interrupted goes on from wherever it stands."""
+        swap, fs = step.state.swap, self._cluster.fs
+        live = fs.identity(swap.live)
         if live == swap.new_id:
             self._check(swap)
-            self._cluster.fs.mkdirs(parent(undone))
-            self._journal(journal.ROLLBACK_PREPARED, swap)
-            self._swap_back(swap, undone)
-        elif live is None and state.kind == journal.ROLLBACK_PREPARED:
-            self._move(self._run.path(swap.old), swap.live, swap.live_id)
-        elif not (live == swap.live_id and state.kind == journal.ROLLBACK_PREPARED):
+            fs.mkdirs(parent(self._run.path(self._relative(step))))
+        elif step.state.kind != journal.ROLLBACK_PREPARED:
             raise Superseded(
                 f"{swap.live} is not the directory that run {self._run.run_id} put there: a newer run has compacted"
                 " it again (roll that one back first), or a writer replaced it."
                 f" The originals stay in {self._run.path(swap.old)}"
             )
-        carried = self._carry(swap, undone)
-        self._journal(journal.ROLLED_BACK, swap)
-        self._forget(swap, undone)
-        return carried
+        elif live not in (None, swap.live_id):
+            raise Unsafe(
+                f"somebody made {swap.live} anew while it was rolled back; nothing was changed. The originals are in"
+                f" {self._run.path(swap.old)}, what stood there before in {self._run.path(self._relative(step))}"
+            )
+        return step
 
     def _check(self, swap: Swap) -> None:
-        """Safe to swap back only if the metastore still reads here, our files are untouched and the originals
-        complete."""
-        here = self._locations.get(swap.unit.key)
-        if here != swap.live:
-            raise Superseded(
-                f"the metastore has {here or 'no partition'} for {swap.unit}, not {swap.live}; nothing was changed"
-            )
+        """Safe only if the metastore still reads here, our files are untouched and the originals complete."""
+        self._check_location(swap)
         changes = swap.compacted.diff(list_unit(self._cluster.fs, swap.live))
-        if changes.lost:
-            raise Superseded(
-                f"{swap.live} was overwritten since: {changes}; the originals stay in {self._run.path(swap.old)}"
-            )
-        if changes.added and self._on_new_data == "refuse":
+        self._check_lost(swap, [file.name for file in changes.lost if file.is_data])
+        if any(file.is_data for file in changes.added) and self._on_new_data == "refuse":
             raise LakekeeperError(
                 f"{swap.live} has {changes} since the compaction, and on_new_data is 'refuse'"
             )
+        self._check_originals(swap)
+
+    def _check_location(self, swap: Swap) -> None:
+        here = self._locations.get(swap.unit.key)
+        if here != swap.live:
+            where = here or "no partition"
+            raise Superseded(
+                f"the metastore has {where} for {swap.unit}, not {swap.live}; nothing was changed"
+            )
+
+    def _check_lost(self, swap: Swap, lost: Sequence[str]) -> None:
+        if lost:
+            raise Superseded(
+                f"{swap.live} was overwritten since ({lost[0]} changed or vanished);"
+                f" the originals stay in {self._run.path(swap.old)}"
+            )
+
+    def _check_originals(self, swap: Swap) -> None:
         old = self._run.path(swap.old)
         if self._cluster.fs.identity(old) != swap.live_id or swap.originals.diff(
             list_unit(self._cluster.fs, old)
         ):
             raise Unsafe(f"{old} does not hold the originals that the journal lists; nothing was changed")
 
+    def _restore(self, step: _Step) -> _Step:
+        swap, undone = step.state.swap, self._run.path(self._relative(step))
+        live = self._cluster.fs.identity(swap.live)
+        if live == swap.new_id:
+            self._swap_back(swap, undone)
+        elif live is None:
+            self._check_location(swap)
+            self._check_originals(swap)
+            self._move(self._run.path(swap.old), swap.live, swap.live_id)
+        return replace(step, carried=carry(self._cluster.fs, swap.compacted, undone, swap.live))
+
     def _swap_back(self, swap: Swap, undone: str) -> None:
         self._move(swap.live, undone, swap.new_id)
         try:
+            changes = swap.compacted.diff(list_unit(self._cluster.fs, undone))
+            self._check_lost(swap, [file.name for file in changes.lost if file.is_data])
             self._move(self._run.path(swap.old), swap.live, swap.live_id)
-        except OSError:
+        except Exception:
             self._move(undone, swap.live, swap.new_id)
             raise
 
@@ -129,41 +169,36 @@ class Restoration:
             if self._cluster.fs.identity(target) != identity:
                 raise
 
-    def _carry(self, swap: Swap, undone: str) -> int:
-        """Moves every file that the run did not write into the restored directory, under a name that is free there."""
-        fs, carried = self._cluster.fs, 0
+    def _tidy(self, step: _Step) -> None:
+        undone = self._run.path(self._relative(step))
         try:
-            extra = swap.compacted.diff(fs.manifest(undone)).added
-        except FileNotFoundError:
-            return 0
-        for file in extra:
-            fs.rename(
-                f"{undone}/{file.name}", f"{swap.live}/{layout.fresh_name(file.name, uuid.uuid4().hex[:8])}"
-            )
-            carried += file.is_data
-        return carried
-
-    def _forget(self, swap: Swap, undone: str) -> None:
-        """Deletes the compacted files, each by its journaled name and only if it is unchanged, then the empty
-        folder."""
-        fs = self._cluster.fs
-        try:
-            here = {file.name: file for file in fs.manifest(undone).files}
-            for file in swap.compacted.files:
-                if here.get(file.name) == file:
-                    fs.delete_file(f"{undone}/{file.name}")
-            fs.delete_empty(undone)
+            if not step.report and not forget(self._cluster.fs, step.state.swap.compacted, undone):
+                log.warning("%s is left behind: it holds what this run did not write", undone)
         except OSError as error:
             log.warning("%s is left behind: %s", undone, error)
 
-    def _journal(self, kind: str, swap: Swap) -> None:
-        self._run.journal.append(kind, units=[{"unit": swap.unit.key}])
+    def _report(self, step: _Step, seconds: float) -> UnitReport:
+        report = step.report or self._restored(step, seconds)
+        log.info(
+            "%s: %s%s", step.state.swap.unit, report.outcome, f": {report.reason}" if report.reason else ""
+        )
+        return report
+
+    def _restored(self, step: _Step, seconds: float) -> UnitReport:
+        swap, carried = step.state.swap, step.carried
+        return UnitReport(
+            unit=swap.unit.to_json(),
+            outcome="restored",
+            reason=f"{carried} files that were added since stay in the table" if carried else None,
+            files=len(swap.compacted.data) + carried,
+            bytes=swap.compacted.bytes,
+            files_after=len(swap.originals.data) + carried,
+            bytes_after=swap.originals.bytes,
+            rows=swap.rows,
+            seconds=round(seconds, 3),
+        )
 
 
 def layout_relative(swap: Swap) -> str:
     """The unit's path below any of the run's folders: `__old_<ts>/<this>`."""
     return swap.old.split("/", 1)[1]
-
-
-def _name(report: UnitReport) -> str | None:
-    return "/".join(f"{key}={value}" for key, value in report.unit.items()) or "table"

@@ -1,11 +1,10 @@
-"""A table's runs over all its homes, and the folder that one attempt of a run works in."""
+"""A table's runs over all its homes: finding them, opening one, taking one over."""
 
 from __future__ import annotations
 
 import re
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from spark_jobs.core import journal
 from spark_jobs.core.eligibility import TableFacts
@@ -31,31 +30,18 @@ def all_runs(fs: HadoopFileSystem, facts: TableFacts, units: Iterable[Unit]) -> 
     found: dict[str, Run] = {}
     while paths:
         path = paths.pop()
-        for run in runs_in(fs, path, facts.name):
+        for run in runs_in(fs, path, facts.name, facts.storage.location):
             if run.folder not in found:
                 found[run.folder] = run
                 paths.extend(home for home in run.state.homes if home != path)
     return sorted(found.values(), key=lambda run: run.state.started)
 
 
-@dataclass(frozen=True)
-class Attempt:
-    """One process working on one run in one home."""
-
-    home: Home
-    folder: str
-    journal: Journal
-
-    def path(self, relative: str) -> str:
-        return f"{self.folder}/{relative}"
-
-
 def choose_run_id(asked: str, existing: Sequence[Run]) -> tuple[str, list[Run]]:
     """The run to work in, and its folders where it stands already.
 
     A run that ended well is never touched again: asked for once more, it opens a new generation. One that did
-    not is resumed,
-    so that a retried task continues its own run and a rollback finds all of it under one id.
+    not is resumed, so that a retried task continues its own run and a rollback finds all of it under one id.
     """
     newest = newest_generation(asked, existing)
     same = [run for run in existing if run.run_id == newest]
@@ -70,21 +56,24 @@ def newest_generation(asked: str, existing: Sequence[Run]) -> str:
     return ours[-1] if ours else asked
 
 
-def open_attempt(fs: HadoopFileSystem, home: Home, run_id: str, before: Sequence[Run]) -> Attempt:
-    """A folder of this attempt's own. An earlier attempt's folder is renamed to it, which fences that attempt off:
+def take_over(fs: HadoopFileSystem, run: Run) -> Run:
+    """The same run under a folder name of this attempt's own. This fences every earlier attempt off:
 
-    whatever it still tries to rename is not there any more, in either half of a swap.
+    whatever it still tries to rename or to journal is not there any more, in either half of a swap.
     """
+    folder = f"{parent(run.folder)}/{run.run_id}.{uuid.uuid4().hex[:12]}"
+    fs.rename(run.folder, folder)
+    journal_ = Journal(fs, folder)
+    return Run(run.run_id, folder, journal_, journal_.state() or run.state)
+
+
+def open_run(fs: HadoopFileSystem, home: Home, run_id: str, facts: TableFacts, homes_: Iterable[Home]) -> Run:
+    """A new run's folder in a home; its journal says whose run this is, and where its other parts lie."""
     folder = home.run_folder(run_id, uuid.uuid4().hex[:12])
-    earlier = [run for run in before if parent(run.folder) == home.path]
-    if earlier:
-        fs.rename(earlier[-1].folder, folder)
-    attempt = Attempt(home, folder, Journal(fs, folder))
-    attempt.journal.open()
-    return attempt
-
-
-def started(attempt: Attempt, facts: TableFacts, homes_: Iterable[Home]) -> None:
-    """Says in the journal whose run this is, and where its other parts lie."""
-    paths = [home.path for home in homes_]
-    attempt.journal.append(journal.RUN, table=facts.name, location=facts.storage.location, homes=paths)
+    journal_ = Journal(fs, folder)
+    journal_.open()
+    paths = [other.path for other in homes_]
+    journal_.append(journal.RUN, table=facts.name, location=facts.storage.location, homes=paths)
+    state = journal_.state()
+    assert state is not None
+    return Run(run_id, folder, journal_, state)

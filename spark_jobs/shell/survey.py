@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from spark_jobs.core import eligibility, selection
+from spark_jobs.core import eligibility, journal, selection
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.health import Health, Thresholds, assess
@@ -18,6 +18,8 @@ from spark_jobs.core.overlap import overlapping
 from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.fs import Status
+from spark_jobs.shell.journal_store import Run
+from spark_jobs.shell.runs import all_runs
 from spark_jobs.shell.units import list_unit
 
 _LISTING_THREADS = 8
@@ -33,6 +35,8 @@ class UnitSurvey:
     health: Health | None = None
     refusal: Refusal | None = None
     error: str | None = None
+    missing: bool = False
+    stranded: str | None = None
 
     @property
     def flagged(self) -> bool:
@@ -48,7 +52,7 @@ class TableSurvey:
     file_format: str
     units: list[UnitSurvey]
     gone: list[selection.PartitionSpec] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    dead_before: int = 0
 
 
 def survey(
@@ -62,17 +66,18 @@ def survey(
     options = layers.resolve(str(name), facts.properties)
     file_format = eligibility.check_table(facts, options.bucketing, options.enabled)
     _check_root(cluster, facts)
-    places = _places(cluster, facts)
+    places = cluster.metastore.units(facts)
     chosen, gone = _choose(cluster, facts, options, [unit for unit, _ in places], wanted)
     overlaps = overlapping([unit for unit, _ in places], facts)
     # Ancestors are shared by thousands of partitions: one listing of each will do for a look.
     listing = lru_cache(maxsize=None)(cluster.fs.list)
-    look = _Look(cluster, facts, options.thresholds(), overlaps, dict(places), listing)
+    dead_before = int((cluster.now() - options.staging_ttl).timestamp() * 1000)
+    look = _Look(cluster, facts, options.thresholds(), overlaps, dict(places), listing, dead_before)
     with ThreadPoolExecutor(_LISTING_THREADS) as pool:
         units = list(pool.map(look.at, chosen))
     if not facts.partition_keys and units and units[0].refusal is not None:
         raise units[0].refusal
-    return TableSurvey(facts, options, file_format, units, gone)
+    return TableSurvey(facts, options, file_format, _stranded(cluster, facts, units), gone, dead_before)
 
 
 def _check_root(cluster: Cluster, facts: TableFacts) -> None:
@@ -81,12 +86,6 @@ def _check_root(cluster: Cluster, facts: TableFacts) -> None:
     except FileNotFoundError:
         return
     eligibility.check_marks(names, facts.storage.location)
-
-
-def _places(cluster: Cluster, facts: TableFacts) -> list[tuple[Unit, Storage]]:
-    if facts.partition_keys:
-        return cluster.metastore.partitions(facts)
-    return [(Unit((), facts.storage.location), facts.storage)]
 
 
 def _choose(
@@ -116,15 +115,16 @@ class _Look:
     overlaps: Mapping[str, str]
     storages: Mapping[Unit, Storage]
     listing: Listing
+    dead_before: int
 
     def at(self, unit: Unit) -> UnitSurvey:
         """Never raises: one odd unit must not stop the others."""
         try:
             self._check(unit)
             manifest = list_unit(self.cluster.fs, unit.location)
-            check_writers(self.listing, unit.location, self.facts.storage.location)
+            check_writers(self.listing, unit.location, self.facts.storage.location, self.dead_before)
         except FileNotFoundError:
-            return UnitSurvey(unit, Manifest(()), assess(Manifest(()), self.thresholds))
+            return UnitSurvey(unit, Manifest(()), assess(Manifest(()), self.thresholds), missing=True)
         except Refusal as refusal:
             return UnitSurvey(unit, refusal=refusal)
         except (OSError, LakekeeperError) as error:
@@ -132,7 +132,7 @@ class _Look:
         return UnitSurvey(unit, manifest, assess(manifest, self.thresholds))
 
     def _check(self, unit: Unit) -> None:
-        eligibility.check_scheme(unit.location)
+        eligibility.check_place(unit.location)
         found = eligibility.check_storage(self.storages[unit], f"partition {unit} of {self.facts.name}")
         if found != self.facts.storage.format:
             raise Refusal(
@@ -142,14 +142,15 @@ class _Look:
             raise Refusal("LOCATION_OVERLAP", f"{unit.location} overlaps {self.overlaps[unit.key]}")
 
 
-def check_writers(listing: Listing, location: str, root: str) -> None:
+def check_writers(listing: Listing, location: str, root: str, dead_before: int) -> None:
     """Raises Refusal where a writer stages, or another tool left something, between the unit and the table's root.
 
-    Beside a table without partitions lie other people's folders: a writer's staging there is none of ours.
+    Staging untouched since `dead_before` (ms since the epoch) belongs to a writer that is dead. Beside a table without
+    partitions lie other people's folders: a writer's staging there is none of ours.
     """
     for folder in ancestors(location, root):
         for entry in listing(folder):
-            if is_staging(entry.name) and location != root:
+            if is_staging(entry.name) and location != root and entry.mtime >= dead_before:
                 raise Refusal("ACTIVE_WRITER", f"{entry.path} belongs to a writer that has not finished")
             if is_legacy_leftover(entry.name) and entry.name.startswith(name_of(location) + "__"):
                 raise Refusal(
@@ -157,11 +158,35 @@ def check_writers(listing: Listing, location: str, root: str) -> None:
                 )
 
 
+def _stranded(cluster: Cluster, facts: TableFacts, units: list[UnitSurvey]) -> list[UnitSurvey]:
+    """A directory that is missing while a run has not settled it is no healthy partition: its rows lie with the run."""
+    if not any(unit.missing for unit in units):
+        return units
+    runs = all_runs(cluster.fs, facts, [unit.unit for unit in units])
+    return [replace(unit, stranded=_holder(cluster, runs, unit)) if unit.missing else unit for unit in units]
+
+
+def _holder(cluster: Cluster, runs: Sequence[Run], found: UnitSurvey) -> str | None:
+    for run in runs:
+        state = run.state.units.get(found.unit.key)
+        if state is None or state.kind in (journal.COMMITTED, journal.ROLLED_BACK, journal.CLEANED):
+            continue
+        old = run.path(state.swap.old)
+        if cluster.fs.identity(old) == state.swap.live_id:
+            return (
+                f"{found.unit.location} is missing, its originals are in {old}: run {run.run_id} was interrupted."
+                " Clear its task to let it finish, or roll it back"
+            )
+    return None
+
+
 def unit_report(found: UnitSurvey) -> UnitReport:
     """What an analysis says of a unit."""
     unit = found.unit.to_json()
     if found.refusal is not None:
         return UnitReport.of(unit, "skipped", code=found.refusal.code, reason=found.refusal.reason)
+    if found.stranded is not None:
+        return UnitReport.of(unit, "quarantined", reason=found.stranded)
     if found.health is None or found.manifest is None:
         return UnitReport.of(unit, "failed", reason=found.error)
     outcome = "flagged" if found.flagged else "healthy"
@@ -179,5 +204,4 @@ def table_report(found: TableSurvey) -> TableReport:
         format=found.file_format,
         location=found.facts.storage.location,
         units=[*(unit_report(unit) for unit in found.units), *gone],
-        warnings=list(found.warnings),
     )

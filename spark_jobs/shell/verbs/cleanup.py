@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from spark_jobs.core import journal
 from spark_jobs.core.eligibility import TableFacts
-from spark_jobs.core.model import TableName, Unit
+from spark_jobs.core.model import TableName
 from spark_jobs.core.options import Options
 from spark_jobs.core.retention import Candidate, expired
 from spark_jobs.core.wire import TableReport
+from spark_jobs.shell.backup import retire_backup
 from spark_jobs.shell.cluster import Cluster
-from spark_jobs.shell.compaction import remove_empty
 from spark_jobs.shell.job import Job
 from spark_jobs.shell.journal_store import Run
+from spark_jobs.shell.leftovers import remove_empty_folders
 from spark_jobs.shell.retirement import Retirement
 from spark_jobs.shell.runs import all_runs
-from spark_jobs.shell.verbs.rollback import retire_backup, table_units
 
 
 def cleanup_table(job: Job, name: TableName) -> TableReport:
     """One table's part of the report."""
     facts = job.cluster.metastore.table(name)
     options = job.layers.resolve(str(name), facts.properties)
-    units = table_units(job.cluster, facts)
+    units = [unit for unit, _ in job.cluster.metastore.units(facts)]
+    locations = {unit.key: unit.location for unit in units}
     runs = _due(job.cluster, all_runs(job.cluster.fs, facts, units), options)
     report = TableReport(table=str(name), location=facts.storage.location, format=facts.storage.format)
     for run in runs:
-        _clean(job.cluster, facts, run, units, options, report)
+        _clean(job.cluster, facts, run, locations, options, report)
     report.run_id = runs[-1].run_id if len({run.run_id for run in runs}) == 1 else None
     report.reason = None if report.units else "no originals are past the retention"
     return report.conclude(acted=("cleaned",))
@@ -50,19 +52,16 @@ def _clean(
     cluster: Cluster,
     facts: TableFacts,
     run: Run,
-    units: Sequence[Unit],
+    locations: Mapping[str, str],
     options: Options,
     report: TableReport,
 ) -> None:
-    retirement = Retirement(cluster, run, {u.key: u.location for u in units}, options.skip_trash)
-    pending = [unit for unit in run.state.units.values() if unit.cleanable]
+    retirement = Retirement(cluster, run, locations, options.skip_trash)
+    pending = run.state.of_kind(journal.COMMITTED, journal.CLEANUP_CLAIMED)
     retired = retirement.run(pending, options.parallelism, options.dry_run)
-    report.units += [item.report for item in retired]
+    report.units += [item.report for item in retired if item.report]
     report.freed_bytes += sum(item.freed for item in retired)
     report.trashed_bytes += sum(item.trashed for item in retired)
-    if options.dry_run:
-        return
-    retire_backup(cluster, facts, run, options, report)
-    for entry in cluster.fs.list(run.folder):
-        if entry.is_dir and entry.name.startswith("__"):
-            remove_empty(cluster, entry.path)
+    if not options.dry_run:
+        report.warnings += retire_backup(cluster, facts, run, options)
+        remove_empty_folders(cluster, run)

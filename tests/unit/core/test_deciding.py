@@ -9,7 +9,7 @@ from spark_jobs.core.eligibility import (
     Storage,
     TableFacts,
     check_marks,
-    check_scheme,
+    check_place,
     check_table,
     positional,
 )
@@ -143,7 +143,7 @@ def test_plain_external_tables_pass() -> None:
         check_table(facts(bucketed=True, provider="parquet"), bucketing="ignore")
     with pytest.raises(Refusal, match="OPTED_OUT"):
         check_table(facts(), enabled=False)
-    check_scheme("viewfs://cluster/db/t")
+    check_place("viewfs://cluster/db/t")
 
 
 @pytest.mark.parametrize(
@@ -212,6 +212,14 @@ def test_wanted_units_that_are_gone_are_told() -> None:
     found, gone = selection.pick(units, [{"p": None}, {"p": "2"}], ["p"])
     assert (found, gone) == ([units[1]], [{"p": "2"}])
     assert unit_key({"p": None}, ["p"]) == units[1].key
+
+
+def test_wanted_units_must_name_every_key_in_any_case() -> None:
+    upper = [unit("a", Date="d0")]
+    assert selection.pick(upper, [{"date": "d0"}], ["Date"]) == (upper, [])
+    for values in ({}, {"date": "d0", "zzz": "1"}, {"zzz": "1"}):
+        with pytest.raises(UsageError, match="does not name exactly"):
+            selection.pick(upper, [values], ["Date"])
 
 
 def test_globs_choose_tables() -> None:

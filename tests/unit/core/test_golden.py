@@ -55,7 +55,7 @@ def test_reports_are_what_the_jobs_write(name: str) -> None:
     expected = golden(name)
     tables = [_table(table) for table in expected["tables"]]
     report = Report(expected["verb"], expected["version"], expected["run_id"], by_name=True, tables=tables)
-    report.error = expected["error"]
+    report.error, report.usage = expected["error"], expected["outcome"] == "usage"
     made = report.to_json()
     assert made.keys() == expected.keys()
     assert made["outcome"] == expected["outcome"]

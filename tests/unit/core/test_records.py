@@ -65,6 +65,13 @@ def test_carried_files_keep_their_tails() -> None:
     assert layout.fresh_name("000000_0", "ab") == "000000_0-lkab"
 
 
+@pytest.mark.parametrize("name", [".x.inprogress", "_part", "part-0.parquet"])
+def test_carrying_a_file_makes_it_neither_visible_nor_hidden(name: str) -> None:
+    carried = layout.fresh_name(name, "ab")
+    assert carried != name
+    assert FileEntry(carried, 1, 1).is_data == FileEntry(name, 1, 1).is_data
+
+
 def swap(value: str | None = "1") -> Swap:
     files = Manifest.of([FileEntry("a", 1, 2, 3)])
     return Swap((("p", value),), "f:/t/p", "__compact_tmp_1/p", "__old_1/p", "L", "N", files, files, 5)
@@ -103,10 +110,7 @@ def test_a_run_is_what_its_records_add_up_to() -> None:
         ]
     )
     assert state is not None
-    assert [(u.kind, u.restorable) for u in state.units.values()] == [
-        ("COMMITTED", True),
-        ("DISCARDED", False),
-    ]
+    assert [(u.kind, u.final) for u in state.units.values()] == [("COMMITTED", False), ("DISCARDED", True)]
     assert (state.homes, state.backup_table, state.finished) == (("a", "b"), "db.b", False)
     assert state.committed_at == NOW + timedelta(minutes=5)
     assert fold([]) is None
@@ -117,6 +121,30 @@ def test_a_journal_that_makes_no_sense_is_not_acted_on() -> None:
         fold([record(journal.COMMITTED, units=[])])
     with pytest.raises(Unsafe, match="never prepared"):
         fold([record(journal.RUN, table="t"), record(journal.COMMITTED, units=[{"unit": "x"}])])
+
+
+def test_a_unit_that_still_holds_originals_is_never_prepared_again() -> None:
+    first = [record(journal.RUN, table="t"), record(journal.PREPARED, swaps=[swap().to_json()])]
+    units = [{"unit": swap().unit.key}]
+    for kind in (journal.COMMITTED, journal.ROLLBACK_PREPARED, journal.CLEANUP_CLAIMED):
+        with pytest.raises(Unsafe, match=kind):
+            fold([*first, record(kind, units=units), first[1]])
+    for kind in journal.FINAL:
+        assert fold([*first, record(kind, units=units), first[1]]) is not None
+
+
+def test_a_claim_for_cleanup_does_not_make_a_run_younger() -> None:
+    units = [{"unit": swap().unit.key}]
+    state = fold(
+        [
+            record(journal.RUN, table="t"),
+            record(journal.PREPARED, swaps=[swap().to_json()]),
+            record(journal.COMMITTED, 1, units=units),
+            record(journal.CLEANUP_CLAIMED, 90, units=units),
+        ]
+    )
+    assert state is not None
+    assert state.committed_at == NOW + timedelta(minutes=1)
 
 
 def test_every_state_but_five_is_unknown_and_so_left_alone() -> None:

@@ -18,8 +18,10 @@ def table(*outcomes: str, name: str = "db.t") -> TableReport:
     return TableReport(name, units=units).conclude(acted=("compacted",))
 
 
-def report(*tables: TableReport, by_name: bool = True, error: str | None = None) -> Report:
-    return Report("compact", "0.1.0", by_name=by_name, error=error, tables=list(tables))
+def report(
+    *tables: TableReport, by_name: bool = True, error: str | None = None, usage: bool = False
+) -> Report:
+    return Report("compact", "0.1.0", by_name=by_name, error=error, usage=usage, tables=list(tables))
 
 
 @pytest.mark.parametrize(
@@ -51,7 +53,15 @@ def test_the_gravest_outcome_wins() -> None:
         3,
     )
     assert report(TableReport("db.t", "failed", "UNSAFE", "an unreadable journal")).exit_code == 3
-    assert report(table("quarantined"), error="bad").exit_code == 2
+    assert report(table("quarantined"), error="bad", usage=True).exit_code == 2
+
+
+def test_a_job_that_did_not_get_through_never_looks_done() -> None:
+    assert report(error="the metastore is gone").outcome == "failed"
+    assert report(table("compacted"), error="the metastore is gone").outcome == "partial"
+    unfinished = report(table("compacted"))
+    unfinished.complete = False
+    assert unfinished.exit_code == 1
 
 
 def test_totals_are_derived() -> None:

@@ -1,0 +1,399 @@
+"""What goes wrong half-way: no row is lost, nothing of others is deleted, and no report is green that should not be."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from spark_jobs.core.arguments import parse
+from spark_jobs.core.wire import Report
+from spark_jobs.shell import job
+from spark_jobs.shell.executor import Executor
+from spark_jobs.shell.fs import HadoopFileSystem
+from spark_jobs.shell.metastore import Metastore, MetastoreError
+from spark_jobs.shell.restoration import Restoration
+from spark_jobs.shell.rewrite import Rewriter
+from tests.harness.fixtures import Database
+from tests.spark.toolbox import VERBS, Jobs, data_files, many, only, outcomes, rows, tree
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class Killed(BaseException):
+    """As abrupt as a kill: no handler of the jobs catches it."""
+
+
+@pytest.fixture
+def flat(spark: SparkSession, database: Database) -> str:
+    many(spark, database.location("flat"), "SELECT id FROM range(60)", 6)
+    location = database.location("flat")
+    spark.sql(f"CREATE EXTERNAL TABLE {database}.flat (id BIGINT) STORED AS PARQUET LOCATION '{location}'")
+    return f"{database}.flat"
+
+
+@pytest.fixture
+def pair(spark: SparkSession, database: Database) -> str:
+    """Two partitions, `good` and `bad`, of 4 files each."""
+    table, location = f"{database}.pair", database.location("pair")
+    for key in ("good", "bad"):
+        many(spark, f"{location}/k={key}", "SELECT id FROM range(40)", 4)
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (k STRING) STORED AS PARQUET LOCATION '{location}'"
+    )
+    spark.sql(f"MSCK REPAIR TABLE {table}")
+    return table
+
+
+def _ids(spark: SparkSession, table: str) -> set[int]:
+    spark.catalog.refreshTable(table)
+    return {row.id for row in spark.table(table).collect()}
+
+
+def _kill_after_renames(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    left, move = count, Executor._move
+
+    def moving(self: Executor, source: str, target: str, identity: str) -> None:
+        nonlocal left
+        move(self, source, target, identity)
+        left -= 1
+        if left == 0:
+            raise Killed
+
+    def undo(*_: object) -> None:
+        raise Killed
+
+    monkeypatch.setattr(Executor, "_move", moving)
+    monkeypatch.setattr(Executor, "undo", undo)
+
+
+def _fail_bad(monkeypatch: pytest.MonkeyPatch) -> None:
+    write = Rewriter.write
+
+    def failing(self: Rewriter, plan: Any) -> None:
+        if "k=bad" in plan.target:
+            raise OSError("no space left")
+        write(self, plan)
+
+    monkeypatch.setattr(Rewriter, "write", failing)
+
+
+def _kill_rollback_in_its_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    move = Restoration._move
+
+    def moving(self: Restoration, source: str, target: str, identity: str) -> None:
+        move(self, source, target, identity)
+        raise Killed
+
+    monkeypatch.setattr(Restoration, "_move", moving)
+
+
+def test_an_undo_that_fails_is_never_called_settled(
+    spark: SparkSession, jobs: Jobs, database: Database, flat: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = _ids(spark, flat)
+    rename = HadoopFileSystem.rename
+
+    def safe_mode(self: HadoopFileSystem, source: str, target: str) -> None:
+        if target.endswith("/flat") and "/.lakekeeper-" not in target:
+            raise OSError("the NameNode is in safe mode")
+        rename(self, source, target)
+
+    monkeypatch.setattr(HadoopFileSystem, "rename", safe_mode)
+    first = jobs("compact", "--table", flat, "--run-id", "r1")
+    assert (first["exit_code"], outcomes(first)) == (3, ["quarantined"])
+    monkeypatch.undo()
+    other = jobs("analyze", "--table", flat)
+    assert (other["exit_code"], outcomes(other)) == (3, ["quarantined"])
+    assert "run r1 was interrupted" in only(other)["units"][0]["reason"]
+
+    again = jobs("compact", "--table", flat, "--run-id", "r1")
+
+    assert (again["exit_code"], outcomes(again)) == (0, ["compacted"])
+    assert _ids(spark, flat) == before
+
+
+def test_rows_added_to_what_is_then_undone_are_kept(
+    spark: SparkSession, jobs: Jobs, database: Database, flat: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A slow writer closes a file in the originals while another appends to the directory that replaced them."""
+    sweep = Executor._sweep
+
+    def sweeping(self: Executor, swap: Any, places: Any) -> None:
+        many(spark, places.old, "SELECT 777L AS id", 1)
+        many(spark, places.live, "SELECT 888L AS id", 1)
+        sweep(self, swap, places)
+
+    monkeypatch.setattr(Executor, "_sweep", sweeping)
+    report = jobs("compact", "--table", flat)
+    assert outcomes(report) == ["changed"]
+    assert _ids(spark, flat) == {*range(60), 777, 888}
+
+
+def test_rows_added_between_a_kill_and_its_retry_are_kept(
+    spark: SparkSession, jobs: Jobs, database: Database, flat: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _kill_after_renames(monkeypatch, 2)
+    with pytest.raises(Killed):
+        jobs("compact", "--table", flat, "--run-id", "r1")
+    monkeypatch.undo()
+    old = next((database.path / ".lakekeeper-flat").glob("r1.*/__old_*/flat"))
+    many(spark, old.as_uri(), "SELECT 777L AS id", 1)
+    many(spark, database.location("flat"), "SELECT 888L AS id", 1)
+
+    report = jobs("compact", "--table", flat, "--run-id", "r1")
+
+    assert (report["exit_code"], outcomes(report)) == (0, ["compacted"])
+    assert sorted(row.id for row in spark.table(flat).collect()) == [*range(60), 777, 888]
+
+
+@pytest.mark.parametrize("renames", [1, 2])
+def test_a_killed_run_can_be_rolled_back(
+    spark: SparkSession,
+    jobs: Jobs,
+    database: Database,
+    flat: str,
+    monkeypatch: pytest.MonkeyPatch,
+    renames: int,
+) -> None:
+    originals = data_files(database.path / "flat")
+    _kill_after_renames(monkeypatch, renames)
+    with pytest.raises(Killed):
+        jobs("compact", "--table", flat, "--run-id", "r1")
+    monkeypatch.undo()
+    report = jobs("rollback", "--table", flat, request={"runs": {flat: ["r1"]}})
+    assert report["exit_code"] == 0
+    assert data_files(database.path / "flat") == originals
+    assert jobs("rollback", "--table", flat, "--run-id", "r1")["outcome"] == "nothing"
+
+
+def test_a_retry_leaves_units_alone_that_its_run_has_swapped(
+    spark: SparkSession, jobs: Jobs, database: Database, pair: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Small files that came since are for the next run: compacted again, the real originals would be forgotten."""
+    originals = tree(database.path / "pair")
+    _fail_bad(monkeypatch)
+    assert jobs("compact", "--table", pair, "--run-id", "r1")["outcome"] == "partial"
+    monkeypatch.undo()
+    many(spark, f"{database.location('pair')}/k=good", "SELECT 900 + id AS id FROM range(6)", 3)
+
+    report = jobs("compact", "--table", pair, "--run-id", "r1")
+
+    assert (report["outcome"], outcomes(report)) == ("done", ["compacted"] * 2)
+    assert outcomes(jobs("rollback", "--table", pair, "--run-id", "r1")) == ["restored"] * 2
+    now = tree(database.path / "pair")
+    assert {path: now.get(path) for path in originals} == originals
+    assert len(now) == len(originals) + 3
+    assert not list(database.path.rglob("__old_*"))
+
+
+def test_a_rollback_that_was_killed_is_finished_by_the_retry(
+    spark: SparkSession, jobs: Jobs, database: Database, pair: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = rows(spark, pair)
+    _fail_bad(monkeypatch)
+    _kill_rollback_in_its_gap(monkeypatch)
+    undo = {"arguments": {"on_failure": "undo"}}
+    with pytest.raises(Killed):
+        jobs("compact", "--table", pair, "--run-id", "r1", request=undo)
+    monkeypatch.undo()
+    assert jobs("analyze", "--table", pair)["exit_code"] == 3
+
+    report = jobs("compact", "--table", pair, "--run-id", "r1", request=undo)
+
+    assert (report["outcome"], outcomes(report)) == ("done", ["compacted"] * 2)
+    assert rows(spark, pair) == before
+
+
+def test_on_failure_undo_says_what_it_could_not_put_back(
+    jobs: Jobs, pair: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(*_: object) -> None:
+        raise OSError("denied")
+
+    _fail_bad(monkeypatch)
+    monkeypatch.setattr(Restoration, "_swap_back", denied)
+    report = only(jobs("compact", "--table", pair, request={"arguments": {"on_failure": "undo"}}))
+    assert "k=good could not be put back" in report["reason"]
+
+
+def test_a_directory_made_anew_during_a_rollback_is_quarantined(
+    spark: SparkSession, jobs: Jobs, database: Database, flat: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs("compact", "--table", flat, "--run-id", "r1")
+    _kill_rollback_in_its_gap(monkeypatch)
+    with pytest.raises(Killed):
+        jobs("rollback", "--table", flat)
+    monkeypatch.undo()
+    many(spark, database.location("flat"), "SELECT 999L AS id", 1)
+    report = jobs("rollback", "--table", flat)
+    unit = only(report)["units"][0]
+    assert (report["exit_code"], unit["outcome"]) == (3, "quarantined")
+    assert "__undone_" in unit["reason"]
+    assert "__old_" in unit["reason"]
+
+
+def test_a_cleanup_that_stopped_short_neither_ages_nor_ends_the_run(
+    spark: SparkSession, jobs: Jobs, database: Database, flat: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = only(jobs("compact", "--table", flat, "--run-id", "r1"))["backup_table"]
+    many(spark, database.location("flat"), "SELECT 100 + id AS id FROM range(10)", 5)
+    second = only(jobs("compact", "--table", flat, "--run-id", "r2"))["backup_table"]
+
+    def denied(*_: object) -> None:
+        raise OSError("denied")
+
+    monkeypatch.setattr(HadoopFileSystem, "delete_tree", denied)
+    stopped = jobs("cleanup", "--table", flat, "--keep-last", "1", "--skip-trash")
+    assert (stopped["outcome"], outcomes(stopped)) == ("failed", ["failed"])
+    assert spark.catalog.tableExists(first)
+    monkeypatch.undo()
+
+    cleaned = only(jobs("cleanup", "--table", flat, "--keep-last", "1", "--skip-trash"))
+
+    assert (cleaned["run_id"], spark.catalog.tableExists(first)) == ("r1", False)
+    assert spark.table(second).count() == 70
+    assert outcomes(jobs("rollback", "--table", flat, "--run-id", "r2")) == ["restored"]
+
+
+def test_what_a_cleanup_claimed_and_kept_can_still_be_rolled_back(
+    jobs: Jobs, database: Database, flat: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    originals = data_files(database.path / "flat")
+    jobs("compact", "--table", flat, "--run-id", "r1")
+
+    def denied(*_: object) -> None:
+        raise OSError("denied")
+
+    monkeypatch.setattr(HadoopFileSystem, "delete_tree", denied)
+    jobs("cleanup", "--table", flat, "--skip-trash")
+    monkeypatch.undo()
+    assert outcomes(jobs("rollback", "--table", flat, "--run-id", "r1")) == ["restored"]
+    assert data_files(database.path / "flat") == originals
+
+
+def test_cleanup_keeps_originals_that_the_metastore_reads(
+    spark: SparkSession, jobs: Jobs, database: Database, pair: str
+) -> None:
+    jobs("compact", "--table", pair)
+    old = next((database.path / "pair" / ".lakekeeper").glob("*.*/__old_*/k=good"))
+    spark.sql(f"ALTER TABLE {pair} PARTITION (k='good') SET LOCATION 'file://{old}'")
+    before = rows(spark, pair)
+    report = jobs("cleanup", "--table", pair, "--skip-trash")
+    assert (report["exit_code"], sorted(outcomes(report))) == (3, ["cleaned", "quarantined"])
+    assert rows(spark, pair) == before
+    units = {u["unit"]["k"]: u["code"] for u in only(jobs("analyze", "--table", pair))["units"]}
+    assert units == {"good": "BACKUP", "bad": None}
+
+
+def test_a_zombie_that_was_fenced_changes_nothing_and_breaks_nothing(
+    spark: SparkSession, jobs: Jobs, database: Database, flat: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = _ids(spark, flat)
+    write, calls = Rewriter.write, []
+
+    def slow(self: Rewriter, plan: Any) -> None:
+        calls.append(plan)
+        if len(calls) == 1:
+            calls.append(jobs("compact", "--table", flat, "--run-id", "r1"))
+        write(self, plan)
+
+    monkeypatch.setattr(Rewriter, "write", slow)
+    zombie = jobs("compact", "--table", flat, "--run-id", "r1")
+    monkeypatch.undo()
+
+    assert outcomes(calls[1 if isinstance(calls[1], dict) else 2]) == ["compacted"]
+    assert zombie["exit_code"] != 0
+    assert _ids(spark, flat) == before
+    assert outcomes(jobs("rollback", "--table", flat)) == ["restored"]
+    assert _ids(spark, flat) == before
+    assert jobs("compact", "--table", flat, "--run-id", "r2")["exit_code"] == 0
+    assert jobs("cleanup", "--table", flat, "--skip-trash")["exit_code"] == 0
+    assert _ids(spark, flat) == before
+
+
+def test_hidden_files_stay_hidden_when_they_are_carried(
+    spark: SparkSession, jobs: Jobs, database: Database, flat: str
+) -> None:
+    jobs("compact", "--table", flat)
+    (database.path / "flat" / ".part.inprogress").write_bytes(b"not parquet yet")
+    assert outcomes(jobs("rollback", "--table", flat)) == ["restored"]
+    assert _ids(spark, flat) == set(range(60))
+    assert list((database.path / "flat").glob(".lk*inprogress"))
+
+
+def test_a_success_marker_that_was_renewed_does_not_stop_a_rollback(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    location = database.location("marked")
+    spark.range(60).repartition(6).write.parquet(location)
+    table = f"{database}.marked"
+    spark.sql(f"CREATE EXTERNAL TABLE {table} (id BIGINT) STORED AS PARQUET LOCATION '{location}'")
+    jobs("compact", "--table", table)
+    time.sleep(0.01)
+    spark.range(100, 105).write.mode("append").parquet(location)
+    assert outcomes(jobs("rollback", "--table", table)) == ["restored"]
+    assert _ids(spark, table) == {*range(60), *range(100, 105)}
+    assert not list(database.path.rglob("__undone_*"))
+
+
+def test_a_metastore_that_is_down_is_no_empty_database(
+    spark: SparkSession, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def down(*_: object) -> None:
+        raise MetastoreError("cannot look up the database: connection refused")
+
+    monkeypatch.setattr(Metastore, "database_exists", down)
+    report = Report("compact", "0.1.0")
+    job.run(spark, parse("compact", ["--database", str(database)], ""), VERBS["compact"], report)
+    assert (report.outcome, report.exit_code) == ("failed", 1)
+    assert "connection refused" in (report.error or "")
+
+
+def test_units_of_a_request_are_taken_whole_or_not_at_all(
+    spark: SparkSession, jobs: Jobs, database: Database, pair: str
+) -> None:
+    before = tree(database.path)
+    bad = jobs("compact", "--table", pair, request={"units": {pair: [{"zzz": "x"}]}})
+    assert (bad["exit_code"], tree(database.path)) == (2, before)
+    upper = jobs(
+        "compact", "--table", pair, "--run-id", "r5", request={"units": {pair.upper(): [{"K": "good"}]}}
+    )
+    assert outcomes(upper) == ["compacted"]
+    assert outcomes(jobs("rollback", "--table", pair, request={"runs": {pair.title(): ["r5"]}})) == [
+        "restored"
+    ]
+
+
+def test_a_table_that_was_renamed_keeps_its_way_back(
+    spark: SparkSession, jobs: Jobs, database: Database, flat: str
+) -> None:
+    originals = data_files(database.path / "flat")
+    jobs("compact", "--table", flat, "--run-id", "r1")
+    spark.sql(f"ALTER TABLE {flat} RENAME TO {database}.renamed")
+    report = jobs("rollback", "--table", f"{database}.renamed", "--run-id", "r1")
+    assert outcomes(report) == ["restored"]
+    assert data_files(database.path / "flat") == originals
+    assert Path(database.path / "flat").exists()
+
+
+def test_a_spark_table_with_an_upper_case_key_goes_through(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    table, location = f"{database}.upper", database.location("upper")
+    spark.sql(
+        f"CREATE TABLE {table} (id BIGINT, Day STRING) USING parquet PARTITIONED BY (Day) LOCATION '{location}'"
+    )
+    for start in range(3):
+        spark.sql(f"INSERT INTO {table} SELECT id, IF(id = 0, NULL, 'd') FROM range({start}, {start} + 5)")
+    before = rows(spark, table)
+    report = only(jobs("compact", "--table", table, "--sort-columns", "day,id"))
+    assert {u["outcome"] for u in report["units"]} <= {"compacted", "healthy"}
+    assert "compacted" in {u["outcome"] for u in report["units"]}
+    assert rows(spark, table) == before
+    assert set(outcomes(jobs("rollback", "--table", table))) == {"restored"}
+    assert rows(spark, table) == before
+    assert not spark.catalog.tableExists(report["backup_table"])
