@@ -126,8 +126,10 @@ class HadoopFileSystem:
             self._context(source).rename(self._path(source), self._path(target), self._refuse)
 
     def mkdirs(self, path: str) -> None:
+        """Makes a directory and its parents; a local disk says no by returning false, HDFS by raising."""
         with java_errors(f"cannot create {path}"):
-            self._fs(path).mkdirs(self._path(path))
+            if not self._fs(path).mkdirs(self._path(path)):
+                raise PermissionError(f"cannot create {path}: the file system declined")
 
     def create(self, path: str, data: bytes) -> None:
         """Writes a new file and flushes it to disk; raises FileExistsError where there is one.

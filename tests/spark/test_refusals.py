@@ -230,3 +230,29 @@ def test_unknown_options_name_the_nearest_one(jobs: Jobs) -> None:
     assert "did you mean 'block_size_mb'" in report["error"]
     other = jobs("analyze", "--table", "a.b", request={"option": {}})
     assert "unknown key 'option'" in other["error"]
+
+
+def test_a_table_beside_which_nothing_can_be_written_is_refused_before_any_work(
+    spark: SparkSession, jobs: Jobs, database: Database, files: str
+) -> None:
+    """Root may write everywhere, so a file stands where the folder must go."""
+    table = _create(spark, database, f"STORED AS PARQUET LOCATION '{files}'")
+    (database.path / ".lakekeeper-t").write_text("not a folder")
+    before = tree(database.path)
+    report = jobs("compact", "--table", table)
+    assert report["exit_code"] == 1
+    assert ".lakekeeper-t" in only(report)["reason"]
+    assert tree(database.path) == before
+
+
+def test_a_user_without_permission_is_told_so(
+    spark: SparkSession, jobs: Jobs, database: Database, files: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(*_: object) -> None:
+        raise PermissionError("Permission denied: user=etl, access=WRITE, inode=/db")
+
+    monkeypatch.setattr("spark_jobs.shell.fs.HadoopFileSystem.mkdirs", denied)
+    table = _create(spark, database, f"STORED AS PARQUET LOCATION '{files}'")
+    report = jobs("compact", "--table", table)
+    _refused(report, "NOT_WRITABLE")
+    assert "user=etl" in only(report)["reason"]
