@@ -46,8 +46,8 @@ class Executor:
         last_check()
         self._check_unchanged(swap, places)
         try:
-            self._move(places.live, places.old, swap.live_id)
-            self._move(places.new, places.live, swap.new_id)
+            self._fs.move(places.live, places.old, swap.live_id)
+            self._fs.move(places.new, places.live, swap.new_id)
             self._sweep(swap, places)
         except BaseException as error:
             log.warning("%s: undoing the swap: %s", swap.unit, error)
@@ -80,14 +80,6 @@ class Executor:
         if changes:
             raise UnitChanged(f"{places.live} changed during the swap: {changes}")
 
-    def _move(self, source: str, target: str, identity: str) -> None:
-        """A refusing rename; an error after success is told from a failure by where the directory is."""
-        try:
-            self._fs.rename(source, target)
-        except OSError:
-            if self._fs.identity(target) != identity:
-                raise
-
     def where(self, swap: Swap) -> Where:
         places = Places.of(swap, self._folder)
         found = [self._fs.identity(path) for path in (places.live, places.old, places.new)]
@@ -99,9 +91,9 @@ class Executor:
         places = Places.of(swap, self._folder)
         where = self.where(swap)
         if where is Where.SWAPPED:
-            self._move(places.live, places.new, swap.new_id)
+            self._fs.move(places.live, places.new, swap.new_id)
         if where in (Where.SWAPPED, Where.GAP, Where.NEW_LOST):
-            self._move(places.old, places.live, swap.live_id)
+            self._fs.move(places.old, places.live, swap.live_id)
         after = self.where(swap)
         if after not in (Where.BEFORE, Where.RESTORED):
             raise Unsafe(f"{places.live} is in {after.value}; look at it, {places.old} and {places.new}")

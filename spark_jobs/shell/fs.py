@@ -125,6 +125,14 @@ class HadoopFileSystem:
         with java_errors(f"cannot rename {source} to {target}"):
             self._context(source).rename(self._path(source), self._path(target), self._refuse)
 
+    def move(self, source: str, target: str, identity: str) -> None:
+        """Renames the directory of this identity; an error after success is told from a failure by where it is then."""
+        try:
+            self.rename(source, target)
+        except OSError:
+            if self.identity(target) != identity:
+                raise
+
     def mkdirs(self, path: str) -> None:
         """Makes a directory and its parents; a local disk says no by returning false, HDFS by raising."""
         with java_errors(f"cannot create {path}"):

@@ -148,26 +148,18 @@ class Restoration:
         elif live is None:
             self._check_location(swap)
             self._check_originals(swap)
-            self._move(self._run.path(swap.old), swap.live, swap.live_id)
+            self._cluster.fs.move(self._run.path(swap.old), swap.live, swap.live_id)
         return replace(step, carried=carry(self._cluster.fs, swap.compacted, undone, swap.live))
 
     def _swap_back(self, swap: Swap, undone: str) -> None:
-        self._move(swap.live, undone, swap.new_id)
+        self._cluster.fs.move(swap.live, undone, swap.new_id)
         try:
             changes = swap.compacted.diff(list_unit(self._cluster.fs, undone))
             self._check_lost(swap, [file.name for file in changes.lost if file.is_data])
-            self._move(self._run.path(swap.old), swap.live, swap.live_id)
+            self._cluster.fs.move(self._run.path(swap.old), swap.live, swap.live_id)
         except Exception:
-            self._move(undone, swap.live, swap.new_id)
+            self._cluster.fs.move(undone, swap.live, swap.new_id)
             raise
-
-    def _move(self, source: str, target: str, identity: str) -> None:
-        """A refusing rename; an error after success is told from a failure by where the directory is."""
-        try:
-            self._cluster.fs.rename(source, target)
-        except OSError:
-            if self._cluster.fs.identity(target) != identity:
-                raise
 
     def _tidy(self, step: _Step) -> None:
         undone = self._run.path(self._relative(step))

@@ -54,9 +54,9 @@ def _ids(spark: SparkSession, table: str) -> set[int]:
 
 
 def _kill_after_renames(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
-    left, move = count, Executor._move
+    left, move = count, HadoopFileSystem.move
 
-    def moving(self: Executor, source: str, target: str, identity: str) -> None:
+    def moving(self: HadoopFileSystem, source: str, target: str, identity: str) -> None:
         nonlocal left
         move(self, source, target, identity)
         left -= 1
@@ -66,7 +66,7 @@ def _kill_after_renames(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     def undo(*_: object) -> None:
         raise Killed
 
-    monkeypatch.setattr(Executor, "_move", moving)
+    monkeypatch.setattr(HadoopFileSystem, "move", moving)
     monkeypatch.setattr(Executor, "undo", undo)
 
 
@@ -82,13 +82,14 @@ def _fail_bad(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _kill_rollback_in_its_gap(monkeypatch: pytest.MonkeyPatch) -> None:
-    move = Restoration._move
+    move = HadoopFileSystem.move
 
-    def moving(self: Restoration, source: str, target: str, identity: str) -> None:
+    def moving(self: HadoopFileSystem, source: str, target: str, identity: str) -> None:
         move(self, source, target, identity)
-        raise Killed
+        if "/__undone_" in target:
+            raise Killed
 
-    monkeypatch.setattr(Restoration, "_move", moving)
+    monkeypatch.setattr(HadoopFileSystem, "move", moving)
 
 
 def test_an_undo_that_fails_is_never_called_settled(

@@ -9,6 +9,7 @@ import pytest
 
 from spark_jobs.core.journal import PREPARED
 from spark_jobs.shell.executor import Executor
+from spark_jobs.shell.fs import HadoopFileSystem
 from spark_jobs.shell.journal_store import Journal
 from spark_jobs.shell.rewrite import Rewriter
 from tests.harness.fixtures import Database
@@ -149,9 +150,9 @@ def test_a_retry_settles_what_a_killed_attempt_left(
 def _kill(monkeypatch: pytest.MonkeyPatch, after: str) -> None:
     """Dies at the given point, and lets no undo run."""
     renames = {"prepared": 0, "first rename": 1, "both renames": 2}[after]
-    move = Executor._move
+    move = HadoopFileSystem.move
 
-    def moving(self: Executor, source: str, target: str, identity: str) -> None:
+    def moving(self: HadoopFileSystem, source: str, target: str, identity: str) -> None:
         nonlocal renames
         if renames == 0:
             raise _Killed
@@ -163,7 +164,7 @@ def _kill(monkeypatch: pytest.MonkeyPatch, after: str) -> None:
     def undo(*_: object) -> None:
         raise _Killed
 
-    monkeypatch.setattr(Executor, "_move", moving)
+    monkeypatch.setattr(HadoopFileSystem, "move", moving)
     monkeypatch.setattr(Executor, "undo", undo)
 
 
@@ -199,8 +200,6 @@ def test_the_journal_says_what_was_intended_before_anything_moves(
     live = (database.path / "flat").stat().st_ino
     jobs("compact", "--table", table, "--run-id", "r1")
     (folder,) = (database.path / ".lakekeeper-flat").glob("r1.*")
-    from spark_jobs.shell.fs import HadoopFileSystem
-
     records = Journal(HadoopFileSystem(spark), Path(folder).as_uri()).records()
     prepared = next(record for record in records if record.kind == PREPARED)
     assert prepared.body["swaps"][0]["live_id"].endswith(f":{live}")
