@@ -17,7 +17,7 @@ JAVA = 17
 
 VENV_HINT = "Python cannot make a virtual environment; on Debian and Ubuntu: apt-get install python3.11-venv"
 NETWORK_HINT = (
-    "Is there a network? A package index other than pypi.org is taken from pip's own settings"
+    "Is there a network? A package index other than PyPI is taken from pip's own settings"
     " (pip config set global.index-url ...) or from UV_DEFAULT_INDEX."
 )
 
