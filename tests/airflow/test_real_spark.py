@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
 from lakekeeper_provider.operators.compact import CompactOperator
 from lakekeeper_provider.operators.rollback import RollbackOperator
+from lakekeeper_provider.sensors.small_files import SmallFilesSensor
 from tests.airflow.conftest import connection
 from tests.airflow.support import context
 
@@ -70,6 +72,12 @@ def test_analyze_compact_and_roll_back(events, real_spark):
     assert (table["before"]["files"], table["after"]["files"]) == (40, 2)
     assert files(events) == [1, 1]
 
+    watching = SmallFilesSensor(task_id="watch", table="shop.events")
+    assert not watching.poke(context()).is_done
+
     undone = RollbackOperator(task_id="rollback", compaction=compaction).execute(context())
     assert undone["outcome"] == "done"
     assert files(events) == [20, 20]
+    found = watching.poke(context())
+    assert found.is_done
+    assert xcom.flagged_units([found.xcom_value]) == {"shop.events": [{"d": "0"}, {"d": "1"}]}
