@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -62,12 +63,13 @@ def connection(host: str = "local[2]", **extra: Any) -> str:
 
 @pytest.fixture(scope="session")
 def airflow_db() -> Path:
-    """A migrated database."""
+    """The home of a migrated database; `pristine.db` beside it stays as it was before any test ran a DAG."""
     home = Path(HOME.name)
     done = subprocess.run(
         [sys.executable, "-m", "airflow", "db", "migrate"], capture_output=True, text=True, cwd=home
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    shutil.copy(home / "airflow.db", home / "pristine.db")
     return home
 
 

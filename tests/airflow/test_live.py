@@ -15,7 +15,7 @@ pytestmark = pytest.mark.live
 
 @pytest.fixture(scope="module")
 def airflow(airflow_db, tmp_path_factory) -> Iterator[LiveAirflow]:
-    with LiveAirflow(tmp_path_factory.mktemp("live") / "home", airflow_db / "airflow.db") as running:
+    with LiveAirflow(tmp_path_factory.mktemp("live") / "home", airflow_db / "pristine.db") as running:
         yield running
 
 
