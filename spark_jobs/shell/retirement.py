@@ -94,7 +94,7 @@ class Retirement:
             self._run.journal.append(kind, units=units)
 
     def _would(self, item: Retired) -> Retired:
-        report = _report(item.state.swap, "nothing", "dry run: its originals would be deleted")
+        report = _report(item.state.swap, "flagged", "dry run: its originals would be deleted")
         return replace(item, report=report)
 
     def _place(self, swap: Swap) -> str:

@@ -138,6 +138,16 @@ class LiveRun:
         found = self.airflow.call("GET", f"{self.path}/taskInstances")["task_instances"]
         return sorted((ti for ti in found if ti["task_id"] == task_id), key=lambda ti: int(ti["map_index"]))
 
+    def states(self) -> str:
+        """Every task's state and the end of the failed ones' logs, for an assertion's message."""
+        found = self.airflow.call("GET", f"{self.path}/taskInstances")["task_instances"]
+        lines = [f"{ti['task_id']} {ti['state']} try {ti['try_number']}" for ti in found]
+        for ti in found:
+            if ti["state"] == "failed":
+                logs = sorted((self.airflow.home / "logs").glob(f"**/task_id={ti['task_id']}/**/*.log"))
+                lines += [path.read_text()[-1500:] for path in logs[-1:]]
+        return "\n".join(lines)
+
     def state(self, task_id: str) -> Any:
         [instance] = self.tasks(task_id)
         return instance["state"]

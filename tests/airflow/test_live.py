@@ -177,7 +177,7 @@ def test_backups_are_deleted_only_after_approval(airflow, waiting, answer, delet
     details = f"{run.path}/taskInstances/approve/-1/hitlDetails"
     assert "- shop.a" in airflow.call("GET", details)["body"]
     airflow.call("PATCH", details, {"chosen_options": [answer]})
-    assert run.end() == "success"
+    assert run.end() == "success", run.states()
     assert run.state("delete") == deletion
     deletions = [call["request"]["arguments"] for call in airflow.spark.calls[submitted + 1 :]]
     assert deletions == ([{"older_than": "7d", "keep_last": 1}] if answer == "Approve" else [])

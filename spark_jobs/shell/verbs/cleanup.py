@@ -31,7 +31,7 @@ def cleanup_table(job: Job, name: TableName) -> TableReport:
         _clean(job.cluster, facts, run, locations, options, report)
     report.run_id = runs[-1].run_id if len({run.run_id for run in runs}) == 1 else None
     report.reason = None if report.units else "no originals are past the retention"
-    return report.conclude(acted=("cleaned",))
+    return report.conclude(acted=("cleaned", "flagged"))
 
 
 def _due(cluster: Cluster, runs: Sequence[Run], options: Options) -> list[Run]:
