@@ -27,8 +27,9 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
     """One table's part of the report."""
     facts = job.cluster.metastore.table(name)
     options = job.layers.resolve(str(name), facts.properties)
-    locations = {unit.key: unit.location for unit, _ in job.cluster.metastore.units(facts)}
-    runs = all_runs(job.cluster.fs, facts, [unit for unit, _ in job.cluster.metastore.units(facts)])
+    units = [unit for unit, _ in job.cluster.metastore.units(facts)]
+    locations = {unit.key: unit.location for unit in units}
+    runs = all_runs(job.cluster.fs, facts, units)
     wanted = _wanted(job, name, runs)
     chosen = [run for run in runs if run.run_id in wanted and _holds_originals(run)]
     report = TableReport(table=str(name), location=facts.storage.location, format=facts.storage.format)
