@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from pyspark.sql import SparkSession
 
+from spark_jobs.shell.clock import SystemClock
 from spark_jobs.shell.footers import FooterReader
 from spark_jobs.shell.fs import HadoopFileSystem
-from spark_jobs.shell.journal_store import utc_now
 from spark_jobs.shell.metastore import Metastore
+from spark_jobs.shell.ports import Catalog, Clock, FileSystem, Footers, Pools, Rewriting
 from spark_jobs.shell.rewrite import Rewriter
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """File system, metastore, footers, rewriting and the clock."""
+    """File system, metastore, footers, rewriting, time and threads."""
 
-    fs: HadoopFileSystem
-    metastore: Metastore
-    footers: FooterReader
-    rewriter: Rewriter
-    now: Callable[[], datetime] = utc_now
+    fs: FileSystem
+    metastore: Catalog
+    footers: Footers
+    rewriter: Rewriting
+    clock: Clock = field(default_factory=SystemClock)
+    pool: Pools = ThreadPoolExecutor
 
     @classmethod
     def of(cls, spark: SparkSession) -> Cluster:
         fs = HadoopFileSystem(spark)
         return cls(fs, Metastore(spark, fs), FooterReader(spark), Rewriter(spark))
+
+    def now(self) -> datetime:
+        return self.clock.now()

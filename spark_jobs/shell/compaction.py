@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 
@@ -22,7 +21,7 @@ from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.executor import Executor
 from spark_jobs.shell.journal_store import Run
 from spark_jobs.shell.leftovers import MARKERS, remove_empty_folders
-from spark_jobs.shell.rewrite import Rewrite
+from spark_jobs.shell.ports import Pool, Rewrite
 from spark_jobs.shell.survey import Listing, TableSurvey, UnitSurvey, check_writers
 from spark_jobs.shell.units import list_unit
 
@@ -65,13 +64,13 @@ class Compaction:
         """Waves of units side by side: one PREPARED and one COMMITTED record serve a whole wave."""
         wave = self._table.options.parallelism * 4
         outcomes = []
-        with ThreadPoolExecutor(self._table.options.parallelism) as pool:
+        with self._cluster.pool(self._table.options.parallelism) as pool:
             for start in range(0, len(units), wave):
                 outcomes += self._wave(pool, units[start : start + wave], len(units))
         remove_empty_folders(self._cluster, self._run)
         return outcomes
 
-    def _wave(self, pool: ThreadPoolExecutor, units: Sequence[UnitSurvey], total: int) -> list[Outcome]:
+    def _wave(self, pool: Pool, units: Sequence[UnitSurvey], total: int) -> list[Outcome]:
         prepared = list(pool.map(self._guarded_write, units))
         written = [item for item in prepared if isinstance(item, Written)]
         outcomes = [item for item in prepared if isinstance(item, Outcome)]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from spark_jobs.core.errors import UnitChanged, Unsafe
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.recovery import Where, locate
-from spark_jobs.shell.fs import HadoopFileSystem
 from spark_jobs.shell.leftovers import carry, forget
+from spark_jobs.shell.ports import FileSystem
 from spark_jobs.shell.units import list_unit
 
 log = logging.getLogger("lakekeeper")
@@ -33,7 +33,7 @@ class Places:
 class Executor:
     """Swaps, and undoes swaps, of one run folder."""
 
-    def __init__(self, fs: HadoopFileSystem, folder: str) -> None:
+    def __init__(self, fs: FileSystem, folder: str) -> None:
         self._fs = fs
         self._folder = folder
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -13,7 +12,7 @@ from urllib.parse import unquote
 from py4j.protocol import Py4JJavaError
 
 from spark_jobs.core.errors import LakekeeperError
-from spark_jobs.core.model import FileEntry, Manifest, name_of
+from spark_jobs.shell.ports import FileSystem, FileSystemError, Status
 
 #: Java exceptions as their Python kin, so that nothing above this module knows the JVM.
 _ERRORS: dict[str, type[OSError]] = {
@@ -26,31 +25,9 @@ _ERRORS: dict[str, type[OSError]] = {
 }
 
 
-class FileSystemError(OSError):
-    """Any other failure of the file system; its outcome is unknown."""
-
-
 def decode_location(location: str) -> str:
     """A `java.net.URI`'s text as a Hadoop path's text: `%25` becomes `%`."""
     return unquote(location).rstrip("/")
-
-
-@dataclass(frozen=True)
-class Status:
-    """One entry of a directory; times in ms since the epoch."""
-
-    path: str
-    is_dir: bool
-    length: int
-    mtime: int
-    file_id: int | None = None
-
-    @property
-    def name(self) -> str:
-        return name_of(self.path)
-
-    def entry(self) -> FileEntry:
-        return FileEntry(self.name, self.length, self.mtime, self.file_id)
 
 
 @contextmanager
@@ -64,7 +41,7 @@ def java_errors(what: str) -> Iterator[None]:
         raise _ERRORS.get(kind, FileSystemError)(f"{what}: {message}") from None
 
 
-class HadoopFileSystem:
+class HadoopFileSystem(FileSystem):
     """Files and directories through Hadoop's own client, on whatever file system a URI names."""
 
     def __init__(self, spark: Any) -> None:
@@ -83,7 +60,7 @@ class HadoopFileSystem:
         with java_errors(f"cannot resolve {path}"):
             return str(self._fs(path).makeQualified(self._path(path)).toString())
 
-    def list(self, path: str) -> list[Status]:
+    def list(self, path: str) -> Sequence[Status]:
         """The entries of a directory in one call; raises FileNotFoundError."""
         with java_errors(f"cannot list {path}"):
             rows = json.loads(self._mapper.writeValueAsString(self._fs(path).listStatus(self._path(path))))
@@ -117,6 +94,14 @@ class HadoopFileSystem:
             f"{path}: this file system gives directories no identity; it cannot be compacted safely"
         )
 
+    def open_files(self, path: str, names: Sequence[str]) -> Sequence[str]:
+        """Asks HDFS about each file; other file systems cannot tell."""
+        fs = self._fs(path)
+        if not path.startswith("hdfs:"):
+            return []
+        with java_errors(f"cannot look at the files of {path}"):
+            return [name for name in names if not fs.isFileClosed(self._path(f"{path}/{name}"))]
+
     def rename(self, source: str, target: str) -> None:
         """Renames, or raises: FileExistsError where the target exists, FileNotFoundError where a parent is not.
 
@@ -124,14 +109,6 @@ class HadoopFileSystem:
         """
         with java_errors(f"cannot rename {source} to {target}"):
             self._context(source).rename(self._path(source), self._path(target), self._refuse)
-
-    def move(self, source: str, target: str, identity: str) -> None:
-        """Renames the directory of this identity; an error after success is told from a failure by where it is then."""
-        try:
-            self.rename(source, target)
-        except OSError:
-            if self.identity(target) != identity:
-                raise
 
     def mkdirs(self, path: str) -> None:
         """Makes a directory and its parents; a local disk says no by returning false, HDFS by raising."""
@@ -152,6 +129,10 @@ class HadoopFileSystem:
                 stream.hsync()
             finally:
                 stream.close()
+
+    def touch(self, path: str, mtime: int) -> None:
+        with java_errors(f"cannot touch {path}"):
+            self._fs(path).setTimes(self._path(path), mtime, -1)
 
     def read(self, path: str) -> bytes:
         with java_errors(f"cannot read {path}"):
@@ -199,10 +180,6 @@ class HadoopFileSystem:
         with java_errors(f"cannot set the mode of {target}"):
             mode = self._fs(source).getFileStatus(self._path(source)).getPermission()
             self._fs(target).setPermission(self._path(target), mode)
-
-    def manifest(self, path: str) -> Manifest:
-        """The files of a directory that holds files only; directories are the caller's to judge."""
-        return Manifest.of(s.entry() for s in self.list(path) if not s.is_dir)
 
     def trash_enabled(self, path: str) -> bool:
         with java_errors(f"cannot look at the trash of {path}"):

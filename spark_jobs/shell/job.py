@@ -21,8 +21,8 @@ from spark_jobs.core.errors import LakekeeperError, Refusal, Unsafe, UsageError
 from spark_jobs.core.model import TableName
 from spark_jobs.core.options import Layers, parse_option
 from spark_jobs.core.wire import Report, Request, TableReport
+from spark_jobs.shell.clock import utc_now
 from spark_jobs.shell.cluster import Cluster
-from spark_jobs.shell.journal_store import utc_now
 
 log = logging.getLogger("lakekeeper")
 

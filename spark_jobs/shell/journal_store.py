@@ -7,7 +7,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime
 from typing import Any
 
 from spark_jobs.core import journal
@@ -15,20 +15,17 @@ from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.journal import Record, RunState
 from spark_jobs.core.layout import RunFolder, generation
 from spark_jobs.core.model import name_of
-from spark_jobs.shell.fs import HadoopFileSystem
+from spark_jobs.shell.clock import utc_now
+from spark_jobs.shell.ports import FileSystem
 
 _JOURNAL = "journal"
 _NUMBERED = re.compile(r"(\d+)\.json\Z")
 
 
-def utc_now() -> datetime:
-    return datetime.now(timezone.utc)
-
-
 class Journal:
     """The journal in one run folder. Safe to use from several threads of one process."""
 
-    def __init__(self, fs: HadoopFileSystem, folder: str, now: Callable[[], datetime] = utc_now) -> None:
+    def __init__(self, fs: FileSystem, folder: str, now: Callable[[], datetime] = utc_now) -> None:
         self._fs = fs
         self.folder = folder
         self._now = now
@@ -88,7 +85,7 @@ class Run:
         return f"{self.folder}/{relative}"
 
 
-def runs_in(fs: HadoopFileSystem, home: str, table: str, location: str) -> list[Run]:
+def runs_in(fs: FileSystem, home: str, table: str, location: str) -> list[Run]:
     """The runs of this table under a home, oldest first: by its name, or by its location if it was renamed since."""
     try:
         entries = fs.list(home)
@@ -99,7 +96,7 @@ def runs_in(fs: HadoopFileSystem, home: str, table: str, location: str) -> list[
     return sorted(mine, key=lambda run: run.state.started)
 
 
-def _run(fs: HadoopFileSystem, folder: str) -> Run | None:
+def _run(fs: FileSystem, folder: str) -> Run | None:
     parsed = RunFolder.parse(name_of(folder))
     if parsed is None:
         return None

@@ -8,14 +8,14 @@ from spark_jobs.core import layout
 from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.model import Manifest
 from spark_jobs.shell.cluster import Cluster
-from spark_jobs.shell.fs import HadoopFileSystem
 from spark_jobs.shell.journal_store import Run
+from spark_jobs.shell.ports import FileSystem
 
 #: Markers without content; the ones beside the originals hold for the directory.
 MARKERS = ("_SUCCESS",)
 
 
-def carry(fs: HadoopFileSystem, ours: Manifest, folder: str, live: str) -> int:
+def carry(fs: FileSystem, ours: Manifest, folder: str, live: str) -> int:
     """Moves every file that `ours` does not list into the live directory, under a name that is free there.
 
     Returns how many of them are data. Raises Unsafe where one of ours was changed: whose rows it holds nobody can tell.
@@ -34,7 +34,7 @@ def carry(fs: HadoopFileSystem, ours: Manifest, folder: str, live: str) -> int:
     return sum(file.is_data for file in added)
 
 
-def forget(fs: HadoopFileSystem, ours: Manifest, folder: str) -> bool:
+def forget(fs: FileSystem, ours: Manifest, folder: str) -> bool:
     """Deletes our files, each by its journaled name and only if it is unchanged, then the empty folder.
 
     Returns False where something else is left, which then stays.
@@ -57,7 +57,7 @@ def remove_empty_folders(cluster: Cluster, run: Run) -> None:
             _remove_empty(cluster.fs, entry.path)
 
 
-def _remove_empty(fs: HadoopFileSystem, folder: str) -> None:
+def _remove_empty(fs: FileSystem, folder: str) -> None:
     for entry in fs.list(folder):
         if entry.is_dir:
             _remove_empty(fs, entry.path)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from spark_jobs.core import journal, layout
@@ -16,6 +15,7 @@ from spark_jobs.core.wire import UnitReport
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.journal_store import Run
 from spark_jobs.shell.leftovers import carry, forget
+from spark_jobs.shell.ports import Pool
 from spark_jobs.shell.units import list_unit
 
 log = logging.getLogger("lakekeeper")
@@ -48,12 +48,12 @@ class Restoration:
         """Waves of units side by side: one record before and one after serve a whole wave."""
         reports: list[UnitReport] = []
         wave = parallelism * 4
-        with ThreadPoolExecutor(parallelism) as pool:
+        with self._cluster.pool(parallelism) as pool:
             for start in range(0, len(units), wave):
                 reports += self._wave(pool, units[start : start + wave])
         return reports
 
-    def _wave(self, pool: ThreadPoolExecutor, units: Sequence[UnitState]) -> list[UnitReport]:
+    def _wave(self, pool: Pool, units: Sequence[UnitState]) -> list[UnitReport]:
         started = time.monotonic()
         steps = list(pool.map(self._step(self._prepare), map(_Step, units)))
         self._journal(journal.ROLLBACK_PREPARED, steps)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from spark_jobs.core import journal, layout
@@ -15,6 +14,7 @@ from spark_jobs.core.model import parent
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.journal_store import Run
+from spark_jobs.shell.ports import Pool
 from spark_jobs.shell.restoration import layout_relative
 from spark_jobs.shell.units import list_unit
 
@@ -49,7 +49,7 @@ class Retirement:
             self._check_trash()
         done: list[Retired] = []
         wave = parallelism * 4
-        with ThreadPoolExecutor(parallelism) as pool:
+        with self._cluster.pool(parallelism) as pool:
             for start in range(0, len(units), wave):
                 done += self._wave(pool, units[start : start + wave], dry_run)
         return done
@@ -61,7 +61,7 @@ class Retirement:
                 "the trash is switched off (fs.trash.interval = 0); use --skip-trash to delete for good"
             )
 
-    def _wave(self, pool: ThreadPoolExecutor, units: Sequence[UnitState], dry_run: bool) -> list[Retired]:
+    def _wave(self, pool: Pool, units: Sequence[UnitState], dry_run: bool) -> list[Retired]:
         items = list(pool.map(self._step(self._check), map(Retired, units)))
         if dry_run:
             return [item if item.report else self._would(item) for item in items]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame, Observation, SparkSession
@@ -12,7 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from spark_jobs.core.errors import LakekeeperError, Refusal, VerificationFailed
-from spark_jobs.core.footers import Profile
+from spark_jobs.shell.ports import Rewrite
 
 #: Held for every rewrite whatever the cluster's defaults are: fail rather than skip files or shift ancient dates.
 _PINNED = {
@@ -29,19 +28,6 @@ _PINNED = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "false",
 }
-
-
-@dataclass(frozen=True)
-class Rewrite:
-    """What to write: non-empty input files and the target folder as URIs; `target_bytes` is the size to aim for."""
-
-    files: Sequence[str]
-    file_format: str
-    target: str
-    target_files: int
-    target_bytes: int
-    profile: Profile
-    sort_columns: Sequence[str] = ()
 
 
 class Rewriter:

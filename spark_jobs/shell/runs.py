@@ -10,8 +10,8 @@ from spark_jobs.core import journal
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import Unit, parent
-from spark_jobs.shell.fs import HadoopFileSystem
 from spark_jobs.shell.journal_store import Journal, Run, next_run_id, runs_in
+from spark_jobs.shell.ports import FileSystem
 
 
 def homes(facts: TableFacts, units: Iterable[Unit]) -> list[Home]:
@@ -24,7 +24,7 @@ def homes(facts: TableFacts, units: Iterable[Unit]) -> list[Home]:
     return list(dict.fromkeys(found))
 
 
-def all_runs(fs: HadoopFileSystem, facts: TableFacts, units: Iterable[Unit]) -> list[Run]:
+def all_runs(fs: FileSystem, facts: TableFacts, units: Iterable[Unit]) -> list[Run]:
     """Every run of the table, oldest first; homes of partitions dropped since are found through the journals."""
     paths = [home.path for home in homes(facts, units)]
     found: dict[str, Run] = {}
@@ -56,7 +56,7 @@ def newest_generation(asked: str, existing: Sequence[Run]) -> str:
     return ours[-1] if ours else asked
 
 
-def take_over(fs: HadoopFileSystem, run: Run) -> Run:
+def take_over(fs: FileSystem, run: Run) -> Run:
     """The same run under a folder name of this attempt's own. This fences every earlier attempt off:
 
     whatever it still tries to rename or to journal is not there any more, in either half of a swap.
@@ -67,7 +67,7 @@ def take_over(fs: HadoopFileSystem, run: Run) -> Run:
     return Run(run.run_id, folder, journal_, journal_.state() or run.state)
 
 
-def open_run(fs: HadoopFileSystem, home: Home, run_id: str, facts: TableFacts, homes_: Iterable[Home]) -> Run:
+def open_run(fs: FileSystem, home: Home, run_id: str, facts: TableFacts, homes_: Iterable[Home]) -> Run:
     """A new run's folder in a home; its journal says whose run this is, and where its other parts lie."""
     folder = home.run_folder(run_id, uuid.uuid4().hex[:12])
     journal_ = Journal(fs, folder)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -17,13 +16,13 @@ from spark_jobs.core.options import Layers, Options
 from spark_jobs.core.overlap import overlapping
 from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.shell.cluster import Cluster
-from spark_jobs.shell.fs import Status
 from spark_jobs.shell.journal_store import Run
+from spark_jobs.shell.ports import Status
 from spark_jobs.shell.runs import all_runs
 from spark_jobs.shell.units import list_unit
 
 _LISTING_THREADS = 8
-Listing = Callable[[str], list[Status]]
+Listing = Callable[[str], Sequence[Status]]
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ def survey(
     listing = lru_cache(maxsize=None)(cluster.fs.list)
     dead_before = int((cluster.now() - options.staging_ttl).timestamp() * 1000)
     look = _Look(cluster, facts, options.thresholds(), overlaps, dict(places), listing, dead_before)
-    with ThreadPoolExecutor(_LISTING_THREADS) as pool:
+    with cluster.pool(_LISTING_THREADS) as pool:
         units = list(pool.map(look.at, chosen))
     if not facts.partition_keys and units and units[0].refusal is not None:
         raise units[0].refusal

@@ -5,10 +5,10 @@ from __future__ import annotations
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.layout import is_staging
 from spark_jobs.core.model import Manifest
-from spark_jobs.shell.fs import HadoopFileSystem
+from spark_jobs.shell.ports import FileSystem
 
 
-def list_unit(fs: HadoopFileSystem, location: str) -> Manifest:
+def list_unit(fs: FileSystem, location: str) -> Manifest:
     """The files of a unit; raises Refusal for anything that is not a plain directory of closed files."""
     entries = fs.list(location)
     for entry in entries:

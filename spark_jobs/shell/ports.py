@@ -1,0 +1,203 @@
+"""The one seam for effects: what the jobs ask of a file system, a metastore, Spark and time.
+
+Production goes through Hadoop's clients (`fs`, `metastore`, `footers`, `rewrite`, `clock`); the crash tests put a model
+in their place that has HDFS's quirks. Nothing above this seam touches the world in any other way.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from spark_jobs.core.eligibility import Storage, TableFacts
+from spark_jobs.core.footers import Footer, Profile
+from spark_jobs.core.model import FileEntry, Manifest, TableName, Unit, name_of
+
+
+class FileSystemError(OSError):
+    """A failure of the file system that has no better name; whether the act took effect is unknown."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """One entry of a directory; times in ms since the epoch."""
+
+    path: str
+    is_dir: bool
+    length: int
+    mtime: int
+    file_id: int | None = None
+
+    @property
+    def name(self) -> str:
+        return name_of(self.path)
+
+    def entry(self) -> FileEntry:
+        return FileEntry(self.name, self.length, self.mtime, self.file_id)
+
+
+class FileSystem(ABC):
+    """Files and directories. All paths are fully qualified, decoded URIs (`hdfs://nn/warehouse/a b`).
+
+    Any call may raise FileSystemError although it took effect: what happened is told by looking, never by the answer.
+    """
+
+    @abstractmethod
+    def qualify(self, path: str) -> str:
+        """`path` with its scheme and authority; a bare path is on the default file system."""
+
+    @abstractmethod
+    def list(self, path: str) -> Sequence[Status]:
+        """The entries of a directory in one call; raises FileNotFoundError."""
+
+    @abstractmethod
+    def status(self, path: str) -> Status | None:
+        """The entry itself, or None where there is nothing."""
+
+    @abstractmethod
+    def identity(self, path: str) -> str | None:
+        """A proof of which directory this is that survives renames, or None where there is nothing."""
+
+    @abstractmethod
+    def open_files(self, path: str, names: Sequence[str]) -> Sequence[str]:
+        """Which of these files of a directory a writer holds open; none where the file system cannot tell."""
+
+    @abstractmethod
+    def rename(self, source: str, target: str) -> None:
+        """Renames, or raises: FileExistsError where the target exists, FileNotFoundError where a parent is not."""
+
+    @abstractmethod
+    def mkdirs(self, path: str) -> None:
+        """Makes a directory and its parents, or raises."""
+
+    @abstractmethod
+    def create(self, path: str, data: bytes) -> None:
+        """Writes a new file and flushes it to disk; raises FileExistsError where there is one.
+
+        Raises FileNotFoundError where the folder is missing, and never makes it.
+        """
+
+    @abstractmethod
+    def touch(self, path: str, mtime: int) -> None:
+        """Sets the modification time (ms since the epoch); raises FileNotFoundError."""
+
+    @abstractmethod
+    def read(self, path: str) -> bytes:
+        """The whole content of a file."""
+
+    @abstractmethod
+    def replace(self, path: str, data: bytes) -> None:
+        """Writes a file whether or not there is one; for reports and hints, never for what must not be lost."""
+
+    @abstractmethod
+    def delete_file(self, path: str) -> None:
+        """Deletes one file; no error where there is none."""
+
+    @abstractmethod
+    def delete_empty(self, path: str) -> bool:
+        """Deletes a directory if it is empty; the file system itself refuses otherwise."""
+
+    @abstractmethod
+    def delete_tree(self, path: str) -> None:
+        """Deletes a directory and all below it. Callers pass only what the journal names."""
+
+    @abstractmethod
+    def trash(self, path: str) -> bool:
+        """Moves a directory to the user's trash; False where trash is switched off."""
+
+    @abstractmethod
+    def trash_enabled(self, path: str) -> bool:
+        """Would `trash` keep what it is given?"""
+
+    @abstractmethod
+    def copy_mode(self, source: str, target: str) -> None:
+        """Gives `target` the permission bits of `source`."""
+
+    def move(self, source: str, target: str, identity: str) -> None:
+        """Renames the directory of this identity; an error after success is told from a failure by where it is then."""
+        try:
+            self.rename(source, target)
+        except OSError:
+            if self.identity(target) != identity:
+                raise
+
+    def manifest(self, path: str) -> Manifest:
+        """The files of a directory that holds files only; directories are the caller's to judge."""
+        return Manifest.of(s.entry() for s in self.list(path) if not s.is_dir)
+
+
+class Catalog(Protocol):
+    """The Hive metastore. Every method raises MetastoreError rather than read an error as 'there is none'."""
+
+    def database_exists(self, database: str) -> bool: ...
+    def table_exists(self, table: TableName) -> bool: ...
+    def tables(self, database: str) -> list[str]: ...
+    def table(self, name: TableName) -> TableFacts: ...
+    def properties(self, name: TableName) -> dict[str, str]: ...
+    def units(self, facts: TableFacts) -> list[tuple[Unit, Storage]]: ...
+    def matching(self, facts: TableFacts, units: Sequence[Unit], where: str) -> list[Unit]: ...
+    def create_backup(
+        self,
+        backup: TableName,
+        source: TableFacts,
+        run_id: str,
+        location: str,
+        units: Sequence[tuple[Unit, str]],
+    ) -> None: ...
+    def backup_tables(self, run_id: str, database: str, source: str) -> list[TableName]: ...
+    def drop_backup(self, backup: TableName, run_id: str, source: str) -> bool: ...
+    def drop_backup_partitions(self, backup: TableName, units: Sequence[Unit]) -> None: ...
+    def analyze(self, name: TableName, unit: Unit) -> None: ...
+
+
+class Footers(Protocol):
+    """Reads what the files of a unit say of themselves."""
+
+    def read(self, files: Sequence[str], file_format: str) -> list[Footer]: ...
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """What to write: non-empty input files and the target folder as URIs; `target_bytes` is the size to aim for."""
+
+    files: Sequence[str]
+    file_format: str
+    target: str
+    target_files: int
+    target_bytes: int
+    profile: Profile
+    sort_columns: Sequence[str] = ()
+
+
+class Rewriting(Protocol):
+    """Writes the rows of some files into fewer."""
+
+    def write(self, plan: Rewrite) -> None: ...
+
+
+class Clock(Protocol):
+    """Time, and work that goes on in the background."""
+
+    def now(self) -> datetime:
+        """The wall clock, for people and for retention."""
+
+    def monotonic(self) -> float:
+        """Seconds that never jump: the only clock by which another process is judged."""
+
+    def sleep(self, seconds: float) -> None: ...
+
+    def every(self, seconds: float, act: Callable[[], None]) -> Callable[[], None]:
+        """Calls `act` at this interval in the background until the returned function is called."""
+
+
+class Pool(Protocol):
+    """Works on several items side by side."""
+
+    def map(self, act: Callable[[Any], Any], items: Iterable[Any], /) -> Iterator[Any]: ...
+
+
+Pools = Callable[[int], AbstractContextManager[Pool]]
