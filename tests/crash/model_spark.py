@@ -1,0 +1,113 @@
+"""Spark's part in the model: data files with rows that can be told apart, their footers, and a rewrite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+
+from spark_jobs.core.errors import LakekeeperError, VerificationFailed
+from spark_jobs.core.footers import Footer
+from spark_jobs.core.model import name_of
+from spark_jobs.shell.ports import FileSystem, FileSystemError, Rewrite
+from tests.crash.gate import Gate
+from tests.crash.model_fs import ModelFileSystem
+from tests.crash.model_tree import Inode, ModelTree
+
+
+def encode_rows(ids: Sequence[int]) -> bytes:
+    """A data file: rows that are known by their ids, and a footer without which nobody can read it."""
+    return json.dumps({"rows": list(ids), "footer": True}).encode()
+
+
+@lru_cache(maxsize=4096)
+def decode_rows(content: bytes) -> tuple[int, ...] | None:
+    """The ids of a data file, or None for anything else, a half-written one included."""
+    try:
+        data = json.loads(content)
+    except ValueError:
+        return None
+    whole = isinstance(data, dict) and data.get("footer") is True
+    return tuple(data["rows"]) if whole else None
+
+
+class ModelFooters:
+    """Reads footers; one point for all files of a unit, as the real one asks in one round trip."""
+
+    def __init__(self, tree: ModelTree, gate: Gate) -> None:
+        self._tree = tree
+        self._gate = gate
+
+    def read(self, files: Sequence[str], file_format: str) -> list[Footer]:
+        def act() -> list[Footer]:
+            return [self._footer(file) for file in files]
+
+        return self._gate.call("footers", tuple(files), act, FileSystemError)
+
+    def _footer(self, file: str) -> Footer:
+        inode = self._tree.get(file)
+        if inode is None:
+            raise FileNotFoundError(f"cannot read the footer of {file}: it does not exist")
+        rows = decode_rows(inode.content) if inode.closed else None
+        if rows is None:
+            raise FileSystemError(f"cannot read the footer of {file}: expected magic number at tail")
+        return Footer(
+            name_of(file), len(rows), {"SNAPPY": len(inode.content)}, {"id": "int64"}, {"writer": "model"}
+        )
+
+
+class ModelRewriter:
+    """Writes as a Spark job does: into `_temporary`, with missing parents made; then renames, then tidies up."""
+
+    def __init__(self, fs: ModelFileSystem, job_name: str) -> None:
+        self._fs = fs
+        self._job_name = job_name
+
+    def write(self, plan: Rewrite) -> None:
+        """Everything that is not ours becomes a LakekeeperError, as the real rewriter's exceptions do."""
+        try:
+            self._write(plan)
+        except (OSError, ValueError) as error:
+            raise LakekeeperError(f"Spark could not rewrite the unit: {error}") from error
+
+    def _write(self, plan: Rewrite) -> None:
+        if self._fs.status(plan.target) is not None:
+            raise LakekeeperError(f"Spark could not rewrite the unit: path {plan.target} already exists")
+        staging = f"{plan.target}/_temporary/0"
+        self._fs.mkdirs(staging)
+        rows = _read_rows(self._fs, plan.files)
+        names = self._tasks(plan, rows, staging)
+        for name in names:
+            if not self._fs.raw_rename(f"{staging}/{name}", f"{plan.target}/{name}"):
+                raise FileSystemError(f"Failed to rename {staging}/{name} to {plan.target}/{name}")
+        self._fs.delete_tree(f"{plan.target}/_temporary")
+        if len(rows) != plan.profile.rows:
+            raise VerificationFailed(f"the footers hold {plan.profile.rows} rows, but {len(rows)} were read")
+
+    def _tasks(self, plan: Rewrite, rows: Sequence[int], staging: str) -> list[str]:
+        """Each task writes its part; a task of a job whose folder was renamed away brings that folder back."""
+        count = max(1, min(plan.target_files, len(rows)))
+        names = [f"part-{part:05d}-{self._job_name}-c000.snappy.parquet" for part in range(count)]
+        for part, name in enumerate(names):
+            self._fs.replace(f"{staging}/{name}", encode_rows(rows[part::count]))
+        return names
+
+
+def _read_rows(fs: FileSystem, files: Sequence[str]) -> list[int]:
+    rows: list[int] = []
+    for file in files:
+        found = decode_rows(fs.read(file))
+        if found is None:
+            raise FileSystemError(f"{file} is not a Parquet file")
+        rows += found
+    return rows
+
+
+def visible_rows(tree: ModelTree, folder: str) -> list[int]:
+    """What a reader of a directory sees: the files right in it that are closed and not hidden."""
+    return [row for name, inode in tree.files(folder) for row in _visible(name, inode)]
+
+
+def _visible(name: str, inode: Inode) -> Sequence[int]:
+    hidden = name.startswith((".", "_")) or not inode.closed
+    return () if hidden else decode_rows(inode.content) or ()

@@ -1,0 +1,64 @@
+"""The tables that the crash tests work on, and a verb run by one process of the model."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from spark_jobs import __version__
+from spark_jobs.core.arguments import parse
+from spark_jobs.core.wire import Report
+from spark_jobs.shell import job
+from spark_jobs.shell.verbs.analyze import analyze_table
+from spark_jobs.shell.verbs.cleanup import cleanup_table
+from spark_jobs.shell.verbs.compact import compact_table
+from spark_jobs.shell.verbs.rollback import rollback_table
+from tests.crash import writers
+from tests.crash.model_tree import AUTHORITY
+from tests.crash.process import acting_as
+from tests.crash.world import Client, World
+
+VERBS = {
+    "analyze": analyze_table,
+    "compact": compact_table,
+    "rollback": rollback_table,
+    "cleanup": cleanup_table,
+}
+EVENTS, FLAT = "sales.events", "sales.flat"
+WAREHOUSE = f"{AUTHORITY}/warehouse"
+
+
+def build(files: int = 4, rows: int = 3) -> World:
+    """sales.events: partitions a and b under its root, c elsewhere; sales.flat: no partitions; all need compacting."""
+    world = World()
+    writers.create_table(world, EVENTS, f"{WAREHOUSE}/events", keys=("k",))
+    for value in ("a", "b"):
+        _fill(world, writers.add_partition(world, EVENTS, value), files, rows)
+    outside = writers.add_partition(world, EVENTS, "c", location=f"{AUTHORITY}/elsewhere/c")
+    _fill(world, outside, files, rows)
+    writers.create_table(world, FLAT, f"{WAREHOUSE}/flat")
+    _fill(world, f"{WAREHOUSE}/flat", files + 2, rows)
+    return world
+
+
+def _fill(world: World, location: str, files: int, rows: int) -> None:
+    for _ in range(files):
+        writers.append(world, location, world.ledger.fresh(rows))
+
+
+def run(client: Client, verb: str, *argv: str, request: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Runs a verb to its end and returns its report as the wire has it; raises Killed where the process dies."""
+    words = [str(word) for word in argv]
+    if request is not None:
+        words += ["--request", _put_request(client, request)]
+    report = Report(verb, __version__)
+    with acting_as(client):
+        job.run(client.cluster, parse(verb, words, ""), VERBS[verb], report)
+    return {**report.to_json(), "exit_code": report.exit_code}
+
+
+def _put_request(client: Client, request: dict[str, Any]) -> str:
+    """Airflow puts it there before the process starts: it is none of its points."""
+    uri = f"{AUTHORITY}/user/me/request-{client.name}.json"
+    client.world.tree.write(uri, json.dumps(request).encode(), overwrite=True, parents=True)
+    return uri

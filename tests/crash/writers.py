@@ -1,0 +1,177 @@
+"""Other people's jobs. They act on the world itself: nothing of theirs is counted or fails by injection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spark_jobs.core.eligibility import TableFacts
+from spark_jobs.core.model import Spec, TableName
+from tests.crash import model_metastore
+from tests.crash.model_metastore import forget_partitions, parquet, register, register_partition
+from tests.crash.model_spark import encode_rows, visible_rows
+from tests.crash.model_tree import Handle, open_for_write
+from tests.crash.world import World
+
+
+def create_table(world: World, name: str, root: str, keys: Sequence[str] = (), **properties: str) -> None:
+    """An external Parquet table with one column and STRING partition keys."""
+    table = TableName.parse(name)
+    world.metastore.databases.setdefault(table.database, {})
+    facts = TableFacts(
+        name=str(table),
+        kind="EXTERNAL",
+        storage=parquet(root),
+        provider="hive",
+        properties=properties,
+        columns=(("id", "bigint"),),
+        partition_keys=tuple(keys),
+        partition_types=("string",) * len(keys),
+    )
+    world.tree.tick()
+    register(world, table, facts)
+
+
+def spec_of(world: World, name: str, values: Sequence[str | None]) -> Spec:
+    """Partition values in the order of the table's keys."""
+    return tuple(zip(world.metastore.get(TableName.parse(name)).facts.partition_keys, values, strict=True))
+
+
+def location_of(world: World, name: str, *values: str | None) -> str:
+    """Where the metastore says that a table, or this partition of it, lies."""
+    table = world.metastore.get(TableName.parse(name))
+    return table.partitions[spec_of(world, name, values)] if values else table.facts.storage.location
+
+
+def add_partition(world: World, name: str, *values: str, location: str | None = None) -> str:
+    """Returns the location; the metastore makes a directory that is missing."""
+    spec = spec_of(world, name, values)
+    root = location_of(world, name)
+    place = location or "/".join([root, *(f"{key}={value}" for key, value in spec)])
+    world.tree.tick()
+    register_partition(world, TableName.parse(name), spec, place)
+    return place
+
+
+def drop_partition(world: World, name: str, *values: str, delete_data: bool = False) -> None:
+    """Its rows are given up on purpose, whether or not the files go too."""
+    place = location_of(world, name, *values)
+    world.tree.tick()
+    world.ledger.overwritten.update(visible_rows(world.tree, place))
+    forget_partitions(world, TableName.parse(name), [spec_of(world, name, values)])
+    if delete_data:
+        world.tree.remove(place, recursive=True)
+
+
+def msck(world: World, name: str, sync: bool = False) -> None:
+    """MSCK REPAIR TABLE, or with `sync` what `discover.partitions` does by itself."""
+    model_metastore.msck(world, TableName.parse(name), sync)
+
+
+def file_name(ids: Sequence[int], kind: str = "w") -> str:
+    """Ids are never used twice, so that neither is a name made of them."""
+    return f"part-{kind}{ids[0]:06d}-c000.snappy.parquet"
+
+
+def append(world: World, location: str, ids: Sequence[int]) -> str:
+    """A file that is there at once, whole; returns its name. A missing directory is made, as by every writer."""
+    world.tree.tick()
+    world.tree.write(f"{location}/{file_name(ids)}", encode_rows(ids), parents=True)
+    world.ledger.committed.update(ids)
+    return file_name(ids)
+
+
+class OpenAppend:
+    """A stream: its rows are committed when `close` has succeeded, wherever its file is by then."""
+
+    def __init__(self, world: World, ids: Sequence[int], handle: Handle) -> None:
+        self._world = world
+        self._ids = ids
+        self._handle = handle
+
+    def on(self, world: World) -> OpenAppend:
+        """The same writer in a copy of the world."""
+        return OpenAppend(world, self._ids, self._handle.on(world.tree))
+
+    def flush(self) -> None:
+        """What was written so far becomes visible as bytes; without its footer no reader can use it."""
+        self._handle.hflush()
+
+    def close(self) -> bool:
+        """False where somebody deleted the file: the writer fails, and has committed nothing."""
+        try:
+            self._handle.close()
+        except FileNotFoundError:
+            return False
+        self._world.ledger.committed.update(self._ids)
+        return True
+
+
+def open_append(world: World, location: str, ids: Sequence[int]) -> OpenAppend:
+    handle = open_for_write(world.tree, f"{location}/{file_name(ids, 's')}")
+    handle.write(encode_rows(ids))
+    return OpenAppend(world, ids, handle)
+
+
+class StagedAppend:
+    """A Spark job with the v1 committer: its task writes below `_temporary`, the driver renames at the end."""
+
+    def __init__(self, world: World, location: str, ids: Sequence[int]) -> None:
+        self._world = world
+        self._location = location
+        self._ids = ids
+        self._published = False
+
+    def on(self, world: World) -> StagedAppend:
+        """The same writer in a copy of the world."""
+        twin = StagedAppend(world, self._location, self._ids)
+        twin._published = self._published
+        return twin
+
+    @property
+    def _staged(self) -> str:
+        return f"{self._location}/_temporary/0/task_0/{file_name(self._ids)}"
+
+    def stage(self) -> None:
+        """Brings the directory back where it was renamed away."""
+        self._world.tree.tick()
+        self._world.tree.write(self._staged, encode_rows(self._ids), parents=True)
+
+    def publish(self) -> bool:
+        """False where the staged file is not where it was: the job fails."""
+        self._world.tree.tick()
+        target = f"{self._location}/{file_name(self._ids)}"
+        self._published = self._world.tree.raw_rename(self._staged, target)
+        return self._published
+
+    def finish(self) -> bool:
+        """Removes the staging folder; only now, and only after a publication, the job has succeeded."""
+        self._world.tree.tick()
+        self._world.tree.remove(f"{self._location}/_temporary", recursive=True)
+        if self._published:
+            self._world.ledger.committed.update(self._ids)
+        return self._published
+
+
+def staged_append(world: World, location: str, ids: Sequence[int]) -> StagedAppend:
+    """Not begun yet: call `stage`, `publish` and `finish`, with whatever is to happen in between."""
+    return StagedAppend(world, location, ids)
+
+
+def overwrite_by_recreation(world: World, location: str, ids: Sequence[int]) -> None:
+    """INSERT OVERWRITE as Spark does it: the directory goes and comes back as another one."""
+    _give_up(world, location)
+    world.tree.remove(location, recursive=True)
+    append(world, location, ids)
+
+
+def overwrite_in_place(world: World, location: str, ids: Sequence[int]) -> None:
+    """INSERT OVERWRITE as Hive does it: the directory stays the same, its files go."""
+    _give_up(world, location)
+    for name, _ in world.tree.files(location):
+        world.tree.remove(f"{location}/{name}")
+    append(world, location, ids)
+
+
+def _give_up(world: World, location: str) -> None:
+    world.tree.tick()
+    world.ledger.overwritten.update(visible_rows(world.tree, location))
