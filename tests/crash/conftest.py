@@ -1,0 +1,18 @@
+"""A world of two directories, for the tests of the model itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.crash import writers
+from tests.crash.model_tree import AUTHORITY
+from tests.crash.world import World
+
+
+@pytest.fixture
+def world() -> World:
+    """/a holds a file of rows 1 to 3, /b is an empty directory."""
+    world = World()
+    writers.append(world, f"{AUTHORITY}/a", world.ledger.fresh(3))
+    world.tree.make_dirs(f"{AUTHORITY}/b")
+    return world
