@@ -41,21 +41,28 @@ class Health:
 
 
 def assess(manifest: Manifest, thresholds: Thresholds) -> Health:
-    """`min(avg, median)` catches both many small files and many small ones beside a few large ones."""
+    """The figures of a listing, and what they mean."""
     sizes = [f.length for f in manifest.data]
-    total = sum(sizes)
-    average = total // len(sizes) if sizes else 0
+    average = sum(sizes) // len(sizes) if sizes else 0
     median = int(statistics.median(sizes)) if sizes else 0
-    target_files = max(1, math.ceil(total / thresholds.target))
+    return reassess(len(sizes), sum(sizes), average, median, thresholds)
+
+
+def reassess(files: int, size: int, average: int, median: int, thresholds: Thresholds) -> Health:
+    """What known figures mean under these thresholds, which may have changed since.
+
+    `min(avg, median)` catches both many small files and many small ones beside a few large ones.
+    """
+    target_files = max(1, math.ceil(size / thresholds.target))
     small = min(average, median) < thresholds.small_file
     return Health(
-        files=len(sizes),
-        bytes=total,
+        files=files,
+        bytes=size,
         avg_file_size=average,
         median_file_size=median,
         threshold=thresholds.small_file,
         target_files=target_files,
-        needs_compaction=small and _worthwhile(len(sizes), target_files, thresholds),
+        needs_compaction=small and _worthwhile(files, target_files, thresholds),
     )
 
 

@@ -1,0 +1,129 @@
+"""What a run did to a table, derived from its journals: the changes that the commit log publishes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Callable
+
+from spark_jobs.core import journal
+from spark_jobs.core.commit_log import (
+    ADD,
+    CLEANUP,
+    COMPACT,
+    DELETE,
+    KINDS,
+    ROLLBACK,
+    Entry,
+    Sizes,
+    Token,
+    UnitChange,
+)
+from spark_jobs.core.eligibility import TableFacts
+from spark_jobs.core.journal import RunState, UnitState
+from spark_jobs.core.model import Manifest
+
+
+@dataclass(frozen=True)
+class Change:
+    """What one run did to its units in one way; `who` and `schema_hash` are None where nobody noted them."""
+
+    kind: str
+    run_id: str
+    table: str
+    location: str
+    units: tuple[UnitChange, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    who: str | None = None
+    schema_hash: str | None = None
+
+    @property
+    def at(self) -> datetime:
+        """When the last unit got there; a change without units has no time."""
+        return max(unit.at for unit in self.units)
+
+    @property
+    def before(self) -> Sizes:
+        return Sizes.total(unit.before for unit in self.units)
+
+    @property
+    def after(self) -> Sizes:
+        return Sizes.total(unit.after for unit in self.units)
+
+    @property
+    def effect(self) -> Sizes:
+        """What the table gained; a cleanup frees what no reader saw any more, so the table gains nothing."""
+        return Sizes() if self.kind == CLEANUP else self.after - self.before
+
+    def token(self, unit: UnitChange) -> Token:
+        return self.kind, self.run_id, unit.unit, unit.old
+
+    def without(self, logged: Collection[Token]) -> Change:
+        """What is left of the change beside the units that are logged: a retry may have swapped more of them."""
+        units = tuple(unit for unit in self.units if self.token(unit) not in logged)
+        keys = {unit.unit for unit in units}
+        return replace(self, units=units, entries=tuple(e for e in self.entries if e.unit in keys))
+
+
+def change_of(run_id: str, state: RunState, kind: str, who: str | None = None) -> Change:
+    """What a run's journal says of one kind of change; who ran it is the journal's word, who undid it the caller's.
+
+    A unit that was compacted and rolled back since has both changes, so that the log can be derived at any time.
+    """
+    units = [unit for unit in state.units.values() if _HAPPENED[kind](unit)]
+    entries = [entry for unit in units for entry in _ENTRIES[kind](unit)]
+    changes = [_unit_change(unit, kind) for unit in units]
+    by = state.user if kind == COMPACT else who
+    return Change(kind, run_id, state.table, state.location, tuple(changes), tuple(entries), by)
+
+
+def changes_of(run_id: str, states: Sequence[RunState]) -> list[Change]:
+    """All changes of a run over its homes, in the order in which they can happen; none that has no units."""
+    parts = [[change_of(run_id, state, kind) for state in states] for kind in KINDS]
+    return [joined(changes) for changes in parts if any(change.units for change in changes)]
+
+
+def joined(changes: Sequence[Change]) -> Change:
+    """The parts that a run has in several homes, as one change."""
+    units = tuple(unit for change in changes for unit in change.units)
+    return replace(changes[0], units=units, entries=tuple(e for change in changes for e in change.entries))
+
+
+_HAPPENED: dict[str, Callable[[UnitState], bool]] = {
+    COMPACT: lambda unit: unit.committed_at is not None,
+    ROLLBACK: lambda unit: unit.committed_at is not None and unit.kind == journal.ROLLED_BACK,
+    CLEANUP: lambda unit: unit.committed_at is not None and unit.kind == journal.CLEANED,
+}
+
+
+def _entries(unit: UnitState, gone: Manifest, come: Manifest) -> list[Entry]:
+    key, pairs = unit.swap.unit.key, ((DELETE, gone), (ADD, come))
+    return [Entry(kind, key, f.name, f.length, f.mtime) for kind, files in pairs for f in files.data]
+
+
+_ENTRIES: dict[str, Callable[[UnitState], list[Entry]]] = {
+    COMPACT: lambda unit: _entries(unit, unit.swap.originals, unit.swap.compacted),
+    ROLLBACK: lambda unit: _entries(unit, unit.swap.compacted, unit.swap.originals),
+    CLEANUP: lambda _: [],
+}
+
+
+def _unit_change(unit: UnitState, kind: str) -> UnitChange:
+    swap = unit.swap
+    originals, compacted = Sizes.of(swap.originals), Sizes.of(swap.compacted)
+    before, after = {
+        COMPACT: (originals, compacted),
+        ROLLBACK: (compacted, originals),
+        CLEANUP: (originals, Sizes()),
+    }[kind]
+    at = unit.committed_at if kind == COMPACT and unit.committed_at else unit.at
+    return UnitChange(swap.unit.key, swap.old, at, before, after, swap.rows)
+
+
+def schema_hash(facts: TableFacts) -> str:
+    """Changes whenever a column or a partition key does; who compares snapshots sees that the schema moved."""
+    text = json.dumps([facts.columns, facts.partition_keys, facts.partition_types])
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
