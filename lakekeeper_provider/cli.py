@@ -17,7 +17,17 @@ from lakekeeper_provider import __version__, bundle, commands, config, request
 from lakekeeper_provider.commands import BOOLEAN_FLAGS
 from lakekeeper_provider.config import Config, SparkSubmit
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.options import COMPACT, OPTIONS, ROLLBACK, VERBS, Option, Selection, parse_options
+from lakekeeper_provider.options import (
+    COMPACT,
+    HISTORY,
+    OPTIONS,
+    ROLLBACK,
+    VERBS,
+    Option,
+    Selection,
+    parse_options,
+)
+from lakekeeper_provider.parsers import Parser, integer
 
 TEMPLATE = Path(__file__).with_name("template.yaml")
 _HELP = {
@@ -25,6 +35,7 @@ _HELP = {
     "compact": "Compact Hive external tables; the originals are kept.",
     "rollback": "Put the originals of a compaction back.",
     "cleanup": "Delete kept originals and their backup tables. Those runs cannot be rolled back afterwards.",
+    "history": "Show what was done to tables, and which runs can still be rolled back. Writes nothing.",
 }
 _EPILOG = """\
 exit codes:
@@ -85,6 +96,10 @@ def _add_verb(parser: argparse.ArgumentParser, verb: str) -> None:
     if verb in (COMPACT, ROLLBACK):
         text = "name of the run" if verb == COMPACT else "the run to undo (default: the newest)"
         parser.add_argument("--run-id", metavar="ID", help=text)
+    if verb == HISTORY:
+        parser.add_argument(
+            "--limit", metavar="N", type=_typed("limit", integer(1)), help="only the newest N rows"
+        )
 
 
 def _add_option(parser: argparse.ArgumentParser, option: Option) -> None:
@@ -92,7 +107,10 @@ def _add_option(parser: argparse.ArgumentParser, option: Option) -> None:
     if switches is None:
         shown = "" if option.default is None else f" ({option.default})"
         parser.add_argument(
-            option.flag or "", dest=option.key, type=_typed(option), help=f"{option.help}{shown}"
+            option.flag or "",
+            dest=option.key,
+            type=_typed(option.key, option.parse),
+            help=f"{option.help}{shown}",
         )
         return
     for value, flag in switches.items():
@@ -100,14 +118,14 @@ def _add_option(parser: argparse.ArgumentParser, option: Option) -> None:
         parser.add_argument(flag, dest=option.key, action="store_const", const=value, help=text)
 
 
-def _typed(option: Option) -> Any:
+def _typed(key: str, parser: Parser) -> Any:
     def parse(value: str) -> Any:
         try:
-            return option.parse("", value)
+            return parser("", value)
         except UsageError as error:
             raise argparse.ArgumentTypeError(str(error).lstrip(": ")) from None
 
-    parse.__name__ = option.key
+    parse.__name__ = key
     return parse
 
 
@@ -160,8 +178,9 @@ def job_flags(arguments: argparse.Namespace) -> list[str]:
     selection = Selection.of(arguments.table, arguments.tables, arguments.database)
     flags = commands.selection_flags(selection)
     flags += commands.option_flags(given)
-    run_id = getattr(arguments, "run_id", None)
-    return flags + (["--run-id", run_id] if run_id else [])
+    run_id, limit = getattr(arguments, "run_id", None), getattr(arguments, "limit", None)
+    flags += ["--run-id", run_id] if run_id else []
+    return flags + (["--limit", str(limit)] if limit else [])
 
 
 def request_of(settings: Config) -> dict[str, Any] | None:

@@ -22,8 +22,8 @@ from lakekeeper_provider.parsers import (
     wrong,
 )
 
-ANALYZE, COMPACT, ROLLBACK, CLEANUP = "analyze", "compact", "rollback", "cleanup"
-VERBS = (ANALYZE, COMPACT, ROLLBACK, CLEANUP)
+ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY = "analyze", "compact", "rollback", "cleanup", "history"
+VERBS = (ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY)
 
 _IDENTIFIER = re.compile(r"[^\s.,`'\"/]+")
 _SIZE = re.compile(r"\d+(\.\d+)?\s*([kmgt]i?)?b?", re.IGNORECASE)

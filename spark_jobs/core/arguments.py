@@ -11,13 +11,13 @@ from spark_jobs import __version__
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.layout import check_run_id
 
-VERBS = ("analyze", "compact", "rollback", "cleanup")
+VERBS = ("analyze", "compact", "rollback", "cleanup", "history")
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
 @dataclass(frozen=True)
 class Invocation:
-    """A parsed command line; `options` holds only what was given."""
+    """A parsed command line; `options` holds only what was given. `limit` is how many rows of a history to show."""
 
     verb: str
     tables: tuple[str, ...]
@@ -27,6 +27,7 @@ class Invocation:
     config_file: str | None
     request: str | None
     report: str | None
+    limit: int | None = None
 
 
 class _Parser(argparse.ArgumentParser):
@@ -47,6 +48,7 @@ def parse(verb: str, argv: Sequence[str], description: str) -> Invocation:
         config_file=given.pop("config_file", None),
         request=given.pop("request", None),
         report=given.pop("report", None),
+        limit=given.pop("limit", None),
         options=given,
     )
 
@@ -63,7 +65,8 @@ def _parser(verb: str, description: str) -> argparse.ArgumentParser:
     if verb in ("analyze", "compact"):
         _thresholds(parser)
         _selection(parser)
-    {"analyze": _nothing, "compact": _compact, "rollback": _rollback, "cleanup": _cleanup}[verb](parser)
+    own = {"compact": _compact, "rollback": _rollback, "cleanup": _cleanup, "history": _history}
+    own.get(verb, _nothing)(parser)
     return parser
 
 
@@ -153,6 +156,16 @@ def _cleanup(parser: argparse.ArgumentParser) -> None:
         "--skip-trash", action="store_true", help="delete for good instead of moving to the trash"
     )
     _parallelism(parser)
+
+
+def _history(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--limit", metavar="N", type=_positive, help="only the newest N rows (all)")
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1, got '{text}'")
+    return int(text)
 
 
 def _dry_run(parser: argparse.ArgumentParser) -> None:

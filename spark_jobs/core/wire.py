@@ -90,7 +90,7 @@ class UnitReport:
 
 @dataclass
 class TableReport:
-    """One table's part of the report."""
+    """One table's part of the report; `history` only in that of the verb of this name."""
 
     table: str
     outcome: str = "done"
@@ -105,6 +105,7 @@ class TableReport:
     trashed_bytes: int = 0
     units: list[UnitReport] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    history: list[dict[str, Any]] | None = None
 
     def conclude(self, acted: Iterable[str]) -> TableReport:
         """Sets the outcome from the units': any failure beside work done is `partial`; no work at all is `nothing`."""
@@ -118,8 +119,9 @@ class TableReport:
         units = self.units
         after = [(_or(u.files_after, u.files), _or(u.bytes_after, u.bytes)) for u in units]
         rows = [u.rows for u in units if u.rows is not None]
+        fields = {key: value for key, value in asdict(self).items() if key != "history" or value is not None}
         return {
-            **asdict(self),
+            **fields,
             "before": {"files": sum(u.files or 0 for u in units), "bytes": sum(u.bytes or 0 for u in units)},
             "after": {"files": sum(f for f, _ in after), "bytes": sum(b for _, b in after)},
             "rows": sum(rows) if rows else None,

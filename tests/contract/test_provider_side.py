@@ -77,6 +77,7 @@ VERDICTS = {
     "report_rollback_done.json": Verdict.DONE,
     "report_rollback_nothing.json": Verdict.NOTHING,
     "report_cleanup_done.json": Verdict.DONE,
+    "report_history_done.json": Verdict.DONE,
 }
 
 

@@ -103,6 +103,22 @@ def test_a_driver_on_the_cluster_gets_the_request_shipped(tmp_path, spark_submit
     assert "spark.yarn.maxAppAttempts=1" in record["argv"]
 
 
+@pytest.mark.parametrize("limit", [[], ["--limit", "5"]])
+def test_history_is_a_job_like_the_others(spark_submit, limit):
+    assert cli.main(["history", "--table", "mydb.events", *limit]) == 0
+    argv = json.loads(spark_submit.read_text())["argv"]
+    script = next(i for i, word in enumerate(argv) if word.endswith("/spark_jobs/history.py"))
+    assert Path(argv[script]).is_file()
+    assert argv[script + 1 :] == ["--table", "mydb.events", *limit]
+
+
+def test_history_through_a_launcher_names_its_verb(tmp_path, spark_submit):
+    text = "spark_submit: {enabled: true, script_path: /opt/run.py}"
+    assert cli.main(["-c", config_file(tmp_path, text), "history", "--database", "mydb", "--limit", "2"]) == 0
+    argv = json.loads(spark_submit.read_text())["argv"]
+    assert argv[-6:] == ["/opt/run.py", "history", "--database", "mydb", "--limit", "2"]
+
+
 @pytest.mark.parametrize("code", [0, 1, 2, 3])
 def test_the_exit_code_of_the_job_passes_through(spark_submit, monkeypatch, code):
     monkeypatch.setenv("CODE", str(code))
@@ -129,7 +145,10 @@ def test_a_missing_spark_submit_is_named(monkeypatch, capsys, tmp_path):
         (["compact", "--table", "a.b", "--database", "a"], "not allowed with"),
         (["compact", "--table", "a.b", "--block-size", "x"], "expected a whole number from 1, got 'x'"),
         (["rollback", "--table", "a.b", "--block-size", "1"], "unrecognized arguments"),
-        (["history", "--table", "a.b"], "invalid choice: 'history'"),
+        (["repair", "--table", "a.b"], "invalid choice: 'repair'"),
+        (["history", "--table", "a.b", "--limit", "0"], "expected a whole number from 1, got '0'"),
+        (["history", "--table", "a.b", "--run-id", "r"], "unrecognized arguments"),
+        (["cleanup", "--table", "a.b", "--limit", "1"], "unrecognized arguments"),
     ],
 )
 def test_wrong_usage_ends_with_2(capsys, argv, message):
@@ -199,7 +218,7 @@ def test_the_example_in_the_docs_is_what_generate_config_writes(capsys):
 
 
 @pytest.mark.parametrize(
-    "argv", [[], ["analyze"], ["compact"], ["rollback"], ["cleanup"], ["generate-config"]]
+    "argv", [[], ["analyze"], ["compact"], ["rollback"], ["cleanup"], ["history"], ["generate-config"]]
 )
 def test_help_explains_every_argument(capsys, argv):
     with pytest.raises(SystemExit) as stop:

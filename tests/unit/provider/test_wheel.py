@@ -44,9 +44,8 @@ def python(installed: Path, *argv: str) -> str:
 def test_carries_the_jobs_inside_the_package_and_nothing_beside_it(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    verbs = {
-        f"lakekeeper_provider/_jobs/spark_jobs/{v}.py" for v in ("analyze", "compact", "rollback", "cleanup")
-    }
+    scripts = ("analyze", "compact", "rollback", "cleanup", "history")
+    verbs = {f"lakekeeper_provider/_jobs/spark_jobs/{script}.py" for script in scripts}
     assert verbs <= names
     assert "lakekeeper_provider/template.yaml" in names
     assert "lakekeeper_provider/example_dags/lakekeeper_maintenance.py" in names

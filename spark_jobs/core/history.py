@@ -1,0 +1,156 @@
+"""What a person asks about a table: which runs changed it, when, by whom, and which of them can still be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from spark_jobs.core import journal
+from spark_jobs.core.commit_log import COMPACT, Sizes, Snapshot, Token
+from spark_jobs.core.journal import RunState, UnitState
+from spark_jobs.core.log_change import Change, changes_of
+from spark_jobs.core.wire import utc
+
+POSSIBLE, DONE, CLEANED, SUPERSEDED = "possible", "done", "cleaned", "superseded"
+
+#: The journals of a table by run id; a run has one in each home that it works in.
+Runs = Mapping[str, Sequence[RunState]]
+Row = dict[str, Any]
+
+
+def rows(snapshots: Iterable[Snapshot], runs: Runs, logged: Collection[Token]) -> list[Row]:
+    """One row for each thing that was done, newest first; what the log lacks comes from the journals.
+
+    `logged` are the units of these runs that the snapshots hold.
+    """
+    undo = {run_id: rollback(run_id, runs) for run_id in runs}
+    found = [(s.committed_at, s.id, _logged(s, undo.get(s.run_id))) for s in snapshots]
+    for run_id, states in runs.items():
+        lacking = [change.without(logged) for change in changes_of(run_id, states)]
+        found += [(c.at, _LAST, _unlogged(c, undo[run_id])) for c in lacking if c.units]
+        found += [(at, _LAST, row) for at, row in _interrupted(run_id, states, undo[run_id])]
+    return [row for _, _, row in sorted(found, key=lambda item: item[:2], reverse=True)]
+
+
+#: Of two things at one time, the one that has no number yet is the later one.
+_LAST = 1 << 62
+
+
+def of_table(snapshots: Iterable[Snapshot], table: str, location: str) -> list[Snapshot]:
+    """The snapshots of this table: by its name, or by its location if it was renamed since."""
+    return [s for s in snapshots if s.table == table or s.location == location]
+
+
+def rollback(run_id: str, runs: Runs) -> str | None:
+    """What a rollback of this run would find; None where the run never swapped anything.
+
+    The journals are asked and not the directories: a writer that overwrote a unit since is met by the rollback itself.
+    """
+    units = [unit for state in runs[run_id] for unit in state.units.values()]
+    held = [unit for unit in units if not unit.final]
+    if held:
+        others = [s for other, states in runs.items() if other != run_id for s in states]
+        return SUPERSEDED if all(_superseded(unit, others) for unit in held) else POSSIBLE
+    if any(unit.kind == journal.CLEANED for unit in units):
+        return CLEANED
+    return DONE if any(unit.kind == journal.ROLLED_BACK for unit in units) else None
+
+
+def _superseded(unit: UnitState, others: Iterable[RunState]) -> bool:
+    """Did a later run replace what this one put there? Then that one has to be undone first."""
+    same = [state.units.get(unit.swap.unit.key) for state in others]
+    return any(
+        later is not None
+        and later.kind not in (journal.ROLLED_BACK, journal.DISCARDED)
+        and later.committed_at is not None
+        and unit.committed_at is not None
+        and later.committed_at > unit.committed_at
+        for later in same
+    )
+
+
+def _logged(snapshot: Snapshot, undo: str | None) -> Row:
+    row = _row(
+        snapshot.run_id,
+        snapshot.kind,
+        snapshot.committed_at,
+        snapshot.who,
+        snapshot.units,
+        snapshot.rows,
+        undo,
+    )
+    return {**row, **_sizes(snapshot.before, snapshot.after), "snapshot": snapshot.id, "unlogged": False}
+
+
+def _unlogged(change: Change, undo: str | None) -> Row:
+    swapped = sum(unit.rows for unit in change.units)
+    row = _row(change.run_id, change.kind, change.at, change.who, len(change.units), swapped, undo)
+    return {**row, **_sizes(change.before, change.after)}
+
+
+def _interrupted(run_id: str, states: Sequence[RunState], undo: str | None) -> list[tuple[datetime, Row]]:
+    """A run that swapped nothing for good yet still holds an intent: it is at work, or it was killed."""
+    if changes_of(run_id, states) or not any(state.unsettled for state in states):
+        return []
+    row = _row(run_id, COMPACT, states[0].started, states[0].user, 0, 0, undo)
+    return [(states[0].started, {**row, **_sizes(Sizes(), Sizes())})]
+
+
+def _row(
+    run_id: str, kind: str, at: datetime, who: str | None, units: int, swapped: int, undo: str | None
+) -> Row:
+    return {
+        "snapshot": None,
+        "run_id": run_id,
+        "kind": kind,
+        "at": utc(at),
+        "who": who,
+        "units": units,
+        "rows": swapped,
+        "rollback": undo if kind == COMPACT else None,
+        "unlogged": True,
+    }
+
+
+def _sizes(before: Sizes, after: Sizes) -> Row:
+    return {"before": asdict(before), "after": asdict(after)}
+
+
+_COLUMNS = ("snapshot", "at", "kind", "run", "who", "units", "files", "bytes", "rollback")
+
+
+def render(table: str, found: Sequence[Row], older: int = 0) -> str:
+    """The rows as a person reads them."""
+    if not found:
+        return f"{table}: no run is on record"
+    cells = [_COLUMNS, *(_cells(row) for row in found)]
+    widths = [max(len(line[i]) for line in cells) for i in range(len(_COLUMNS))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in cells]
+    more = [f"... and {older} older"] if older else []
+    return "\n".join([table, *(f"  {line}" for line in [*lines, *more])])
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    before, after = row["before"], row["after"]
+    return (
+        "unlogged" if row["unlogged"] else str(row["snapshot"]),
+        row["at"],
+        row["kind"],
+        row["run_id"],
+        row["who"] or "-",
+        str(row["units"]),
+        f"{before['files']} -> {after['files']}",
+        f"{human(before['bytes'])} -> {human(after['bytes'])}",
+        row["rollback"] or "-",
+    )
+
+
+def human(size: float) -> str:
+    """A number of bytes for a person."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.1f} TB"

@@ -1,0 +1,20 @@
+"""Show what compactions, rollbacks and cleanups did to Hive external tables, and which runs can still be undone.
+
+Example:
+
+    spark-submit history.py --table sales.events --limit 10
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+# From a checkout the package lies beside this script; in a cluster it comes with --py-files, which wins.
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from spark_jobs.shell.job import main
+from spark_jobs.shell.verbs.history import history_table
+
+if __name__ == "__main__":
+    sys.exit(main("history", history_table, sys.argv[1:], __doc__ or ""))
