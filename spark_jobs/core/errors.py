@@ -34,3 +34,11 @@ class VerificationFailed(LakekeeperError):
 
 class Unsafe(LakekeeperError):
     """The state on the file system is one that no rule covers: nothing more is changed (exit 3)."""
+
+
+class Held(LakekeeperError):
+    """A writer is at work in the unit right now; nothing is settled until it has ended, and nothing is lost."""
+
+
+class Busy(LakekeeperError):
+    """Another job works on the table; try again later."""

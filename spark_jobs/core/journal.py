@@ -19,6 +19,9 @@ from spark_jobs.core.model import Manifest, Spec, Unit
 SCHEMA_VERSION = 1
 
 RUN = "RUN"
+ENTERED = "ENTERED"
+LEFT = "LEFT"
+CONFLICT = "CONFLICT"
 PREPARED = "PREPARED"
 COMMITTED = "COMMITTED"
 DISCARDED = "DISCARDED"
@@ -58,12 +61,18 @@ class Record:
 
 @dataclass(frozen=True)
 class Swap:
-    """The intent of one unit's swap, as PREPARED holds it: who is where before R1 and R2."""
+    """The intent of one unit's swap, as PREPARED holds it: who is where before R1 and R2.
+
+    `aside` is where a directory goes that must leave the live path again, `conflict` where one goes that somebody made
+    there meanwhile. `new`, `old`, `aside` and `conflict` are relative to the run folder.
+    """
 
     spec: Spec
     live: str
     new: str
     old: str
+    aside: str
+    conflict: str
     live_id: str
     new_id: str
     originals: Manifest
@@ -92,16 +101,22 @@ class Swap:
 
 #: Kinds after which a unit's originals are nowhere but where they belong, and its slot may be used again.
 FINAL = (DISCARDED, ROLLED_BACK, CLEANED)
+#: Kinds that announce renames: where the directories are must be looked at before anything is concluded.
+INTENTS = (PREPARED, ROLLBACK_PREPARED)
 
 
 @dataclass(frozen=True)
 class UnitState:
-    """Where one unit of a run stands: its intent, the last record about it, and when it was swapped."""
+    """Where one unit of a run stands: its intent, the last record about it, and when it was swapped.
+
+    `conflict` is the identity of a directory that was found in its place and is to be carried into it.
+    """
 
     swap: Swap
     kind: str
     at: datetime
     committed_at: datetime | None = None
+    conflict: str | None = None
 
     @property
     def final(self) -> bool:
@@ -119,15 +134,18 @@ class RunState:
     outcome: str | None = None
     homes: tuple[str, ...] = ()
     location: str = ""
-
-    @property
-    def finished(self) -> bool:
-        return self.outcome is not None
+    entered: bool = True
+    user: str | None = None
 
     @property
     def unsettled(self) -> bool:
-        """Did an attempt stop between intent and commit?"""
-        return any(unit.kind == PREPARED for unit in self.units.values())
+        """Is there an intent that nobody has brought to an end?"""
+        return any(unit.kind in INTENTS for unit in self.units.values())
+
+    @property
+    def unfinished(self) -> bool:
+        """Did somebody enter the run and not leave it, or leave an intent behind?"""
+        return self.entered or self.unsettled
 
     @property
     def committed_at(self) -> datetime | None:
@@ -153,23 +171,36 @@ def _start(record: Record) -> RunState:
         raise Unsafe(f"a journal starts with {record.kind} instead of {RUN}; nothing is changed")
     body = record.body
     return RunState(
-        body["table"], record.at, homes=tuple(body.get("homes", ())), location=body.get("location", "")
+        body["table"],
+        record.at,
+        homes=tuple(body.get("homes", ())),
+        location=body.get("location", ""),
+        user=body.get("user"),
     )
 
 
 def _step(state: RunState, units: dict[str, UnitState], record: Record) -> RunState:
-    if record.kind == RUN:
-        homes = tuple(dict.fromkeys([*state.homes, *record.body.get("homes", ())]))
-        return replace(state, outcome=None, homes=homes)
+    body = record.body
+    if record.kind in (RUN, ENTERED):
+        return _entered(state, body)
+    if record.kind == LEFT:
+        return replace(state, entered=False)
     if record.kind == FINISHED:
-        return replace(state, outcome=record.body["outcome"])
+        return replace(state, entered=False, outcome=body["outcome"])
     if record.kind == BACKUP:
-        return replace(state, backup_table=record.body["backup_table"])
+        return replace(state, backup_table=body["backup_table"])
     if record.kind == PREPARED:
         units.update(_prepared(units, record))
     else:
-        units.update(_moved(units, record, body["unit"]) for body in record.body["units"])
+        units.update(_moved(units, record, moved) for moved in body["units"])
     return state
+
+
+def _entered(state: RunState, body: Mapping[str, Any]) -> RunState:
+    """A compaction that comes back takes its outcome back; a rollback or a cleanup leaves it as it is."""
+    homes = tuple(dict.fromkeys([*state.homes, *body.get("homes", ())]))
+    outcome = None if body.get("verb", "compact") == "compact" else state.outcome
+    return replace(state, entered=True, outcome=outcome, homes=homes)
 
 
 def _prepared(units: Mapping[str, UnitState], record: Record) -> dict[str, UnitState]:
@@ -181,11 +212,20 @@ def _prepared(units: Mapping[str, UnitState], record: Record) -> dict[str, UnitS
     return {swap.unit.key: UnitState(swap, PREPARED, record.at) for swap in swaps}
 
 
-def _moved(units: Mapping[str, UnitState], record: Record, key: str) -> tuple[str, UnitState]:
+def _moved(units: Mapping[str, UnitState], record: Record, body: Mapping[str, Any]) -> tuple[str, UnitState]:
+    key = body["unit"]
     before = units.get(key)
     if before is None:
         raise Unsafe(
             f"the journal has {record.kind} for a unit that was never prepared ({key}); nothing is changed"
         )
+    if record.kind == CONFLICT:
+        return key, replace(before, conflict=body["identity"])
     committed_at = before.committed_at or (record.at if record.kind == COMMITTED else None)
-    return key, UnitState(before.swap, record.kind, record.at, committed_at)
+    return key, UnitState(_with_originals(before.swap, body), record.kind, record.at, committed_at)
+
+
+def _with_originals(swap: Swap, body: Mapping[str, Any]) -> Swap:
+    """What lies with the originals may be more than was prepared, where it could not be carried into the table."""
+    found = body.get("originals")
+    return swap if found is None else replace(swap, originals=Manifest.from_json(found))

@@ -16,6 +16,9 @@ HOME = ".lakekeeper"
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 _RUN_FOLDER = re.compile(r"(?P<run>[A-Za-z0-9_-]{1,80})\.(?P<attempt>[0-9a-f]{12})\Z")
 
+_WORKING = re.compile(r"__(compact_tmp|old|undone|conflict|cleaned)_(?P<stamp>\d+)\Z")
+_LEASE = re.compile(r"lease-(?P<epoch>\d+)(?P<released>\.released)?\Z")
+
 #: Folders and files by which a running writer gives itself away.
 _STAGING_PREFIXES = (
     "_temporary",
@@ -94,6 +97,23 @@ class Home:
 
 
 @dataclass(frozen=True)
+class LeaseFile:
+    """Parsed name of a lease: whoever made the one of the highest epoch owns the home, until it is released."""
+
+    epoch: int
+    released: bool
+
+    @classmethod
+    def parse(cls, name: str) -> LeaseFile | None:
+        match = _LEASE.match(name)
+        return cls(int(match["epoch"]), bool(match["released"])) if match else None
+
+    @property
+    def name(self) -> str:
+        return f"lease-{self.epoch:06d}{'.released' if self.released else ''}"
+
+
+@dataclass(frozen=True)
 class RunFolder:
     """Parsed name of a run's folder."""
 
@@ -106,6 +126,12 @@ class RunFolder:
         return cls(match["run"], match["attempt"]) if match else None
 
 
+def stamp_of(name: str) -> int:
+    """The number in the name of a run's working folder; 0 for any other name."""
+    match = _WORKING.match(name)
+    return int(match["stamp"]) if match else 0
+
+
 def tmp_folder(stamp: str) -> str:
     return f"__compact_tmp_{stamp}"
 
@@ -116,6 +142,10 @@ def old_folder(stamp: str) -> str:
 
 def undone_folder(stamp: str) -> str:
     return f"__undone_{stamp}"
+
+
+def conflict_folder(stamp: str) -> str:
+    return f"__conflict_{stamp}"
 
 
 def claimed_folder(stamp: str) -> str:

@@ -56,6 +56,9 @@ class Options:
     exclude: tuple[str, ...] = ()
     enabled: bool = True
     bucketing: str = "refuse"
+    writers: str | None = None
+    lease_timeout: timedelta = timedelta(seconds=20)
+    lease_wait: timedelta = timedelta(seconds=60)
 
     def thresholds(self) -> Thresholds:
         return Thresholds(
@@ -159,6 +162,9 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "exclude": parse_list,
     "enabled": parse_bool,
     "bucketing": _one_of("refuse", "ignore"),
+    "writers": _one_of("append", "overwrite"),
+    "lease_timeout": parse_duration,
+    "lease_wait": parse_duration,
 }
 
 

@@ -6,24 +6,45 @@ from enum import Enum
 
 
 class Where(Enum):
-    """What a look at the three places of a prepared swap adds up to."""
+    """What a look at the places of an intent adds up to: the originals (L), what was rewritten (N), another (X)."""
 
-    BEFORE = "before the first rename"
+    BEFORE = "with the originals live and the rewritten directory aside"
     GAP = "between the renames"
     SWAPPED = "swapped"
-    NEW_LOST = "the originals are aside and nothing replaces them"
-    RESTORED = "the originals are live and the rewritten directory is gone"
+    NEW_LOST = "with the originals aside and nothing that replaces them"
+    RESTORED = "with the originals live and the rewritten directory gone"
+    RECREATED = "between the renames, and somebody made the live directory anew"
+    TAKEN = "swapped, but what went aside is somebody else's directory"
+    TAKEN_GAP = "between the renames, with somebody else's directory aside"
+    DISPLACED = "between the renames back, with somebody else's directory aside"
+    SUPERSEDED = "swapped, and overwritten since"
+    OVERWRITTEN = "overwritten before the swap"
+    DROPPED = "dropped by somebody"
     UNKNOWN = "a state that no rule covers"
+
+
+X = "X"
 
 
 def locate(live: str | None, old: str | None, new: str | None, live_id: str, new_id: str) -> Where:
     """`live`, `old` and `new` are the identities found there now (None: nothing); `live_id` and `new_id` the
-    journaled ones."""
-    table = {
-        (live_id, None, new_id): Where.BEFORE,
-        (None, live_id, new_id): Where.GAP,
-        (new_id, live_id, None): Where.SWAPPED,
-        (None, live_id, None): Where.NEW_LOST,
-        (live_id, None, None): Where.RESTORED,
-    }
-    return table.get((live, old, new), Where.UNKNOWN)
+    journaled ones. `new` stands for wherever the rewritten directory may be when it is not live."""
+    known = {None: None, live_id: "L", new_id: "N"}
+    places = (known.get(live, X), known.get(old, X), known.get(new, X))
+    return _TABLE.get(places, Where.UNKNOWN)
+
+
+_TABLE: dict[tuple[str | None, str | None, str | None], Where] = {
+    ("L", None, "N"): Where.BEFORE,
+    (None, "L", "N"): Where.GAP,
+    ("N", "L", None): Where.SWAPPED,
+    (None, "L", None): Where.NEW_LOST,
+    ("L", None, None): Where.RESTORED,
+    (X, "L", "N"): Where.RECREATED,
+    ("N", X, None): Where.TAKEN,
+    (None, X, "N"): Where.TAKEN_GAP,
+    (None, "L", X): Where.DISPLACED,
+    (X, "L", None): Where.SUPERSEDED,
+    (X, None, "N"): Where.OVERWRITTEN,
+    (None, None, "N"): Where.DROPPED,
+}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 
 from spark_jobs.core import footers, journal, layout
@@ -18,32 +18,35 @@ from spark_jobs.core.layout import Home
 from spark_jobs.core.model import Manifest, parent
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.shell.cluster import Cluster
-from spark_jobs.shell.executor import Executor
+from spark_jobs.shell.directories import list_unit
+from spark_jobs.shell.executor import Policy, Verdict
 from spark_jobs.shell.journal_store import Run
-from spark_jobs.shell.leftovers import MARKERS, remove_empty_folders
+from spark_jobs.shell.leftovers import MARKERS
 from spark_jobs.shell.ports import Pool, Rewrite
+from spark_jobs.shell.settle import record
 from spark_jobs.shell.survey import Listing, TableSurvey, UnitSurvey, check_writers
-from spark_jobs.shell.units import list_unit
+from spark_jobs.shell.swapping import Swapping
 
 log = logging.getLogger("lakekeeper")
 
 
 @dataclass(frozen=True)
 class Written:
-    """A unit that is written and verified, and waits for its swap."""
+    """A unit that is written and verified, and waits for its swap; by an earlier attempt where `profile` is None."""
 
     survey: UnitSurvey
     swap: Swap
-    profile: Profile
-    seconds: float
+    profile: Profile | None = None
+    seconds: float = 0.0
 
 
 @dataclass
 class Outcome:
-    """What became of one unit; `swap` is set where it was compacted."""
+    """What became of one unit; `swap` is set where it was compacted, `record` where COMMITTED is to be journaled."""
 
     report: UnitReport
     swap: Swap | None = None
+    record: dict[str, object] | None = None
     codec: str | None = None
     warnings: Sequence[str] = field(default_factory=tuple)
 
@@ -51,45 +54,55 @@ class Outcome:
 class Compaction:
     """One home's part of one run."""
 
-    def __init__(self, cluster: Cluster, table: TableSurvey, home: Home, run: Run, stamp: str) -> None:
+    def __init__(
+        self, cluster: Cluster, table: TableSurvey, home: Home, run: Run, stamp: str, policy: Policy
+    ) -> None:
         self._cluster = cluster
         self._table = table
         self._home = home
         self._run = run
         self._stamp = stamp
-        self._executor = Executor(cluster.fs, run.folder)
+        self._executor = Swapping(cluster, run, policy)
+        self._made: set[str] = set()
         self._done = 0
 
-    def run(self, units: Sequence[UnitSurvey]) -> list[Outcome]:
-        """Waves of units side by side: one PREPARED and one COMMITTED record serve a whole wave."""
-        wave = self._table.options.parallelism * 4
+    def run(self, units: Sequence[UnitSurvey], ready: Sequence[Written] = ()) -> list[Outcome]:
+        """Waves of units side by side: one PREPARED and one COMMITTED record serve a whole wave.
+
+        `ready` units were written and verified by an earlier attempt, and are not written again.
+        """
+        wave, total = self._table.options.parallelism * 4, len(units) + len(ready)
         outcomes = []
         with self._cluster.pool(self._table.options.parallelism) as pool:
+            outcomes += self._swap_all(pool, ready, total) if ready else []
             for start in range(0, len(units), wave):
-                outcomes += self._wave(pool, units[start : start + wave], len(units))
-        remove_empty_folders(self._cluster, self._run)
+                outcomes += self._wave(pool, units[start : start + wave], total)
         return outcomes
 
     def _wave(self, pool: Pool, units: Sequence[UnitSurvey], total: int) -> list[Outcome]:
         prepared = list(pool.map(self._guarded_write, units))
         written = [item for item in prepared if isinstance(item, Written)]
         outcomes = [item for item in prepared if isinstance(item, Outcome)]
+        self._progress(outcomes, total)
         if written:
             self._run.journal.append(journal.PREPARED, swaps=[item.swap.to_json() for item in written])
-            # The folders above the units are shared: one fresh listing of each serves the wave.
-            listing = lru_cache(maxsize=None)(self._cluster.fs.list)
-            swapped = list(pool.map(lambda item: self._guarded_swap(item, listing), written))
-            self._commit(swapped)
-            outcomes += swapped
+            outcomes += self._swap_all(pool, written, total)
+        return outcomes
+
+    def _swap_all(self, pool: Pool, written: Sequence[Written], total: int) -> list[Outcome]:
+        # The folders above the units are shared: one fresh listing of each serves the wave.
+        listing = lru_cache(maxsize=None)(self._cluster.fs.list)
+        swapped = list(pool.map(lambda item: self._guarded_swap(item, listing), written))
+        done = [outcome.record for outcome in swapped if outcome.record]
+        if done:
+            self._run.journal.append(journal.COMMITTED, units=done)
+        self._progress(swapped, total)
+        return swapped
+
+    def _progress(self, outcomes: Sequence[Outcome], total: int) -> None:
         for outcome in outcomes:
             self._done += 1
             log.info("[%d/%d] %s", self._done, total, describe(outcome.report))
-        return outcomes
-
-    def _commit(self, swapped: Sequence[Outcome]) -> None:
-        done = [{"unit": outcome.swap.unit.key} for outcome in swapped if outcome.swap]
-        if done:
-            self._run.journal.append(journal.COMMITTED, units=done)
 
     def _guarded_write(self, survey: UnitSurvey) -> Written | Outcome:
         """A failed unit is tidied up and reported, and never stops the others."""
@@ -168,37 +181,61 @@ class Compaction:
         fs.copy_mode(live, new)
 
     def _prepare(self, survey: UnitSurvey, before: Manifest, compacted: Manifest, profile: Profile) -> Swap:
-        """The intent, with the identities of both directories. The parents of `old` are made here, never later."""
+        """The intent, with the identities of both directories. All parents are made here, never later."""
         fs, unit = self._cluster.fs, survey.unit
-        old = f"{layout.old_folder(self._stamp)}/{self._home.relative(unit.location)}"
-        fs.mkdirs(parent(self._run.path(old)))
         live_id, new_id = fs.identity(unit.location), fs.identity(self._run.path(self._new(survey)))
         if live_id is None or new_id is None:
             raise UnitChanged(f"{unit.location} vanished while it was compacted")
-        return Swap(
-            unit.spec, unit.location, self._new(survey), old, live_id, new_id, before, compacted, profile.rows
+        swap = Swap(
+            spec=unit.spec,
+            live=unit.location,
+            new=self._new(survey),
+            old=self._place(layout.old_folder, survey),
+            aside=self._place(layout.undone_folder, survey),
+            conflict=self._place(layout.conflict_folder, survey),
+            live_id=live_id,
+            new_id=new_id,
+            originals=before,
+            compacted=compacted,
+            rows=profile.rows,
         )
+        self._make_parents(swap)
+        return swap
+
+    def _make_parents(self, swap: Swap) -> None:
+        """Partitions share parents: each is made once."""
+        for path in (swap.old, swap.aside):
+            folder = parent(self._run.path(path))
+            if folder not in self._made:
+                self._cluster.fs.mkdirs(folder)
+                self._made.add(folder)
 
     def _new(self, survey: UnitSurvey) -> str:
-        return f"{layout.tmp_folder(self._stamp)}/{self._home.relative(survey.unit.location)}"
+        return self._place(layout.tmp_folder, survey)
+
+    def _place(self, folder: Callable[[str], str], survey: UnitSurvey) -> str:
+        return f"{folder(self._stamp)}/{self._home.relative(survey.unit.location)}"
 
     def _guarded_swap(self, item: Written, listing: Listing) -> Outcome:
+        """Whatever goes wrong, the intent is journaled as settled only after a look at where the directories are."""
         try:
-            self._executor.swap(item.swap, lambda: self._last_check(item.survey, listing))
-        except Unsafe as error:
-            return failed(item.survey, error)
+            return self._swap(item, listing)
         except Exception as error:
-            return self._called_off(item, error)
-        return _compacted(item)
+            return failed(item.survey, error)
 
-    def _called_off(self, item: Written, error: Exception) -> Outcome:
-        """Journaled as discarded only after a look at where the directories are; else the intent stays open."""
+    def _swap(self, item: Written, listing: Listing) -> Outcome:
         try:
-            self._executor.discard(item.swap)
-            self._run.journal.append(journal.DISCARDED, units=[{"unit": item.swap.unit.key}])
-        except Exception as unsettled:
-            return failed(item.survey, Unsafe(f"{error}; then: {unsettled}"))
-        return failed(item.survey, error)
+            verdict = self._executor.swap(item.swap, lambda: self._last_check(item.survey, listing))
+        except (UnitChanged, Deferred, Refusal) as called_off:
+            self._discarded(item.swap, self._executor.settle(item.swap, str(called_off)))
+            raise
+        if verdict.kind == journal.COMMITTED:
+            return _swapped(item, verdict)
+        self._discarded(item.swap, verdict)
+        raise (LakekeeperError if verdict.failed else UnitChanged)(verdict.problem)
+
+    def _discarded(self, swap: Swap, verdict: Verdict) -> None:
+        record(self._run, self._executor, swap, verdict)
 
     def _last_check(self, survey: UnitSurvey, listing: Listing) -> None:
         self._check_deadline()
@@ -221,20 +258,27 @@ class Compaction:
             log.warning("%s is left behind: %s", path, error)
 
 
-def _compacted(item: Written) -> Outcome:
-    report = compacted_report(item.swap, item.survey.health, item.seconds)
-    return Outcome(report, item.swap, item.profile.codec, item.profile.warnings)
+def _swapped(item: Written, verdict: Verdict) -> Outcome:
+    body = verdict.body(item.swap)
+    if verdict.problem:
+        return replace(failed(item.survey, UnitChanged(verdict.problem)), record=body)
+    report = compacted_report(item.swap, item.survey.health, item.seconds, verdict.carried)
+    codec, warnings = (item.profile.codec, item.profile.warnings) if item.profile else (None, ())
+    return Outcome(report, item.swap, body, codec, warnings)
 
 
-def compacted_report(swap: Swap, health: Health | None = None, seconds: float | None = None) -> UnitReport:
+def compacted_report(
+    swap: Swap, health: Health | None = None, seconds: float | None = None, carried: int = 0
+) -> UnitReport:
     """The line of a unit that is swapped, also where an earlier attempt did it."""
     figures = asdict(health) if health else {"files": len(swap.originals.data), "bytes": swap.originals.bytes}
     return UnitReport(
         unit=swap.unit.to_json(),
         outcome="compacted",
+        reason=f"{carried} files that were added meanwhile stay in the table" if carried else None,
         **figures,
         fingerprint=swap.originals.fingerprint(),
-        files_after=len(swap.compacted.data),
+        files_after=len(swap.compacted.data) + carried,
         bytes_after=swap.compacted.bytes,
         rows=swap.rows,
         seconds=round(seconds, 3) if seconds is not None else None,

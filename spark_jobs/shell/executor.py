@@ -1,112 +1,174 @@
-"""The only module that swaps directories. Nothing happens between the two renames, and nothing here makes a
-directory."""
+"""The only modules that swap directories: what swapping and returning have in common.
+
+Each works in a loop: look where the directories are, do the one thing that this state asks for, look again. A fresh
+start, an error in the middle and the remains of a killed process so take the same way. Nothing here makes a directory,
+unless a journal record follows before the next rename: an attempt that was fenced off fails at that record.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Optional, Union
 
-from spark_jobs.core.errors import UnitChanged, Unsafe
+from spark_jobs.core import journal
+from spark_jobs.core.errors import Held, Unsafe
 from spark_jobs.core.journal import Swap
-from spark_jobs.core.recovery import Where, locate
-from spark_jobs.shell.leftovers import carry, forget
-from spark_jobs.shell.ports import FileSystem
-from spark_jobs.shell.units import list_unit
+from spark_jobs.core.model import Manifest
+from spark_jobs.core.recovery import Where
+from spark_jobs.shell.cluster import Cluster
+from spark_jobs.shell.directories import Directories
+from spark_jobs.shell.journal_store import Run
+from spark_jobs.shell.leftovers import carry, carry_conflicts, forget
 
 log = logging.getLogger("lakekeeper")
 
+#: More looks than any way through the states is long; then a writer keeps interfering.
+_LOOKS = 16
+#: An error may be a lost answer or a writer that was quicker: the next look tells. This many are not.
+_ERRORS = 3
+_QUIET_SECONDS = 5.0
+_QUIET_LOOKS = 12
+
 
 @dataclass(frozen=True)
-class Places:
-    """The absolute paths of a swap, below the run folder as it is named now."""
+class Policy:
+    """What a swap may assume: `writers` is what writers of this table do (`append`, `overwrite`, None: unknown),
+    `locations` are the metastore's own by unit key."""
 
-    live: str
-    old: str
-    new: str
+    locations: Mapping[str, str] = field(default_factory=dict)
+    writers: str | None = None
 
-    @classmethod
-    def of(cls, swap: Swap, folder: str) -> Places:
-        return cls(swap.live, f"{folder}/{swap.old}", f"{folder}/{swap.new}")
+    def registered(self, swap: Swap) -> bool:
+        """Does the metastore still have the unit there?"""
+        return self.locations.get(swap.unit.key) == swap.live
 
 
-class Executor:
-    """Swaps, and undoes swaps, of one run folder."""
+@dataclass(frozen=True)
+class Verdict:
+    """How a swap came to rest: the record to write, why it is not what was wanted, and how many files were carried.
 
-    def __init__(self, fs: FileSystem, folder: str) -> None:
-        self._fs = fs
-        self._folder = folder
+    `originals` are what lies in `old` where that is not what was prepared; `failed`: called off by an error, not by a
+    writer.
+    """
 
-    def swap(self, swap: Swap, last_check: Callable[[], None]) -> None:
-        """live -> old, new -> live. Raises UnitChanged with the originals live again, or Unsafe with all copies kept.
+    kind: str
+    problem: str | None = None
+    carried: int = 0
+    originals: Manifest | None = None
+    failed: bool = False
 
-        `last_check` raises to call the swap off while nothing has moved yet.
+    def body(self, swap: Swap) -> dict[str, object]:
+        """The unit's part of the record."""
+        known = {"originals": self.originals.to_json()} if self.originals else {}
+        return {"unit": swap.unit.key, **known}
+
+
+#: What a state asks for: it returns the verdict, or why the intent is given up, or None to look again.
+Action = Callable[[Directories, Optional[str]], Union[Verdict, str, None]]
+
+
+class Executor(ABC):
+    """Moves the directories of one run folder."""
+
+    def __init__(self, cluster: Cluster, run: Run, policy: Policy) -> None:
+        self._cluster = cluster
+        self._fs = cluster.fs
+        self._run = run
+        self._policy = policy
+
+    @abstractmethod
+    def _actions(self) -> Mapping[Where, Action]:
+        """What each state asks for; a state that is missing here needs a person."""
+
+    def settle(self, swap: Swap, problem: str | None = None) -> Verdict:
+        """Brings the swap to rest from wherever it stands; `problem` says why it must go back.
+
+        Raises Held while a writer is at work, Unsafe for what only a person can settle, and OSError; the intent stays
+        open then.
         """
-        places = Places.of(swap, self._folder)
-        last_check()
-        self._check_unchanged(swap, places)
-        try:
-            self._fs.move(places.live, places.old, swap.live_id)
-            self._fs.move(places.new, places.live, swap.new_id)
-            self._sweep(swap, places)
-        except BaseException as error:
-            log.warning("%s: undoing the swap: %s", swap.unit, error)
-            self._undo_or_say(swap, places, error)
-            raise
+        places, errors = self.places(swap), 0
+        for _ in range(_LOOKS):
+            where = places.look()
+            act = self._actions().get(where)
+            if act is None:
+                raise places.explain(where)
+            try:
+                found = act(places, problem)
+            except OSError as error:
+                log.warning("%s: %s", swap.unit, error)
+                errors += 1
+                if errors == _ERRORS:
+                    raise
+                continue
+            if isinstance(found, Verdict):
+                return found
+            problem = found or problem
+        raise Held(f"{swap.live} does not come to rest; a writer keeps changing it")
 
-    def _undo_or_say(self, swap: Swap, places: Places, cause: BaseException) -> None:
-        """An undo that fails leaves the intent in the journal: only what was looked at may be called settled."""
-        try:
-            self.undo(swap)
-        except Exception as error:
+    def places(self, swap: Swap) -> Directories:
+        return Directories(self._fs, self._run.folder, swap)
+
+    def tidy(self, swap: Swap) -> None:
+        """Deletes what was rewritten once it is of no use any more: our own unchanged files, never the live ones."""
+        places = self.places(swap)
+        for folder in (places.new, places.aside):
+            try:
+                clear = forget(self._fs, swap.compacted, folder)
+            except OSError as error:
+                log.warning("%s is left behind: %s", folder, error)
+                continue
+            if not clear:
+                log.warning("%s is left behind: it holds what this run did not write", folder)
+
+    def _carry(self, places: Directories, source: str) -> int:
+        """What was added to the rewritten directory, or to any that stood in its place, stays in the table."""
+        carried = carry(self._fs, places.swap.compacted, source, places.live)
+        return carried + carry_conflicts(self._fs, places.conflict, places.live)
+
+    def _put_back(self, places: Directories, _: str | None) -> None:
+        """Somebody's directory went aside in place of ours: it returns to where its owner left it."""
+        self._fs.rename(places.aside, places.live)
+
+    def _recreated(self, places: Directories, _: str | None) -> Verdict | None:
+        """A writer made the live directory anew between the renames. What it means is the writer's to say."""
+        if self._policy.writers == "overwrite":
+            return self._superseded(places, None)
+        if self._policy.writers != "append":
             raise Unsafe(
-                f"{cause}; and putting the originals back failed too ({error}). They are in {places.live} or"
-                f" {places.old}; the next try of this run looks and settles it"
-            ) from error
+                f"a writer made {places.live} anew between the renames, and 'lakekeeper.writers' does not say whether"
+                f" writers of this table append or overwrite; all is kept: the originals in {places.old},"
+                f" the rewritten files in {places.rewritten()}"
+            )
+        self._wait_until_quiet(places)
+        number = len(self._listed(places.conflict))
+        self._fs.mkdirs(places.conflict)
+        # A fenced attempt fails here, and so never moves a live directory into a folder that nobody looks at.
+        self._run.journal.append(journal.CONFLICT, units=[{"unit": places.swap.unit.key}])
+        self._fs.rename(places.live, f"{places.conflict}/{number}")
+        return None
 
-    def _check_unchanged(self, swap: Swap, places: Places) -> None:
-        """Commit only against the state that was planned on."""
-        pairs = [(places.live, swap.originals, swap.live_id), (places.new, swap.compacted, swap.new_id)]
-        for path, manifest, identity in pairs:
-            if self._fs.identity(path) != identity:
-                raise UnitChanged(f"{path} is not the directory that was read")
-            changes = manifest.diff(list_unit(self._fs, path))
-            if changes:
-                raise UnitChanged(f"{path} changed while it was compacted: {changes}")
+    def _listed(self, folder: str) -> list[str]:
+        try:
+            return [entry.name for entry in self._fs.list(folder)]
+        except FileNotFoundError:
+            return []
 
-    def _sweep(self, swap: Swap, places: Places) -> None:
-        """A writer that got in before the first rename shows in `old`: its rows are not in what was written."""
-        changes = swap.originals.diff(list_unit(self._fs, places.old))
-        if changes:
-            raise UnitChanged(f"{places.live} changed during the swap: {changes}")
+    def _wait_until_quiet(self, places: Directories) -> None:
+        before = None
+        for _ in range(_QUIET_LOOKS):
+            now = None if places.at_work(places.live) else self._fs.manifest(places.live)
+            if now is not None and now == before:
+                return
+            before = now
+            self._cluster.clock.sleep(_QUIET_SECONDS)
+        raise Held(f"a writer made {places.live} anew and is still at work in it; the next run settles it")
 
-    def where(self, swap: Swap) -> Where:
-        places = Places.of(swap, self._folder)
-        found = [self._fs.identity(path) for path in (places.live, places.old, places.new)]
-        return locate(found[0], found[1], found[2], swap.live_id, swap.new_id)
-
-    def undo(self, swap: Swap) -> None:
-        """Puts the originals back, from wherever the swap stands; raises Unsafe and moves nothing in any
-        unknown state."""
-        places = Places.of(swap, self._folder)
-        where = self.where(swap)
-        if where is Where.SWAPPED:
-            self._fs.move(places.live, places.new, swap.new_id)
-        if where in (Where.SWAPPED, Where.GAP, Where.NEW_LOST):
-            self._fs.move(places.old, places.live, swap.live_id)
-        after = self.where(swap)
-        if after not in (Where.BEFORE, Where.RESTORED):
-            raise Unsafe(f"{places.live} is in {after.value}; look at it, {places.old} and {places.new}")
-
-    def discard(self, swap: Swap) -> None:
-        """Clears what was written, once the originals are live for certain; raises Unsafe otherwise.
-
-        It may have been live for a moment: what somebody added to it meanwhile goes back into the live directory.
-        """
-        places = Places.of(swap, self._folder)
-        where = self.where(swap)
-        if where not in (Where.BEFORE, Where.RESTORED):
-            raise Unsafe(f"{places.live} is in {where.value}; look at it, {places.old} and {places.new}")
-        carry(self._fs, swap.compacted, places.new, places.live)
-        if not forget(self._fs, swap.compacted, places.new):
-            raise Unsafe(f"{places.new} holds what this run did not write; it is kept")
+    def _superseded(self, places: Directories, _: str | None) -> Verdict:
+        """Overwritten: what the writer left is the table now, and the originals stay only until a cleanup."""
+        here = self._fs.manifest(places.old)
+        differ = bool(places.swap.originals.diff(here))
+        problem = f"{places.live} was overwritten by somebody"
+        return Verdict(journal.COMMITTED, problem, originals=here if differ else None)

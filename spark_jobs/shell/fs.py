@@ -102,6 +102,11 @@ class HadoopFileSystem(FileSystem):
         with java_errors(f"cannot look at the files of {path}"):
             return [name for name in names if not fs.isFileClosed(self._path(f"{path}/{name}"))]
 
+    def user(self) -> str:
+        with java_errors("cannot tell the current user"):
+            current = self._jvm.org.apache.hadoop.security.UserGroupInformation.getCurrentUser()
+            return str(current.getShortUserName())
+
     def rename(self, source: str, target: str) -> None:
         """Renames, or raises: FileExistsError where the target exists, FileNotFoundError where a parent is not.
 

@@ -6,7 +6,8 @@ import json
 import logging
 import sys
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,14 @@ from spark_jobs import __version__
 from spark_jobs.core import selection
 from spark_jobs.core.arguments import Invocation, parse
 from spark_jobs.core.configuration import parse_config
-from spark_jobs.core.errors import LakekeeperError, Refusal, Unsafe, UsageError
+from spark_jobs.core.errors import Busy, LakekeeperError, Refusal, Unsafe, UsageError
 from spark_jobs.core.model import TableName
 from spark_jobs.core.options import Layers, parse_option
 from spark_jobs.core.wire import Report, Request, TableReport
 from spark_jobs.shell.clock import utc_now
 from spark_jobs.shell.cluster import Cluster
+from spark_jobs.shell.lease import Custody
+from spark_jobs.shell.recover import Visit, terms
 
 log = logging.getLogger("lakekeeper")
 
@@ -44,6 +47,15 @@ class Job:
     def requested_runs(self, name: TableName) -> Sequence[str] | None:
         """The runs that the request names for this table; None where it names none at all."""
         return None if self.request.runs is None else _of(self.request.runs, name)
+
+    @contextmanager
+    def visit(self, name: TableName) -> Iterator[Visit]:
+        """Work on one table, with the leases that it takes; they are given back whatever happens."""
+        facts = self.cluster.metastore.table(name)
+        options = self.layers.resolve(str(name), facts.properties)
+        units = [unit for unit, _ in self.cluster.metastore.units(facts)]
+        with Custody(self.cluster, terms(self.invocation.verb, options)) as custody:
+            yield Visit(self.cluster, facts, options, units, custody, self.invocation.verb)
 
     def table_names(self) -> list[TableName]:
         """The tables to work on, or UsageError."""
@@ -77,10 +89,11 @@ def main(verb: str, work: Verb, argv: Sequence[str], description: str) -> int:
             parse_option("log_level", invocation.options.get("log_level", "INFO"), "the command line")
         )
         spark = SparkSession.builder.appName(f"lakekeeper {verb}").enableHiveSupport().getOrCreate()
+        cluster = Cluster.of(spark)
         try:
-            run(spark, invocation, work, report)
+            run(cluster, invocation, work, report)
         finally:
-            _publish(report, invocation, Cluster.of(spark))
+            _publish(report, invocation, cluster)
             spark.stop()
     except UsageError as error:
         report.error, report.usage = str(error), True
@@ -88,12 +101,12 @@ def main(verb: str, work: Verb, argv: Sequence[str], description: str) -> int:
     return report.exit_code
 
 
-def run(spark: SparkSession, invocation: Invocation, work: Verb, report: Report) -> Report:
-    """The job itself, in a session that stands already; fills in and returns the report."""
+def run(cluster: Cluster, invocation: Invocation, work: Verb, report: Report) -> Report:
+    """The job itself, on a cluster that stands already; fills in and returns the report."""
     report.by_name = not invocation.database
     report.complete = False
     try:
-        job = _job(spark, invocation)
+        job = _job(cluster, invocation)
         report.run_id = job.run_id if invocation.verb == "compact" else invocation.run_id
         for name in job.table_names():
             log.info("%s %s", invocation.verb, name)
@@ -108,8 +121,7 @@ def run(spark: SparkSession, invocation: Invocation, work: Verb, report: Report)
     return report
 
 
-def _job(spark: SparkSession, invocation: Invocation) -> Job:
-    cluster = Cluster.of(spark)
+def _job(cluster: Cluster, invocation: Invocation) -> Job:
     request = Request.from_json(_read(cluster, invocation.request)) if invocation.request else Request()
     settings, tables = _config(cluster, invocation.config_file)
     layers = Layers(
@@ -158,6 +170,8 @@ def _guarded(job: Job, work: Verb, name: TableName) -> TableReport:
         return TableReport(str(name), "refused", "USAGE", str(error))
     except Unsafe as error:
         return TableReport(str(name), "failed", "UNSAFE", str(error))
+    except Busy as error:
+        return TableReport(str(name), "busy", reason=str(error))
     except (LakekeeperError, OSError) as error:
         return TableReport(str(name), "failed", reason=str(error))
     except Exception as error:

@@ -48,8 +48,16 @@ class Journal:
             number = (self._last if self._last is not None else self._count()) + 1
             staged = f"{self._path}/.{number:06d}-{uuid.uuid4().hex}"
             self._fs.create(staged, record.encode())
-            self._fs.rename(staged, f"{self._path}/{number:06d}.json")
+            self._publish(staged, f"{self._path}/{number:06d}.json")
             self._last = number
+
+    def _publish(self, staged: str, path: str) -> None:
+        """An error after success is told by where the record is: only this attempt knows its hidden name."""
+        try:
+            self._fs.rename(staged, path)
+        except OSError:
+            if self._fs.status(staged) is not None or self._fs.status(path) is None:
+                raise
 
     def records(self) -> list[Record]:
         """All published records, in order."""
@@ -60,6 +68,14 @@ class Journal:
             Record.decode(self._fs.read(f"{self._path}/{n:06d}.json"), f"{self._path}/{n:06d}.json")
             for n in names
         ]
+
+    def last(self) -> Record | None:
+        """The newest record alone: it tells whether somebody is at work, or stopped half-way."""
+        number = self._count()
+        if not number:
+            return None
+        path = f"{self._path}/{number:06d}.json"
+        return Record.decode(self._fs.read(path), path)
 
     def state(self) -> RunState | None:
         return journal.fold(self.records())
@@ -83,6 +99,33 @@ class Run:
 
     def path(self, relative: str) -> str:
         return f"{self.folder}/{relative}"
+
+
+def unfinished_in(fs: FileSystem, home: str, table: str, location: str) -> list[Run]:
+    """The runs under a home that somebody is at work in, or has left half-way; only their journals are read."""
+    try:
+        folders = [entry.path for entry in fs.list(home) if entry.is_dir and RunFolder.parse(entry.name)]
+    except FileNotFoundError:
+        return []
+    found = [
+        run for folder in folders if _is_open(fs, folder) for run in [_run(fs, folder)] if run is not None
+    ]
+    return [run for run in found if run.state.table == table or run.state.location == location]
+
+
+def _is_open(fs: FileSystem, folder: str) -> bool:
+    try:
+        record = Journal(fs, folder).last()
+    except FileNotFoundError:
+        return False
+    ended = record is not None and record.kind in (journal.FINISHED, journal.LEFT)
+    return record is not None and not (ended and not record.body.get("unsettled"))
+
+
+def leave(run: Run, kind: str = journal.LEFT, **body: Any) -> None:
+    """The last record of a visit; it says whether an intent stays open, so that others need not read them all."""
+    state = run.journal.state()
+    run.journal.append(kind, unsettled=bool(state and state.unsettled), **body)
 
 
 def runs_in(fs: FileSystem, home: str, table: str, location: str) -> list[Run]:

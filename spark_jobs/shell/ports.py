@@ -6,6 +6,7 @@ in their place that has HDFS's quirks. Nothing above this seam touches the world
 
 from __future__ import annotations
 
+import getpass
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -116,6 +117,10 @@ class FileSystem(ABC):
     @abstractmethod
     def copy_mode(self, source: str, target: str) -> None:
         """Gives `target` the permission bits of `source`."""
+
+    def user(self) -> str:
+        """Who works here, for people who read the journal later."""
+        return getpass.getuser()
 
     def move(self, source: str, target: str, identity: str) -> None:
         """Renames the directory of this identity; an error after success is told from a failure by where it is then."""

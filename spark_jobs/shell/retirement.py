@@ -13,10 +13,11 @@ from spark_jobs.core.layout import HOME, is_below
 from spark_jobs.core.model import parent
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.shell.cluster import Cluster
+from spark_jobs.shell.directories import list_unit
 from spark_jobs.shell.journal_store import Run
+from spark_jobs.shell.leftovers import differences, is_marker
 from spark_jobs.shell.ports import Pool
 from spark_jobs.shell.restoration import layout_relative
-from spark_jobs.shell.units import list_unit
 
 log = logging.getLogger("lakekeeper")
 
@@ -108,7 +109,7 @@ class Retirement:
             return item
         if fs.identity(old) != swap.live_id:
             raise Unsafe(f"{old} is not the directory that the journal names; nothing was deleted")
-        changes = swap.originals.diff(list_unit(fs, old))
+        changes = differences(swap.originals, list_unit(fs, old))
         if changes:
             raise Unsafe(f"{old} differs from its manifest ({changes}); nothing was deleted")
         self._check_unused(swap, old)
@@ -129,7 +130,7 @@ class Retirement:
         swap, fs = item.state.swap, self._cluster.fs
         claimed = self._place(swap)
         if fs.status(self._run.path(swap.old)) is not None:
-            fs.rename(self._run.path(swap.old), claimed)
+            fs.move(self._run.path(swap.old), claimed, swap.live_id)
         trashed = fs.status(claimed) is not None and self._delete(swap, claimed)
         report = replace(_report(swap, "cleaned"), files_after=0, bytes_after=0)
         size = swap.originals.bytes
@@ -138,25 +139,31 @@ class Retirement:
     def _delete(self, swap: Swap, folder: str) -> bool:
         """True if the folder went to the trash. An earlier, interrupted deletion may have left a part of it."""
         present = list_unit(self._cluster.fs, folder)
-        unknown = [file.name for file in present.files if file not in swap.originals.files]
+        known = swap.originals.files
+        unknown = [file.name for file in present.files if file not in known and not is_marker(file)]
         if unknown:
             raise Unsafe(f"{folder} holds {unknown[0]}, which its manifest does not list; it was not deleted")
-        if self._skip_trash:
-            self._cluster.fs.delete_tree(folder)
-            return False
-        if not self._cluster.fs.trash(folder):
-            raise LakekeeperError(f"{folder} could not be moved to the trash")
-        return True
+        try:
+            if self._skip_trash:
+                self._cluster.fs.delete_tree(folder)
+            elif not self._cluster.fs.trash(folder):
+                raise LakekeeperError(f"{folder} could not be moved to the trash")
+        except OSError:
+            if self._cluster.fs.status(folder) is not None:
+                raise
+        return not self._skip_trash
 
     def release(self, units: Sequence[UnitState]) -> None:
         """Gives back what a cleanup claimed and did not delete, so that it can still be rolled back."""
         for state in units:
             swap, fs = state.swap, self._cluster.fs
             claimed = self._place(swap)
-            whole = fs.identity(claimed) == swap.live_id and not swap.originals.diff(list_unit(fs, claimed))
+            whole = fs.identity(claimed) == swap.live_id and not differences(
+                swap.originals, list_unit(fs, claimed)
+            )
             if whole:
                 fs.mkdirs(parent(self._run.path(swap.old)))
-                fs.rename(claimed, self._run.path(swap.old))
+                fs.move(claimed, self._run.path(swap.old), swap.live_id)
             if whole or fs.identity(self._run.path(swap.old)) == swap.live_id:
                 self._run.journal.append(journal.COMMITTED, units=[{"unit": swap.unit.key}])
 

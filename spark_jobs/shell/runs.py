@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from spark_jobs.core import journal
+from spark_jobs.core import journal, layout
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import Unit, parent
-from spark_jobs.shell.journal_store import Journal, Run, next_run_id, runs_in
+from spark_jobs.shell.journal_store import Journal, Run, next_run_id, runs_in, unfinished_in
+from spark_jobs.shell.lease import Custody
 from spark_jobs.shell.ports import FileSystem
 
 
@@ -35,6 +37,15 @@ def all_runs(fs: FileSystem, facts: TableFacts, units: Iterable[Unit]) -> list[R
                 found[run.folder] = run
                 paths.extend(home for home in run.state.homes if home != path)
     return sorted(found.values(), key=lambda run: run.state.started)
+
+
+def unfinished_runs(fs: FileSystem, facts: TableFacts, units: Iterable[Unit]) -> list[Run]:
+    """The table's runs that somebody is at work in, or has left half-way, in the homes of these units."""
+    paths = {home.path for home in homes(facts, units)}
+    found = [
+        run for path in sorted(paths) for run in unfinished_in(fs, path, facts.name, facts.storage.location)
+    ]
+    return sorted(found, key=lambda run: run.state.started)
 
 
 def choose_run_id(asked: str, existing: Sequence[Run]) -> tuple[str, list[Run]]:
@@ -62,18 +73,41 @@ def take_over(fs: FileSystem, run: Run) -> Run:
     whatever it still tries to rename or to journal is not there any more, in either half of a swap.
     """
     folder = f"{parent(run.folder)}/{run.run_id}.{uuid.uuid4().hex[:12]}"
-    fs.rename(run.folder, folder)
+    try:
+        fs.rename(run.folder, folder)
+    except OSError:
+        if fs.status(folder) is None:
+            raise
     journal_ = Journal(fs, folder)
     return Run(run.run_id, folder, journal_, journal_.state() or run.state)
 
 
-def open_run(fs: FileSystem, home: Home, run_id: str, facts: TableFacts, homes_: Iterable[Home]) -> Run:
+def enter(run: Run, custody: Custody, verb: str) -> Run:
+    """Announces work in a run, and only then looks at the lease again: whoever took it over before that is seen here,
+    and whoever takes it over later sees the announcement and fences this attempt off."""
+    run.journal.append(journal.ENTERED, verb=verb)
+    custody.check()
+    return replace(run, state=run.journal.state() or run.state)
+
+
+def open_run(
+    fs: FileSystem, home: Home, run_id: str, facts: TableFacts, homes_: Iterable[Home], custody: Custody
+) -> Run:
     """A new run's folder in a home; its journal says whose run this is, and where its other parts lie."""
     folder = home.run_folder(run_id, uuid.uuid4().hex[:12])
     journal_ = Journal(fs, folder)
     journal_.open()
     paths = [other.path for other in homes_]
-    journal_.append(journal.RUN, table=facts.name, location=facts.storage.location, homes=paths)
+    journal_.append(
+        journal.RUN, table=facts.name, location=facts.storage.location, homes=paths, user=fs.user()
+    )
+    custody.check()
     state = journal_.state()
     assert state is not None
     return Run(run_id, folder, journal_, state)
+
+
+def next_stamp(fs: FileSystem, runs: Iterable[Run], now: int) -> str:
+    """Seconds since the epoch, later than any stamp in the run's folders: no folder name is ever used twice."""
+    used = [layout.stamp_of(entry.name) for run in runs for entry in fs.list(run.folder)]
+    return str(max([now, *(number + 1 for number in used)]))

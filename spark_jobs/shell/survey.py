@@ -16,10 +16,10 @@ from spark_jobs.core.options import Layers, Options
 from spark_jobs.core.overlap import overlapping
 from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.shell.cluster import Cluster
+from spark_jobs.shell.directories import list_unit
 from spark_jobs.shell.journal_store import Run
 from spark_jobs.shell.ports import Status
-from spark_jobs.shell.runs import all_runs
-from spark_jobs.shell.units import list_unit
+from spark_jobs.shell.runs import unfinished_runs
 
 _LISTING_THREADS = 8
 Listing = Callable[[str], Sequence[Status]]
@@ -34,12 +34,12 @@ class UnitSurvey:
     health: Health | None = None
     refusal: Refusal | None = None
     error: str | None = None
-    missing: bool = False
-    stranded: str | None = None
+    interrupted: str | None = None
 
     @property
     def flagged(self) -> bool:
-        return self.health is not None and self.health.needs_compaction
+        """An interrupted unit is flagged too: the compaction that takes it up settles it first."""
+        return bool(self.interrupted) or (self.health is not None and self.health.needs_compaction)
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class TableSurvey:
     units: list[UnitSurvey]
     gone: list[selection.PartitionSpec] = field(default_factory=list)
     dead_before: int = 0
+    warnings: list[str] = field(default_factory=list)
 
 
 def survey(
@@ -76,7 +77,11 @@ def survey(
         units = list(pool.map(look.at, chosen))
     if not facts.partition_keys and units and units[0].refusal is not None:
         raise units[0].refusal
-    return TableSurvey(facts, options, file_format, _stranded(cluster, facts, units), gone, dead_before)
+    left = unfinished_runs(cluster.fs, facts, chosen)
+    units = [replace(unit, interrupted=_interrupted(left, unit.unit)) for unit in units]
+    return TableSurvey(
+        facts, options, file_format, units, gone, dead_before, [_unfinished(run) for run in left]
+    )
 
 
 def _check_root(cluster: Cluster, facts: TableFacts) -> None:
@@ -123,7 +128,7 @@ class _Look:
             manifest = list_unit(self.cluster.fs, unit.location)
             check_writers(self.listing, unit.location, self.facts.storage.location, self.dead_before)
         except FileNotFoundError:
-            return UnitSurvey(unit, Manifest(()), assess(Manifest(()), self.thresholds), missing=True)
+            return UnitSurvey(unit, Manifest(()), assess(Manifest(()), self.thresholds))
         except Refusal as refusal:
             return UnitSurvey(unit, refusal=refusal)
         except (OSError, LakekeeperError) as error:
@@ -157,25 +162,19 @@ def check_writers(listing: Listing, location: str, root: str, dead_before: int) 
                 )
 
 
-def _stranded(cluster: Cluster, facts: TableFacts, units: list[UnitSurvey]) -> list[UnitSurvey]:
-    """A directory that is missing while a run has not settled it is no healthy partition: its rows lie with the run."""
-    if not any(unit.missing for unit in units):
-        return units
-    runs = all_runs(cluster.fs, facts, [unit.unit for unit in units])
-    return [replace(unit, stranded=_holder(cluster, runs, unit)) if unit.missing else unit for unit in units]
+def _unfinished(run: Run) -> str:
+    return (
+        f"run {run.run_id} has not ended: it is at work right now, or was interrupted; then the next compaction,"
+        " rollback or cleanup of this table settles it"
+    )
 
 
-def _holder(cluster: Cluster, runs: Sequence[Run], found: UnitSurvey) -> str | None:
+def _interrupted(runs: Sequence[Run], unit: Unit) -> str | None:
+    """Why a unit that looks healthy, or is missing, is not: a run holds its originals, or is about to."""
     for run in runs:
-        state = run.state.units.get(found.unit.key)
-        if state is None or state.kind in (journal.COMMITTED, journal.ROLLED_BACK, journal.CLEANED):
-            continue
-        old = run.path(state.swap.old)
-        if cluster.fs.identity(old) == state.swap.live_id:
-            return (
-                f"{found.unit.location} is missing, its originals are in {old}: run {run.run_id} was interrupted."
-                " Clear its task to let it finish, or roll it back"
-            )
+        state = run.state.units.get(unit.key)
+        if state is not None and state.kind in journal.INTENTS:
+            return f"run {run.run_id} was interrupted while it worked here; the next compaction settles it"
     return None
 
 
@@ -184,8 +183,8 @@ def unit_report(found: UnitSurvey) -> UnitReport:
     unit = found.unit.to_json()
     if found.refusal is not None:
         return UnitReport.of(unit, "skipped", code=found.refusal.code, reason=found.refusal.reason)
-    if found.stranded is not None:
-        return UnitReport.of(unit, "quarantined", reason=found.stranded)
+    if found.interrupted is not None:
+        return UnitReport.of(unit, "flagged", found.health, reason=found.interrupted)
     if found.health is None or found.manifest is None:
         return UnitReport.of(unit, "failed", reason=found.error)
     outcome = "flagged" if found.flagged else "healthy"
@@ -203,4 +202,5 @@ def table_report(found: TableSurvey) -> TableReport:
         format=found.file_format,
         location=found.facts.storage.location,
         units=[*(unit_report(unit) for unit in found.units), *gone],
+        warnings=list(found.warnings),
     )

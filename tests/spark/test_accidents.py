@@ -11,6 +11,7 @@ import pytest
 from spark_jobs.core.arguments import parse
 from spark_jobs.core.wire import Report
 from spark_jobs.shell import job
+from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.executor import Executor
 from spark_jobs.shell.fs import HadoopFileSystem
 from spark_jobs.shell.metastore import Metastore, MetastoreError
@@ -349,7 +350,7 @@ def test_a_metastore_that_is_down_is_no_empty_database(
 
     monkeypatch.setattr(Metastore, "database_exists", down)
     report = Report("compact", "0.1.0")
-    job.run(spark, parse("compact", ["--database", str(database)], ""), VERBS["compact"], report)
+    job.run(Cluster.of(spark), parse("compact", ["--database", str(database)], ""), VERBS["compact"], report)
     assert (report.outcome, report.exit_code) == ("failed", 1)
     assert "connection refused" in (report.error or "")
 

@@ -15,6 +15,7 @@ from spark_jobs import __version__
 from spark_jobs.core.arguments import parse
 from spark_jobs.core.wire import Report
 from spark_jobs.shell import job
+from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.verbs.analyze import analyze_table
 from spark_jobs.shell.verbs.cleanup import cleanup_table
 from spark_jobs.shell.verbs.compact import compact_table
@@ -46,7 +47,7 @@ class Jobs:
             path.write_text(json.dumps(request))
             words += ["--request", path.as_uri()]
         report = Report(verb, __version__)
-        job.run(self.spark, parse(verb, words, ""), VERBS[verb], report)
+        job.run(Cluster.of(self.spark), parse(verb, words, ""), VERBS[verb], report)
         return {**report.to_json(), "exit_code": report.exit_code}
 
 

@@ -2,36 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from spark_jobs.core import journal
-from spark_jobs.core.eligibility import TableFacts
-from spark_jobs.core.model import TableName
+from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.options import Options
 from spark_jobs.core.retention import Candidate, expired
 from spark_jobs.core.wire import TableReport
-from spark_jobs.shell.backup import retire_backup
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.job import Job
 from spark_jobs.shell.journal_store import Run
 from spark_jobs.shell.leftovers import remove_empty_folders
+from spark_jobs.shell.recover import Visit
 from spark_jobs.shell.retirement import Retirement
-from spark_jobs.shell.runs import all_runs
+from spark_jobs.shell.runs import enter
 
 
 def cleanup_table(job: Job, name: TableName) -> TableReport:
     """One table's part of the report."""
-    facts = job.cluster.metastore.table(name)
-    options = job.layers.resolve(str(name), facts.properties)
-    units = [unit for unit, _ in job.cluster.metastore.units(facts)]
-    locations = {unit.key: unit.location for unit in units}
-    runs = _due(job.cluster, all_runs(job.cluster.fs, facts, units), options)
-    report = TableReport(table=str(name), location=facts.storage.location, format=facts.storage.format)
-    for run in runs:
-        _clean(job.cluster, facts, run, locations, options, report)
-    report.run_id = runs[-1].run_id if len({run.run_id for run in runs}) == 1 else None
-    report.reason = None if report.units else "no originals are past the retention"
-    return report.conclude(acted=("cleaned", "flagged"))
+    with job.visit(name) as visit:
+        storage = visit.facts.storage
+        report = TableReport(table=str(name), location=storage.location, format=storage.format)
+        runs = _due(visit.cluster, visit.runs(), visit.options)
+        if not visit.options.dry_run:
+            runs = _settled(visit, runs, report)
+        for run in runs:
+            _clean(visit, run, report)
+        if not visit.options.dry_run:
+            _close(visit, runs)
+        report.run_id = runs[-1].run_id if len({run.run_id for run in runs}) == 1 else None
+        report.reason = None if report.units else "no originals are past the retention"
+        report.warnings += visit.notes
+        return report.conclude(acted=("cleaned", "flagged"))
+
+
+def _settled(visit: Visit, runs: Sequence[Run], report: TableReport) -> list[Run]:
+    """What is due is decided again under the lease, and after recovery."""
+    visit.custody.take(parent(run.folder) for run in runs)
+    visit.recover()
+    report.units += visit.stuck
+    return _due(visit.cluster, visit.runs(), visit.options)
+
+
+def _close(visit: Visit, runs: Sequence[Run]) -> None:
+    everything = visit.runs()
+    for run_id in {run.run_id for run in runs}:
+        visit.close([run for run in everything if run.run_id == run_id])
 
 
 def _due(cluster: Cluster, runs: Sequence[Run], options: Options) -> list[Run]:
@@ -48,20 +64,14 @@ def _due(cluster: Cluster, runs: Sequence[Run], options: Options) -> list[Run]:
     return [run for run in runs if run.run_id in due]
 
 
-def _clean(
-    cluster: Cluster,
-    facts: TableFacts,
-    run: Run,
-    locations: Mapping[str, str],
-    options: Options,
-    report: TableReport,
-) -> None:
-    retirement = Retirement(cluster, run, locations, options.skip_trash)
+def _clean(visit: Visit, found: Run, report: TableReport) -> None:
+    options = visit.options
+    run = found if options.dry_run else enter(found, visit.custody, "cleanup")
+    retirement = Retirement(visit.cluster, run, visit.policy.locations, options.skip_trash)
     pending = run.state.of_kind(journal.COMMITTED, journal.CLEANUP_CLAIMED)
     retired = retirement.run(pending, options.parallelism, options.dry_run)
     report.units += [item.report for item in retired if item.report]
     report.freed_bytes += sum(item.freed for item in retired)
     report.trashed_bytes += sum(item.trashed for item in retired)
     if not options.dry_run:
-        report.warnings += retire_backup(cluster, facts, run, options)
-        remove_empty_folders(cluster, run)
+        remove_empty_folders(visit.cluster.fs, run)

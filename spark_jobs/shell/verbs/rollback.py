@@ -3,41 +3,46 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from spark_jobs.core import journal
-from spark_jobs.core.eligibility import TableFacts
-from spark_jobs.core.model import TableName
-from spark_jobs.core.options import Options
+from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.wire import TableReport, utc
-from spark_jobs.shell.backup import retire_backup
-from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.job import Job
 from spark_jobs.shell.journal_store import Run
 from spark_jobs.shell.leftovers import remove_empty_folders
+from spark_jobs.shell.recover import Visit
 from spark_jobs.shell.restoration import Restoration
 from spark_jobs.shell.retirement import Retirement
-from spark_jobs.shell.runs import all_runs, newest_generation, take_over
-from spark_jobs.shell.settle import Settlement
+from spark_jobs.shell.runs import enter, newest_generation
 
 log = logging.getLogger("lakekeeper")
 
 
 def rollback_table(job: Job, name: TableName) -> TableReport:
     """One table's part of the report."""
-    facts = job.cluster.metastore.table(name)
-    options = job.layers.resolve(str(name), facts.properties)
-    units = [unit for unit, _ in job.cluster.metastore.units(facts)]
-    locations = {unit.key: unit.location for unit in units}
-    runs = all_runs(job.cluster.fs, facts, units)
+    with job.visit(name) as visit:
+        storage = visit.facts.storage
+        report = TableReport(table=str(name), location=storage.location, format=storage.format)
+        _roll_back_all(job, name, visit, report)
+        report.warnings += visit.notes
+        return report.conclude(acted=("restored",))
+
+
+def _roll_back_all(job: Job, name: TableName, visit: Visit, report: TableReport) -> None:
+    """Newest first. The leases come before the choice, and recovery before both count for anything."""
+    visit.custody.take(parent(run.folder) for run in visit.runs() if _holds_originals(run))
+    visit.recover()
+    report.units += visit.stuck
+    runs = visit.runs()
     wanted = _wanted(job, name, runs)
     chosen = [run for run in runs if run.run_id in wanted and _holds_originals(run)]
-    report = TableReport(table=str(name), location=facts.storage.location, format=facts.storage.format)
     for run in reversed(chosen):
-        _roll_back(job.cluster, facts, run, locations, options, report)
+        _roll_back(visit, run, report)
+    for run_id in {run.run_id for run in chosen}:
+        visit.close([run for run in runs if run.run_id == run_id])
     report.run_id = chosen[-1].run_id if chosen else None
     report.reason = None if report.units else _nothing(runs, wanted)
-    return report.conclude(acted=("restored",))
 
 
 def _holds_originals(run: Run) -> bool:
@@ -67,29 +72,13 @@ def _nothing(runs: Sequence[Run], wanted: Sequence[str]) -> str:
     )
 
 
-def _roll_back(
-    cluster: Cluster,
-    facts: TableFacts,
-    found: Run,
-    locations: Mapping[str, str],
-    options: Options,
-    report: TableReport,
-) -> None:
-    run = _settled(cluster, found, locations, report)
-    restoration = Restoration(cluster, run, locations, options.on_new_data)
+def _roll_back(visit: Visit, found: Run, report: TableReport) -> None:
+    run = enter(found, visit.custody, "rollback")
+    claimed = run.state.of_kind(journal.CLEANUP_CLAIMED)
+    Retirement(visit.cluster, run, visit.policy.locations, skip_trash=True).release(claimed)
     state = run.journal.state() or run.state
-    pending = state.of_kind(journal.COMMITTED, journal.ROLLBACK_PREPARED)
+    pending = state.of_kind(journal.COMMITTED)
     log.info("rolling back %d units of run %s", len(pending), run.run_id)
-    report.units += restoration.run(pending, options.parallelism)
-    report.warnings += retire_backup(cluster, facts, run, options)
-    remove_empty_folders(cluster, run)
-
-
-def _settled(cluster: Cluster, run: Run, locations: Mapping[str, str], report: TableReport) -> Run:
-    """A run that was killed is settled first, as its retry would: what it swapped can then go back like the rest."""
-    Retirement(cluster, run, locations, skip_trash=True).release(run.state.of_kind(journal.CLEANUP_CLAIMED))
-    if not run.state.unsettled:
-        return run
-    mine = take_over(cluster.fs, run)
-    report.units += Settlement(cluster, mine, locations).run()
-    return mine
+    restoration = Restoration(visit.cluster, run, visit.policy, visit.options.on_new_data)
+    report.units += restoration.run(pending, visit.options.parallelism)
+    remove_empty_folders(visit.cluster.fs, run)

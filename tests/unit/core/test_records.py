@@ -74,7 +74,19 @@ def test_carrying_a_file_makes_it_neither_visible_nor_hidden(name: str) -> None:
 
 def swap(value: str | None = "1") -> Swap:
     files = Manifest.of([FileEntry("a", 1, 2, 3)])
-    return Swap((("p", value),), "f:/t/p", "__compact_tmp_1/p", "__old_1/p", "L", "N", files, files, 5)
+    return Swap(
+        spec=(("p", value),),
+        live="f:/t/p",
+        new="__compact_tmp_1/p",
+        old="__old_1/p",
+        aside="__undone_1/p",
+        conflict="__conflict_1/p",
+        live_id="L",
+        new_id="N",
+        originals=files,
+        compacted=files,
+        rows=5,
+    )
 
 
 def record(kind: str, minute: int = 0, **body: object) -> Record:
@@ -106,12 +118,12 @@ def test_a_run_is_what_its_records_add_up_to() -> None:
             record(journal.DISCARDED, 6, units=[{"unit": two.unit.key}]),
             record(journal.BACKUP, backup_table="db.b"),
             record(journal.FINISHED, outcome="partial"),
-            record(journal.RUN, table="db.t", homes=["b"], location="f:/t"),
+            record(journal.ENTERED, verb="compact", homes=["b"]),
         ]
     )
     assert state is not None
     assert [(u.kind, u.final) for u in state.units.values()] == [("COMMITTED", False), ("DISCARDED", True)]
-    assert (state.homes, state.backup_table, state.finished) == (("a", "b"), "db.b", False)
+    assert (state.homes, state.backup_table, state.outcome) == (("a", "b"), "db.b", None)
     assert state.committed_at == NOW + timedelta(minutes=5)
     assert fold([]) is None
 
@@ -147,13 +159,60 @@ def test_a_claim_for_cleanup_does_not_make_a_run_younger() -> None:
     assert state.committed_at == NOW + timedelta(minutes=1)
 
 
-def test_every_state_but_five_is_unknown_and_so_left_alone() -> None:
+@pytest.mark.parametrize(
+    ("records", "unfinished"),
+    [
+        ([], True),
+        ([record(journal.FINISHED, outcome="done")], False),
+        ([record(journal.FINISHED, outcome="done"), record(journal.ENTERED, verb="rollback")], True),
+        (
+            [
+                record(journal.FINISHED, outcome="done"),
+                record(journal.ENTERED, verb="rollback"),
+                record(journal.LEFT),
+            ],
+            False,
+        ),
+        ([record(journal.PREPARED, swaps=[swap().to_json()]), record(journal.LEFT)], True),
+    ],
+)
+def test_a_run_is_unfinished_while_somebody_is_in_it_or_an_intent_is_open(
+    records: list[Record], unfinished: bool
+) -> None:
+    state = fold([record(journal.RUN, table="t"), *records])
+    assert state is not None
+    assert state.unfinished is unfinished
+
+
+def test_a_rollback_does_not_take_the_outcome_of_the_compaction_back() -> None:
+    done = [record(journal.RUN, table="t"), record(journal.FINISHED, outcome="done")]
+    outcomes = [fold([*done, record(journal.ENTERED, verb=verb)]) for verb in ("rollback", "compact")]
+    assert [state.outcome for state in outcomes if state] == ["done", None]
+
+
+def test_what_could_not_be_carried_belongs_to_the_originals_then() -> None:
+    more = Manifest.of([FileEntry("a", 1, 2, 3), FileEntry("late", 1, 2, 4)])
+    units = [{"unit": swap().unit.key, "originals": more.to_json()}]
+    first = [record(journal.RUN, table="t"), record(journal.PREPARED, swaps=[swap().to_json()])]
+    state = fold([*first, record(journal.COMMITTED, units=units)])
+    assert state is not None
+    assert next(iter(state.units.values())).swap.originals == more
+
+
+def test_every_state_that_no_rule_covers_is_left_alone() -> None:
     known = {
         ("L", None, "N"): Where.BEFORE,
         (None, "L", "N"): Where.GAP,
         ("N", "L", None): Where.SWAPPED,
         (None, "L", None): Where.NEW_LOST,
         ("L", None, None): Where.RESTORED,
+        ("X", "L", "N"): Where.RECREATED,
+        ("N", "X", None): Where.TAKEN,
+        (None, "X", "N"): Where.TAKEN_GAP,
+        (None, "L", "X"): Where.DISPLACED,
+        ("X", "L", None): Where.SUPERSEDED,
+        ("X", None, "N"): Where.OVERWRITTEN,
+        (None, None, "N"): Where.DROPPED,
     }
     for places in itertools.product([None, "L", "N", "X"], repeat=3):
         assert locate(*places, live_id="L", new_id="N") is known.get(places, Where.UNKNOWN)

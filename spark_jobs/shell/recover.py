@@ -1,0 +1,74 @@
+"""The first act of compact, rollback and cleanup: every run of the table that somebody left half-way is settled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from spark_jobs.core.eligibility import TableFacts
+from spark_jobs.core.model import Unit, parent
+from spark_jobs.core.options import Options
+from spark_jobs.core.wire import UnitReport
+from spark_jobs.shell.backup import project_backup
+from spark_jobs.shell.cluster import Cluster
+from spark_jobs.shell.executor import Policy
+from spark_jobs.shell.journal_store import Run, leave
+from spark_jobs.shell.lease import Custody, Terms
+from spark_jobs.shell.runs import all_runs, unfinished_runs
+from spark_jobs.shell.settle import Settled, Settlement
+
+
+@dataclass
+class Visit:
+    """One verb's work on one table: what the metastore says of it, and the leases that are held."""
+
+    cluster: Cluster
+    facts: TableFacts
+    options: Options
+    units: Sequence[Unit]
+    custody: Custody
+    verb: str
+    notes: list[str] = field(default_factory=list)
+    stuck: list[UnitReport] = field(default_factory=list)
+
+    @property
+    def policy(self) -> Policy:
+        locations = {unit.key: unit.location for unit in self.units}
+        return Policy(locations, self.options.writers)
+
+    def runs(self) -> list[Run]:
+        """Every run of the table, oldest first."""
+        return all_runs(self.cluster.fs, self.facts, self.units)
+
+    def recover(self, own: str | None = None) -> list[Settled]:
+        """Settles what is unfinished, and leaves it; a run of the id `own` stays entered, with what is ready in it."""
+        self.custody.take(parent(run.folder) for run in self._unfinished())
+        # Only now that the lease is held nobody else moves: what was seen before may be settled already.
+        settlement = Settlement(self.cluster, self.custody, self.policy, self.verb)
+        settled = [settlement.run(run, resume=run.run_id == own) for run in self._unfinished()]
+        for item in settled:
+            self.notes += item.notes
+            self.stuck += item.stuck
+        others = {item.run.run_id for item in settled if item.run.run_id != own}
+        for run_id in sorted(others):
+            self.close([run for run in self.runs() if run.run_id == run_id])
+        return settled
+
+    def close(self, runs: Sequence[Run]) -> str | None:
+        """The end of a visit to a run: its backup table shows what it holds now. Returns that table's name."""
+        self.custody.check()
+        name, warnings = project_backup(self.cluster, self.facts, self.options, runs)
+        self.notes += warnings
+        for run in runs:
+            if (run.journal.state() or run.state).entered:
+                leave(run)
+        return name
+
+    def _unfinished(self) -> list[Run]:
+        return unfinished_runs(self.cluster.fs, self.facts, self.units)
+
+
+def terms(verb: str, options: Options) -> Terms:
+    """The terms of a lease as the options have them."""
+    expiry, wait = options.lease_timeout.total_seconds(), options.lease_wait.total_seconds()
+    return Terms(verb, expiry, wait, options.deadline)
