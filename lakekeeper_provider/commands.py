@@ -13,6 +13,7 @@ BOOLEAN_FLAGS = {
     "analyze_after_compaction": {True: "--analyze-stats", False: "--no-analyze-stats"},
     "dry_run": {True: "--dry-run"},
     "skip_trash": {True: "--skip-trash"},
+    "full_scan": {True: "--full-scan"},
 }
 
 

@@ -69,6 +69,14 @@ OPTIONS: Mapping[str, Option] = {
             _REWRITE,
         ),
         Option(
+            "full_scan",
+            boolean,
+            False,
+            "list every directory, also those that have not changed",
+            "--full-scan",
+            _REWRITE,
+        ),
+        Option(
             "partitions",
             partition_list,
             None,
@@ -160,6 +168,24 @@ OPTIONS: Mapping[str, Option] = {
             pattern(_DURATION, "a duration such as 24h"),
             "24h",
             "age from which a writer's staging folder is dead",
+        ),
+        Option(
+            "writers",
+            choice("append", "overwrite"),
+            None,
+            "what a writer means that makes a directory anew while it is swapped (default: unknown)",
+        ),
+        Option(
+            "lease_timeout",
+            pattern(_DURATION, "a duration such as 20s"),
+            "20s",
+            "a job that shows no sign of life for so long is taken over",
+        ),
+        Option(
+            "lease_wait",
+            pattern(_DURATION, "a duration such as 60s"),
+            "60s",
+            "how long to wait for another job on the same table",
         ),
         Option(
             "log_level",

@@ -16,6 +16,7 @@ REWRITE_KEYS = (
     "target_file_size",
     "partitions",
     "where",
+    "full_scan",
 )
 
 
@@ -30,6 +31,7 @@ class RewriteOperator(LakekeeperOperator):
     :param target_file_size: size of the files to write, such as ``512mb`` (the block size)
     :param partitions: only these partitions, such as ``[{"date": "2026-02-23"}]``; a spec may be partial
     :param where: or only the partitions that meet this SQL condition on the partition keys
+    :param full_scan: list every directory, also those that have not changed since an earlier run
     """
 
     option_keys: ClassVar[tuple[str, ...]] = (*LakekeeperOperator.option_keys, *REWRITE_KEYS)
@@ -44,6 +46,7 @@ class RewriteOperator(LakekeeperOperator):
         target_file_size: str | None = None,
         partitions: Sequence[dict[str, Any]] | str | None = None,
         where: str | None = None,
+        full_scan: bool | str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -55,6 +58,7 @@ class RewriteOperator(LakekeeperOperator):
         self.target_file_size = target_file_size
         self.partitions = partitions
         self.where = where
+        self.full_scan = full_scan
 
 
 class AnalyzeOperator(RewriteOperator):

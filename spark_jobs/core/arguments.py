@@ -64,6 +64,7 @@ def _parser(verb: str, description: str) -> argparse.ArgumentParser:
     _common(parser)
     if verb in ("analyze", "compact"):
         _thresholds(parser)
+        _full_scan(parser)
         _selection(parser)
     own = {"compact": _compact, "rollback": _rollback, "cleanup": _cleanup, "history": _history}
     own.get(verb, _nothing)(parser)
@@ -107,6 +108,12 @@ def _thresholds(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--min-input-files", metavar="N", help="leave directories with fewer files alone (2)")
     parser.add_argument(
         "--target-file-size", metavar="512mb", help="size of the files to write (the block size)"
+    )
+
+
+def _full_scan(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--full-scan", action="store_true", help="list every directory, also those that have not changed"
     )
 
 

@@ -56,6 +56,7 @@ class Options:
     exclude: tuple[str, ...] = ()
     enabled: bool = True
     bucketing: str = "refuse"
+    full_scan: bool = False
     writers: str | None = None
     lease_timeout: timedelta = timedelta(seconds=20)
     lease_wait: timedelta = timedelta(seconds=60)
@@ -162,6 +163,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "exclude": parse_list,
     "enabled": parse_bool,
     "bucketing": _one_of("refuse", "ignore"),
+    "full_scan": parse_bool,
     "writers": _one_of("append", "overwrite"),
     "lease_timeout": parse_duration,
     "lease_wait": parse_duration,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from spark_jobs.core.cache import CachedUnit, merged
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.model import Unit, parent
 from spark_jobs.core.options import Options
@@ -14,6 +15,7 @@ from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.executor import Policy
 from spark_jobs.shell.journal_store import Run, leave
 from spark_jobs.shell.lease import Custody, Terms
+from spark_jobs.shell.log_runs import log_runs
 from spark_jobs.shell.runs import all_runs, unfinished_runs
 from spark_jobs.shell.settle import Settled, Settlement
 
@@ -62,7 +64,16 @@ class Visit:
         for run in runs:
             if (run.journal.state() or run.state).entered:
                 leave(run)
+        self.log(runs)
         return name
+
+    def log(self, runs: Sequence[Run], seen: Sequence[CachedUnit] | None = None) -> None:
+        """Tells the commit log what has become of these runs, and what a look at the table has found out."""
+        fs, now = self.cluster.fs, self.cluster.now
+        survey = None
+        if seen is not None and self.facts.partition_keys:
+            survey = merged({}, seen, {unit.key for unit in self.units})
+        self.notes += log_runs(fs, self.facts, runs, self.verb, now, survey)
 
     def _unfinished(self) -> list[Run]:
         return unfinished_runs(self.cluster.fs, self.facts, self.units)

@@ -7,17 +7,20 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from spark_jobs.core import eligibility, journal, selection
+from spark_jobs.core.cache import Cache, CachedUnit, find, usable
+from spark_jobs.core.commit_log import BrokenLog
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.health import Health, Thresholds, assess
 from spark_jobs.core.layout import ancestors, is_legacy_leftover, is_staging
-from spark_jobs.core.model import Manifest, TableName, Unit, name_of
+from spark_jobs.core.model import Manifest, TableName, Unit, name_of, parent
 from spark_jobs.core.options import Layers, Options
 from spark_jobs.core.overlap import overlapping
 from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.directories import list_unit
 from spark_jobs.shell.journal_store import Run
+from spark_jobs.shell.log_runs import log_of
 from spark_jobs.shell.ports import Status
 from spark_jobs.shell.runs import unfinished_runs
 
@@ -35,6 +38,13 @@ class UnitSurvey:
     refusal: Refusal | None = None
     error: str | None = None
     interrupted: str | None = None
+    seen: CachedUnit | None = None
+
+    @property
+    def fingerprint(self) -> str | None:
+        if self.manifest is not None:
+            return self.manifest.fingerprint()
+        return self.seen.fingerprint if self.seen else None
 
     @property
     def flagged(self) -> bool:
@@ -54,6 +64,10 @@ class TableSurvey:
     dead_before: int = 0
     warnings: list[str] = field(default_factory=list)
 
+    def seen(self) -> list[CachedUnit]:
+        """What this look found out that a later one may rely on."""
+        return [unit.seen for unit in self.units if unit.seen is not None]
+
 
 def survey(
     cluster: Cluster,
@@ -72,7 +86,8 @@ def survey(
     # Ancestors are shared by thousands of partitions: one listing of each will do for a look.
     listing = lru_cache(maxsize=None)(cluster.fs.list)
     dead_before = int((cluster.now() - options.staging_ttl).timestamp() * 1000)
-    look = _Look(cluster, facts, options.thresholds(), overlaps, dict(places), listing, dead_before)
+    known = {} if options.full_scan else _known(cluster, facts)
+    look = _Look(cluster, facts, options.thresholds(), overlaps, dict(places), listing, dead_before, known)
     with cluster.pool(_LISTING_THREADS) as pool:
         units = list(pool.map(look.at, chosen))
     if not facts.partition_keys and units and units[0].refusal is not None:
@@ -82,6 +97,14 @@ def survey(
     return TableSurvey(
         facts, options, file_format, units, gone, dead_before, [_unfinished(run) for run in left]
     )
+
+
+def _known(cluster: Cluster, facts: TableFacts) -> Cache:
+    """The figures of earlier looks; without them everything is listed, and nothing else changes."""
+    try:
+        return log_of(cluster.fs, facts, cluster.now).survey() if facts.partition_keys else {}
+    except (BrokenLog, OSError):
+        return {}
 
 
 def _check_root(cluster: Cluster, facts: TableFacts) -> None:
@@ -120,11 +143,16 @@ class _Look:
     storages: Mapping[Unit, Storage]
     listing: Listing
     dead_before: int
+    known: Cache = field(default_factory=dict)
 
     def at(self, unit: Unit) -> UnitSurvey:
         """Never raises: one odd unit must not stop the others."""
         try:
             self._check(unit)
+            mtime = self._mtime(unit)
+            cached = find(self.known, unit, mtime) if mtime is not None else None
+            if cached is not None and not cached.health(self.thresholds).needs_compaction:
+                return UnitSurvey(unit, health=cached.health(self.thresholds), seen=cached)
             manifest = list_unit(self.cluster.fs, unit.location)
             check_writers(self.listing, unit.location, self.facts.storage.location, self.dead_before)
         except FileNotFoundError:
@@ -133,7 +161,27 @@ class _Look:
             return UnitSurvey(unit, refusal=refusal)
         except (OSError, LakekeeperError) as error:
             return UnitSurvey(unit, error=str(error))
-        return UnitSurvey(unit, manifest, assess(manifest, self.thresholds))
+        health = assess(manifest, self.thresholds)
+        return UnitSurvey(unit, manifest, health, seen=self._seen(unit, mtime, health, manifest))
+
+    def _mtime(self, unit: Unit) -> int | None:
+        """When the directory changed last, by its parent's listing: one call for thousands of partitions."""
+        if not self.facts.partition_keys:
+            return None
+        place = parent(unit.location)
+        try:
+            return next((s.mtime for s in self.listing(place) if s.path == unit.location), None)
+        except FileNotFoundError:
+            return None
+
+    def _seen(self, unit: Unit, mtime: int | None, health: Health, manifest: Manifest) -> CachedUnit | None:
+        """What is worth remembering. A file that is open for writing shows no length until its first block is full."""
+        if mtime is None:
+            return None
+        closed = all(file.length for file in manifest.data)
+        now = int(self.cluster.now().timestamp() * 1000)
+        seen = CachedUnit.of(unit, mtime, now, closed, health, manifest)
+        return seen if usable(seen, mtime) else None
 
     def _check(self, unit: Unit) -> None:
         eligibility.check_place(unit.location)
@@ -185,10 +233,10 @@ def unit_report(found: UnitSurvey) -> UnitReport:
         return UnitReport.of(unit, "skipped", code=found.refusal.code, reason=found.refusal.reason)
     if found.interrupted is not None:
         return UnitReport.of(unit, "flagged", found.health, reason=found.interrupted)
-    if found.health is None or found.manifest is None:
+    if found.health is None:
         return UnitReport.of(unit, "failed", reason=found.error)
     outcome = "flagged" if found.flagged else "healthy"
-    return UnitReport.of(unit, outcome, found.health, fingerprint=found.manifest.fingerprint())
+    return UnitReport.of(unit, outcome, found.health, fingerprint=found.fingerprint)
 
 
 def table_report(found: TableSurvey) -> TableReport:

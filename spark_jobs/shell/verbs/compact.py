@@ -174,6 +174,8 @@ class _Table:
     def _finished(self, outcome: str) -> None:
         for run in self._runs.values():
             leave(run, journal.FINISHED, outcome=outcome)
+        self._visit.log(list(self._runs.values()), self._found.seen())
+        self._report.warnings = list(dict.fromkeys([*self._report.warnings, *self._visit.notes]))
 
     def _project(self) -> str | None:
         """The metastore is told only while the lease is ours: a job that was taken over knows no right place."""
