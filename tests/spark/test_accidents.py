@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +16,13 @@ from spark_jobs.shell import job
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.executor import Executor
 from spark_jobs.shell.fs import HadoopFileSystem
+from spark_jobs.shell.lease import Lease
 from spark_jobs.shell.metastore import Metastore, MetastoreError
-from spark_jobs.shell.restoration import Restoration
+from spark_jobs.shell.returning import Returning
 from spark_jobs.shell.rewrite import Rewriter
+from spark_jobs.shell.swapping import Swapping
 from tests.harness.fixtures import Database
-from tests.spark.toolbox import VERBS, Jobs, data_files, many, only, outcomes, rows, tree
+from tests.spark.toolbox import VERBS, Jobs, data_files, local, many, only, outcomes, rows, tree
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -64,11 +68,11 @@ def _kill_after_renames(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
         if left == 0:
             raise Killed
 
-    def undo(*_: object) -> None:
+    def settle(*_: object) -> None:
         raise Killed
 
     monkeypatch.setattr(HadoopFileSystem, "move", moving)
-    monkeypatch.setattr(Executor, "undo", undo)
+    monkeypatch.setattr(Executor, "settle", settle)
 
 
 def _fail_bad(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,11 +110,12 @@ def test_an_undo_that_fails_is_never_called_settled(
 
     monkeypatch.setattr(HadoopFileSystem, "rename", safe_mode)
     first = jobs("compact", "--table", flat, "--run-id", "r1")
-    assert (first["exit_code"], outcomes(first)) == (3, ["quarantined"])
+    assert (first["exit_code"], outcomes(first)) == (1, ["failed"])
     monkeypatch.undo()
-    other = jobs("analyze", "--table", flat)
-    assert (other["exit_code"], outcomes(other)) == (3, ["quarantined"])
-    assert "run r1 was interrupted" in only(other)["units"][0]["reason"]
+    other = only(jobs("analyze", "--table", flat))
+    assert [unit["outcome"] for unit in other["units"]] == ["flagged"]
+    assert "run r1 was interrupted" in other["units"][0]["reason"]
+    assert "run r1 has not ended" in other["warnings"][0]
 
     again = jobs("compact", "--table", flat, "--run-id", "r1")
 
@@ -118,21 +123,32 @@ def test_an_undo_that_fails_is_never_called_settled(
     assert _ids(spark, flat) == before
 
 
-def test_rows_added_to_what_is_then_undone_are_kept(
-    spark: SparkSession, jobs: Jobs, database: Database, flat: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("replaced", "outcome"), [(False, "compacted"), (True, "changed")])
+def test_rows_added_in_the_middle_of_a_swap_are_kept(
+    spark: SparkSession,
+    jobs: Jobs,
+    database: Database,
+    flat: str,
+    monkeypatch: pytest.MonkeyPatch,
+    replaced: bool,
+    outcome: str,
 ) -> None:
-    """A slow writer closes a file in the originals while another appends to the directory that replaced them."""
-    sweep = Executor._sweep
+    """A slow writer closes a file in the originals while another appends to the directory that replaced them; a third
+    may even have replaced one of the originals, and then the swap is undone."""
+    sweep = Swapping._sweep
 
-    def sweeping(self: Executor, swap: Any, places: Any) -> None:
+    def sweeping(self: Swapping, places: Any, problem: Any) -> Any:
+        monkeypatch.undo()
         many(spark, places.old, "SELECT 777L AS id", 1)
         many(spark, places.live, "SELECT 888L AS id", 1)
-        sweep(self, swap, places)
+        if replaced:
+            os.utime(next(local(places.old).glob("part-*")), (1, 1))
+        return sweep(self, places, problem)
 
-    monkeypatch.setattr(Executor, "_sweep", sweeping)
+    monkeypatch.setattr(Swapping, "_sweep", sweeping)
     report = jobs("compact", "--table", flat)
-    assert outcomes(report) == ["changed"]
-    assert _ids(spark, flat) == {*range(60), 777, 888}
+    assert outcomes(report) == [outcome]
+    assert sorted(row.id for row in spark.table(flat).collect()) == [*range(60), 777, 888]
 
 
 def test_rows_added_between_a_kill_and_its_retry_are_kept(
@@ -202,7 +218,11 @@ def test_a_rollback_that_was_killed_is_finished_by_the_retry(
     with pytest.raises(Killed):
         jobs("compact", "--table", pair, "--run-id", "r1", request=undo)
     monkeypatch.undo()
-    assert jobs("analyze", "--table", pair)["exit_code"] == 3
+    interrupted = only(jobs("analyze", "--table", pair))["units"]
+    assert {u["unit"]["k"]: "was interrupted" in (u["reason"] or "") for u in interrupted} == {
+        "good": True,
+        "bad": False,
+    }
 
     report = jobs("compact", "--table", pair, "--run-id", "r1", request=undo)
 
@@ -217,7 +237,7 @@ def test_on_failure_undo_says_what_it_could_not_put_back(
         raise OSError("denied")
 
     _fail_bad(monkeypatch)
-    monkeypatch.setattr(Restoration, "_swap_back", denied)
+    monkeypatch.setattr(Returning, "_out", denied)
     report = only(jobs("compact", "--table", pair, request={"arguments": {"on_failure": "undo"}}))
     assert "k=good could not be put back" in report["reason"]
 
@@ -251,7 +271,7 @@ def test_a_cleanup_that_stopped_short_neither_ages_nor_ends_the_run(
     monkeypatch.setattr(HadoopFileSystem, "delete_tree", denied)
     stopped = jobs("cleanup", "--table", flat, "--keep-last", "1", "--skip-trash")
     assert (stopped["outcome"], outcomes(stopped)) == ("failed", ["failed"])
-    assert spark.catalog.tableExists(first)
+    assert spark.catalog.tableExists(second)
     monkeypatch.undo()
 
     cleaned = only(jobs("cleanup", "--table", flat, "--keep-last", "1", "--skip-trash"))
@@ -294,20 +314,22 @@ def test_cleanup_keeps_originals_that_the_metastore_reads(
 def test_a_zombie_that_was_fenced_changes_nothing_and_breaks_nothing(
     spark: SparkSession, jobs: Jobs, database: Database, flat: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The first attempt sleeps while it writes, without a heartbeat; the second takes its run over."""
     before = _ids(spark, flat)
-    write, calls = Rewriter.write, []
+    write, reports = Rewriter.write, []
 
     def slow(self: Rewriter, plan: Any) -> None:
-        calls.append(plan)
-        if len(calls) == 1:
-            calls.append(jobs("compact", "--table", flat, "--run-id", "r1"))
+        monkeypatch.setattr(Rewriter, "write", write)
+        reports.append(jobs("compact", "--table", flat, "--run-id", "r1"))
         write(self, plan)
 
     monkeypatch.setattr(Rewriter, "write", slow)
+    monkeypatch.setattr(Lease, "beat", lambda _: None)
+    spark.sql(f"ALTER TABLE {flat} SET TBLPROPERTIES ('lakekeeper.lease_timeout' = '1s')")
     zombie = jobs("compact", "--table", flat, "--run-id", "r1")
     monkeypatch.undo()
 
-    assert outcomes(calls[1 if isinstance(calls[1], dict) else 2]) == ["compacted"]
+    assert outcomes(reports[0]) == ["compacted"]
     assert zombie["exit_code"] != 0
     assert _ids(spark, flat) == before
     assert outcomes(jobs("rollback", "--table", flat)) == ["restored"]
@@ -315,6 +337,26 @@ def test_a_zombie_that_was_fenced_changes_nothing_and_breaks_nothing(
     assert jobs("compact", "--table", flat, "--run-id", "r2")["exit_code"] == 0
     assert jobs("cleanup", "--table", flat, "--skip-trash")["exit_code"] == 0
     assert _ids(spark, flat) == before
+
+
+def test_a_table_that_another_job_works_on_is_busy(
+    spark: SparkSession, jobs: Jobs, database: Database, flat: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, reports = Rewriter.write, []
+
+    def slow(self: Rewriter, plan: Any) -> None:
+        monkeypatch.undo()
+        reports.append(jobs("compact", "--table", flat, request={"arguments": {"lease_wait": "3s"}}))
+        write(self, plan)
+
+    monkeypatch.setattr(Rewriter, "write", slow)
+    first = jobs("compact", "--table", flat)
+
+    assert outcomes(first) == ["compacted"]
+    busy = only(reports[0])
+    assert (busy["outcome"], reports[0]["exit_code"]) == ("busy", 1)
+    assert f"compact on {socket.gethostname()}, process {os.getpid()}" in busy["reason"]
+    assert outcomes(jobs("rollback", "--table", flat)) == ["restored"]
 
 
 def test_hidden_files_stay_hidden_when_they_are_carried(

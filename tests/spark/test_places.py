@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,15 +91,28 @@ def _meanwhile(monkeypatch: pytest.MonkeyPatch, act: Any) -> None:
     monkeypatch.setattr(Rewriter, "write", writing)
 
 
-def test_a_file_added_during_the_compaction_calls_it_off(
+def test_a_file_added_during_the_compaction_is_carried_along(
     spark: SparkSession, jobs: Jobs, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = _flat(spark, database)
     _meanwhile(monkeypatch, lambda: many(spark, database.location("flat"), "SELECT 99L AS id", 1))
     report = jobs("compact", "--table", table)
-    assert (report["outcome"], report["exit_code"], outcomes(report)) == ("nothing", 0, ["changed"])
-    assert len(data_files(database.path / "flat")) == 7
+    assert (report["outcome"], report["exit_code"], outcomes(report)) == ("done", 0, ["compacted"])
+    assert "1 files that were added meanwhile" in only(report)["units"][0]["reason"]
+    assert len(data_files(database.path / "flat")) == 2
     assert sum(rows(spark, table).values()) == 61
+    assert outcomes(jobs("rollback", "--table", table)) == ["restored"]
+    assert sum(rows(spark, table).values()) == 61
+
+
+def test_a_file_replaced_during_the_compaction_calls_it_off(
+    spark: SparkSession, jobs: Jobs, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = _flat(spark, database)
+    _meanwhile(monkeypatch, lambda: os.utime(next((database.path / "flat").glob("part-*")), (1, 1)))
+    report = jobs("compact", "--table", table)
+    assert (report["outcome"], report["exit_code"], outcomes(report)) == ("nothing", 0, ["changed"])
+    assert len(data_files(database.path / "flat")) == 6
 
 
 def test_a_swap_that_fails_half_way_is_undone(
@@ -106,13 +120,19 @@ def test_a_swap_that_fails_half_way_is_undone(
 ) -> None:
     table = _flat(spark, database)
     originals = data_files(database.path / "flat")
+    move, count = HadoopFileSystem.move, 0
 
-    def sweep(*_: object) -> None:
-        raise OSError("the file system went away")
+    def moving(self: HadoopFileSystem, source: str, target: str, identity: str) -> None:
+        nonlocal count
+        count += 1
+        if count == 2:
+            raise OSError("the file system went away")
+        move(self, source, target, identity)
 
-    monkeypatch.setattr(Executor, "_sweep", sweep)
+    monkeypatch.setattr(HadoopFileSystem, "move", moving)
     report = jobs("compact", "--table", table)
     assert (report["exit_code"], outcomes(report)) == (1, ["failed"])
+    assert "the file system went away" in only(report)["units"][0]["reason"]
     assert data_files(database.path / "flat") == originals
 
 
@@ -161,11 +181,11 @@ def _kill(monkeypatch: pytest.MonkeyPatch, after: str) -> None:
         if renames == 0 and after != "prepared":
             raise _Killed
 
-    def undo(*_: object) -> None:
+    def settle(*_: object) -> None:
         raise _Killed
 
     monkeypatch.setattr(HadoopFileSystem, "move", moving)
-    monkeypatch.setattr(Executor, "undo", undo)
+    monkeypatch.setattr(Executor, "settle", settle)
 
 
 def test_a_retry_after_a_partial_failure_continues_the_same_run(
