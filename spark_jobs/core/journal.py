@@ -107,16 +107,12 @@ INTENTS = (PREPARED, ROLLBACK_PREPARED)
 
 @dataclass(frozen=True)
 class UnitState:
-    """Where one unit of a run stands: its intent, the last record about it, and when it was swapped.
-
-    `conflict` is the identity of a directory that was found in its place and is to be carried into it.
-    """
+    """Where one unit of a run stands: its intent, the last record about it, and when it was swapped."""
 
     swap: Swap
     kind: str
     at: datetime
     committed_at: datetime | None = None
-    conflict: str | None = None
 
     @property
     def final(self) -> bool:
@@ -220,7 +216,7 @@ def _moved(units: Mapping[str, UnitState], record: Record, body: Mapping[str, An
             f"the journal has {record.kind} for a unit that was never prepared ({key}); nothing is changed"
         )
     if record.kind == CONFLICT:
-        return key, replace(before, conflict=body["identity"])
+        return key, before  # a note, and a fence, on the way: where the unit stands is as it was
     committed_at = before.committed_at or (record.at if record.kind == COMMITTED else None)
     return key, UnitState(_with_originals(before.swap, body), record.kind, record.at, committed_at)
 

@@ -143,18 +143,19 @@ class Executor(ABC):
                 f" the rewritten files in {places.rewritten()}"
             )
         self._wait_until_quiet(places)
-        number = len(self._listed(places.conflict))
+        number = self._next_conflict(places.conflict)
         self._fs.mkdirs(places.conflict)
         # A fenced attempt fails here, and so never moves a live directory into a folder that nobody looks at.
         self._run.journal.append(journal.CONFLICT, units=[{"unit": places.swap.unit.key}])
         self._fs.rename(places.live, f"{places.conflict}/{number}")
         return None
 
-    def _listed(self, folder: str) -> list[str]:
+    def _next_conflict(self, folder: str) -> int:
+        """A number above all that are taken: one that could not be emptied stays, whichever it is."""
         try:
-            return [entry.name for entry in self._fs.list(folder)]
+            return max((int(entry.name) for entry in self._fs.list(folder)), default=-1) + 1
         except FileNotFoundError:
-            return []
+            return 0
 
     def _wait_until_quiet(self, places: Directories) -> None:
         before = None
