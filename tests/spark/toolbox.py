@@ -19,6 +19,7 @@ from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.verbs.analyze import analyze_table
 from spark_jobs.shell.verbs.cleanup import cleanup_table
 from spark_jobs.shell.verbs.compact import compact_table
+from spark_jobs.shell.verbs.history import history_table
 from spark_jobs.shell.verbs.rollback import rollback_table
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ VERBS = {
     "compact": compact_table,
     "rollback": rollback_table,
     "cleanup": cleanup_table,
+    "history": history_table,
 }
 
 

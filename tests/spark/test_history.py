@@ -1,0 +1,111 @@
+"""The commit log on real tables: what `history` tells of them, and what an analysis need not list again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from spark_jobs.shell.fs import HadoopFileSystem
+from tests.harness.fixtures import Database
+from tests.spark.toolbox import Jobs, many, only, outcomes
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture
+def events(spark: SparkSession, database: Database) -> str:
+    """Three partitions: `small` of 5 files, `large` and `other` of one file each."""
+    table, location = f"{database}.events", database.location("events")
+    for key, files in (("small", 5), ("large", 1), ("other", 1)):
+        many(spark, f"{location}/k={key}", "SELECT id FROM range(50)", files)
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (k STRING) STORED AS PARQUET LOCATION '{location}'"
+    )
+    spark.sql(f"MSCK REPAIR TABLE {table}")
+    return table
+
+
+def test_history_tells_what_was_done_and_what_can_be_undone(
+    spark: SparkSession, jobs: Jobs, database: Database, events: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jobs("compact", "--table", events, "--run-id", "first")
+    jobs("rollback", "--table", events)
+    jobs("compact", "--table", events, "--run-id", "second")
+    many(spark, f"{database.location('events')}/k=small", "SELECT id FROM range(9)", 3)
+    jobs("compact", "--table", events, "--run-id", "third")
+    jobs("cleanup", "--table", events, "--keep-last", "1", "--skip-trash")
+
+    rows = only(jobs("history", "--table", events))["history"]
+
+    assert [(row["run_id"], row["kind"]) for row in reversed(rows)] == [
+        ("first", "compact"),
+        ("first", "rollback"),
+        ("second", "compact"),
+        ("third", "compact"),
+        ("second", "cleanup"),
+    ]
+    compactions = {row["run_id"]: row for row in rows if row["kind"] == "compact"}
+    assert {run: row["rollback"] for run, row in compactions.items()} == {
+        "first": "done",
+        "second": "cleaned",
+        "third": "possible",
+    }
+    second = compactions["second"]
+    assert (second["units"], second["before"]["files"], second["after"]["files"]) == (1, 5, 1)
+    assert second["who"] == HadoopFileSystem(spark).user()
+    assert "third" in capsys.readouterr().out
+
+
+def test_history_can_be_told_without_its_log(jobs: Jobs, database: Database, events: str) -> None:
+    jobs("compact", "--table", events, "--run-id", "first")
+    logged = only(jobs("history", "--table", events))["history"]
+    shutil.rmtree(database.path / "events" / ".lakekeeper" / "log")
+    rebuilt = only(jobs("history", "--table", events))["history"]
+    assert [row["snapshot"] for row in logged] == [1]
+    assert [(row["run_id"], row["units"], row["snapshot"]) for row in rebuilt] == [("first", 1, None)]
+
+
+def _listed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The partitions that are listed from now on."""
+    seen: list[str] = []
+    real = HadoopFileSystem.list
+
+    def listing(self: HadoopFileSystem, path: str) -> object:
+        if "/.lakekeeper" not in path and "k=" in path:
+            seen.append(path.rsplit("k=", 1)[1])
+        return real(self, path)
+
+    monkeypatch.setattr(HadoopFileSystem, "list", listing)
+    return seen
+
+
+def test_an_analysis_lists_only_what_has_changed(
+    spark: SparkSession, jobs: Jobs, database: Database, events: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long_ago = time.time() - 7200
+    for key in ("large", "other"):
+        os.utime(database.path / "events" / f"k={key}", (long_ago, long_ago))
+    jobs("compact", "--table", events)
+    many(spark, f"{database.location('events')}/k=other", "SELECT id FROM range(9)", 3)
+    listed = _listed(monkeypatch)
+
+    report = jobs("analyze", "--table", events)
+
+    assert sorted(listed) == ["other", "small"]
+    assert dict(zip((u["unit"]["k"] for u in only(report)["units"]), outcomes(report), strict=True)) == {
+        "small": "healthy",
+        "large": "healthy",
+        "other": "flagged",
+    }
+    listed.clear()
+    assert jobs("analyze", "--table", events, "--full-scan")["exit_code"] == 0
+    assert sorted(listed) == ["large", "other", "small"]
+    listed.clear()
+    # Other thresholds are another question to the same figures.
+    jobs("analyze", "--table", events, "--min-input-files", "9")
+    assert "large" not in listed
