@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Any, Optional
 
 from spark_jobs.core.errors import UsageError
@@ -144,4 +143,4 @@ def parent(uri: str) -> str:
 
 def name_of(uri: str) -> str:
     """The last component of `uri`."""
-    return PurePosixPath(uri.rstrip("/")).name
+    return uri.rstrip("/").rsplit("/", 1)[-1]

@@ -14,7 +14,7 @@ from spark_jobs.core import journal
 from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.journal import Record, RunState
 from spark_jobs.core.layout import RunFolder, generation
-from spark_jobs.core.model import name_of
+from spark_jobs.core.model import name_of, parent
 from spark_jobs.shell.clock import utc_now
 from spark_jobs.shell.ports import FileSystem
 
@@ -122,10 +122,16 @@ def _is_open(fs: FileSystem, folder: str) -> bool:
     return record is not None and not (ended and not record.body.get("unsettled"))
 
 
-def leave(run: Run, kind: str = journal.LEFT, **body: Any) -> None:
-    """The last record of a visit; it says whether an intent stays open, so that others need not read them all."""
-    state = run.journal.state()
-    run.journal.append(kind, unsettled=bool(state and state.unsettled), **body)
+def leave(runs: Iterable[Run], kind: str = journal.LEFT, **body: Any) -> None:
+    """The last record of a visit to all folders of a run; it says whether an intent stays open, so that others need not
+    read them all. The folder in the table's own home comes last and answers for the others too: only its journal
+    leads to a home whose partition the metastore has forgotten."""
+    unsettled = False
+    for run in sorted(runs, key=lambda run: parent(run.folder) in run.state.homes[:1]):
+        state = run.journal.state() or run.state
+        unsettled = unsettled or state.unsettled
+        if state.entered:
+            run.journal.append(kind, unsettled=unsettled, **body)
 
 
 def runs_in(fs: FileSystem, home: str, table: str, location: str) -> list[Run]:

@@ -98,6 +98,7 @@ class Custody:
         self._terms = terms
         self._owner = uuid.uuid4().hex
         self._held: dict[str, Lease] = {}
+        self._watched: dict[str, LeaseFile | None] = {}
         self._lock = threading.Lock()
         self._stop = cluster.clock.every(terms.expiry / 2, self._beat)
         self.waited = False
@@ -115,6 +116,16 @@ class Custody:
             held = list(self._held.values())
         for lease in held:
             lease.beat()
+
+    def watch(self, homes: Iterable[str]) -> None:
+        """Notes who worked in these homes last: where it is somebody else by the time that the lease is taken, what was
+        seen in between counts for nothing, and `waited` says so."""
+        for home in set(homes) - self._held.keys():
+            try:
+                seen = _highest(self._cluster.fs, home)
+            except FileNotFoundError:
+                seen = None
+            self._watched[home] = seen.file if seen else None
 
     def take(self, homes: Iterable[str]) -> None:
         """Leases on all these homes, in an order that is the same for everybody; raises Busy and OSError."""
@@ -134,6 +145,8 @@ class Custody:
         fs.mkdirs(home)
         started = since = clock.monotonic()
         seen = _highest(fs, home)
+        if home in self._watched and self._watched[home] != (seen.file if seen else None):
+            self.waited = True
         while seen is not None and not seen.file.released:
             now = clock.monotonic()
             if now - since >= self._terms.expiry:

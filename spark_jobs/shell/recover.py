@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from spark_jobs.core import journal
 from spark_jobs.core.cache import CachedUnit, merged
 from spark_jobs.core.eligibility import TableFacts
+from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.model import Unit, parent
 from spark_jobs.core.options import Options
 from spark_jobs.core.wire import UnitReport
@@ -16,8 +18,11 @@ from spark_jobs.shell.executor import Policy
 from spark_jobs.shell.journal_store import Run, leave
 from spark_jobs.shell.lease import Custody, Terms
 from spark_jobs.shell.log_runs import log_runs
-from spark_jobs.shell.runs import all_runs, unfinished_runs
+from spark_jobs.shell.runs import all_runs, homes, unfinished_runs
 from spark_jobs.shell.settle import Settled, Settlement
+
+#: Kinds of units whose directory is, or should be, where the table has it.
+_IN_PLACE = (journal.COMMITTED, journal.DISCARDED, journal.ROLLED_BACK)
 
 
 @dataclass
@@ -32,6 +37,7 @@ class Visit:
     verb: str
     notes: list[str] = field(default_factory=list)
     stuck: list[UnitReport] = field(default_factory=list)
+    _homes: set[str] = field(default_factory=set)
 
     @property
     def policy(self) -> Policy:
@@ -44,6 +50,8 @@ class Visit:
 
     def recover(self, own: str | None = None) -> list[Settled]:
         """Settles what is unfinished, and leaves it; a run of the id `own` stays entered, with what is ready in it."""
+        self.custody.watch(home.path for home in homes(self.facts, self.units))
+        self._homes = {home for run in self.runs() for home in run.state.homes}
         self.custody.take(parent(run.folder) for run in self._unfinished())
         # Only now that the lease is held nobody else moves: what was seen before may be settled already.
         settlement = Settlement(self.cluster, self.custody, self.policy, self.verb)
@@ -61,22 +69,40 @@ class Visit:
         self.custody.check()
         name, warnings = project_backup(self.cluster, self.facts, self.options, runs)
         self.notes += warnings
-        for run in runs:
-            if (run.journal.state() or run.state).entered:
-                leave(run)
+        leave(runs)
         self.log(runs)
         return name
 
     def log(self, runs: Sequence[Run], seen: Sequence[CachedUnit] | None = None) -> None:
-        """Tells the commit log what has become of these runs, and what a look at the table has found out."""
+        """Tells the commit log what has become of these runs, and what a look at the table has found out; and people,
+        what the metastore has lost meanwhile."""
         fs, now = self.cluster.fs, self.cluster.now
         survey = None
         if seen is not None and self.facts.partition_keys:
             survey = merged({}, seen, {unit.key for unit in self.units})
         self.notes += log_runs(fs, self.facts, runs, self.verb, now, survey)
+        self.notes += [text for text in self._lost_partitions(runs) if text not in self.notes]
+
+    def _lost_partitions(self, runs: Sequence[Run]) -> list[str]:
+        """Whatever tidies the metastore up meanwhile drops a partition whose directory is between two renames. A person
+        may have dropped it too, so that it is not for us to add it again."""
+        states = [run.journal.state() or run.state for run in runs]
+        swaps = [unit.swap for state in states for unit in state.of_kind(*_IN_PLACE)]
+        if not swaps or not self.facts.partition_keys:
+            return []
+        try:
+            known = {unit.key for unit, _ in self.cluster.metastore.units(self.facts)}
+        except LakekeeperError as error:
+            return [f"the metastore could not be asked whether it still has what was worked on: {error}"]
+        return [
+            f"{swap.unit}: the metastore has no such partition any more, and its files lie in {swap.live}; if nobody"
+            " dropped it on purpose, add it again (MSCK REPAIR TABLE, or ALTER TABLE ADD PARTITION with that location)"
+            for swap in swaps
+            if swap.unit.key not in known
+        ]
 
     def _unfinished(self) -> list[Run]:
-        return unfinished_runs(self.cluster.fs, self.facts, self.units)
+        return unfinished_runs(self.cluster.fs, self.facts, self.units, self._homes)
 
 
 def terms(verb: str, options: Options) -> Terms:

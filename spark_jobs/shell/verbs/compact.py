@@ -83,8 +83,7 @@ class _Table:
         self._report = table_report(self._found)
 
     def _nothing(self) -> TableReport:
-        for run in self._runs.values():
-            leave(run, journal.FINISHED, outcome="nothing")
+        leave(self._runs.values(), journal.FINISHED, outcome="nothing")
         self._report.units += self._visit.stuck
         self._report.warnings = list(self._visit.notes)
         return self._report.conclude(acted=("compacted",))
@@ -172,8 +171,7 @@ class _Table:
         return report
 
     def _finished(self, outcome: str) -> None:
-        for run in self._runs.values():
-            leave(run, journal.FINISHED, outcome=outcome)
+        leave(self._runs.values(), journal.FINISHED, outcome=outcome)
         self._visit.log(list(self._runs.values()), self._found.seen())
         self._report.warnings = list(dict.fromkeys([*self._report.warnings, *self._visit.notes]))
 
