@@ -1,0 +1,171 @@
+"""Each guard of a rollback and of a cleanup by itself, and of what is left alone: see test_guards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from spark_jobs.core.model import Manifest
+from spark_jobs.shell.leftovers import forget
+from tests.crash import writers
+from tests.crash.gate import Fault, Point
+from tests.crash.model_spark import encode_rows
+from tests.crash.model_tree import AUTHORITY
+from tests.crash.oracle import check, live_rows
+from tests.crash.proof import runs_of
+from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
+from tests.crash.test_guards import LIVE, compact, only, outcomes
+from tests.crash.world import World
+
+AT_ONCE = ("--older-than", "0s", "--skip-trash")
+
+
+@pytest.fixture
+def done() -> World:
+    """The world after a compaction of the flat table."""
+    world = build()
+    assert compact(world.client())["exit_code"] == 0
+    return world
+
+
+def _old(world: World) -> str:
+    """Where the originals of the flat table lie."""
+    (found,) = runs_of(world, [FLAT])
+    return found.path(next(iter(found.state.units.values())).swap.old)
+
+
+def _rollback(world: World, table: str = FLAT, *faults: Fault) -> dict[str, Any]:
+    return run(world.client(*faults), "rollback", "--table", table)
+
+
+def _cleanup(world: World, table: str = FLAT) -> dict[str, Any]:
+    return run(world.client(), "cleanup", "--table", table, *AT_ONCE)
+
+
+class TestRollback:
+    def test_rows_appended_since_stay_in_the_table(self, done: World) -> None:
+        writers.append(done, LIVE, done.ledger.fresh(2))
+        assert (outcomes(_rollback(done)), check(done)) == (["restored"], [])
+
+    def test_rows_appended_in_the_last_moment_stay_in_the_table(self, done: World) -> None:
+        def out(point: Point) -> bool:
+            return point.op == "rename" and point.args[0] == LIVE
+
+        late = Fault.hook(out, lambda: writers.append(done, LIVE, done.ledger.fresh(2)))
+        assert (outcomes(_rollback(done, FLAT, late)), check(done)) == (["restored"], [])
+
+    def test_rows_that_were_overwritten_since_do_not_come_back(self, done: World) -> None:
+        writers.overwrite_in_place(done, LIVE, done.ledger.fresh(2))
+        assert (outcomes(_rollback(done)), check(done, resurrected=True)) == (["failed"], [])
+
+    def test_rows_that_were_overwritten_in_the_last_moment_do_not_come_back(self, done: World) -> None:
+        def out(point: Point) -> bool:
+            return point.op == "rename" and point.args[0] == LIVE
+
+        late = Fault.hook(out, lambda: writers.overwrite_in_place(done, LIVE, done.ledger.fresh(2)))
+        assert (outcomes(_rollback(done, FLAT, late)), check(done, resurrected=True)) == (["failed"], [])
+
+    def test_what_others_put_into_a_folder_of_ours_is_not_deleted(self, done: World) -> None:
+        fs, folder = done.client().fs, f"{AUTHORITY}/aside"
+        done.tree.write(f"{folder}/ours", encode_rows([1]), parents=True)
+        ours: Manifest = fs.manifest(folder)
+        done.tree.write(f"{folder}/theirs", encode_rows([2]))
+        assert not forget(fs, ours, folder)
+        assert [entry.name for entry in fs.list(folder)] == ["theirs"]
+
+    def test_the_journal_and_not_the_metastore_leads_the_way_back(self) -> None:
+        world = build()
+        before = live_rows(world, FLAT)
+        report = compact(world.client(Fault.error_before(lambda point: point.op == "create_backup")))
+        assert (report["exit_code"], only(report)["backup_table"]) == (0, None)
+        assert outcomes(_rollback(world)) == ["restored"]
+        assert (live_rows(world, FLAT), len(world.tree.files(LIVE))) == (before, 6)
+
+    @pytest.mark.parametrize("verb", ["rollback", "cleanup"])
+    def test_a_table_whose_name_begins_like_another_s_leaves_its_runs_alone(self, verb: str) -> None:
+        """Both have the partition that lies elsewhere, and so a home in common."""
+        world = build()
+        longer, elsewhere = f"{EVENTS}_2p", f"{AUTHORITY}/elsewhere/c"
+        writers.create_table(world, longer, f"{WAREHOUSE}/events_2p", keys=("k",))
+        writers.add_partition(world, longer, "c", location=elsewhere)
+        assert outcomes(compact(world.client(), longer)) == ["compacted"]
+        report = _rollback(world, EVENTS) if verb == "rollback" else _cleanup(world, EVENTS)
+        assert outcomes(report) == []
+        assert outcomes(_rollback(world, longer)) == ["restored"]
+
+
+class TestCleanup:
+    def test_a_file_that_came_to_the_originals_late_is_kept(self, done: World) -> None:
+        writers.append(done, _old(done), done.ledger.fresh(2))
+        report = _cleanup(done)
+        assert (outcomes(report), report["exit_code"]) == (["quarantined"], 3)
+        assert check(done, journaled=True) == []
+
+    def test_a_directory_that_is_not_the_journaled_one_is_not_deleted(self, done: World) -> None:
+        """Somebody has put his own where the originals lay."""
+        old = _old(done)
+        done.tree.rename(old, f"{AUTHORITY}/moved")
+        writers.append(done, old, done.ledger.fresh(2))
+        assert outcomes(_cleanup(done)) == ["quarantined"]
+        assert check(done, journaled=True) == []
+
+    def test_originals_stay_while_the_live_directory_is_missing(self, done: World) -> None:
+        done.tree.rename(LIVE, f"{AUTHORITY}/moved")
+        assert outcomes(_cleanup(done)) == ["quarantined"]
+        assert done.tree.find(_old(done))
+
+
+class TestLeftAlone:
+    def test_no_table_of_the_originals_where_nobody_wants_one(self) -> None:
+        world = build()
+        request = {"arguments": {"register_backup": False}}
+        report = run(world.client(), "compact", "--table", FLAT, request=request)
+        assert (only(report)["backup_table"], outcomes(report)) == (None, ["compacted"])
+        assert [str(name) for name, _ in world.metastore.tables()] == [EVENTS, FLAT]
+
+    def test_the_table_of_the_originals_goes_to_the_database_that_is_meant_for_it(self) -> None:
+        world = build()
+        world.metastore.databases["guarded"] = {}
+        request = {"arguments": {"backup_database": "guarded"}}
+        report = run(world.client(), "compact", "--table", FLAT, request=request)
+        assert only(report)["backup_table"].startswith("guarded.__bkp_flat_")
+
+    @pytest.mark.parametrize(
+        ("serde", "code"),
+        [("hive.serde.Text", "SERDE"), ("org.apache.hadoop.hive.ql.io.orc.OrcSerde", "SERDE")],
+    )
+    def test_a_partition_of_another_format_than_its_table(
+        self, monkeypatch: pytest.MonkeyPatch, serde: str, code: str
+    ) -> None:
+        world = build()
+        client = world.client()
+        units = client.metastore.units
+
+        def mixed(facts: Any) -> Any:
+            orc = "org.apache.hadoop.hive.ql.io.orc.OrcInputFormat"
+            return [
+                (unit, replace(storage, input_format=orc, serde=serde) if _is(unit, "a") else storage)
+                for unit, storage in units(facts)
+            ]
+
+        monkeypatch.setattr(client.metastore, "units", mixed)
+        found = {unit["unit"]["k"]: unit["code"] for unit in only(compact(client, EVENTS))["units"]}
+        assert found == {"a": code, "b": None, "c": None}
+
+    def test_partitions_that_share_a_directory(self) -> None:
+        world = build()
+        writers.add_partition(world, EVENTS, "twin", location=f"{AUTHORITY}/elsewhere/c")
+        found = {unit["unit"]["k"]: unit["code"] for unit in only(compact(world.client(), EVENTS))["units"]}
+        assert found == {"a": None, "b": None, "c": "LOCATION_OVERLAP", "twin": "LOCATION_OVERLAP"}
+
+    @pytest.mark.parametrize(("mark", "code"), [(".hoodie", "HUDI"), ("_delta_log", "DELTA")])
+    def test_another_table_format_under_the_root(self, mark: str, code: str) -> None:
+        world = build()
+        world.tree.make_dirs(f"{WAREHOUSE}/events/{mark}")
+        assert only(compact(world.client(), EVENTS))["code"] == code
+
+
+def _is(unit: Any, value: str) -> bool:
+    return bool(dict(unit.spec).get("k") == value)
