@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.crash import writers
+from tests.crash import figures, writers
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.world import World
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What the proofs counted."""
+    for line in figures.TABLE:
+        terminalreporter.write_line(str(line))
 
 
 @pytest.fixture
