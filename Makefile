@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down test test-unit test-crash test-spark test-airflow lint format envs wheel clean python
+.PHONY: help demo up down test test-unit test-crash test-spark test-airflow soak lint format envs wheel clean python
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,11 @@ test-spark: python ## the jobs on Spark 3.5 and 4.3, the smoke tests on 3.3
 
 test-airflow: python ## the provider on Airflow 3.3 and 2.11
 	@$(PYTHON) -m tests.harness.suite airflow
+
+soak: python ## kill Spark drivers at random instants, and count the rows: CYCLES=50 or MINUTES=10, SEED=n
+	@$(PYTHON) tests/harness/envs.py spark-3.5
+	@.envs/spark-3.5/bin/python -m tests.soak.run $(if $(CYCLES),--cycles $(CYCLES)) \
+	  $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
 lint: python ## ruff and mypy
 	@$(PYTHON) -m tests.harness.suite lint

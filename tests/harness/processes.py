@@ -79,13 +79,14 @@ def stop(process: subprocess.Popen[bytes], *, patience: float = 15) -> int:
 def sweep(process: subprocess.Popen[bytes]) -> None:
     """Kill what is in the child's session: some of it may have left the process group, or lost its parent."""
     if process.returncode is None:
-        for pid in [*_session(process.pid), process.pid]:
+        for pid in [*members(process), process.pid]:
             _signal(os.kill, pid, signal.SIGKILL)
 
 
-def _session(leader: int) -> list[int]:
+def members(process: subprocess.Popen[bytes]) -> list[int]:
+    """The processes in the session of a child that we have not buried yet."""
     stats = (_stat(int(entry.name)) for entry in Path("/proc").glob("[0-9]*"))
-    return [stat.pid for stat in stats if stat is not None and stat.session == leader]
+    return [stat.pid for stat in stats if stat is not None and stat.session == process.pid]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,81 @@
+"""A Spark driver that starts early and works when it is told: a kill need not wait for a JVM, nor a JVM for a kill.
+
+    spark-submit tests/soak/driver.py FOLDER
+
+Commands come as files in the folder, for spark-submit hands no stdin on: a job by its verb and words, run as the
+shipped scripts run it, or SQL statements. The folder's `ready` says that the session stands.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import time
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+sys.path.append(str(Path(__file__).resolve().parents[2]))
+
+from pyspark.sql import SparkSession
+
+from spark_jobs import __version__
+from spark_jobs.core.arguments import parse
+from spark_jobs.core.wire import Report
+from spark_jobs.shell.clock import utc_now
+from spark_jobs.shell.cluster import Cluster
+from spark_jobs.shell.job import run
+from spark_jobs.shell.verbs.cleanup import cleanup_table
+from spark_jobs.shell.verbs.compact import compact_table
+from spark_jobs.shell.verbs.rollback import rollback_table
+
+VERBS = {"compact": compact_table, "rollback": rollback_table, "cleanup": cleanup_table}
+POLL = 0.005
+
+
+def main(folder: Path) -> int:
+    logging.basicConfig(level="WARNING", format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    logging.getLogger("lakekeeper").setLevel("INFO")
+    spark = SparkSession.builder.appName("soak").enableHiveSupport().getOrCreate()
+    spark.sql("SHOW DATABASES").collect()  # the first question pays for the connection
+    (folder / "ready").touch()
+    for number in count(1):
+        command = next_command(folder / f"{number:06d}.command.json")
+        answer = obey(spark, command)
+        publish(folder / f"{number:06d}.answer.json", answer)
+        if command.get("last"):
+            spark.stop()
+            return int(answer.get("exit_code", 0))
+    raise AssertionError("unreachable")
+
+
+def next_command(path: Path) -> dict[str, Any]:
+    """Waits; but without the JVM, its parent, there is nothing to wait for."""
+    parent = os.getppid()
+    while not path.exists():
+        if os.getppid() != parent:
+            sys.exit(1)
+        time.sleep(POLL)
+    return dict(json.loads(path.read_text()))
+
+
+def obey(spark: SparkSession, command: dict[str, Any]) -> dict[str, Any]:
+    if "sql" in command:
+        return {"rows": [[list(row) for row in spark.sql(text).collect()] for text in command["sql"]]}
+    verb = command["verb"]
+    report = Report(verb, __version__, started=utc_now())
+    run(Cluster.of(spark), parse(verb, command["words"], ""), VERBS[verb], report)
+    return {"exit_code": report.exit_code, "report": report.to_json()}
+
+
+def publish(path: Path, answer: dict[str, Any]) -> None:
+    """Whole or not at all."""
+    staged = path.with_suffix(".tmp")
+    staged.write_text(json.dumps(answer))
+    staged.replace(path)
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

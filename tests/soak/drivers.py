@@ -1,0 +1,123 @@
+"""Real Spark drivers as seen from outside: started ahead of time, commanded, stopped in mid-air, killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.harness import paths
+from tests.harness.processes import has_ended, members, spawn, start_time, stop, sweep, tail
+
+SCRIPT = Path(__file__).with_name("driver.py")
+START_LIMIT = 180
+WORK_LIMIT = 240
+DEATH_LIMIT = 30
+
+# A driver that lives for seconds gains nothing from the second compiler, nor two cores from parallel collection.
+JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+
+
+class DriverError(Exception):
+    """A driver did not do what it must, or not in time."""
+
+
+class Driver:
+    """One spark-submit, its JVM and its Python: a session of processes of its own."""
+
+    def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
+        folder.mkdir(parents=True)
+        self.folder = folder
+        self.log = folder / "driver.log"
+        self._commands = 0
+        self._members: dict[int, int | None] = {}
+        command = ["spark-submit", "--master", "local[1]", "--driver-java-options", JAVA, SCRIPT, folder]
+        self.process: subprocess.Popen[bytes] = spawn(command, log=self.log, cwd=paths.ROOT, env=environ)
+
+    def ready(self) -> Driver:
+        self.wait(lambda: (self.folder / "ready").exists(), START_LIMIT, "it did not start")
+        self._members = {pid: start_time(pid) for pid in members(self.process)}
+        if len(self._members) < 2:
+            raise DriverError(f"expected a JVM and a Python, found the processes {sorted(self._members)}")
+        return self
+
+    def send(self, **command: Any) -> None:
+        self._commands += 1
+        staged = self.folder / "command.tmp"
+        staged.write_text(json.dumps(command))
+        staged.replace(self.folder / f"{self._commands:06d}.command.json")
+
+    def job(self, verb: str, words: Sequence[str], *, last: bool = False) -> None:
+        self.send(verb=verb, words=list(words), last=last)
+
+    def sql(self, *statements: str) -> list[list[list[Any]]]:
+        self.send(sql=statements)
+        rows: list[list[list[Any]]] = self.answer()["rows"]
+        return rows
+
+    @property
+    def answered(self) -> bool:
+        return self._answer.exists()
+
+    @property
+    def _answer(self) -> Path:
+        return self.folder / f"{self._commands:06d}.answer.json"
+
+    def answer(self, limit: float = WORK_LIMIT) -> dict[str, Any]:
+        self.wait(lambda: self.answered, limit, "it did not answer")
+        return dict(json.loads(self._answer.read_text()))
+
+    def wait(self, done: Callable[[], bool], limit: float, otherwise: str) -> None:
+        deadline = time.monotonic() + limit
+        while not done():
+            if has_ended(self.process) or time.monotonic() > deadline:
+                raise DriverError(f"{self.folder.name}: {otherwise}; see {self.log}:\n{tail(self.log)}")
+            time.sleep(0.01)
+
+    def freeze(self) -> None:
+        os.killpg(self.process.pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        os.killpg(self.process.pid, signal.SIGCONT)
+
+    def kill(self) -> None:
+        """kill -9 of all at once; returns when neither the JVM nor the Python is there any more."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        sweep(self.process)
+        self.process.wait()
+        deadline = time.monotonic() + DEATH_LIMIT
+        while alive := [pid for pid, started in self._members.items() if _lives(pid, started)]:
+            if time.monotonic() > deadline:
+                raise DriverError(f"processes {alive} survived their kill")
+            time.sleep(0.002)
+
+    def end(self, limit: float = WORK_LIMIT) -> int:
+        """Waits for the process itself to end, and returns its exit code."""
+        deadline = time.monotonic() + limit
+        while not has_ended(self.process):
+            if time.monotonic() > deadline:
+                raise DriverError(f"{self.folder.name} does not end; see {self.log}:\n{tail(self.log)}")
+            time.sleep(0.01)
+        return self.process.wait()
+
+    def close(self) -> None:
+        """Whatever state it is in: a frozen process does not hear a polite request."""
+        if self.process.returncode is None:
+            self.thaw()
+            stop(self.process, patience=5)
+
+
+def _lives(pid: int, started: int | None) -> bool:
+    """Is this still the process that was started, and not one that only waits to be buried?"""
+    if start_time(pid) != started:
+        return False
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in ("Z", "X")

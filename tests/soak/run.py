@@ -1,0 +1,158 @@
+"""Kill real Spark drivers again and again, and count what is lost, doubled or stuck afterwards.
+
+python -m tests.soak.run --cycles 50 --seed 7        in a Spark environment; or: make soak CYCLES=50 SEED=7
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import secrets
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from tests.demo.place import Place
+from tests.harness import paths
+from tests.harness.processes import has_ended, spawn, stop, tail
+from tests.soak import tables
+from tests.soak.cycle import Soak
+from tests.soak.drivers import Driver, DriverError
+from tests.soak.figures import Cycle, Observed, summary
+from tests.soak.journals import litter
+from tests.soak.ledger import Ledger
+from tests.soak.plan import make_plan
+
+STARTED = time.monotonic()
+
+
+class Garage:
+    """Starts drivers ahead of time, one at a time, and ends them all."""
+
+    def __init__(self, folder: Path, environ: dict[str, str]) -> None:
+        self._folder, self._environ = folder, environ
+        self._all: list[Driver] = []
+        self._next: Driver | None = None
+
+    def start(self) -> Driver:
+        driver = Driver(self._folder / f"driver-{len(self._all):04d}", self._environ)
+        self._all.append(driver)
+        return driver
+
+    def warm(self) -> None:
+        self._next = self._next or self.start()
+
+    def take(self) -> Driver:
+        self.warm()
+        driver, self._next = self._next, None
+        assert driver is not None
+        return driver.ready()
+
+    def close(self) -> None:
+        for driver in self._all:
+            driver.close()
+
+
+class Bystanders:
+    """The appender, the reader and the watcher of gaps: they must live as long as the soak does."""
+
+    def __init__(self, folder: Path, seed: str) -> None:
+        self._folder = folder
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        for module, *more in (("appender", seed), ("reader",), ("gaps",)):
+            command = [sys.executable, "-m", f"tests.soak.{module}", folder, *more]
+            self._processes[module] = spawn(command, log=self._log(module), cwd=paths.ROOT)
+
+    def _log(self, module: str) -> Path:
+        return self._folder / "logs" / f"{module}.log"
+
+    def check(self) -> None:
+        for module, process in self._processes.items():
+            if has_ended(process):
+                raise DriverError(f"the {module} has ended:\n{tail(self._log(module))}")
+
+    def close(self) -> None:
+        for process in self._processes.values():
+            stop(process, patience=2)
+
+
+@contextmanager
+def soaking(place: Place, seed: str) -> Iterator[tuple[Soak, Bystanders]]:
+    """Metastore, tables, drivers and bystanders, all gone at the end whatever happens."""
+    with ExitStack() as stack:
+        stack.enter_context(place.claimed())
+        place.wipe()
+        place.log("soak")  # makes the folder
+        metastore = stack.enter_context(place.metastore())
+        garage = Garage(place.root, {**place.spark_environ(metastore), "PYTHONPATH": _frozen_jobs(place)})
+        stack.callback(garage.close)
+        mechanic = garage.start().ready()
+        garage.warm()
+        units = tables.create(mechanic, place.warehouse)
+        (place.root / "units.json").write_text(json.dumps({unit: str(path) for unit, path in units.items()}))
+        ledger = Ledger(place.root / "ledger")
+        writer = tables.Writer(units, place.root / "staging", ledger, first=0)
+        bystanders = Bystanders(place.root, seed)
+        stack.callback(bystanders.close)
+        yield Soak(place.root, units, ledger, writer, mechanic, garage.take, garage.warm), bystanders
+
+
+def _frozen_jobs(place: Place) -> str:
+    """The jobs as they are now: what somebody edits meanwhile must not change a soak in the middle."""
+    folder = place.root / "code"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(paths.ROOT / "spark_jobs", folder / "spark_jobs", ignore=ignored)
+    return str(folder)
+
+
+def soak(place: Place, cycles: int | None, minutes: float | None, seed: str) -> int:
+    done: list[Cycle] = []
+    found: Counter[str] = Counter()
+    broken = False
+    try:
+        with soaking(place, seed) as (running, bystanders):
+            say(f"seed {seed}; logs in {place.root}")
+            while not _enough(len(done), cycles, minutes):
+                done.append(running.run(make_plan(seed, len(done) + 1)))
+                say(done[-1].line())
+                bystanders.check()
+            for table in (tables.EVENTS, tables.FLAT):
+                found += litter(tables.home(running.units, table))
+    except (DriverError, KeyboardInterrupt) as error:
+        broken = True
+        say(f"stopped: {error or type(error).__name__}")
+    print(f"\n{summary(done, Observed.load(place.root), found, seed)}", flush=True)
+    return int(broken or any(cycle.bad for cycle in done))
+
+
+def _enough(done: int, cycles: int | None, minutes: float | None) -> bool:
+    if minutes is not None:
+        return time.monotonic() - STARTED >= 60 * minutes
+    return done >= (cycles or 0)
+
+
+def say(text: str) -> None:
+    print(f"[{time.monotonic() - STARTED:4.0f} s] {text}", flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Kill Spark drivers at random instants, and count the rows.")
+    parser.add_argument("--cycles", type=int, default=50)
+    parser.add_argument("--minutes", type=float, help="so long, instead of a number of cycles")
+    parser.add_argument("--seed", default=secrets.token_hex(4), help="for the same choices again")
+    parser.add_argument("--scratch", type=Path, default=paths.SCRATCH / "soak")
+    asked = parser.parse_args()
+    try:
+        return soak(Place(asked.scratch.resolve()), asked.cycles, asked.minutes, asked.seed)
+    except RuntimeError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
