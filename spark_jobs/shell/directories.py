@@ -41,13 +41,17 @@ class Directories:
         """Does a directory hold everything that it should, unchanged? More may have come."""
         return not differences(expected, self._fs.manifest(folder)).lost
 
-    def at_work(self, folder: str) -> str | None:
-        """What a writer has under its hands in a directory right now; None where all is quiet."""
+    def at_work(self, folder: str, known: Manifest) -> str | None:
+        """What a writer has under its hands in a directory right now; None where all is quiet.
+
+        HDFS is asked about each file that `known` does not list: one call each, and there may be 65,000 in it.
+        """
         entries = self._fs.list(folder)
         for entry in entries:
             if entry.is_dir or is_staging(entry.name):
                 return entry.name
-        opened = self._fs.open_files(folder, [entry.name for entry in entries])
+        closed = {file for file in known.files if file.length}
+        opened = self._fs.open_files(folder, [e.name for e in entries if e.entry() not in closed])
         return opened[0] if opened else None
 
     def explain(self, where: Where) -> Unsafe:

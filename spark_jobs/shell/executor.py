@@ -160,7 +160,7 @@ class Executor(ABC):
     def _wait_until_quiet(self, places: Directories) -> None:
         before = None
         for _ in range(_QUIET_LOOKS):
-            now = None if places.at_work(places.live) else self._fs.manifest(places.live)
+            now = None if places.at_work(places.live, Manifest(())) else self._fs.manifest(places.live)
             if now is not None and now == before:
                 return
             before = now
