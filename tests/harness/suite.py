@@ -50,6 +50,7 @@ SUITES = (
     Suite("spark 3.5", "spark", "spark-3.5", ("tests/spark",)),
     Suite("spark 4.3", "spark", "spark-4.3", ("tests/spark",)),
     Suite("spark 3.3 smoke", "spark", "spark-3.3", ("tests/spark",), ("-m", "smoke")),
+    Suite("soak", "spark", "spark-3.5", ("tests/soak",)),
     Suite("airflow 3.3", "airflow", "airflow-3.3", ("tests/airflow",)),
     Suite("airflow 2.11", "airflow", "airflow-2.11", ("tests/airflow",), ("-m", "not live")),
     Suite("demo", "demo", "spark-3.5", ("tests/demo",)),

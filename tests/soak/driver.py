@@ -36,13 +36,14 @@ POLL = 0.005
 
 
 def main(folder: Path) -> int:
+    parent = os.getppid()
     logging.basicConfig(level="WARNING", format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
     logging.getLogger("lakekeeper").setLevel("INFO")
     spark = SparkSession.builder.appName("soak").enableHiveSupport().getOrCreate()
     spark.sql("SHOW DATABASES").collect()  # the first question pays for the connection
     (folder / "ready").touch()
     for number in count(1):
-        command = next_command(folder / f"{number:06d}.command.json")
+        command = next_command(folder / f"{number:06d}.command.json", parent)
         answer = obey(spark, command)
         publish(folder / f"{number:06d}.answer.json", answer)
         if command.get("last"):
@@ -51,9 +52,8 @@ def main(folder: Path) -> int:
     raise AssertionError("unreachable")
 
 
-def next_command(path: Path) -> dict[str, Any]:
+def next_command(path: Path, parent: int) -> dict[str, Any]:
     """Waits; but without the JVM, its parent, there is nothing to wait for."""
-    parent = os.getppid()
     while not path.exists():
         if os.getppid() != parent:
             sys.exit(1)

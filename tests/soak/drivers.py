@@ -112,6 +112,33 @@ class Driver:
             stop(self.process, patience=5)
 
 
+class Garage:
+    """Starts drivers ahead of time, one at a time, and ends them all."""
+
+    def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
+        self._folder, self._environ = folder, environ
+        self._all: list[Driver] = []
+        self._next: Driver | None = None
+
+    def start(self) -> Driver:
+        driver = Driver(self._folder / f"driver-{len(self._all):04d}", self._environ)
+        self._all.append(driver)
+        return driver
+
+    def warm(self) -> None:
+        self._next = self._next or self.start()
+
+    def take(self) -> Driver:
+        self.warm()
+        driver, self._next = self._next, None
+        assert driver is not None
+        return driver.ready()
+
+    def close(self) -> None:
+        for driver in self._all:
+            driver.close()
+
+
 def _lives(pid: int, started: int | None) -> bool:
     """Is this still the process that was started, and not one that only waits to be buried?"""
     if start_time(pid) != started:

@@ -9,6 +9,7 @@ import argparse
 import json
 import secrets
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -22,40 +23,13 @@ from tests.harness import paths
 from tests.harness.processes import has_ended, spawn, stop, tail
 from tests.soak import tables
 from tests.soak.cycle import Soak
-from tests.soak.drivers import Driver, DriverError
+from tests.soak.drivers import DriverError, Garage
 from tests.soak.figures import Cycle, Observed, summary
 from tests.soak.journals import litter
 from tests.soak.ledger import Ledger
 from tests.soak.plan import make_plan
 
 STARTED = time.monotonic()
-
-
-class Garage:
-    """Starts drivers ahead of time, one at a time, and ends them all."""
-
-    def __init__(self, folder: Path, environ: dict[str, str]) -> None:
-        self._folder, self._environ = folder, environ
-        self._all: list[Driver] = []
-        self._next: Driver | None = None
-
-    def start(self) -> Driver:
-        driver = Driver(self._folder / f"driver-{len(self._all):04d}", self._environ)
-        self._all.append(driver)
-        return driver
-
-    def warm(self) -> None:
-        self._next = self._next or self.start()
-
-    def take(self) -> Driver:
-        self.warm()
-        driver, self._next = self._next, None
-        assert driver is not None
-        return driver.ready()
-
-    def close(self) -> None:
-        for driver in self._all:
-            driver.close()
 
 
 class Bystanders:
@@ -147,6 +121,8 @@ def main() -> int:
     parser.add_argument("--seed", default=secrets.token_hex(4), help="for the same choices again")
     parser.add_argument("--scratch", type=Path, default=paths.SCRATCH / "soak")
     asked = parser.parse_args()
+    for sign in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sign, signal.default_int_handler)
     try:
         return soak(Place(asked.scratch.resolve()), asked.cycles, asked.minutes, asked.seed)
     except RuntimeError as error:

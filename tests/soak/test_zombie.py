@@ -1,0 +1,141 @@
+"""Real drivers that meet on one table: one that slept while another took its place, and two that start together."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.soak.drivers import Driver, Garage
+from tests.soak.journals import Left, Watch, left
+from tests.soak.ledger import Ledger
+from tests.soak.tables import DATABASE, EVENTS, Writer, create, home, read
+
+DAYS = 12
+FILES = 3
+PATIENCE = 120
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A table of small files, a driver that lives through all tests, and where to get more of them."""
+
+    garage: Garage
+    driver: Driver
+    units: dict[str, Path]
+    writer: Writer
+    ledger: Ledger
+
+    @property
+    def home(self) -> Path:
+        return home(self.units, EVENTS)
+
+    def fill(self) -> None:
+        for unit in self.events:
+            for _ in range(FILES):
+                self.writer.add(unit)
+
+    @property
+    def events(self) -> dict[str, Path]:
+        return {unit: place for unit, place in self.units.items() if unit != "flat"}
+
+    def ids(self) -> dict[str, Counter[int]]:
+        return {unit: read(place) for unit, place in self.events.items()}
+
+    def committed(self) -> dict[str, Counter[int]]:
+        return {unit: Counter(self.ledger.ids()[unit]) for unit in self.events}
+
+    def files(self) -> dict[str, tuple[int, int]]:
+        """Everything below the root, hidden or not: (size, mtime) of each file, and every folder."""
+        found = {}
+        for folder, _, names in os.walk(self.home.parent):
+            found[folder] = (0, 0)
+            for path in (Path(folder, name) for name in names):
+                found[str(path)] = (path.stat().st_size, path.stat().st_mtime_ns)
+        return found
+
+    def tables(self) -> list[str]:
+        return [row[1] for row in self.driver.sql(f"SHOW TABLES IN {DATABASE}")[0]]
+
+    def runs(self) -> dict[str, Left]:
+        return {run.run_id: run for run in left(self.home)}
+
+
+@pytest.fixture(scope="module")
+def stage(spark_environ: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    folder = tmp_path_factory.mktemp("soak")
+    garage = Garage(folder, spark_environ)
+    try:
+        driver = garage.start()
+        garage.warm()
+        units = create(driver.ready(), folder / "warehouse", DAYS)
+        ledger = Ledger(folder / "ledger")
+        yield Stage(garage, driver, units, Writer(units, folder / "staging", ledger, 0), ledger)
+    finally:
+        garage.close()
+
+
+def _words(run_id: str) -> list[str]:
+    return ["--table", EVENTS, "--run-id", run_id]
+
+
+def _until(done: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not done():
+        assert time.monotonic() < deadline, "gave up waiting"
+
+
+def _freeze_between_renames(stage: Stage, driver: Driver) -> None:
+    watch = Watch([stage.home])
+    driver.job("compact", _words("slept"), last=True)
+    _until(lambda: any(event.kind == "PREPARED" for event in watch.news()))
+    _until(lambda: not all(place.exists() for place in stage.events.values()))
+    driver.freeze()
+
+
+def test_a_driver_that_slept_while_another_took_over_fails_and_changes_nothing(stage: Stage) -> None:
+    stage.fill()
+    sleeper = stage.garage.take()
+    _freeze_between_renames(stage, sleeper)
+    assert "PREPARED" in stage.runs()["slept"].intents
+
+    stage.driver.job("compact", _words("slept"))
+    taken_over = stage.driver.answer()
+    assert taken_over["exit_code"] == 0, taken_over
+    assert not stage.runs()["slept"].unfinished
+    assert stage.ids() == stage.committed()
+    files, tables = stage.files(), stage.tables()
+
+    sleeper.thaw()
+
+    assert sleeper.end() != 0
+    assert stage.files() == files
+    assert stage.tables() == tables
+    assert stage.ids() == stage.committed()
+
+
+def test_of_two_compactions_at_once_one_works_and_the_other_has_nothing_to_do(stage: Stage) -> None:
+    stage.fill()
+    other = stage.garage.take()
+    stage.driver.job("compact", _words("one"))
+    other.job("compact", _words("two"), last=True)
+
+    reports = [driver.answer()["report"]["tables"][0] for driver in (stage.driver, other)]
+
+    assert sorted(_outcome(report) for report in reports) == ["done", "nothing"], reports
+    assert len(stage.runs().keys() & {"one", "two"}) == 1
+    assert not any(run.unfinished for run in stage.runs().values())
+    assert [len(list(place.glob("*.parquet"))) for place in stage.events.values()] == [1] * DAYS
+    assert stage.ids() == stage.committed()
+
+
+def _outcome(report: dict[str, Any]) -> str:
+    """Somebody who was kept waiting for too long has not worked either, and says who did."""
+    busy = report["outcome"] == "busy" and "another job is at work" in report["reason"]
+    return "nothing" if busy else str(report["outcome"])
