@@ -134,6 +134,11 @@ class Custody:
             with self._lock:
                 self._held[home] = lease
 
+    def require(self, home: str) -> None:
+        """Raises Held where no lease was taken: what is found there now was not there, or not seen, a moment ago."""
+        if home not in self._held:
+            raise Held(f"another job was at work in {home} just now; try again")
+
     def check(self) -> None:
         """Raises Held unless every lease is still ours."""
         for lease in self._held.values():

@@ -90,6 +90,7 @@ def take_over(fs: FileSystem, run: Run) -> Run:
 def enter(run: Run, custody: Custody, verb: str) -> Run:
     """Announces work in a run, and only then looks at the lease again: whoever took it over before that is seen here,
     and whoever takes it over later sees the announcement and fences this attempt off."""
+    custody.require(parent(run.folder))
     run.journal.append(journal.ENTERED, verb=verb)
     custody.check()
     return replace(run, state=run.journal.state() or run.state)
