@@ -12,14 +12,17 @@ from typing import Any
 
 import pytest
 
+from spark_jobs.core.errors import Held
 from spark_jobs.core.footers import Footer
-from spark_jobs.core.model import TableName, name_of, parent
+from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.options import Options
 from spark_jobs.shell.backup import project_backup
+from spark_jobs.shell.journal_store import Journal
+from spark_jobs.shell.lease import Custody, Terms
+from spark_jobs.shell.runs import enter
 from tests.crash import writers
 from tests.crash.gate import Fault, Killed, Point
 from tests.crash.model_spark import ModelFooters
-from tests.crash.model_tree import AUTHORITY
 from tests.crash.oracle import check
 from tests.crash.process import acting_as
 from tests.crash.proof import runs_of
@@ -155,6 +158,19 @@ class TestOtherJobs:
         assert "taken" in only(compact(zombie))["reason"]
         assert not any(writing(point) for point in zombie.trace)
 
+    def test_who_was_taken_over_before_he_entered_a_run_does_nothing_more(self, flat: World) -> None:
+        compact(flat.client())
+        (found,) = runs_of(flat, [FLAT])
+        first, second = flat.client(), flat.client()
+        with acting_as(first), Custody(first.cluster, Terms("rollback")) as custody:
+            custody.take([HOME])
+            first.gate.paused = True
+            with acting_as(second), Custody(second.cluster, Terms("cleanup")) as other:
+                other.take([HOME])
+            first.gate.paused = False
+            with pytest.raises(Held):
+                enter(replace(found, journal=Journal(first.fs, found.folder)), custody, "rollback")
+
     def test_the_metastore_is_not_told_of_a_folder_that_was_taken_over(self, flat: World) -> None:
         """It would make the directories, and a zombie could rename into them again."""
         compact(flat.client())
@@ -260,33 +276,3 @@ class TestFaults:
 
         monkeypatch.setattr(ModelFooters, "_footer", odd)
         assert outcomes(compact(flat.client(), EVENTS)) == ["failed", "compacted", "compacted"]
-
-
-class TestFiles:
-    def test_columns_by_position_need_files_of_one_schema(
-        self, flat: World, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        place, footer = f"{AUTHORITY}/by_position", ModelFooters._footer
-        writers.create_table(flat, "sales.by_position", place, **{"parquet.column.index.access": "true"})
-        first, *_ = [writers.append(flat, place, flat.ledger.fresh(1)) for _ in range(3)]
-
-        def renamed(self: ModelFooters, file: str) -> Footer:
-            found = footer(self, file)
-            return replace(found, leaves={"_col0": "int64"}) if name_of(file) == first else found
-
-        monkeypatch.setattr(ModelFooters, "_footer", renamed)
-        (unit,) = only(compact(flat.client(), "sales.by_position"))["units"]
-        assert unit["code"] == "POSITIONAL"
-
-    def test_files_of_no_length_are_dropped_and_recorded(self, flat: World) -> None:
-        flat.tree.write(f"{LIVE}/part-empty", b"")
-        assert outcomes(compact(flat.client())) == ["compacted"]
-        (found,) = runs_of(flat, [FLAT])
-        swap = next(iter(found.state.units.values())).swap
-        assert "part-empty" in [file.name for file in swap.originals.files]
-
-    def test_statistics_are_not_touched_unless_asked_for(self, flat: World) -> None:
-        client, asked = flat.copy().client(), flat.client()
-        compact(client)
-        compact(asked, FLAT, "r1", "--analyze-stats")
-        assert [any(point.op == "analyze" for point in c.trace) for c in (client, asked)] == [False, True]

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.model import Manifest
+from spark_jobs.core.footers import Footer
+from spark_jobs.core.model import Manifest, name_of
 from spark_jobs.shell.leftovers import forget
 from tests.crash import writers
 from tests.crash.gate import Fault, Point
-from tests.crash.model_spark import encode_rows
+from tests.crash.model_spark import ModelFooters, encode_rows
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.oracle import check, live_rows
 from tests.crash.proof import runs_of
@@ -28,6 +29,12 @@ def done() -> World:
     world = build()
     assert compact(world.client())["exit_code"] == 0
     return world
+
+
+@pytest.fixture
+def built() -> World:
+    """Tables that all need a compaction."""
+    return build()
 
 
 def _old(world: World) -> str:
@@ -165,6 +172,36 @@ class TestLeftAlone:
         world = build()
         world.tree.make_dirs(f"{WAREHOUSE}/events/{mark}")
         assert only(compact(world.client(), EVENTS))["code"] == code
+
+
+class TestFiles:
+    def test_columns_by_position_need_files_of_one_schema(
+        self, built: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        place, footer = f"{AUTHORITY}/by_position", ModelFooters._footer
+        writers.create_table(built, "sales.by_position", place, **{"parquet.column.index.access": "true"})
+        first, *_ = [writers.append(built, place, built.ledger.fresh(1)) for _ in range(3)]
+
+        def renamed(self: ModelFooters, file: str) -> Footer:
+            found = footer(self, file)
+            return replace(found, leaves={"_col0": "int64"}) if name_of(file) == first else found
+
+        monkeypatch.setattr(ModelFooters, "_footer", renamed)
+        (unit,) = only(compact(built.client(), "sales.by_position"))["units"]
+        assert unit["code"] == "POSITIONAL"
+
+    def test_files_of_no_length_are_dropped_and_recorded(self, built: World) -> None:
+        built.tree.write(f"{LIVE}/part-empty", b"")
+        assert outcomes(compact(built.client())) == ["compacted"]
+        (found,) = runs_of(built, [FLAT])
+        swap = next(iter(found.state.units.values())).swap
+        assert "part-empty" in [file.name for file in swap.originals.files]
+
+    def test_statistics_are_not_touched_unless_asked_for(self, built: World) -> None:
+        client, asked = built.copy().client(), built.client()
+        compact(client)
+        compact(asked, FLAT, "r1", "--analyze-stats")
+        assert [any(point.op == "analyze" for point in c.trace) for c in (client, asked)] == [False, True]
 
 
 def _is(unit: Any, value: str) -> bool:

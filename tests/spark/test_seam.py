@@ -1,0 +1,166 @@
+"""The seam to the real world, call by call: what the model of the crash tests takes for granted of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.model import TableName
+from spark_jobs.shell.fs import HadoopFileSystem
+from spark_jobs.shell.metastore import Metastore, MetastoreError
+from tests.harness.fixtures import Database
+from tests.spark.toolbox import Jobs, data_files, local, many, only, outcomes
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture
+def fs(spark: SparkSession) -> HadoopFileSystem:
+    return HadoopFileSystem(spark)
+
+
+@pytest.fixture
+def catalog(spark: SparkSession, fs: HadoopFileSystem) -> Metastore:
+    return Metastore(spark, fs)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> str:
+    """A folder that holds the directories `a` and `b`, each with a file of its own name."""
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / name).write_text(name)
+    return tmp_path.as_uri()
+
+
+@pytest.mark.parametrize("empty", [True, False])
+def test_a_rename_never_goes_into_or_over_a_directory(fs: HadoopFileSystem, place: str, empty: bool) -> None:
+    if empty:
+        (local(place) / "b" / "b").unlink()
+    identity = fs.identity(f"{place}/a")
+    with pytest.raises(FileExistsError):
+        fs.rename(f"{place}/a", f"{place}/b")
+    assert fs.identity(f"{place}/a") == identity
+    fs.rename(f"{place}/a", f"{place}/c")
+    assert fs.identity(f"{place}/c") == identity
+
+
+def test_a_new_file_is_never_written_over_another(fs: HadoopFileSystem, place: str) -> None:
+    fs.create(f"{place}/lease-1", b"mine")
+    with pytest.raises(FileExistsError):
+        fs.create(f"{place}/lease-1", b"yours")
+    assert fs.read(f"{place}/lease-1") == b"mine"
+
+
+def test_a_new_file_does_not_bring_its_folder_back(fs: HadoopFileSystem, place: str) -> None:
+    """A folder that was renamed away from a fenced attempt must stay away."""
+    with pytest.raises(FileNotFoundError):
+        fs.create(f"{place}/r1.0/journal/000002.json", b"{}")
+    assert fs.status(f"{place}/r1.0") is None
+
+
+def test_a_file_system_without_identities_is_refused(
+    fs: HadoopFileSystem, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    status = fs.status(f"{place}/a")
+    monkeypatch.setattr(fs, "status", lambda _: status)
+    with pytest.raises(LakekeeperError, match="no identity"):
+        fs.identity("ofs://cluster/a")
+
+
+def test_the_metastore_fails_closed(spark: SparkSession, catalog: Metastore, database: Database) -> None:
+    """A table that cannot be listed is not one without partitions."""
+    table = f"{database}.dropped"
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (k STRING) STORED AS PARQUET"
+        f" LOCATION '{database.location('dropped')}'"
+    )
+    facts = catalog.table(TableName.parse(table))
+    spark.sql(f"DROP TABLE {table}")
+    with pytest.raises(MetastoreError):
+        catalog.partitions(facts)
+    with pytest.raises(MetastoreError):
+        catalog.tables("no_such_database")
+
+
+def test_only_the_backup_of_exactly_this_run_is_dropped_and_its_files_stay(
+    spark: SparkSession, catalog: Metastore, database: Database, place: str
+) -> None:
+    spark.sql(f"CREATE EXTERNAL TABLE {database}.t (id BIGINT) STORED AS PARQUET LOCATION '{place}/a'")
+    facts, backup = catalog.table(TableName.parse(f"{database}.t")), TableName(database.name, "backup")
+    catalog.create_backup(backup, facts, "r1", f"{place}/b", [])
+    for name, run_id, source in [
+        (backup, "r2", facts.name),
+        (backup, "r1", "x.t"),
+        (TableName.parse(facts.name), "r1", facts.name),
+    ]:
+        with pytest.raises(MetastoreError):
+            catalog.drop_backup(name, run_id, source)
+    assert catalog.drop_backup(backup, "r1", facts.name)
+    assert (local(place) / "b" / "b").exists()
+    assert catalog.table_exists(TableName.parse(facts.name))
+
+
+def test_a_page_that_cannot_be_read_fails_the_unit(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    """The footer is whole, so that only the rows themselves tell."""
+    many(spark, database.location("t"), "SELECT id, rand() AS r FROM range(4000)", 4)
+    broken = next((database.path / "t").glob("part-*"))
+    broken.write_bytes(b"PAR1" + bytes(2000) + broken.read_bytes()[2004:])
+    (broken.parent / f".{broken.name}.crc").unlink()
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {database}.t (id BIGINT, r DOUBLE) STORED AS PARQUET"
+        f" LOCATION '{database.location('t')}'"
+    )
+    before = data_files(database.path / "t")
+    assert outcomes(jobs("compact", "--table", f"{database}.t")) == ["failed"]
+    assert data_files(database.path / "t") == before
+
+
+def test_ancient_dates_fail_the_unit_and_are_never_shifted(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    """Files of the old hybrid calendar: Hive would read a rewrite in the new one as other days."""
+    spark.conf.set("spark.sql.parquet.datetimeRebaseModeInWrite", "LEGACY")
+    try:
+        many(spark, database.location("t"), "SELECT id, DATE'1500-01-01' AS d FROM range(40)", 4)
+    finally:
+        spark.conf.unset("spark.sql.parquet.datetimeRebaseModeInWrite")
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {database}.t (id BIGINT, d DATE) STORED AS PARQUET LOCATION '{database.location('t')}'"
+    )
+    report = only(jobs("compact", "--table", f"{database}.t"))
+    assert [unit["outcome"] for unit in report["units"]] == ["failed"]
+
+
+def test_two_partitions_whose_values_are_the_same_number_stay_two(
+    spark: SparkSession, catalog: Metastore, database: Database
+) -> None:
+    """`01` beside `1` under an INT key, as another engine may have written it: SQL text takes one for the other."""
+    location = database.location("t")
+    for value in ("1", "01"):
+        many(spark, f"{location}/p={value}", "SELECT id FROM range(4)", 1)
+    table = f"{database}.t"
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (p STRING) STORED AS PARQUET LOCATION '{location}'"
+    )
+    spark.sql(f"MSCK REPAIR TABLE {table}")
+    facts = catalog.table(TableName.parse(table))
+    found = {unit.spec[0][1]: unit.location for unit, _ in catalog.units(facts)}
+    assert {value: place.rsplit("/", 1)[1] for value, place in found.items()} == {"1": "p=1", "01": "p=01"}
+    backup = TableName(database.name, "backup")
+    catalog.create_backup(
+        backup,
+        replace(facts, partition_types=("int",)),
+        "r1",
+        location,
+        [(u, u.location) for u, _ in catalog.units(facts)],
+    )
+    kept = {unit.spec[0][1]: unit.location for unit, _ in catalog.units(catalog.table(backup))}
+    assert kept == found

@@ -1,0 +1,109 @@
+"""The SQL that we send: the backup table's definition is ours alone, and nothing of the source's but its columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from spark_jobs.core.eligibility import Storage, TableFacts
+from spark_jobs.core.model import TableName, Unit
+from spark_jobs.shell.fs import decode_location
+from spark_jobs.shell.metastore import Metastore, MetastoreError, _backup_ddl, _partition_clause
+
+BACKUP = TableName("sales", "__bkp_events_1")
+#: All that would be dangerous in a copy: a clone that purges, that follows discovery, that expires.
+PROPERTIES = {
+    "external.table.purge": "TRUE",
+    "discover.partitions": "true",
+    "partition.retention.period": "1d",
+    "token": "s3cret",
+}
+SOURCE = TableFacts(
+    name="sales.events",
+    kind="EXTERNAL",
+    storage=Storage("hdfs://nn/w/events", "in", "serde", {"field.delim": ","}),
+    provider="hive",
+    properties=PROPERTIES,
+    columns=(("id", "bigint"), ("it`s", "char(3)")),
+    partition_keys=("p",),
+    partition_types=("int",),
+)
+
+
+def test_a_backup_table_is_defined_by_what_we_say_and_nothing_else() -> None:
+    assert _backup_ddl(BACKUP, SOURCE, "r1", "hdfs://nn/w/events/.lakekeeper/r1.0/__old_1") == (
+        "CREATE EXTERNAL TABLE `sales`.`__bkp_events_1` (`id` bigint, `it``s` char(3))"
+        " PARTITIONED BY (`p` STRING) STORED AS PARQUET"
+        " LOCATION 'hdfs://nn/w/events/.lakekeeper/r1.0/__old_1'"
+        " TBLPROPERTIES ('external.table.purge'='false', 'discover.partitions'='false',"
+        " 'lakekeeper.run_id'='r1', 'lakekeeper.source_table'='sales.events')"
+    )
+
+
+def test_values_are_quoted_and_not_interpreted() -> None:
+    clause = _partition_clause(Unit((("p", "it's \\ 01"), ("q", None)), "x"), "hdfs://nn/o'x")
+    assert clause == (
+        "PARTITION (`p`='it\\'s \\\\ 01', `q`='__HIVE_DEFAULT_PARTITION__') LOCATION 'hdfs://nn/o\\'x'"
+    )
+
+
+def test_a_location_is_decoded_once() -> None:
+    assert decode_location("file:/w/k=a%253Ab%20c/") == "file:/w/k=a%3Ab c"
+
+
+class _Listed(Metastore):
+    """A metastore that only knows names and properties, and notes what it is told."""
+
+    def __init__(self, known: dict[str, dict[str, str]]) -> None:
+        self._known = known
+        self._spark = self
+        self.told: list[str] = []
+
+    def sql(self, text: str) -> None:
+        self.told.append(text)
+
+    def table_exists(self, table: TableName) -> bool:
+        return table.table in self._known
+
+    def table(self, name: TableName) -> TableFacts:
+        return replace(SOURCE, name=str(name), properties=self.properties(name))
+
+    def tables(self, database: str) -> list[str]:
+        return list(self._known)
+
+    def properties(self, name: TableName) -> dict[str, str]:
+        return self._known[name.table]
+
+
+def of(run_id: str, source: str) -> dict[str, str]:
+    return {"lakekeeper.run_id": run_id, "lakekeeper.source_table": source}
+
+
+def test_backup_tables_are_found_by_their_properties_and_never_by_their_names() -> None:
+    listed = _Listed(
+        {
+            "__bkp_events_1": {},
+            "__bkp_events_2p_1": of("r1", "sales.events_2p"),
+            "__bkp_events_3": of("r11", "sales.events"),
+            "renamed": of("r1", "sales.events"),
+        }
+    )
+    assert listed.backup_tables("r1", "sales", "sales.events") == [TableName("sales", "renamed")]
+
+
+def test_a_backup_is_made_harmless_before_it_is_dropped() -> None:
+    """Somebody may have switched purge on since; then Hive deletes the files with the table."""
+    listed = _Listed({BACKUP.table: {**of("r1", "sales.events"), "external.table.purge": "TRUE"}})
+    assert listed.drop_backup(BACKUP, "r1", "sales.events")
+    alter, drop = listed.told
+    assert "SET TBLPROPERTIES ('external.table.purge'='false', 'discover.partitions'='false')" in alter
+    assert drop == "DROP TABLE IF EXISTS `sales`.`__bkp_events_1`"
+
+
+@pytest.mark.parametrize(("run_id", "source"), [("r2", "sales.events"), ("r1", "sales.events_2p")])
+def test_what_is_not_the_backup_of_exactly_this_run_is_not_dropped(run_id: str, source: str) -> None:
+    listed = _Listed({BACKUP.table: of("r1", "sales.events")})
+    with pytest.raises(MetastoreError, match="left alone"):
+        listed.drop_backup(BACKUP, run_id, source)
+    assert listed.told == []
