@@ -1,0 +1,1 @@
+"""Each guard against a known hazard is removed, to see a test fail."""

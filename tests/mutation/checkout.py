@@ -1,0 +1,67 @@
+"""A copy of the jobs and their tests, in which guards may be removed; and a process that runs pytest there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.harness import paths
+from tests.harness.processes import own_environ
+from tests.mutation.verdict import Verdict
+
+#: What the parent's pytest and coverage tell their children is not meant for these.
+_OF_THE_PARENT = ("COV", "PYTEST_")
+LIMIT = 600.0
+
+
+def make(folder: Path) -> Path:
+    """The sources as they are now; the environments stay where they are."""
+    folder.mkdir(parents=True)
+    for name in ("spark_jobs", "tests"):
+        shutil.copytree(paths.ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy2(paths.ROOT / "pyproject.toml", folder)
+    (folder / ".envs").symlink_to(paths.ENVS)
+    return folder
+
+
+def environ() -> dict[str, str]:
+    """Our own, and nothing that would make a child of pytest report to its parent's coverage."""
+    return {name: value for name, value in own_environ().items() if not name.startswith(_OF_THE_PARENT)}
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs of one environment, which go on in a process of their own; see `runner`."""
+
+    out: Path
+    process: subprocess.Popen[bytes]
+
+    @classmethod
+    def start(cls, folder: Path, env: str, ids: Sequence[str]) -> Runs:
+        checkout, out = make(folder / "checkout"), folder / "out"
+        out.mkdir()
+        command = [sys.executable, "-m", "tests.mutation.runner", os.fspath(out), env, *ids]
+        with (out / "log").open("wb") as log:
+            process = subprocess.Popen(
+                command, cwd=checkout, env=environ(), stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+        return cls(out, process)
+
+    def verdict(self, name: str) -> Verdict:
+        """Waits for the run of this name."""
+        until = time.monotonic() + LIMIT
+        while not (self.out / f"{name}.done").exists():
+            if self.process.poll() is not None or time.monotonic() > until:
+                raise RuntimeError(f"no run of {name}:\n{(self.out / 'log').read_text()[-3000:]}")
+            time.sleep(0.1)
+        return Verdict.read(self.out / f"{name}.xml", (self.out / f"{name}.txt").read_text())
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait()

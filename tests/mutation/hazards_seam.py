@@ -1,0 +1,147 @@
+"""Guards of the seam itself, which only a real Spark and a real metastore can tell."""
+
+from __future__ import annotations
+
+from tests.mutation.hazards_files import ROWS, TYPES
+from tests.mutation.mutation import Edit, Mutation
+
+_SHELL = "spark_jobs/shell"
+_SEAM = "tests/spark/test_seam.py"
+_FIDELITY = "tests/spark/test_fidelity.py"
+
+
+def _pinned(key: str, before: str, after: str) -> Edit:
+    """Another value of a setting that every rewrite pins."""
+    return Edit(f"{_SHELL}/rewrite.py", f'    "{key}": "{before}",\n', f'    "{key}": "{after}",\n')
+
+
+SEAM = (
+    Mutation(
+        "H3",
+        "a rename goes by FileSystem, which moves into an existing directory",
+        (
+            Edit(
+                f"{_SHELL}/fs.py",
+                "self._context(source).rename(self._path(source), self._path(target), self._refuse)",
+                "self._fs(source).rename(self._path(source), self._path(target))",
+            ),
+        ),
+        (f"{_SEAM}::test_a_rename_never_goes_into_or_over_a_directory",),
+        "spark",
+    ),
+    Mutation(
+        "H7-schema",
+        "the schema is that of one file (two layers: the union, and the look at what was written)",
+        (
+            Edit(f"{_SHELL}/rewrite.py", '.option("mergeSchema", "true")', '.option("mergeSchema", "false")'),
+            TYPES,
+        ),
+        (f"{_FIDELITY}::test_a_column_that_only_later_files_have_keeps_every_value[parquet]",),
+        "spark",
+    ),
+    Mutation(
+        "H14-calendar",
+        "ancient dates are shifted to another calendar",
+        tuple(
+            _pinned(f"spark.sql.parquet.{kind}RebaseModeIn{way}", "EXCEPTION", "CORRECTED")
+            for kind in ("datetime", "int96")
+            for way in ("Read", "Write")
+        ),
+        (f"{_SEAM}::test_ancient_dates_fail_the_unit_and_are_never_shifted",),
+        "spark",
+    ),
+    Mutation(
+        "H15-legacy",
+        "decimals are written in Spark's own encoding (what was written is looked at still: the unit is refused)",
+        (
+            Edit(
+                f"{_SHELL}/rewrite.py",
+                '"spark.sql.parquet.writeLegacyFormat": str(profile.legacy_decimals).lower(),',
+                '"spark.sql.parquet.writeLegacyFormat": "false",',
+            ),
+        ),
+        (f"{_FIDELITY}::test_timestamps_and_decimals_keep_their_encoding[true-TIMESTAMP_MICROS]",),
+        "spark",
+    ),
+    Mutation(
+        "H17-keys",
+        "the backup table's keys have the types of the source's",
+        (
+            Edit(
+                f"{_SHELL}/metastore.py",
+                '", ".join(f"{_name(key)} STRING" for key in source.partition_keys)',
+                '", ".join(f"{_name(k)} {kind}" for k, kind in zip(source.partition_keys, source.partition_types))',
+            ),
+        ),
+        (f"{_SEAM}::test_two_partitions_whose_values_are_the_same_number_stay_two",),
+        "spark",
+    ),
+    Mutation(
+        "H19-create",
+        "a lease is written over another's",
+        (
+            Edit(
+                f"{_SHELL}/fs.py",
+                "EnumSet.of(hadoop.CreateFlag.CREATE)",
+                "EnumSet.of(hadoop.CreateFlag.CREATE, hadoop.CreateFlag.OVERWRITE)",
+            ),
+        ),
+        (f"{_SEAM}::test_a_new_file_is_never_written_over_another",),
+        "spark",
+    ),
+    Mutation(
+        "H19-folder",
+        "a record brings back the folder of a fenced attempt",
+        (
+            Edit(
+                f"{_SHELL}/fs.py",
+                "self._context(path).create(self._path(path), self._new_file, self._no_options)",
+                "self._fs(path).create(self._path(path), False)",
+            ),
+        ),
+        (f"{_SEAM}::test_a_new_file_does_not_bring_its_folder_back",),
+        "spark",
+    ),
+    Mutation(
+        "H21-closed",
+        "an error of the metastore reads as 'there are no partitions'",
+        (
+            Edit(
+                f"{_SHELL}/metastore.py",
+                "            found = self._catalog.listPartitions(name.database, name.table, self._none)\n"
+                "            rows = self._json(found)\n",
+                "            try:\n"
+                "                found = self._catalog.listPartitions(name.database, name.table, self._none)\n"
+                "                rows = self._json(found)\n"
+                "            except Py4JJavaError:\n"
+                "                rows = []\n",
+            ),
+        ),
+        (f"{_SEAM}::test_the_metastore_fails_closed",),
+        "spark",
+    ),
+    Mutation(
+        "H29-pages",
+        "pages that cannot be read are left out (three layers: the setting, and rows counted twice)",
+        (
+            _pinned("spark.sql.files.ignoreCorruptFiles", "false", "true"),
+            Edit(f"{_SHELL}/rewrite.py", "        if rows != expected:\n", "        if False:\n"),
+            ROWS,
+        ),
+        (f"{_SEAM}::test_a_page_that_cannot_be_read_fails_the_unit",),
+        "spark",
+    ),
+    Mutation(
+        "H31-identity",
+        "a file system without identities is taken for a local disk",
+        (
+            Edit(
+                f"{_SHELL}/fs.py",
+                '        if path.startswith("file:"):\n            return _local',
+                "        if True:\n            return _local",
+            ),
+        ),
+        (f"{_SEAM}::test_a_file_system_without_identities_is_refused",),
+        "spark",
+    ),
+)

@@ -1,0 +1,93 @@
+"""Without its guard, each hazard makes a test fail. See `hazards` for the table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.harness import paths
+from tests.mutation import checkout, summary
+from tests.mutation.checkout import Runs
+from tests.mutation.hazards import ALL, MUTATIONS, NO_GUARD, PARTLY, PLANNED, hazards
+from tests.mutation.mutation import Edit, GuardMoved, Mutation, applied
+from tests.mutation.runner import BASELINE
+from tests.mutation.verdict import Verdict, dotted
+
+
+@pytest.mark.parametrize("mutation", [pytest.param(each, id=each.id) for each in MUTATIONS])
+def test_without_its_guard_a_hazard_fails_a_test(mutation: Mutation, runs: dict[str, Runs]) -> None:
+    mutation.check(paths.ROOT)
+    unmutated, mutated = (runs[mutation.env].verdict(name) for name in (BASELINE, mutation.id))
+    for test in mutation.tests:
+        complaint = unmutated.complaint_as_baseline(test)
+        assert complaint is None, complaint
+    complaint = mutated.complaint_as_mutation()
+    assert complaint is None, f"{mutation.id} ({mutation.what}): {complaint}"
+
+
+def test_every_hazard_has_a_mutation_or_says_why_not() -> None:
+    tried = set(hazards(MUTATIONS))
+    assert sorted([*tried, *PLANNED, *NO_GUARD], key=ALL.index) == list(ALL)
+    assert set(PARTLY) <= tried
+    assert len({mutation.id for mutation in MUTATIONS}) == len(MUTATIONS)
+
+
+def test_a_guard_that_has_moved_is_an_error_and_not_a_success(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\nx = 1\n")
+    for before in ("x = 1", "y"):
+        mutation = Mutation("H1", "", (Edit("a.py", before, ""),), ())
+        with pytest.raises(GuardMoved, match=r"the guard has moved: a\.py"), applied(tmp_path, mutation):
+            pass
+    assert (tmp_path / "a.py").read_text() == "x = 1\nx = 1\n"
+
+
+def test_a_guard_is_back_afterwards(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("if guard:\n    stop()\n")
+    edits = (Edit("a.py", "guard", "False"), Edit("a.py", "stop", "go"))
+    with applied(tmp_path, Mutation("H1", "", edits, ())):
+        assert (tmp_path / "a.py").read_text() == "if False:\n    go()\n"
+    assert (tmp_path / "a.py").read_text() == "if guard:\n    stop()\n"
+
+
+def _verdict(passed: str = "", failed: str = "", errors: str = "", output: str = "") -> Verdict:
+    return Verdict(frozenset(passed.split()), frozenset(failed.split()), frozenset(errors.split()), output)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "complaint"),
+    [
+        (_verdict(failed="t.a", output="E   AssertionError: assert 1 == 2"), None),
+        (_verdict(failed="t.a", output="E   Failed: DID NOT RAISE"), None),
+        (_verdict(passed="t.a"), "no test fails"),
+        (_verdict(), "no test fails"),
+        (_verdict(failed="t.a", errors="t"), "could not run"),
+        (_verdict(failed="t.a", output="NameError: name 'x' is not defined"), "breaks the program"),
+    ],
+)
+def test_only_a_failed_assertion_kills(verdict: Verdict, complaint: str | None) -> None:
+    found = verdict.complaint_as_mutation()
+    assert (found is None) if complaint is None else (complaint in str(found))
+
+
+def test_a_baseline_must_have_passed() -> None:
+    verdict = _verdict(passed="tests.a.test_b.C.d[1] tests.a.test_b.e2", failed="tests.a.test_b.f[1]")
+    assert verdict.complaint_as_baseline("tests/a/test_b.py::C::d") is None
+    assert dotted("tests/a/test_b.py::C::d[1]") == "tests.a.test_b.C.d[1]"
+    assert "did not run" in str(verdict.complaint_as_baseline("tests/a/test_b.py::e"))
+    assert "fails without" in str(verdict.complaint_as_baseline("tests/a/test_b.py::f"))
+
+
+def test_the_parents_coverage_does_not_leak(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("COVERAGE_RCFILE", "COV_CORE_SOURCE", "PYTEST_ADDOPTS", "PYTHONPATH"):
+        monkeypatch.setenv(name, "x")
+    assert (
+        not {"COVERAGE_RCFILE", "COV_CORE_SOURCE", "PYTEST_ADDOPTS", "PYTHONPATH"} & checkout.environ().keys()
+    )
+
+
+def test_what_is_planned_is_never_counted() -> None:
+    *_, total = summary.lines({"H12-none": True, "H2": True})
+    assert total.startswith("mutation: 1 hazards, 2 mutations, all killed; planned: H11 H12")
+    *_, total = summary.lines({"H2": False})
+    assert "not killed: H2" in total
