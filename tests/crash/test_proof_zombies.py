@@ -34,7 +34,7 @@ FIRST = {"compact": compact(FLAT), "rollback": rollback(FLAT), "cleanup": cleanu
 SECOND = {"compact": compact(FLAT, "other"), "rollback": rollback(FLAT), "cleanup": cleanup(FLAT)}
 
 
-#: Calls from a lease's creation to its first heartbeat: its content is written, and it is looked whether it is the highest.
+#: Calls between the creation of a lease and its first heartbeat: its content is written, and the home is listed.
 MAKING_A_LEASE = 2
 
 
