@@ -47,6 +47,7 @@ SUITES = (
     Suite("unit jobs", "unit", "spark-3.5", (JOBS_UNIT,)),
     Suite("unit provider", "unit", "airflow-3.3", ("tests/unit", "tests/contract"), ("--ignore", JOBS_UNIT)),
     Suite("crash", "crash", "spark-3.5", ("tests/crash",)),
+    Suite("mutation", "mutation", "spark-3.5", ("tests/mutation",)),
     Suite("spark 3.5", "spark", "spark-3.5", ("tests/spark",)),
     Suite("spark 4.3", "spark", "spark-4.3", ("tests/spark",)),
     Suite("spark 3.3 smoke", "spark", "spark-3.3", ("tests/spark",), ("-m", "smoke")),
@@ -66,7 +67,7 @@ LINT = {
 # Airflow suites submit to this one, and the demo runs on both.
 ALSO_NEEDED = {"airflow": ("spark-3.5",), "demo": ("airflow-3.3",)}
 
-GROUPS = ("lint", "unit", "crash", "spark", "airflow", "demo")
+GROUPS = ("lint", "unit", "crash", "mutation", "spark", "airflow", "demo")
 
 
 def run_groups(groups: Sequence[str]) -> int:
