@@ -113,7 +113,7 @@ SEAM = (
                 "            try:\n"
                 "                found = self._catalog.listPartitions(name.database, name.table, self._none)\n"
                 "                rows = self._json(found)\n"
-                "            except Py4JJavaError:\n"
+                "            except Exception:\n"
                 "                rows = []\n",
             ),
         ),
