@@ -17,6 +17,7 @@ class Where(Enum):
     TAKEN = "swapped, but what went aside is somebody else's directory"
     TAKEN_GAP = "between the renames, with somebody else's directory aside"
     DISPLACED = "between the renames back, with somebody else's directory aside"
+    USURPED = "with the originals live, and somebody else's directory aside"
     SUPERSEDED = "swapped, and overwritten since"
     OVERWRITTEN = "overwritten before the swap"
     DROPPED = "dropped by somebody"
@@ -44,6 +45,7 @@ _TABLE: dict[tuple[str | None, str | None, str | None], Where] = {
     ("N", X, None): Where.TAKEN,
     (None, X, "N"): Where.TAKEN_GAP,
     (None, "L", X): Where.DISPLACED,
+    ("L", None, X): Where.USURPED,
     (X, "L", None): Where.SUPERSEDED,
     (X, None, "N"): Where.OVERWRITTEN,
     (None, None, "N"): Where.DROPPED,

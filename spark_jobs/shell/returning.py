@@ -11,7 +11,7 @@ from spark_jobs.core.model import parent
 from spark_jobs.core.recovery import Where
 from spark_jobs.shell.directories import Directories, list_unit
 from spark_jobs.shell.executor import Action, Executor, Verdict
-from spark_jobs.shell.leftovers import differences
+from spark_jobs.shell.leftovers import carry, differences
 
 
 class CannotReturn(LakekeeperError):
@@ -79,13 +79,18 @@ class Returning(Executor):
             Where.NEW_LOST: self._without_new,
             Where.RECREATED: self._recreated,
             Where.DISPLACED: self._put_back,
+            Where.USURPED: self._give_way,
             Where.SUPERSEDED: self._superseded,
         }
 
     def _out(self, places: Directories, problem: str | None) -> Verdict | None:
+        """Both renames at once; what somebody did in the last moment is looked for afterwards."""
+        swap = places.swap
         if problem:
-            return Verdict(journal.COMMITTED, problem)
-        self._fs.move(places.live, places.aside, places.swap.new_id)
+            carried = carry(self._fs, swap.originals, places.old, places.live)
+            return Verdict(journal.COMMITTED, problem, carried)
+        self._fs.move(places.live, places.aside, swap.new_id)
+        self._fs.move(places.old, places.live, swap.live_id)
         return None
 
     def _in_the_gap(self, places: Directories, _: str | None) -> str | None:
@@ -99,16 +104,35 @@ class Returning(Executor):
         return None
 
     def _late_change(self, places: Directories, source: str) -> str | None:
-        swap = places.swap
-        lost = differences(swap.compacted, self._fs.manifest(source)).lost
-        replaced = [file.name for file in lost if file.is_data]
-        if replaced:
-            return self._overwritten(places, replaced[0])
-        touched = differences(swap.originals, self._fs.manifest(places.old))
+        lost = self._lost(places, source)
+        if lost:
+            return self._overwritten(places, lost)
+        touched = differences(places.swap.originals, self._fs.manifest(places.old))
         return self._not_the_originals(places) if touched else None
 
-    def _restored(self, places: Directories, _: str | None) -> Verdict:
-        return Verdict(journal.ROLLED_BACK, carried=self._carry(places, places.rewritten()))
+    def _restored(self, places: Directories, _: str | None) -> Verdict | str:
+        """Back at once, if the rewritten files were overwritten right before they went aside: they are the table."""
+        swap, source = places.swap, places.rewritten()
+        lost = self._lost(places, source)
+        if not lost:
+            return Verdict(journal.ROLLED_BACK, carried=self._carry(places, source))
+        self._fs.move(places.live, places.old, swap.live_id)
+        self._fs.move(source, places.live, swap.new_id)
+        return self._overwritten(places, lost)
+
+    def _give_way(self, places: Directories, _: str | None) -> str:
+        """A writer replaced the directory right before it went aside: what it left is the table, and returns."""
+        self._fs.move(places.live, places.old, places.swap.live_id)
+        self._fs.rename(places.aside, places.live)
+        return f"{places.live} was overwritten by somebody"
+
+    def _lost(self, places: Directories, source: str) -> str | None:
+        """One of our data files that is not there any more as it was, while the directory is; None if there is none."""
+        try:
+            changes = differences(places.swap.compacted, self._fs.manifest(source))
+        except FileNotFoundError:
+            return None
+        return next((file.name for file in changes.lost if file.is_data), None)
 
     def _replaced_since(self, _: Directories, __: str | None) -> Verdict:
         """The originals were back, and somebody has replaced or dropped them since: that is as it should be."""

@@ -210,6 +210,7 @@ def test_every_state_that_no_rule_covers_is_left_alone() -> None:
         ("N", "X", None): Where.TAKEN,
         (None, "X", "N"): Where.TAKEN_GAP,
         (None, "L", "X"): Where.DISPLACED,
+        ("L", None, "X"): Where.USURPED,
         ("X", "L", None): Where.SUPERSEDED,
         ("X", None, "N"): Where.OVERWRITTEN,
         (None, None, "N"): Where.DROPPED,
