@@ -91,17 +91,23 @@ def soak(place: Place, cycles: int | None, minutes: float | None, seed: str) -> 
     try:
         with soaking(place, seed) as (running, bystanders):
             say(f"seed {seed}; logs in {place.root}")
-            while not _enough(len(done), cycles, minutes):
-                done.append(running.run(make_plan(seed, len(done) + 1)))
-                say(done[-1].line())
-                bystanders.check()
-            for table in (tables.EVENTS, tables.FLAT):
-                found += litter(tables.home(running.units, table))
+            try:
+                while not _enough(len(done), cycles, minutes):
+                    done.append(running.run(make_plan(seed, len(done) + 1)))
+                    say(done[-1].line())
+                    bystanders.check()
+            finally:
+                found = _litter(running)
     except (DriverError, KeyboardInterrupt) as error:
         broken = True
-        say(f"stopped: {error or type(error).__name__}")
+        say(f"stopped: {str(error) or type(error).__name__}")
     print(f"\n{summary(done, Observed.load(place.root), found, seed)}", flush=True)
     return int(broken or any(cycle.bad for cycle in done))
+
+
+def _litter(soak: Soak) -> Counter[str]:
+    homes = [tables.home(soak.units, table) for table in (tables.EVENTS, tables.FLAT)]
+    return sum(map(litter, homes), Counter())
 
 
 def _enough(done: int, cycles: int | None, minutes: float | None) -> bool:

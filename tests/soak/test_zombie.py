@@ -17,8 +17,8 @@ from tests.soak.journals import Left, Watch, left
 from tests.soak.ledger import Ledger
 from tests.soak.tables import DATABASE, EVENTS, Writer, create, home, read
 
-DAYS = 12
-FILES = 3
+DAYS = 8
+FILES = 2
 PATIENCE = 120
 
 
