@@ -5,23 +5,22 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from spark_jobs.core import footers, journal, layout
 from spark_jobs.core.eligibility import ORC, positional
-from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged, Unsafe
+from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged
 from spark_jobs.core.footers import Footer, Profile
-from spark_jobs.core.health import Health
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import Manifest, parent
-from spark_jobs.core.wire import UnitReport
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.directories import list_unit
 from spark_jobs.shell.executor import Policy, Verdict
 from spark_jobs.shell.journal_store import Run
-from spark_jobs.shell.leftovers import MARKERS
+from spark_jobs.shell.leftovers import MARKERS, differences
+from spark_jobs.shell.outcomes import Outcome, compacted_report, describe, failed
 from spark_jobs.shell.ports import Pool, Rewrite
 from spark_jobs.shell.settle import record
 from spark_jobs.shell.survey import Listing, TableSurvey, UnitSurvey, check_writers
@@ -38,17 +37,6 @@ class Written:
     swap: Swap
     profile: Profile | None = None
     seconds: float = 0.0
-
-
-@dataclass
-class Outcome:
-    """What became of one unit; `swap` is set where it was compacted, `record` where COMMITTED is to be journaled."""
-
-    report: UnitReport
-    swap: Swap | None = None
-    record: dict[str, object] | None = None
-    codec: str | None = None
-    warnings: Sequence[str] = field(default_factory=tuple)
 
 
 class Compaction:
@@ -110,7 +98,16 @@ class Compaction:
             return self._write(survey)
         except Exception as error:
             self._discard_tmp(survey)
-            return failed(survey, error)
+            return failed(survey, self._cause(survey, error))
+
+    def _cause(self, survey: UnitSurvey, error: Exception) -> Exception:
+        """Files that somebody replaced while they were read make for all kinds of errors; none of them is a failure."""
+        try:
+            now = self._cluster.fs.manifest(survey.unit.location)
+        except OSError:
+            return error
+        lost = differences(survey.manifest, now).lost if survey.manifest else ()
+        return UnitChanged(f"{lost[0].name} was replaced or removed meanwhile ({error})") if lost else error
 
     def _write(self, survey: UnitSurvey) -> Written:
         started = time.monotonic()
@@ -265,48 +262,3 @@ def _swapped(item: Written, verdict: Verdict) -> Outcome:
     report = compacted_report(item.swap, item.survey.health, item.seconds, verdict.carried)
     codec, warnings = (item.profile.codec, item.profile.warnings) if item.profile else (None, ())
     return Outcome(report, item.swap, body, codec, warnings)
-
-
-def compacted_report(
-    swap: Swap, health: Health | None = None, seconds: float | None = None, carried: int = 0
-) -> UnitReport:
-    """The line of a unit that is swapped, also where an earlier attempt did it."""
-    figures = asdict(health) if health else {"files": len(swap.originals.data), "bytes": swap.originals.bytes}
-    return UnitReport(
-        unit=swap.unit.to_json(),
-        outcome="compacted",
-        reason=f"{carried} files that were added meanwhile stay in the table" if carried else None,
-        **figures,
-        fingerprint=swap.originals.fingerprint(),
-        files_after=len(swap.compacted.data) + carried,
-        bytes_after=swap.compacted.bytes,
-        rows=swap.rows,
-        seconds=round(seconds, 3) if seconds is not None else None,
-    )
-
-
-_OUTCOMES: tuple[tuple[type[Exception], str], ...] = (
-    (UnitChanged, "changed"),
-    (Deferred, "deferred"),
-    (Unsafe, "quarantined"),
-)
-
-
-def failed(survey: UnitSurvey, error: Exception) -> Outcome:
-    """The outcome that an error stands for."""
-    unit = survey.unit.to_json()
-    if isinstance(error, Refusal):
-        outcome = "changed" if error.code == "ACTIVE_WRITER" else "skipped"
-        return Outcome(UnitReport.of(unit, outcome, survey.health, code=error.code, reason=error.reason))
-    if not isinstance(error, (LakekeeperError, OSError)):
-        log.exception("%s failed", survey.unit)
-    outcome = next((name for kind, name in _OUTCOMES if isinstance(error, kind)), "failed")
-    return Outcome(UnitReport.of(unit, outcome, survey.health, reason=str(error) or type(error).__name__))
-
-
-def describe(report: UnitReport) -> str:
-    """One line of progress."""
-    unit = "/".join(f"{k}={v}" for k, v in report.unit.items()) or "table"
-    if report.outcome != "compacted":
-        return f"{unit}: {report.outcome}: {report.reason}"
-    return f"{unit}: {report.files} -> {report.files_after} files, {report.rows} rows, {report.seconds:.1f} s"

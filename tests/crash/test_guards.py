@@ -92,6 +92,11 @@ class TestWriters:
         assert (outcomes(report), check(flat, resurrected=True)) == (["changed"], [])
         assert not any(out(point) for point in client.trace)
 
+    def test_rows_replaced_while_they_are_read_are_no_failure(self, flat: World) -> None:
+        client = flat.client(Fault.hook(writing, lambda: writers.overwrite_in_place(flat, LIVE, [900])))
+        report = compact(client)
+        assert (outcomes(report), report["exit_code"], check(flat, resurrected=True)) == (["changed"], 0, [])
+
     def test_rows_replaced_in_the_last_moment_are_not_brought_back(self, flat: World) -> None:
         client = flat.client(Fault.hook(out, lambda: writers.overwrite_in_place(flat, LIVE, [900])))
         assert (outcomes(compact(client)), check(flat, resurrected=True)) == (["changed"], [])

@@ -13,10 +13,11 @@ from spark_jobs.core.layout import Home
 from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.shell.backup import project_backup
-from spark_jobs.shell.compaction import Compaction, Outcome, Written, compacted_report
+from spark_jobs.shell.compaction import Compaction, Written
 from spark_jobs.shell.job import Job
 from spark_jobs.shell.journal_store import Run, leave
 from spark_jobs.shell.leftovers import remove_empty_folders
+from spark_jobs.shell.outcomes import Outcome, compacted_report
 from spark_jobs.shell.recover import Visit
 from spark_jobs.shell.restoration import Restoration
 from spark_jobs.shell.runs import choose_run_id, enter, homes, newest_generation, next_stamp, open_run
