@@ -29,13 +29,17 @@ JOBS_UNIT = "tests/unit/core"
 
 @dataclass(frozen=True)
 class Suite:
-    """One pytest run: which group asks for it, in which environment, on which folders."""
+    """One pytest run: which group asks for it, in which environment, on which folders.
+
+    `measured` adds to the coverage; what runs the same lines a million times is none the wiser for being slower.
+    """
 
     name: str
     group: str
     env: str
     folders: tuple[str, ...]
     options: tuple[str, ...] = ()
+    measured: bool = True
 
     @property
     def slug(self) -> str:
@@ -46,12 +50,12 @@ SUITES = (
     Suite("harness", "unit", "spark-3.5", ("tests/harness",)),
     Suite("unit jobs", "unit", "spark-3.5", (JOBS_UNIT,)),
     Suite("unit provider", "unit", "airflow-3.3", ("tests/unit", "tests/contract"), ("--ignore", JOBS_UNIT)),
-    Suite("crash", "crash", "spark-3.5", ("tests/crash",)),
-    Suite("mutation", "mutation", "spark-3.5", ("tests/mutation",)),
+    Suite("crash", "crash", "spark-3.5", ("tests/crash",), measured=False),
+    Suite("mutation", "mutation", "spark-3.5", ("tests/mutation",), measured=False),
     Suite("spark 3.5", "spark", "spark-3.5", ("tests/spark",)),
     Suite("spark 4.3", "spark", "spark-4.3", ("tests/spark",)),
     Suite("spark 3.3 smoke", "spark", "spark-3.3", ("tests/spark",), ("-m", "smoke")),
-    Suite("soak", "spark", "spark-3.5", ("tests/soak",)),
+    Suite("soak", "spark", "spark-3.5", ("tests/soak",), measured=False),
     Suite("airflow 3.3", "airflow", "airflow-3.3", ("tests/airflow",)),
     Suite("airflow 2.11", "airflow", "airflow-2.11", ("tests/airflow",), ("-m", "not live")),
     Suite("demo", "demo", "spark-3.5", ("tests/demo",)),
@@ -113,7 +117,7 @@ def run(suite: Suite, started: float) -> Outcome:
 def _command(suite: Suite) -> list[str]:
     pytest = [str(paths.env_python(suite.env)), "-m", "pytest", "-q", *suite.folders, *suite.options]
     kept = [f"--junitxml={_junit(suite)}", "-o", f"cache_dir={OUT / suite.slug / 'cache'}"]
-    return [*pytest, *kept, *coverage.OPTIONS]
+    return [*pytest, *kept, *(coverage.OPTIONS if suite.measured else ())]
 
 
 def _environ(suite: Suite) -> dict[str, str]:
@@ -121,7 +125,7 @@ def _environ(suite: Suite) -> dict[str, str]:
     (OUT / suite.slug).mkdir(parents=True, exist_ok=True)
     return {
         **own_environ(),
-        **coverage.environ(OUT, suite.slug),
+        **(coverage.environ(OUT, suite.slug) if suite.measured else {}),
         "AIRFLOW_HOME": str(OUT / suite.slug / "airflow"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "PATH": f"{paths.env_dir(suite.env) / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
