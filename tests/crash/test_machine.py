@@ -1,0 +1,78 @@
+"""Hypothesis plays with the tables: writers, crashes, sleepers and clocks, in any order that it can think of.
+
+LAKEKEEPER_CRASH_PROFILE=soak plays for hours; `pytest --hypothesis-seed=<seed>` plays one round again.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from dataclasses import dataclass
+
+import hypothesis
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.configuration import set_hypothesis_home_dir
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.crash import figures, machine
+from tests.harness import paths
+
+set_hypothesis_home_dir(paths.SCRATCH / "hypothesis")
+
+#: There is no database, so that a seed says it all: it stands for one round, and rounds are played for so many seconds.
+ROUND = settings(
+    max_examples=20,
+    stateful_step_count=20,
+    deadline=None,
+    database=None,
+    report_multiple_bugs=False,
+    print_blob=True,
+    suppress_health_check=list(HealthCheck),
+)
+SECONDS = {"ci": 80, "soak": 7200}
+
+
+@dataclass
+class Played(figures.Figures):
+    """The line of the machine; what it counts is what happened."""
+
+    seed: int = 0
+    seconds: float = 0.0
+    rounds: int = 0
+
+    def __str__(self) -> str:
+        counts = dict(machine.COUNTS)
+        head = ", ".join(f"{counts.pop(name, 0)} {name}" for name in ("examples", "steps", "jobs"))
+        rest = ", ".join(f"{name} {number}" for name, number in sorted(counts.items()))
+        broken = ", ".join(f"{what} {self._count(word)}" for what, word in _BROKEN.items())
+        return (
+            f"crash: {self.subject}: {head} in {self.seconds:.0f} s, {self.rounds} rounds from seed"
+            f" {self.seed}: {broken}; {rest}"
+        )
+
+
+_BROKEN = {"lost": "are lost", "duplicated": "live twice", "stuck": "stuck"}
+
+
+def test_anything_in_any_order(pytestconfig: pytest.Config) -> None:
+    asked = pytestconfig.getoption("--hypothesis-seed", None)
+    again = asked not in (None, "random")
+    seed = int(asked) if again else random.SystemRandom().randrange(2**32)
+    line = Played("anything in any order", seed=seed)
+    figures.TABLE.append(line)
+    started, budget = time.monotonic(), SECONDS[os.environ.get("LAKEKEEPER_CRASH_PROFILE", "ci")]
+    while line.rounds == 0 or (line.seconds < budget and not again):
+        _play(line, seed + line.rounds)
+        line.rounds += 1
+        line.seconds = time.monotonic() - started
+
+
+def _play(line: Played, seed: int) -> None:
+    try:
+        run_state_machine_as_test(hypothesis.seed(seed)(machine.Tables), settings=ROUND)
+    except AssertionError as error:
+        line.violated(f"--hypothesis-seed={seed}", [str(error)])
+        error.add_note(f"The same again: pytest tests/crash/test_machine.py --hypothesis-seed={seed}")
+        raise
