@@ -65,7 +65,7 @@ class Journal:
         if names != list(range(1, len(names) + 1)):
             raise Unsafe(f"{self._path} has a gap in its numbers; nothing is changed")
         return [
-            Record.decode(self._fs.read(f"{self._path}/{n:06d}.json"), f"{self._path}/{n:06d}.json")
+            Record.decode(self._fs.read_once(f"{self._path}/{n:06d}.json"), f"{self._path}/{n:06d}.json")
             for n in names
         ]
 
@@ -75,7 +75,7 @@ class Journal:
         if not number:
             return None
         path = f"{self._path}/{number:06d}.json"
-        return Record.decode(self._fs.read(path), path)
+        return Record.decode(self._fs.read_once(path), path)
 
     def state(self) -> RunState | None:
         return journal.fold(self.records())

@@ -18,6 +18,9 @@ from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.footers import Footer, Profile
 from spark_jobs.core.model import FileEntry, Manifest, TableName, Unit, name_of
 
+#: Larger files are rare, and would fill the driver's memory.
+_KEPT_BYTES = 256 * 1024
+
 
 class FileSystemError(OSError):
     """A failure of the file system that has no better name; whether the act took effect is unknown."""
@@ -129,6 +132,16 @@ class FileSystem(ABC):
         except OSError:
             if self.identity(target) != identity:
                 raise
+
+    def read_once(self, path: str) -> bytes:
+        """The content of a file that never changes once it is there; asked for again, it is not read again."""
+        kept: dict[str, bytes] = self.__dict__.setdefault("_kept", {})
+        data = kept.get(path)
+        if data is None:
+            data = self.read(path)
+            if len(data) <= _KEPT_BYTES:
+                kept[path] = data
+        return data
 
     def manifest(self, path: str) -> Manifest:
         """The files of a directory that holds files only; directories are the caller's to judge."""

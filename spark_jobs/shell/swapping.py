@@ -28,6 +28,9 @@ class Swapping(Executor):
         try:
             self._fs.move(places.live, places.old, swap.live_id)
             self._fs.move(places.new, places.live, swap.new_id)
+        except FileExistsError:
+            # A writer was quicker than the second rename: no failure, and `lakekeeper.writers` says how to go on.
+            return self.settle(swap)
         except OSError as error:
             return replace(self.settle(swap, str(error)), failed=True)
         return self.settle(swap)

@@ -92,6 +92,12 @@ class TestWriters:
         assert (outcomes(report), check(flat, resurrected=True)) == (["changed"], [])
         assert not any(out(point) for point in client.trace)
 
+    def test_a_directory_made_anew_in_the_gap_is_carried_along(self, flat: World) -> None:
+        request = {"arguments": {"writers": "append"}}
+        client = flat.client(Fault.hook(into, _append(flat)))
+        report = run(client, "compact", "--table", FLAT, request=request)
+        assert (outcomes(report), report["exit_code"], check(flat)) == (["compacted"], 0, [])
+
     def test_rows_replaced_while_they_are_read_are_no_failure(self, flat: World) -> None:
         client = flat.client(Fault.hook(writing, lambda: writers.overwrite_in_place(flat, LIVE, [900])))
         report = compact(client)
