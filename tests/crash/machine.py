@@ -210,7 +210,7 @@ class Tables(RuleBasedStateMachine):
             self._look()
             self.traffic.declare("append")
             reports = self._recover()
-        stuck = open_runs(self.world, self.traffic.tables)
+        stuck = open_runs(self.world, self.traffic.tables, thoroughly=True)
         assert not stuck, f"{stuck} are stuck: {complaints(reports)}"
         self.traffic.restore_partitions()
         self._must_hold()

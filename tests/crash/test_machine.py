@@ -24,7 +24,7 @@ set_hypothesis_home_dir(paths.SCRATCH / "hypothesis")
 #: There is no database, so that a seed says it all: it stands for one round, and rounds are played for so many seconds.
 ROUND = settings(
     max_examples=20,
-    stateful_step_count=20,
+    stateful_step_count=12,
     deadline=None,
     database=None,
     report_multiple_bugs=False,
