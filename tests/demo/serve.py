@@ -58,6 +58,9 @@ def ui_environ(place: Place, port: int) -> dict[str, str]:
         "AIRFLOW__API__BASE_URL": url,
         "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{url}/execution/",
         "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
+        # As in production: a task whose worker or driver dies is tried again, and goes on with its own run.
+        "AIRFLOW__CORE__DEFAULT_TASK_RETRIES": "3",
+        "AIRFLOW__CORE__DEFAULT_TASK_RETRY_DELAY": "5",
         # Each task is a Spark driver.
         "AIRFLOW__CORE__PARALLELISM": "3",
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": f"{USER}:admin",
