@@ -71,11 +71,19 @@ class Work:
         return lambda client: run(client, self.verb, "--tables", names, *self.options)
 
 
+def weighted(*choices: tuple[int, SearchStrategy[Any]]) -> SearchStrategy[Any]:
+    """`one_of` with weights; given one strategy twice, it would forget the second."""
+    indexes = [index for index, (weight, _) in enumerate(choices) for _ in range(weight)]
+    return st.sampled_from(indexes).flatmap(lambda index: choices[index][1])
+
+
 def moments() -> SearchStrategy[Moment]:
     """The renames that readers notice are where most can go wrong."""
-    swap = st.builds(Moment, st.just("swap"), st.sampled_from([1, 2, 1, 2, 3, 4]))
-    change = st.builds(Moment, st.just("change"), st.integers(1, 100))
-    return st.one_of(swap, swap, change, st.builds(Moment, st.just("any"), st.integers(1, 300)))
+    return weighted(
+        (5, st.builds(Moment, st.just("swap"), st.sampled_from([1, 2, 1, 2, 3, 4]))),
+        (2, st.builds(Moment, st.just("change"), st.integers(1, 100))),
+        (1, st.builds(Moment, st.just("any"), st.integers(1, 300))),
+    )
 
 
 def crashes() -> SearchStrategy[Trouble]:
@@ -84,7 +92,7 @@ def crashes() -> SearchStrategy[Trouble]:
 
 def troubles() -> SearchStrategy[Trouble]:
     errors = st.builds(Trouble, st.sampled_from(["error_before", "error_after"]), moments())
-    return st.one_of(crashes(), errors)
+    return weighted((1, crashes()), (1, errors))
 
 
 def _options(*choices: tuple[str, ...]) -> SearchStrategy[tuple[str, ...]]:
@@ -112,7 +120,7 @@ def cleanups() -> SearchStrategy[Work]:
 
 def works() -> SearchStrategy[Work]:
     """Compactions come first, and so are what a failing example is reduced to."""
-    return st.one_of(compactions(), rollbacks(), compactions(), cleanups())
+    return weighted((3, compactions()), (2, rollbacks()), (1, cleanups()))
 
 
 NUMBERS = st.integers(0, 3)
@@ -142,7 +150,13 @@ class Nap:
 def naps() -> SearchStrategy[Nap]:
     stops = st.lists(moments(), min_size=1, max_size=2)
     return st.builds(
-        Nap, works(), stops, st.none() | troubles(), st.sampled_from([True, True, False]), SEEDS, SKEWS
+        Nap,
+        works(),
+        stops,
+        weighted((4, st.none()), (1, troubles())),
+        st.sampled_from([True, True, False]),
+        SEEDS,
+        SKEWS,
     )
 
 
@@ -186,6 +200,14 @@ class Other:
 
 
 def others() -> SearchStrategy[Other]:
-    writing = (st.sampled_from(APPENDS), st.sampled_from(OVERWRITES))
-    whats = st.one_of(*writing, *writing, st.sampled_from(PARTITIONS))
-    return st.builds(Other, whats, NUMBERS)
+    """Writers are busier than people who change partitions."""
+    whats = [*APPENDS * 3, "append", "append", *OVERWRITES * 2, *PARTITIONS]
+    return st.builds(Other, st.sampled_from(whats), NUMBERS)
+
+
+def meanwhiles() -> SearchStrategy[list[Work | Other]]:
+    """Either only writers come by, or other jobs too."""
+    return weighted(
+        (1, st.lists(others(), min_size=1, max_size=2)),
+        (1, st.lists(weighted((1, works()), (1, others())), min_size=1, max_size=4)),
+    )

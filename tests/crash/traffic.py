@@ -210,6 +210,12 @@ class Traffic:
     def check(self, journaled: bool) -> list[str]:
         return oracle.check(self.found_again(), [EVENTS, FLAT], journaled=journaled)
 
+    def back(self) -> list[int]:
+        """Rows that a reader saw when they were replaced or deleted, and that are there again."""
+        return sorted(
+            {row for table in self.tables for row in oracle.live_rows(self.world, table)} & self.replaced
+        )
+
     # The end
 
     def declare(self, kind: str) -> None:
