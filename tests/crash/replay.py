@@ -150,7 +150,10 @@ _TOKEN = re.compile(
 
 
 def comparable(calls: Sequence[str]) -> list[str]:
-    """Random names as the number of their first use, data files without names, and waiting for a lease as one look."""
+    """Random names as the number of their first use, data files without names, and waiting for a lease as one look.
+
+    A mode is copied from the data file that sorts first: which one that is, is up to Spark's random names.
+    """
     numbers: dict[tuple[str, str], int] = {}
 
     def rename(match: re.Match[str]) -> str:
@@ -160,4 +163,5 @@ def comparable(calls: Sequence[str]) -> list[str]:
         return f"<{kind}{numbers.setdefault((kind, match[kind]), len(numbers))}>"
 
     named = [_TOKEN.sub(rename, call) for call in calls]
+    named = [call.replace("<carried>", "<data>") if call.startswith("copy_mode ") else call for call in named]
     return [call for before, call in zip([None, *named], named) if call != before]  # noqa: B905

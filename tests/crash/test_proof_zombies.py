@@ -97,7 +97,8 @@ def test_a_sleeper_wakes_up(first: str, second: str) -> None:
         if proof.fresh(sleep.world):
             proof.settle(sleep.name, sleep.world, recoveries(act)[number % 3], rest=number % 4 == 0)
     assert line.violations == []
-    assert line.notes["failed"] > 50
+    # Taken over before it had entered anything, or when all was done, it has nothing to fail at; in between it must.
+    assert line.notes["failed"] > line.points / 3
 
 
 @pytest.mark.parametrize("second", SECOND)
