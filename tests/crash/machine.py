@@ -212,7 +212,7 @@ class Tables(RuleBasedStateMachine):
             self._look()
             self.traffic.declare("append")
             reports = self._recover()
-        stuck = open_runs(self.world, self.traffic.tables, thoroughly=True)
+        stuck = open_runs(self.world, self.traffic.tables)
         assert not stuck, f"{stuck} are stuck: {complaints(reports)}"
         self.traffic.restore_partitions()
         self._must_hold()

@@ -6,20 +6,19 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from spark_jobs.core.model import TableName
-from spark_jobs.shell.runs import all_runs, unfinished_runs
+from spark_jobs.shell.runs import all_runs
 from tests.crash.process import acting_as
 from tests.crash.world import World
 
 _BY_DESIGN = "'lakekeeper.writers' does not say whether writers of this table append or overwrite"
 
 
-def open_runs(world: World, tables: Sequence[str], thoroughly: bool = False) -> list[str]:
-    """The runs that are unfinished, as another process would find them; `thoroughly` by all that their journals say."""
+def open_runs(world: World, tables: Sequence[str]) -> list[str]:
+    """The runs that are unfinished, as another process would find them."""
     client = world.copy().client()
     with acting_as(client):
         facts = [client.metastore.table(TableName.parse(table)) for table in tables]
-        find = all_runs if thoroughly else unfinished_runs
-        runs = [run for each in facts for run in find(client.fs, each, world.units(each.name))]
+        runs = [run for each in facts for run in all_runs(client.fs, each, world.units(each.name))]
     return [run.run_id for run in runs if run.state.unfinished]
 
 
