@@ -139,10 +139,11 @@ def test_rows_added_in_the_middle_of_a_swap_are_kept(
 
     def sweeping(self: Swapping, places: Any, problem: Any) -> Any:
         monkeypatch.undo()
+        original = next(local(places.old).glob("part-*"))
         many(spark, places.old, "SELECT 777L AS id", 1)
         many(spark, places.live, "SELECT 888L AS id", 1)
         if replaced:
-            os.utime(next(local(places.old).glob("part-*")), (1, 1))
+            os.utime(original, (1, 1))
         return sweep(self, places, problem)
 
     monkeypatch.setattr(Swapping, "_sweep", sweeping)
