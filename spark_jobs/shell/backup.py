@@ -60,8 +60,8 @@ def _project(
 def _wanted(facts: TableFacts, runs: Sequence[Run]) -> _Wanted | None:
     held: list[tuple[Unit, str]] = []
     for run in runs:
-        state = run.journal.state() or run.state
-        held += [(unit.swap.unit, run.path(unit.swap.old)) for unit in state.of_kind(journal.COMMITTED)]
+        committed = run.current().of_kind(journal.COMMITTED)
+        held += [(unit.swap.unit, run.path(unit.swap.old)) for unit in committed]
     if not held:
         return None
     first = held[0][1]

@@ -48,7 +48,7 @@ class Journal:
             number = (self._last if self._last is not None else self._count()) + 1
             staged = f"{self._path}/.{number:06d}-{uuid.uuid4().hex}"
             self._fs.create(staged, record.encode())
-            self._publish(staged, f"{self._path}/{number:06d}.json")
+            self._publish(staged, self._numbered(number))
             self._last = number
 
     def _publish(self, staged: str, path: str) -> None:
@@ -64,18 +64,19 @@ class Journal:
         names = sorted(self._numbers())
         if names != list(range(1, len(names) + 1)):
             raise Unsafe(f"{self._path} has a gap in its numbers; nothing is changed")
-        return [
-            Record.decode(self._fs.read_once(f"{self._path}/{n:06d}.json"), f"{self._path}/{n:06d}.json")
-            for n in names
-        ]
+        return [self._record(number) for number in names]
 
     def last(self) -> Record | None:
         """The newest record alone: it tells whether somebody is at work, or stopped half-way."""
         number = self._count()
-        if not number:
-            return None
-        path = f"{self._path}/{number:06d}.json"
+        return self._record(number) if number else None
+
+    def _record(self, number: int) -> Record:
+        path = self._numbered(number)
         return Record.decode(self._fs.read_once(path), path)
+
+    def _numbered(self, number: int) -> str:
+        return f"{self._path}/{number:06d}.json"
 
     def state(self) -> RunState | None:
         return journal.fold(self.records())
@@ -100,6 +101,14 @@ class Run:
     def path(self, relative: str) -> str:
         return f"{self.folder}/{relative}"
 
+    def current(self) -> RunState:
+        """The state that the journal adds up to now; `state` is as it was when the run was found."""
+        return self.journal.state() or self.state
+
+    def is_of(self, table: str, location: str) -> bool:
+        """By the table's name, or by its location if it was renamed since."""
+        return self.state.table == table or self.state.location == location
+
 
 def unfinished_in(fs: FileSystem, home: str, table: str, location: str) -> list[Run]:
     """The runs under a home that somebody is at work in, or has left half-way; only their journals are read."""
@@ -110,7 +119,7 @@ def unfinished_in(fs: FileSystem, home: str, table: str, location: str) -> list[
     found = [
         run for folder in folders if _is_open(fs, folder) for run in [_run(fs, folder)] if run is not None
     ]
-    return [run for run in found if run.state.table == table or run.state.location == location]
+    return [run for run in found if run.is_of(table, location)]
 
 
 def _is_open(fs: FileSystem, folder: str) -> bool:
@@ -128,7 +137,7 @@ def leave(runs: Iterable[Run], kind: str = journal.LEFT, **body: Any) -> None:
     leads to a home whose partition the metastore has forgotten."""
     unsettled = False
     for run in sorted(runs, key=lambda run: parent(run.folder) in run.state.homes[:1]):
-        state = run.journal.state() or run.state
+        state = run.current()
         unsettled = unsettled or state.unsettled
         if state.entered:
             run.journal.append(kind, unsettled=unsettled, **body)
@@ -141,8 +150,7 @@ def runs_in(fs: FileSystem, home: str, table: str, location: str) -> list[Run]:
     except FileNotFoundError:
         return []
     found = [run for entry in entries if entry.is_dir for run in [_run(fs, entry.path)] if run is not None]
-    mine = [run for run in found if run.state.table == table or run.state.location == location]
-    return sorted(mine, key=lambda run: run.state.started)
+    return sorted((run for run in found if run.is_of(table, location)), key=lambda run: run.state.started)
 
 
 def _run(fs: FileSystem, folder: str) -> Run | None:

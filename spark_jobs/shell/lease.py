@@ -189,9 +189,9 @@ class Custody:
         try:
             self._cluster.fs.create(path, self._content())
         except OSError as error:
-            if isinstance(error, FileExistsError) and not self._is_mine(path):
-                return self._acquire_again(home)
             if not self._is_mine(path):
+                if isinstance(error, FileExistsError):
+                    return self._acquire_again(home)
                 raise
         lease = Lease(self._cluster, home, file)
         if not lease.is_ours():
@@ -227,8 +227,6 @@ class Custody:
         for seen in _leases(self._cluster.fs, home):
             if seen.file.epoch < mine.epoch:
                 try:
-                    self._cluster.fs.delete_file(
-                        f"{home}/{LeaseFile(seen.file.epoch, seen.file.released).name}"
-                    )
+                    self._cluster.fs.delete_file(f"{home}/{seen.file.name}")
                 except OSError as error:
                     log.warning("an old lease in %s stays: %s", home, error)

@@ -53,7 +53,7 @@ def _changes(fs: FileSystem, facts: TableFacts, runs: Sequence[Run], verb: str) 
     """In the order of the journals' times; who did it is only known of a run itself, and of this very job."""
     by_run: dict[str, list[RunState]] = {}
     for run in runs:
-        by_run.setdefault(run.run_id, []).append(run.journal.state() or run.state)
+        by_run.setdefault(run.run_id, []).append(run.current())
     found = [change for run_id, states in by_run.items() for change in changes_of(run_id, states)]
     user, schema = fs.user(), schema_hash(facts)
     named = [_noted(change, verb, user, schema) for change in found]

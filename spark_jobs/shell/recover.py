@@ -86,7 +86,7 @@ class Visit:
     def _lost_partitions(self, runs: Sequence[Run]) -> list[str]:
         """Whatever tidies the metastore up meanwhile drops a partition whose directory is between two renames. A person
         may have dropped it too, so that it is not for us to add it again."""
-        states = [run.journal.state() or run.state for run in runs]
+        states = [run.current() for run in runs]
         swaps = [unit.swap for state in states for unit in state.of_kind(*_IN_PLACE)]
         if not swaps or not self.facts.partition_keys:
             return []

@@ -117,8 +117,3 @@ def restored_report(swap: Swap, carried: int, seconds: float) -> UnitReport:
         rows=swap.rows,
         seconds=round(seconds, 3),
     )
-
-
-def layout_relative(swap: Swap) -> str:
-    """The unit's path below any of the run's folders: `__old_<ts>/<this>`."""
-    return swap.old.split("/", 1)[1]

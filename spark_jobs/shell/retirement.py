@@ -17,7 +17,6 @@ from spark_jobs.shell.directories import list_unit
 from spark_jobs.shell.journal_store import Run
 from spark_jobs.shell.leftovers import differences, is_marker
 from spark_jobs.shell.ports import Pool
-from spark_jobs.shell.restoration import layout_relative
 
 log = logging.getLogger("lakekeeper")
 
@@ -99,7 +98,8 @@ class Retirement:
         return replace(item, report=report)
 
     def _place(self, swap: Swap) -> str:
-        return self._run.path(f"{self._claimed}/{layout_relative(swap)}")
+        below = swap.old.split("/", 1)[1]
+        return self._run.path(f"{self._claimed}/{below}")
 
     def _check(self, item: Retired) -> Retired:
         """The originals may go only if they are exactly what the journal lists and the table does without them."""

@@ -93,7 +93,7 @@ def enter(run: Run, custody: Custody, verb: str) -> Run:
     custody.require(parent(run.folder))
     run.journal.append(journal.ENTERED, verb=verb)
     custody.check()
-    return replace(run, state=run.journal.state() or run.state)
+    return replace(run, state=run.current())
 
 
 def open_run(

@@ -206,8 +206,8 @@ JOBS = (
         (
             Edit(
                 f"{_SHELL}/backup.py",
-                "state.of_kind(journal.COMMITTED)]",
-                "state.of_kind(journal.COMMITTED, journal.PREPARED)]",
+                "run.current().of_kind(journal.COMMITTED)\n",
+                "run.current().of_kind(journal.COMMITTED, journal.PREPARED)\n",
             ),
         ),
         (f"{_GUARDS}::TestOtherJobs::test_the_metastore_is_told_of_originals_only_when_they_are_there",),

@@ -35,8 +35,8 @@ SWAP = (
         (
             Edit(
                 f"{_SHELL}/journal_store.py",
-                "    mine = [run for run in found if run.state.table == table or run.state.location == location]\n",
-                "    mine = [run for run in found if run.state.table.startswith(table)]\n",
+                "        return self.state.table == table or self.state.location == location\n",
+                "        return self.state.table.startswith(table)\n",
             ),
         ),
         (f"{_BACK}::TestRollback::test_a_table_whose_name_begins_like_another_s_leaves_its_runs_alone",),

@@ -137,8 +137,7 @@ class _Table:
 
     def _due(self, home: Home, run: Run) -> list[UnitSurvey]:
         """A unit that this run has swapped already keeps its originals: what came to it since is for the next run."""
-        state = run.journal.state()
-        held = {key for key, unit in state.units.items() if not unit.final} if state else set()
+        held = {key for key, unit in run.current().units.items() if not unit.final}
         return [unit for unit in self._flagged() if self._home(unit) == home and unit.unit.key not in held]
 
     def _merge(self, reports: Sequence[UnitReport]) -> None:
@@ -149,8 +148,8 @@ class _Table:
 
     def _committed(self) -> list[Swap]:
         """Every unit of the run that is swapped, by this attempt or an earlier one."""
-        states = [run.journal.state() for run in self._runs.values()]
-        return [unit.swap for state in states if state for unit in state.of_kind(journal.COMMITTED)]
+        states = [run.current() for run in self._runs.values()]
+        return [unit.swap for state in states for unit in state.of_kind(journal.COMMITTED)]
 
     def _explain(self, outcomes: Sequence[Outcome]) -> None:
         codecs = Counter(outcome.codec for outcome in outcomes if outcome.codec)
@@ -198,8 +197,7 @@ class _Table:
         """`on_failure: undo`: the units that this run swapped go back too."""
         restored: list[UnitReport] = []
         for run in self._runs.values():
-            state = run.journal.state()
-            units = state.of_kind(journal.COMMITTED) if state else []
+            units = run.current().of_kind(journal.COMMITTED)
             restoration = Restoration(self._cluster, run, self._visit.policy, "keep")
             restored += restoration.run(units, self._options.parallelism)
         self._merge(restored)

@@ -76,8 +76,7 @@ def _roll_back(visit: Visit, found: Run, report: TableReport) -> None:
     run = enter(found, visit.custody, "rollback")
     claimed = run.state.of_kind(journal.CLEANUP_CLAIMED)
     Retirement(visit.cluster, run, visit.policy.locations, skip_trash=True).release(claimed)
-    state = run.journal.state() or run.state
-    pending = state.of_kind(journal.COMMITTED)
+    pending = run.current().of_kind(journal.COMMITTED)
     log.info("rolling back %d units of run %s", len(pending), run.run_id)
     restoration = Restoration(visit.cluster, run, visit.policy, visit.options.on_new_data)
     report.units += restoration.run(pending, visit.options.parallelism)
