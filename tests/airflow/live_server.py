@@ -155,6 +155,18 @@ class LiveRun:
     def wait(self, task_id: str, *states: str) -> None:
         wait_for(f"{task_id} to be {states}", lambda: self.state(task_id) in states)
 
+    def wait_for_answer(self, task_id: str) -> None:
+        """Wait until the task waits for a person, and its worker has been seen to end.
+
+        An answer in between meets a scheduler that takes the end of that worker for the death of the resumed task.
+        """
+        self.wait(task_id, "awaiting_input", "deferred")
+        ended = f"TaskInstance Finished: dag_id={self._dag}, task_id={task_id}, run_id={self._id},"
+        log = self.airflow.home / "scheduler.log"
+        wait_for(
+            f"the end of the first worker of {task_id}", lambda: ended in log.read_text(errors="replace")
+        )
+
     def clear(self, *tasks: str | list[Any], downstream: bool = False) -> None:
         """Clear tasks, as the UI does; without any, the whole run."""
         body = {

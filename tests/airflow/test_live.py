@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
@@ -172,14 +171,11 @@ def test_backups_are_deleted_only_after_approval(airflow, waiting, answer, delet
     (airflow.spark.home / "tables.json").write_text(json.dumps(tables))
     submitted = len(airflow.spark.calls)
     run = airflow.trigger("lakekeeper_cleanup", database="shop")
-    run.wait("approve", "awaiting_input", "deferred")
+    run.wait_for_answer("approve")
     [preview] = airflow.spark.calls[submitted:]
     assert preview["request"]["arguments"]["dry_run"] is True
     details = f"{run.path}/taskInstances/approve/-1/hitlDetails"
     assert "- shop.a" in airflow.call("GET", details)["body"]
-    # A person needs a moment to read. An answer within milliseconds meets the worker that is still handing the task
-    # over to its waiting state, and Airflow then takes the two for one that died.
-    time.sleep(5)
     airflow.call("PATCH", details, {"chosen_options": [answer]})
     assert run.end() == "success", run.states()
     assert run.state("delete") == deletion

@@ -145,12 +145,14 @@ Recording.__abstractmethods__ = frozenset()
 _TOKEN = re.compile(
     r"(?P<data>part-(?:(?!-lk)[^/ ])*(?P<fresh>-lk[0-9a-f]{8})?[^/ ]*)"
     r"|(?P<hex>[0-9a-f]{32}|(?<=\.)[0-9a-f]{12}|[0-9a-f]{8}-[0-9a-f-]{27})"
-    r"|(?P<stamp>(?<=__old_)\d{10}|(?<=__compact_tmp_)\d{10}|(?<=__undone_)\d{10}|(?<=__conflict_)\d{10}|(?<=__cleaned_)\d{10})"
+    r"|__(?P<use>old|compact_tmp|undone|conflict|cleaned)_(?P<stamp>\d{10})"
 )
 
 
 def comparable(calls: Sequence[str]) -> list[str]:
     """Random names as the number of their first use, data files without names, and waiting for a lease as one look.
+
+    A stamp counts by the use of its folder: whether two of them began in the same second is up to the machine.
 
     A mode is copied from the data file that sorts first: which one that is, is up to Spark's random names.
     """
@@ -159,8 +161,8 @@ def comparable(calls: Sequence[str]) -> list[str]:
     def rename(match: re.Match[str]) -> str:
         if match["data"]:
             return "<carried>" if match["fresh"] else "<data>"
-        kind = "hex" if match["hex"] else "stamp"
-        return f"<{kind}{numbers.setdefault((kind, match[kind]), len(numbers))}>"
+        use, name = ("", match["hex"]) if match["hex"] else (f"__{match['use']}_", match["stamp"])
+        return f"{use}<{numbers.setdefault((use, name), len(numbers))}>"
 
     named = [_TOKEN.sub(rename, call) for call in calls]
     named = [call.replace("<carried>", "<data>") if call.startswith("copy_mode ") else call for call in named]
