@@ -218,10 +218,13 @@ def _moved(units: Mapping[str, UnitState], record: Record, body: Mapping[str, An
     if record.kind == CONFLICT:
         return key, before  # a note, and a fence, on the way: where the unit stands is as it was
     committed_at = before.committed_at or (record.at if record.kind == COMMITTED else None)
-    return key, UnitState(_with_originals(before.swap, body), record.kind, record.at, committed_at)
+    return key, UnitState(_as_found(before.swap, body), record.kind, record.at, committed_at)
 
 
-def _with_originals(swap: Swap, body: Mapping[str, Any]) -> Swap:
-    """What lies with the originals may be more than was prepared, where it could not be carried into the table."""
-    found = body.get("originals")
-    return swap if found is None else replace(swap, originals=Manifest.from_json(found))
+def _as_found(swap: Swap, body: Mapping[str, Any]) -> Swap:
+    """What lies with the originals may be more than was prepared, where it could not be carried into the table, and
+    another directory, where somebody was quicker than the first rename."""
+    found: dict[str, Any] = {key: body[key] for key in ("originals", "live_id") if key in body}
+    if "originals" in found:
+        found["originals"] = Manifest.from_json(found["originals"])
+    return replace(swap, **found)

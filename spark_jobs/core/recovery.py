@@ -14,6 +14,9 @@ class Where(Enum):
     NEW_LOST = "with the originals aside and nothing that replaces them"
     RESTORED = "with the originals live and the rewritten directory gone"
     RECREATED = "between the renames, and somebody made the live directory anew"
+    OVERTAKEN = "with somebody else's directory live, and another one aside"
+    BOTH_ASIDE = "between the renames, with two directories of somebody else aside"
+    OUTRUN = "without the originals, with somebody else's directory live, and another one aside"
     TAKEN = "swapped, but what went aside is somebody else's directory"
     TAKEN_GAP = "between the renames, with somebody else's directory aside"
     DISPLACED = "between the renames back, with somebody else's directory aside"
@@ -37,16 +40,26 @@ def locate(live: str | None, old: str | None, new: str | None, live_id: str, new
 
 _TABLE: dict[tuple[str | None, str | None, str | None], Where] = {
     ("L", None, "N"): Where.BEFORE,
-    (None, "L", "N"): Where.GAP,
-    ("N", "L", None): Where.SWAPPED,
-    (None, "L", None): Where.NEW_LOST,
     ("L", None, None): Where.RESTORED,
-    (X, "L", "N"): Where.RECREATED,
-    ("N", X, None): Where.TAKEN,
-    (None, X, "N"): Where.TAKEN_GAP,
-    (None, "L", X): Where.DISPLACED,
     ("L", None, X): Where.USURPED,
-    (X, "L", None): Where.SUPERSEDED,
-    (X, None, "N"): Where.OVERWRITTEN,
+    ("N", "L", None): Where.SWAPPED,
+    ("N", X, None): Where.TAKEN,
+    (None, "L", "N"): Where.GAP,
+    (None, "L", None): Where.NEW_LOST,
+    (None, "L", X): Where.DISPLACED,
+    (None, X, "N"): Where.TAKEN_GAP,
+    (None, X, None): Where.TAKEN_GAP,
+    (None, X, X): Where.BOTH_ASIDE,
     (None, None, "N"): Where.DROPPED,
+    (None, None, X): Where.DISPLACED,
+    (None, None, None): Where.DROPPED,
+    (X, "L", "N"): Where.RECREATED,
+    (X, "L", None): Where.SUPERSEDED,
+    (X, "L", X): Where.OVERTAKEN,
+    (X, X, "N"): Where.OVERTAKEN,
+    (X, X, None): Where.OVERTAKEN,
+    (X, X, X): Where.OVERTAKEN,
+    (X, None, "N"): Where.OVERWRITTEN,
+    (X, None, None): Where.OVERWRITTEN,
+    (X, None, X): Where.OUTRUN,
 }

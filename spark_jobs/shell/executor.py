@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Optional, Union
 
 from spark_jobs.core import journal
@@ -50,20 +50,21 @@ class Policy:
 class Verdict:
     """How a swap came to rest: the record to write, why it is not what was wanted, and how many files were carried.
 
-    `originals` are what lies in `old` where that is not what was prepared; `failed`: called off by an error, not by a
-    writer.
+    `originals` and `live_id` are what lies in `old` where that is not what was prepared; `failed`: called off by an
+    error, not by a writer.
     """
 
     kind: str
     problem: str | None = None
     carried: int = 0
     originals: Manifest | None = None
+    live_id: str | None = None
     failed: bool = False
 
     def body(self, swap: Swap) -> dict[str, object]:
         """The unit's part of the record."""
         known = {"originals": self.originals.to_json()} if self.originals else {}
-        return {"unit": swap.unit.key, **known}
+        return {"unit": swap.unit.key, **known, **({"live_id": self.live_id} if self.live_id else {})}
 
 
 #: What a state asks for: it returns the verdict, or why the intent is given up, or None to look again.
@@ -132,16 +133,29 @@ class Executor(ABC):
         """Somebody's directory went aside in place of ours: it returns to where its owner left it."""
         self._fs.rename(places.aside, places.live)
 
+    def _aside(self, places: Directories, problem: str | None) -> str:
+        self._fs.move(places.live, places.aside, places.swap.new_id)
+        return problem or f"{places.live} was overwritten by somebody"
+
+    def _old_back(self, places: Directories, problem: str | None) -> str:
+        """What went aside is not what was planned on: it is the writer's, and returns to where it was left."""
+        self._fs.rename(places.old, places.live)
+        return problem or f"{places.live} was overwritten by somebody"
+
+    def _overwrites(self, places: Directories) -> bool:
+        """Does a directory that a writer made anew stand for all that was there? That is the writer's to say."""
+        if self._policy.writers in ("append", "overwrite"):
+            return self._policy.writers == "overwrite"
+        raise Unsafe(
+            f"a writer made {places.live} anew between the renames, and 'lakekeeper.writers' does not say whether"
+            f" writers of this table append or overwrite; all is kept: the originals in {places.old},"
+            f" the rewritten files in {places.rewritten()}"
+        )
+
     def _recreated(self, places: Directories, _: str | None) -> Verdict | None:
-        """A writer made the live directory anew between the renames. What it means is the writer's to say."""
-        if self._policy.writers == "overwrite":
-            return self._superseded(places, None)
-        if self._policy.writers != "append":
-            raise Unsafe(
-                f"a writer made {places.live} anew between the renames, and 'lakekeeper.writers' does not say whether"
-                f" writers of this table append or overwrite; all is kept: the originals in {places.old},"
-                f" the rewritten files in {places.rewritten()}"
-            )
+        """A writer made the live directory anew between the renames."""
+        if self._overwrites(places):
+            return self._theirs(places)
         self._wait_until_quiet(places)
         number = self._next_conflict(places.conflict)
         self._fs.mkdirs(places.conflict)
@@ -168,8 +182,22 @@ class Executor(ABC):
         raise Held(f"a writer made {places.live} anew and is still at work in it; the next run settles it")
 
     def _superseded(self, places: Directories, _: str | None) -> Verdict:
-        """Overwritten: what the writer left is the table now, and the originals stay only until a cleanup."""
-        here = self._fs.manifest(places.old)
-        differ = bool(places.swap.originals.diff(here))
-        problem = f"{places.live} was overwritten by somebody"
-        return Verdict(journal.COMMITTED, problem, originals=here if differ else None)
+        """What an appender left there before is part of the table as well, and what it added to the originals."""
+        carried = carry_conflicts(self._fs, places.conflict, places.live)
+        if self._policy.writers == "append":
+            busy = places.at_work(places.old, places.swap.originals)
+            if busy:
+                raise Held(f"a writer is at work in {places.old} ({busy}); the next run settles it")
+            carried += carry(self._fs, places.swap.originals, places.old, places.live)
+        return replace(self._theirs(places), carried=carried)
+
+    def _theirs(self, places: Directories) -> Verdict:
+        """Overwritten: what the writer left is the table now, and what lies in `old` stays only until a cleanup."""
+        swap, here = places.swap, self._fs.manifest(places.old)
+        identity = self._fs.identity(places.old)
+        return Verdict(
+            journal.COMMITTED,
+            f"{places.live} was overwritten by somebody",
+            originals=here if swap.originals.diff(here) else None,
+            live_id=identity if identity != swap.live_id else None,
+        )

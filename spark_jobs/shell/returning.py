@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from spark_jobs.core import journal
-from spark_jobs.core.errors import LakekeeperError, Unsafe
+from spark_jobs.core.errors import Held, LakekeeperError, Unsafe
 from spark_jobs.core.journal import Swap
-from spark_jobs.core.model import parent
+from spark_jobs.core.model import Manifest, parent
 from spark_jobs.core.recovery import Where
 from spark_jobs.shell.directories import Directories, list_unit
 from spark_jobs.shell.executor import Action, Executor, Verdict
@@ -75,10 +75,15 @@ class Returning(Executor):
             Where.BEFORE: self._restored,
             Where.RESTORED: self._restored,
             Where.OVERWRITTEN: self._replaced_since,
-            Where.DROPPED: self._replaced_since,
+            Where.OUTRUN: self._outrun,
+            Where.DROPPED: self._dropped_since,
             Where.NEW_LOST: self._without_new,
             Where.RECREATED: self._recreated,
+            Where.OVERTAKEN: self._recreated,
             Where.DISPLACED: self._put_back,
+            Where.TAKEN: self._aside,
+            Where.TAKEN_GAP: self._old_back,
+            Where.BOTH_ASIDE: self._old_back,
             Where.USURPED: self._give_way,
             Where.SUPERSEDED: self._superseded,
         }
@@ -111,19 +116,18 @@ class Returning(Executor):
         return self._not_the_originals(places) if touched else None
 
     def _restored(self, places: Directories, _: str | None) -> Verdict | str:
-        """Back at once, if the rewritten files were overwritten right before they went aside: they are the table."""
-        swap, source = places.swap, places.rewritten()
+        """Back again, if the rewritten files were overwritten right before they went aside: they are the table."""
+        source = places.rewritten()
         lost = self._lost(places, source)
         if not lost:
             return Verdict(journal.ROLLED_BACK, carried=self._carry(places, source))
-        self._fs.move(places.live, places.old, swap.live_id)
-        self._fs.move(source, places.live, swap.new_id)
+        self._fs.move(places.live, places.old, places.swap.live_id)
         return self._overwritten(places, lost)
 
     def _give_way(self, places: Directories, _: str | None) -> str:
-        """A writer replaced the directory right before it went aside: what it left is the table, and returns."""
+        """A writer replaced the directory right before it went aside: what it left is the table, and returns once
+        the next look has shown that no other was replaced."""
         self._fs.move(places.live, places.old, places.swap.live_id)
-        self._fs.rename(places.aside, places.live)
         return f"{places.live} was overwritten by somebody"
 
     def _lost(self, places: Directories, source: str) -> str | None:
@@ -134,12 +138,29 @@ class Returning(Executor):
             return None
         return next((file.name for file in changes.lost if file.is_data), None)
 
-    def _replaced_since(self, _: Directories, __: str | None) -> Verdict:
-        """The originals were back, and somebody has replaced or dropped them since: that is as it should be."""
+    def _replaced_since(self, places: Directories, _: str | None) -> Verdict:
+        """The originals were back, and somebody has replaced them since: that is as it should be. What was appended
+        to the rewritten directory nobody has replaced, unless writers of this table replace all of it."""
+        overwrites = self._policy.writers == "overwrite"
+        return Verdict(
+            journal.ROLLED_BACK, carried=0 if overwrites else self._carry(places, places.rewritten())
+        )
+
+    def _dropped_since(self, _: Directories, __: str | None) -> Verdict:
         return Verdict(journal.ROLLED_BACK)
+
+    def _outrun(self, places: Directories, _: str | None) -> Verdict:
+        """One writer replaced the rewritten directory right before it went aside, another the originals since."""
+        if self._overwrites(places):
+            return Verdict(journal.ROLLED_BACK)
+        busy = places.at_work(places.aside, Manifest(()))
+        if busy:
+            raise Held(f"a writer is at work in {places.aside} ({busy}); the next run settles it")
+        carried = carry(self._fs, Manifest(()), places.aside, places.live)
+        return Verdict(journal.ROLLED_BACK, carried=carried)
 
     def _without_new(self, places: Directories, _: str | None) -> Verdict | None:
         if not self._policy.registered(places.swap):
-            return self._superseded(places, None)
+            return self._theirs(places)
         self._fs.move(places.old, places.live, places.swap.live_id)
         return None

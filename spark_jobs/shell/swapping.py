@@ -53,12 +53,14 @@ class Swapping(Executor):
         return {
             Where.BEFORE: self._discard,
             Where.RESTORED: self._discard,
-            Where.OVERWRITTEN: self._gone,
+            Where.OVERWRITTEN: self._overwritten,
             Where.DROPPED: self._gone,
             Where.GAP: self._in_the_gap,
             Where.SWAPPED: self._sweep,
             Where.NEW_LOST: self._without_new,
             Where.RECREATED: self._recreated,
+            Where.OVERTAKEN: self._recreated,
+            Where.BOTH_ASIDE: self._put_back,
             Where.TAKEN: self._aside,
             Where.TAKEN_GAP: self._old_back,
             Where.DISPLACED: self._put_back,
@@ -69,6 +71,11 @@ class Swapping(Executor):
         """The originals are live for certain. What was added while the rewritten directory was live goes to them."""
         carried = self._carry(places, places.rewritten())
         return Verdict(journal.DISCARDED, problem or "the swap was interrupted", carried)
+
+    def _overwritten(self, places: Directories, problem: str | None) -> Verdict:
+        """What somebody left is the table; what an appender left there before is part of it."""
+        carried = carry_conflicts(self._fs, places.conflict, places.live)
+        return replace(self._gone(places, problem), carried=carried)
 
     def _gone(self, places: Directories, problem: str | None) -> Verdict:
         return Verdict(journal.DISCARDED, problem or f"{places.live} was replaced or dropped by somebody")
@@ -83,7 +90,7 @@ class Swapping(Executor):
 
     def _without_new(self, places: Directories, _: str | None) -> Verdict | str:
         if not self._policy.registered(places.swap):
-            return self._superseded(places, None)
+            return self._theirs(places)
         self._fs.move(places.old, places.live, places.swap.live_id)
         return f"what was written for {places.live} is gone"
 
@@ -109,15 +116,6 @@ class Swapping(Executor):
         if busy:
             raise Held(f"{reason}, and another in {places.live} ({busy}); the next run settles it")
         if not places.complete(places.live, places.swap.compacted):
-            return self._superseded(places, None)
+            return self._theirs(places)
         self._aside(places, reason)
         return reason
-
-    def _aside(self, places: Directories, problem: str | None) -> str:
-        self._fs.move(places.live, places.aside, places.swap.new_id)
-        return problem or f"{places.live} was overwritten during the swap"
-
-    def _old_back(self, places: Directories, problem: str | None) -> str:
-        """What went aside is not what was planned on: it is the writer's, and returns to where it was left."""
-        self._fs.rename(places.old, places.live)
-        return problem or f"{places.live} was overwritten during the swap"

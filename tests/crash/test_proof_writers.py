@@ -32,6 +32,8 @@ from tests.crash.world import World
 Writer = Callable[[World, str, Sequence[int]], object]
 #: The rows of the partition that is written to; `scenario.build` numbers them in order.
 FIRST_ROWS = range(1, 13)
+#: How many steps of ours two writers may lie apart: more than there are between any two looks at a directory.
+NEAR = 6
 OVERWRITERS = {"recreation": writers.overwrite_by_recreation, "in place": writers.overwrite_in_place}
 
 
@@ -136,6 +138,37 @@ def test_an_overwriter_at_every_step(verb: str, kind: str | None, how: str) -> N
             if proof.fresh(world):
                 proof.settle(name, world, recoveries(act)[number % 3], rest=number % 5 == 0, refuses=True)
     assert line.violations == []
+
+
+@pytest.mark.parametrize("kind", ["append", "overwrite"])
+@pytest.mark.parametrize("verb", ["compact", "rollback"])
+def test_two_overwriters_close_together(verb: str, kind: str) -> None:
+    """The second replaces what the first has left, wherever that is by then; nobody is asked what it means."""
+    act, start = start_of(verb, FLAT, kind)
+    line = figures(f"{verb}, two overwrites, writers={kind}", "2 writers")
+    proof, last = Proof(line, [FLAT], mirrors=False), points(start, act)
+    for first in range(1, last + 1):
+        for second in range(first + 1, min(first + NEAR, last) + 1):
+            world = start.copy()
+            hook = partial(_overwrite, world, kind)
+            client = world.client(Fault.hook(first, hook), Fault.hook(second, hook))
+            report = act(client)
+            line.points += 1
+            name = f"{act} with writers before {at(client, first)} and {at(client, second)}"
+            line.violated(name, check(world, journaled=True, resurrected=kind == "overwrite"))
+            line.violated(name, ["in quarantine: stuck"] if quarantined(report) else [])
+            if proof.fresh(world):
+                proof.settle(name, world, recoveries(act)[second % 3], rest=second % 5 == 0, refuses=True)
+    assert line.violations == []
+
+
+def _overwrite(world: World, kind: str) -> None:
+    """One that only appends gives up what the directory holds, and nothing else."""
+    writer = OVERWRITERS["recreation"]
+    if kind == "overwrite":
+        overwrites(world, FLAT, writer)
+    else:
+        writer(world, place(world, FLAT), world.ledger.fresh(2))
 
 
 @pytest.mark.parametrize("flush", [False, True])

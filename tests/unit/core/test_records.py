@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -199,21 +200,39 @@ def test_what_could_not_be_carried_belongs_to_the_originals_then() -> None:
     assert next(iter(state.units.values())).swap.originals == more
 
 
+def test_the_directory_that_lies_aside_in_their_place_is_known_from_then_on() -> None:
+    units = [{"unit": swap().unit.key, "live_id": "another"}]
+    first = [record(journal.RUN, table="t"), record(journal.PREPARED, swaps=[swap().to_json()])]
+    state = fold([*first, record(journal.COMMITTED, units=units)])
+    assert state is not None
+    assert next(iter(state.units.values())).swap == replace(swap(), live_id="another")
+
+
 def test_every_state_that_no_rule_covers_is_left_alone() -> None:
     known = {
         ("L", None, "N"): Where.BEFORE,
-        (None, "L", "N"): Where.GAP,
-        ("N", "L", None): Where.SWAPPED,
-        (None, "L", None): Where.NEW_LOST,
         ("L", None, None): Where.RESTORED,
-        ("X", "L", "N"): Where.RECREATED,
-        ("N", "X", None): Where.TAKEN,
-        (None, "X", "N"): Where.TAKEN_GAP,
-        (None, "L", "X"): Where.DISPLACED,
         ("L", None, "X"): Where.USURPED,
-        ("X", "L", None): Where.SUPERSEDED,
-        ("X", None, "N"): Where.OVERWRITTEN,
+        ("N", "L", None): Where.SWAPPED,
+        ("N", "X", None): Where.TAKEN,
+        (None, "L", "N"): Where.GAP,
+        (None, "L", None): Where.NEW_LOST,
+        (None, "L", "X"): Where.DISPLACED,
+        (None, "X", "N"): Where.TAKEN_GAP,
+        (None, "X", None): Where.TAKEN_GAP,
+        (None, "X", "X"): Where.BOTH_ASIDE,
         (None, None, "N"): Where.DROPPED,
+        (None, None, "X"): Where.DISPLACED,
+        (None, None, None): Where.DROPPED,
+        ("X", "L", "N"): Where.RECREATED,
+        ("X", "L", None): Where.SUPERSEDED,
+        ("X", "L", "X"): Where.OVERTAKEN,
+        ("X", "X", "N"): Where.OVERTAKEN,
+        ("X", "X", None): Where.OVERTAKEN,
+        ("X", "X", "X"): Where.OVERTAKEN,
+        ("X", None, "N"): Where.OVERWRITTEN,
+        ("X", None, None): Where.OVERWRITTEN,
+        ("X", None, "X"): Where.OUTRUN,
     }
     for places in itertools.product([None, "L", "N", "X"], repeat=3):
         assert locate(*places, live_id="L", new_id="N") is known.get(places, Where.UNKNOWN)
