@@ -110,37 +110,52 @@ class Run:
         return self.state.table == table or self.state.location == location
 
 
-def unfinished_in(fs: FileSystem, home: str, table: str, location: str) -> list[Run]:
-    """The runs under a home that somebody is at work in, or has left half-way; only their journals are read."""
+@dataclass(frozen=True)
+class Unfinished:
+    """What a look at a home finds: the runs that somebody is at work in or has left half-way, and the homes that any of
+    its journals names."""
+
+    runs: list[Run]
+    homes: set[str]
+
+
+def unfinished_in(fs: FileSystem, home: str, table: str, location: str) -> Unfinished:
+    """Reads one record of each run that has ended, and all of the others."""
+    found = Unfinished([], set())
     try:
         folders = [entry.path for entry in fs.list(home) if entry.is_dir and RunFolder.parse(entry.name)]
     except FileNotFoundError:
-        return []
-    found = [
-        run for folder in folders if _is_open(fs, folder) for run in [_run(fs, folder)] if run is not None
-    ]
-    return [run for run in found if run.is_of(table, location)]
+        return found
+    for folder in folders:
+        _look_into(fs, folder, found)
+    return Unfinished([run for run in found.runs if run.is_of(table, location)], found.homes)
 
 
-def _is_open(fs: FileSystem, folder: str) -> bool:
+def _look_into(fs: FileSystem, folder: str, found: Unfinished) -> None:
     try:
-        record = Journal(fs, folder).last()
+        last = Journal(fs, folder).last()
     except FileNotFoundError:
-        return False
-    ended = record is not None and record.kind in (journal.FINISHED, journal.LEFT)
-    return record is not None and not (ended and not record.body.get("unsettled"))
+        return
+    if last is not None and last.kind in (journal.FINISHED, journal.LEFT):
+        found.homes.update(last.body["homes"])
+        if not last.body["unsettled"]:
+            return
+    run = _run(fs, folder) if last is not None else None
+    if run is not None:
+        found.homes.update(run.state.homes)
+        found.runs.append(run)
 
 
 def leave(runs: Iterable[Run], kind: str = journal.LEFT, **body: Any) -> None:
-    """The last record of a visit to all folders of a run; it says whether an intent stays open, so that others need not
-    read them all. The folder in the table's own home comes last and answers for the others too: only its journal
-    leads to a home whose partition the metastore has forgotten."""
+    """The last record of a visit to all folders of a run; it says whether an intent stays open, and where the run's
+    other parts lie, so that nobody need read them all: only this leads to a home whose partition the metastore has
+    forgotten. The folder in the table's own home comes last and answers for the others too."""
     unsettled = False
     for run in sorted(runs, key=lambda run: parent(run.folder) in run.state.homes[:1]):
         state = run.current()
         unsettled = unsettled or state.unsettled
         if state.entered:
-            run.journal.append(kind, unsettled=unsettled, **body)
+            run.journal.append(kind, unsettled=unsettled, homes=list(state.homes), **body)
 
 
 def runs_in(fs: FileSystem, home: str, table: str, location: str) -> list[Run]:

@@ -37,7 +37,6 @@ class Visit:
     verb: str
     notes: list[str] = field(default_factory=list)
     stuck: list[UnitReport] = field(default_factory=list)
-    _homes: set[str] = field(default_factory=set)
 
     @property
     def policy(self) -> Policy:
@@ -51,7 +50,6 @@ class Visit:
     def recover(self, own: str | None = None) -> list[Settled]:
         """Settles what is unfinished, and leaves it; a run of the id `own` stays entered, with what is ready in it."""
         self.custody.watch(home.path for home in homes(self.facts, self.units))
-        self._homes = {home for run in self.runs() for home in run.state.homes}
         self.custody.take(parent(run.folder) for run in self._unfinished())
         # Only now that the lease is held nobody else moves: what was seen before may be settled already.
         settlement = Settlement(self.cluster, self.custody, self.policy, self.verb)
@@ -102,7 +100,7 @@ class Visit:
         ]
 
     def _unfinished(self) -> list[Run]:
-        return unfinished_runs(self.cluster.fs, self.facts, self.units, self._homes)
+        return unfinished_runs(self.cluster.fs, self.facts, self.units)
 
 
 def terms(verb: str, options: Options) -> Terms:

@@ -39,17 +39,15 @@ def all_runs(fs: FileSystem, facts: TableFacts, units: Iterable[Unit]) -> list[R
     return sorted(found.values(), key=lambda run: run.state.started)
 
 
-def unfinished_runs(
-    fs: FileSystem, facts: TableFacts, units: Iterable[Unit], others: Iterable[str] = ()
-) -> list[Run]:
-    """The table's runs that somebody is at work in, or has left half-way: in the homes of these units, in `others`, and
-    in those that such a run names: the metastore may lose a partition while its directory is between two renames."""
-    paths = sorted({*(home.path for home in homes(facts, units)), *others})
+def unfinished_runs(fs: FileSystem, facts: TableFacts, units: Iterable[Unit]) -> list[Run]:
+    """The table's runs that somebody is at work in, or has left half-way: in the homes of these units, and in those
+    that a journal names: the metastore may lose a partition while its directory is between two renames."""
+    paths = sorted({home.path for home in homes(facts, units)})
     found: list[Run] = []
     for path in paths:
         here = unfinished_in(fs, path, facts.name, facts.storage.location)
-        found += here
-        paths += sorted({home for run in here for home in run.state.homes} - set(paths))
+        found += here.runs
+        paths += sorted(here.homes - set(paths))
     return sorted(found, key=lambda run: run.state.started)
 
 

@@ -11,7 +11,7 @@ from spark_jobs.core.footers import Footer
 from spark_jobs.core.model import Manifest, name_of
 from spark_jobs.shell.leftovers import forget
 from tests.crash import writers
-from tests.crash.gate import Fault, Point
+from tests.crash.gate import Fault, Killed, Point
 from tests.crash.model_spark import ModelFooters, encode_rows
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.oracle import check, live_rows
@@ -49,6 +49,20 @@ def _rollback(world: World, table: str = FLAT, *faults: Fault) -> dict[str, Any]
 
 def _cleanup(world: World, table: str = FLAT) -> dict[str, Any]:
     return run(world.client(), "cleanup", "--table", table, *AT_ONCE)
+
+
+class TestUnfinished:
+    def test_a_run_is_found_although_the_metastore_has_lost_its_only_partition(self, built: World) -> None:
+        """The look reads one record of each run that has ended; that of the table's own home leads to the others."""
+        only_outside = ("--partitions", '[{"k": "c"}]')
+        assert compact(built.client(), EVENTS, "r1", *only_outside)["exit_code"] == 0
+        away = writers.location_of(built, EVENTS, "c")
+        in_the_gap = Fault.crash_before(lambda point: point.op == "rename" and point.args[1] == away)
+        with pytest.raises(Killed):
+            _rollback(built, EVENTS, in_the_gap)
+        writers.msck(built, EVENTS, sync=True)
+        (table,) = run(built.client(), "analyze", "--table", EVENTS)["tables"]
+        assert [text for text in table["warnings"] if text.startswith("run r1 has not ended")]
 
 
 class TestRollback:
