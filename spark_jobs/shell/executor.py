@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Optional, Union
 
 from spark_jobs.core import journal
-from spark_jobs.core.errors import Held, Unsafe
+from spark_jobs.core.errors import Held, LakekeeperError, Unsafe
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import Manifest
 from spark_jobs.core.recovery import Where
@@ -36,14 +36,24 @@ _QUIET_LOOKS = 12
 @dataclass(frozen=True)
 class Policy:
     """What a swap may assume: `writers` is what writers of this table do (`append`, `overwrite`, None: unknown),
-    `locations` are the metastore's own by unit key."""
+    `locations` are the metastore's own by unit key, as they were when the work began, and `ask` gets them anew."""
 
     locations: Mapping[str, str] = field(default_factory=dict)
     writers: str | None = None
+    ask: Callable[[], Mapping[str, str]] | None = None
 
     def registered(self, swap: Swap) -> bool:
-        """Does the metastore still have the unit there?"""
+        """Did the metastore have the unit there when the work began?"""
         return self.locations.get(swap.unit.key) == swap.live
+
+    def still_registered(self, swap: Swap) -> bool:
+        """Does it now? Where it cannot be asked, what it said before must do: a table without its directory is worse."""
+        try:
+            places = self.ask() if self.ask else self.locations
+        except LakekeeperError as error:
+            log.warning("the metastore cannot be asked: %s", error)
+            places = self.locations
+        return places.get(swap.unit.key) == swap.live
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from spark_jobs.core import journal
@@ -40,8 +40,10 @@ class Visit:
 
     @property
     def policy(self) -> Policy:
-        locations = {unit.key: unit.location for unit in self.units}
-        return Policy(locations, self.options.writers)
+        return Policy(_locations(self.units), self.options.writers, self._registered_now)
+
+    def _registered_now(self) -> dict[str, str]:
+        return _locations(unit for unit, _ in self.cluster.metastore.units(self.facts))
 
     def runs(self) -> list[Run]:
         """Every run of the table, oldest first."""
@@ -101,6 +103,10 @@ class Visit:
 
     def _unfinished(self) -> list[Run]:
         return unfinished_runs(self.cluster.fs, self.facts, self.units)
+
+
+def _locations(units: Iterable[Unit]) -> dict[str, str]:
+    return {unit.key: unit.location for unit in units}
 
 
 def terms(verb: str, options: Options) -> Terms:

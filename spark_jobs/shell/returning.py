@@ -160,7 +160,7 @@ class Returning(Executor):
         return Verdict(journal.ROLLED_BACK, carried=carried)
 
     def _without_new(self, places: Directories, _: str | None) -> Verdict | None:
-        if not self._policy.registered(places.swap):
+        if not self._policy.still_registered(places.swap):
             return self._theirs(places)
         self._fs.move(places.old, places.live, places.swap.live_id)
         return None

@@ -83,13 +83,13 @@ class Swapping(Executor):
     def _in_the_gap(self, places: Directories, problem: str | None) -> None:
         """Forward, if what was verified still is what it was and the table still wants it there; else back."""
         swap, source = places.swap, places.rewritten()
-        if not problem and self._policy.registered(swap) and places.complete(source, swap.compacted):
+        if not problem and self._policy.still_registered(swap) and places.complete(source, swap.compacted):
             self._fs.move(source, places.live, swap.new_id)
         else:
             self._fs.move(places.old, places.live, swap.live_id)
 
     def _without_new(self, places: Directories, _: str | None) -> Verdict | str:
-        if not self._policy.registered(places.swap):
+        if not self._policy.still_registered(places.swap):
             return self._theirs(places)
         self._fs.move(places.old, places.live, places.swap.live_id)
         return f"what was written for {places.live} is gone"

@@ -77,6 +77,18 @@ class TestRollback:
         late = Fault.hook(out, lambda: writers.append(done, LIVE, done.ledger.fresh(2)))
         assert (outcomes(_rollback(done, FLAT, late)), check(done)) == (["restored"], [])
 
+    def test_a_partition_that_is_dropped_in_the_last_moment_does_not_come_back(self, built: World) -> None:
+        assert compact(built.client(), EVENTS)["exit_code"] == 0
+        place = writers.location_of(built, EVENTS, "a")
+
+        def out(point: Point) -> bool:
+            return point.op == "rename" and point.args[0] == place
+
+        drop = Fault.hook(out, lambda: writers.drop_partition(built, EVENTS, "a", delete_data=True))
+        _rollback(built, EVENTS, drop)
+        writers.msck(built, EVENTS)
+        assert [unit.spec for unit in built.units(EVENTS)] == [(("k", "b"),), (("k", "c"),)]
+
     def test_rows_that_were_overwritten_since_do_not_come_back(self, done: World) -> None:
         writers.overwrite_in_place(done, LIVE, done.ledger.fresh(2))
         assert (outcomes(_rollback(done)), check(done, resurrected=True)) == (["failed"], [])
