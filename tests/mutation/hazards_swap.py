@@ -92,11 +92,37 @@ SWAP = (
         (f"{_BACK}::TestCleanup::test_originals_stay_while_the_live_directory_is_missing",),
     ),
     Mutation(
+        "H6-dropped",
+        "a partition that was dropped in the last moment comes back with a rollback",
+        (
+            Edit(
+                f"{_SHELL}/returning.py",
+                "        if not self._policy.still_registered(places.swap):\n",
+                "        if not self._policy.registered(places.swap):\n",
+            ),
+        ),
+        (f"{_BACK}::TestRollback::test_a_partition_that_is_dropped_in_the_last_moment_does_not_come_back",),
+    ),
+    Mutation(
+        "H20-homes",
+        "an interrupted run is not seen once the metastore has lost its partition",
+        (
+            Edit(
+                f"{_SHELL}/journal_store.py",
+                '        found.homes.update(last.body["homes"])\n',
+                "        found.homes.update([])\n",
+            ),
+        ),
+        (f"{_BACK}::TestUnfinished::test_a_run_is_found_although_the_metastore_has_lost_its_only_partition",),
+    ),
+    Mutation(
         "H3-anew",
         "a directory that a writer of unknown kind made in the gap is merged into the table",
         (
             Edit(
-                f"{_SHELL}/executor.py", '        if self._policy.writers != "append":\n', f"        {_OFF}\n"
+                f"{_SHELL}/executor.py",
+                '        if self._policy.writers in ("append", "overwrite"):\n',
+                "        if True:\n",
             ),
         ),
         (f"{_GUARDS}::TestWriters::test_a_directory_made_anew_in_the_gap_is_nobodys_to_judge",),
