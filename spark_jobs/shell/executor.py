@@ -47,7 +47,7 @@ class Policy:
         return self.locations.get(swap.unit.key) == swap.live
 
     def still_registered(self, swap: Swap) -> bool:
-        """Does it now? Where it cannot be asked, what it said before must do: a table without its directory is worse."""
+        """Does it now? Where it cannot be asked, what it said before must do."""
         try:
             places = self.ask() if self.ask else self.locations
         except LakekeeperError as error:
