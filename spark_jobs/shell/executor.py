@@ -139,6 +139,13 @@ class Executor(ABC):
         carried = carry(self._fs, places.swap.compacted, source, places.live)
         return carried + carry_conflicts(self._fs, places.conflict, places.live)
 
+    def _carry_quiet(self, places: Directories, folder: str, known: Manifest) -> int:
+        """What was added to a folder moves into the table, once nobody writes there any more; raises Held till then."""
+        busy = places.at_work(folder, known)
+        if busy:
+            raise Held(f"a writer is at work in {folder} ({busy}); the next run settles it")
+        return carry(self._fs, known, folder, places.live)
+
     def _put_back(self, places: Directories, _: str | None) -> None:
         """Somebody's directory went aside in place of ours: it returns to where its owner left it."""
         self._fs.rename(places.aside, places.live)
@@ -195,10 +202,7 @@ class Executor(ABC):
         """What an appender left there before is part of the table as well, and what it added to the originals."""
         carried = carry_conflicts(self._fs, places.conflict, places.live)
         if self._policy.writers == "append":
-            busy = places.at_work(places.old, places.swap.originals)
-            if busy:
-                raise Held(f"a writer is at work in {places.old} ({busy}); the next run settles it")
-            carried += carry(self._fs, places.swap.originals, places.old, places.live)
+            carried += self._carry_quiet(places, places.old, places.swap.originals)
         return replace(self._theirs(places), carried=carried)
 
     def _theirs(self, places: Directories) -> Verdict:

@@ -136,11 +136,13 @@ def _look_into(fs: FileSystem, folder: str, found: Unfinished) -> None:
         last = Journal(fs, folder).last()
     except FileNotFoundError:
         return
-    if last is not None and last.kind in (journal.FINISHED, journal.LEFT):
+    if last is None:
+        return
+    if last.kind in (journal.FINISHED, journal.LEFT):
         found.homes.update(last.body["homes"])
         if not last.body["unsettled"]:
             return
-    run = _run(fs, folder) if last is not None else None
+    run = _run(fs, folder)
     if run is not None:
         found.homes.update(run.state.homes)
         found.runs.append(run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from spark_jobs.core import journal
-from spark_jobs.core.errors import Held, LakekeeperError, Unsafe
+from spark_jobs.core.errors import LakekeeperError, Unsafe
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import Manifest, parent
 from spark_jobs.core.recovery import Where
@@ -153,10 +153,7 @@ class Returning(Executor):
         """One writer replaced the rewritten directory right before it went aside, another the originals since."""
         if self._overwrites(places):
             return Verdict(journal.ROLLED_BACK)
-        busy = places.at_work(places.aside, Manifest(()))
-        if busy:
-            raise Held(f"a writer is at work in {places.aside} ({busy}); the next run settles it")
-        carried = carry(self._fs, Manifest(()), places.aside, places.live)
+        carried = self._carry_quiet(places, places.aside, Manifest(()))
         return Verdict(journal.ROLLED_BACK, carried=carried)
 
     def _without_new(self, places: Directories, _: str | None) -> Verdict | None:
