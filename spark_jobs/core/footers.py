@@ -13,13 +13,6 @@ from spark_jobs.core.errors import Refusal, VerificationFailed
 #: Physical leaves (and groups) of a file: lower-cased dotted path -> type, without nullability.
 Leaves = Mapping[str, str]
 
-_GROUP = re.compile(
-    r"(?P<rep>required|optional|repeated) group (?P<name>.*?)(?: \((?P<note>[A-Z_]+)\))?(?: = \d+)? \{\Z"
-)
-_LEAF = re.compile(
-    r"(?P<rep>required|optional|repeated) (?P<kind>\w+(?:\(\d+\))?) (?P<name>.*?)"
-    r"(?: \((?P<note>[A-Z0-9_]+(?:\(.*\))?)\))?(?: = \d+)?;\Z"
-)
 #: Parquet's names of codecs -> Spark's.
 _PARQUET_CODECS = {"LZ4_RAW": "lz4raw"}
 _ORC_CODECS = {"NONE": "none"}
@@ -48,52 +41,6 @@ class Profile:
     legacy_decimals: bool
     uniform: bool
     warnings: tuple[str, ...] = ()
-
-
-def parse_message(text: str) -> dict[str, str]:
-    """The leaves and groups of a Parquet message type in its text form, by lower-cased dotted path."""
-    path: list[str] = []
-    found: dict[str, str] = {}
-    for line in (raw.strip() for raw in text.splitlines()[1:]):
-        group, leaf = _GROUP.match(line), _LEAF.match(line)
-        if group:
-            path.append(group["name"].lower())
-            found[".".join(path)] = _type("group", group["rep"], group["note"])
-        elif leaf:
-            found[".".join([*path, leaf["name"].lower()])] = _type(leaf["kind"], leaf["rep"], leaf["note"])
-        elif line == "}" and path:
-            path.pop()
-    return found
-
-
-def _type(kind: str, repetition: str, note: str | None) -> str:
-    repeated = "repeated " if repetition == "repeated" else ""
-    return f"{repeated}{kind} ({note})" if note else f"{repeated}{kind}"
-
-
-def parse_orc_struct(text: str) -> dict[str, str]:
-    """The top-level fields of an ORC `struct<a:int,b:array<...>>`, by lower-cased name."""
-    found, depth, start, quoted = {}, 0, len("struct<"), False
-    for index in range(start, len(text)):
-        char = text[index]
-        quoted ^= char == "`"
-        if quoted:
-            continue
-        if (char == "," and depth == 0) or index == len(text) - 1:
-            name, _, kind = (
-                text[start:index].rpartition(":")
-                if ":" not in text[start:index]
-                else _split(text[start:index])
-            )
-            found[name.strip("`").lower()] = kind
-            start = index + 1
-        depth += (char in "<(") - (char in ">)")
-    return {name: kind for name, kind in found.items() if name}
-
-
-def _split(field: str) -> tuple[str, str, str]:
-    end = field.index("`", 1) + 1 if field.startswith("`") else field.index(":")
-    return field[:end], ":", field[end + 1 :]
 
 
 def profile(footers: Sequence[Footer], declared_codec: str | None, orc: bool) -> Profile:

@@ -11,8 +11,10 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from spark_jobs.core.eligibility import ORC
-from spark_jobs.core.footers import Footer, parse_message, parse_orc_struct
+from spark_jobs.core.footers import Footer
 from spark_jobs.core.model import name_of
+from spark_jobs.core.orc_types import parse_struct
+from spark_jobs.core.parquet_types import parse_message
 from spark_jobs.shell.fs import java_errors
 
 _BATCH = 1000
@@ -71,7 +73,7 @@ class FooterReader:
             reader = orc.createReader(path, orc.readerOptions(self._conf))
             try:
                 codec = reader.getCompressionKind().toString()
-                leaves = parse_orc_struct(reader.getSchema().toString())
+                leaves = parse_struct(reader.getSchema().toString())
                 return Footer(
                     name_of(file), reader.getNumberOfRows(), {codec: reader.getContentLength()}, leaves, {}
                 )

@@ -14,6 +14,8 @@ from spark_jobs.core.footers import Footer
 from spark_jobs.core.journal import Record, Swap, fold
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import FileEntry, Manifest
+from spark_jobs.core.orc_types import parse_struct
+from spark_jobs.core.parquet_types import parse_message
 from spark_jobs.core.recovery import Where, locate
 from spark_jobs.core.retention import Candidate, expired
 
@@ -267,7 +269,7 @@ MESSAGE = """message spark_schema {
 
 
 def test_a_parquet_schema_is_read_by_path_without_nullability() -> None:
-    assert footers.parse_message(MESSAGE) == {
+    assert parse_message(MESSAGE) == {
         "id": "int64",
         "s": "binary (STRING)",
         "d": "fixed_len_byte_array(5) (DECIMAL(10,2))",
@@ -281,13 +283,13 @@ def test_a_parquet_schema_is_read_by_path_without_nullability() -> None:
 
 def test_an_orc_struct_is_read_by_its_top_fields() -> None:
     text = "struct<a:int,b:array<struct<c:int,d:map<string,int>>>,`we,i:rd`:decimal(10,2),Z:string>"
-    assert footers.parse_orc_struct(text) == {
+    assert parse_struct(text) == {
         "a": "int",
         "b": "array<struct<c:int,d:map<string,int>>>",
         "we,i:rd": "decimal(10,2)",
         "z": "string",
     }
-    assert footers.parse_orc_struct("struct<>") == {}
+    assert parse_struct("struct<>") == {}
 
 
 def footer(name: str = "a", rows: int = 1, codec: str = "SNAPPY", size: int = 10, **leaves: str) -> Footer:
