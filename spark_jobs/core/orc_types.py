@@ -1,4 +1,4 @@
-"""The types of an ORC file: what the text form of its schema says. Its grammar is that of `TypeDescription.toString`."""
+"""The types of an ORC file: what the text form of its schema says, in the grammar of `TypeDescription.toString`."""
 
 from __future__ import annotations
 
