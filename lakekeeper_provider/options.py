@@ -128,10 +128,18 @@ OPTIONS: Mapping[str, Option] = {
         ),
         Option(
             "verify",
-            choice("count"),
+            choice("count", "hash"),
             "count",
-            "how the result is checked: rows and physical types, from the footers",
+            "how the result is checked: rows and physical types (count), or every value too (hash)",
             "--verify",
+            (COMPACT,),
+        ),
+        Option(
+            "attributes",
+            choice("require", "warn"),
+            None,
+            "owner, mode, ACL, policies: refuse what cannot be kept, or warn (default: warn of the owner only)",
+            None,
             (COMPACT,),
         ),
         Option(

@@ -34,7 +34,8 @@ class CompactOperator(RewriteOperator):
     :param sort_columns: sort the rewritten files by these columns
     :param analyze_after_compaction: refresh the metastore's statistics afterwards
     :param parallelism: units worked on side by side (4)
-    :param verify: how the result is checked before it is swapped in; ``count``: rows and physical types
+    :param verify: how the result is checked before it is swapped in; ``count``: rows and physical types (default);
+        ``hash``: every value too
     :param on_failure: ``keep`` the units already swapped when another fails (default), or ``undo`` them
     """
 

@@ -140,7 +140,9 @@ def _compact(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--run-id", metavar="ID", help="name of the run, for a rollback of just this one")
     parser.add_argument("--deadline", metavar="ISO8601", help="swap nothing after this instant")
-    parser.add_argument("--verify", choices=["count"], help="how the result is checked")
+    parser.add_argument(
+        "--verify", choices=["count", "hash"], help="how the result is checked: rows and types, or values too"
+    )
     parser.add_argument(
         "--on-failure", choices=["keep", "undo"], help="units already swapped when another fails (keep)"
     )

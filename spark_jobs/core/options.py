@@ -56,6 +56,7 @@ class Options:
     exclude: tuple[str, ...] = ()
     enabled: bool = True
     bucketing: str = "refuse"
+    attributes: str | None = None
     full_scan: bool = False
     writers: str | None = None
     lease_timeout: timedelta = timedelta(seconds=20)
@@ -149,7 +150,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "sort_columns": parse_list,
     "analyze_after_compaction": parse_bool,
     "parallelism": _number(int, 1),
-    "verify": _one_of("count"),
+    "verify": _one_of("count", "hash"),
     "on_failure": _one_of("keep", "undo"),
     "on_new_data": _one_of("keep", "refuse"),
     "deadline": parse_instant,
@@ -163,6 +164,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "exclude": parse_list,
     "enabled": parse_bool,
     "bucketing": _one_of("refuse", "ignore"),
+    "attributes": _one_of("require", "warn"),
     "full_scan": parse_bool,
     "writers": _one_of("append", "overwrite"),
     "lease_timeout": parse_duration,

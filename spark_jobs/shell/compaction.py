@@ -9,15 +9,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from spark_jobs.core import footers, journal, layout
-from spark_jobs.core.eligibility import ORC, positional
 from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged
-from spark_jobs.core.footers import Footer, Profile
+from spark_jobs.core.footers import Profile
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import Manifest, parent
+from spark_jobs.shell.clothes import Clothes
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.directories import list_unit
 from spark_jobs.shell.executor import Policy, Verdict
+from spark_jobs.shell.inspection import Inspection, inspect, read_footers
 from spark_jobs.shell.journal_store import Run
 from spark_jobs.shell.leftovers import MARKERS, differences
 from spark_jobs.shell.outcomes import Outcome, compacted_report, describe, failed
@@ -37,6 +38,7 @@ class Written:
     swap: Swap
     profile: Profile | None = None
     seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
 
 
 class Compaction:
@@ -113,42 +115,28 @@ class Compaction:
         started = time.monotonic()
         self._check_deadline()
         before = list_unit(self._cluster.fs, survey.unit.location)
-        profile = self._profile(survey, before)
-        swap = self._rewrite(survey, before, profile)
-        return Written(survey, swap, profile, time.monotonic() - started)
+        found = inspect(self._cluster, self._table, survey.unit.location, before)
+        written = self._rewrite(survey, before, found)
+        return replace(written, seconds=time.monotonic() - started)
 
-    def _profile(self, survey: UnitSurvey, before: Manifest) -> Profile:
-        table = self._table
-        found = self._footers(survey.unit.location, before)
-        if not found:
-            raise Refusal("EMPTY", f"{survey.unit.location} holds only empty files")
-        profile = footers.profile(found, self._declared_codec(), table.file_format == ORC)
-        if positional(table.facts) and not profile.uniform:
-            raise Refusal(
-                "POSITIONAL",
-                f"{table.facts.name} matches columns by position, and its files differ in schema",
-            )
-        return profile
+    def _rewrite(self, survey: UnitSurvey, before: Manifest, found: Inspection) -> Written:
+        new, live = self._run.path(self._new(survey)), survey.unit.location
+        clothes = Clothes.of(self._cluster.fs, live, before)
+        self._cluster.fs.mkdirs(new)
+        warnings = clothes.dress_folder(new, self._table.options.attributes)
+        warnings += self._cluster.rewriter.write(
+            self._plan(survey, before, found, new, clothes.file.replication)
+        )
+        self._copy_markers(live, before, new)
+        warnings += clothes.dress_files(new, self._table.options.attributes)
+        compacted = list_unit(self._cluster.fs, new)
+        footers.check_written(found.profile, read_footers(self._cluster, self._table, new, compacted))
+        swap = self._prepare(survey, before, compacted, found.profile)
+        return Written(survey, swap, found.profile, warnings=tuple([*found.profile.warnings, *warnings]))
 
-    def _footers(self, location: str, manifest: Manifest) -> list[Footer]:
-        files = [f"{location}/{f.name}" for f in manifest.data if f.length]
-        return self._cluster.footers.read(files, self._table.file_format)
-
-    def _declared_codec(self) -> str | None:
-        key = "orc.compress" if self._table.file_format == ORC else "parquet.compression"
-        return self._table.facts.properties.get(key)
-
-    def _rewrite(self, survey: UnitSurvey, before: Manifest, profile: Profile) -> Swap:
-        new = self._run.path(self._new(survey))
-        fs, live = self._cluster.fs, survey.unit.location
-        fs.mkdirs(parent(new))
-        self._cluster.rewriter.write(self._plan(survey, before, profile, new))
-        self._finish_new(live, before, new)
-        compacted = list_unit(fs, new)
-        footers.check_written(profile, self._footers(new, compacted))
-        return self._prepare(survey, before, compacted, profile)
-
-    def _plan(self, survey: UnitSurvey, before: Manifest, profile: Profile, new: str) -> Rewrite:
+    def _plan(
+        self, survey: UnitSurvey, before: Manifest, found: Inspection, new: str, replication: int | None
+    ) -> Rewrite:
         thresholds = self._table.options.thresholds()
         assert survey.health is not None
         return Rewrite(
@@ -157,7 +145,10 @@ class Compaction:
             target=new,
             target_files=survey.health.target_files,
             target_bytes=thresholds.target,
-            profile=profile,
+            profile=found.profile,
+            encoding=found.encoding,
+            replication=replication,
+            hashed=self._table.options.verify == "hash",
             sort_columns=self._sort_columns(),
         )
 
@@ -168,14 +159,10 @@ class Compaction:
         columns = self._table.options.sort_columns or facts.sorted_by
         return [column for column in columns if column.lower() not in keys]
 
-    def _finish_new(self, live: str, before: Manifest, new: str) -> None:
-        """The new directory and its files get the modes of the originals before any reader can see them."""
+    def _copy_markers(self, live: str, before: Manifest, new: str) -> None:
         fs = self._cluster.fs
         for name in (f.name for f in before.files if f.name in MARKERS):
             fs.create(f"{new}/{name}", fs.read(f"{live}/{name}"))
-        for entry in fs.list(new):
-            fs.copy_mode(f"{live}/{before.data[0].name}", entry.path)
-        fs.copy_mode(live, new)
 
     def _prepare(self, survey: UnitSurvey, before: Manifest, compacted: Manifest, profile: Profile) -> Swap:
         """The intent, with the identities of both directories. All parents are made here, never later."""
@@ -260,5 +247,5 @@ def _swapped(item: Written, verdict: Verdict) -> Outcome:
     if verdict.problem:
         return replace(failed(item.survey, UnitChanged(verdict.problem)), record=body)
     report = compacted_report(item.swap, item.survey.health, item.seconds, verdict.carried)
-    codec, warnings = (item.profile.codec, item.profile.warnings) if item.profile else (None, ())
-    return Outcome(report, item.swap, body, codec, warnings)
+    codec = item.profile.codec if item.profile else None
+    return Outcome(report, item.swap, body, codec, item.warnings)

@@ -6,16 +6,20 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from spark_jobs.core.eligibility import ORC
+from spark_jobs.core.errors import Refusal
 from spark_jobs.core.footers import Footer
 from spark_jobs.core.model import name_of
 from spark_jobs.core.orc_types import parse_struct
 from spark_jobs.core.parquet_types import parse_message
-from spark_jobs.shell.fs import java_errors
+from spark_jobs.shell.java_errors import java_errors, root_cause
+from spark_jobs.shell.spark_types import Reading, SparkTypes
 
 _BATCH = 1000
 _ORC_THREADS = 8
@@ -44,6 +48,7 @@ class FooterReader:
         self._jvm = spark._jvm
         self._conf = spark._jsc.hadoopConfiguration()
         self._mapper = _footer_mapper(self._jvm)
+        self._types = SparkTypes(spark)
 
     def read(self, files: Sequence[str], file_format: str) -> list[Footer]:
         """One Footer per file URI; raises OSError for a file that has none."""
@@ -55,16 +60,35 @@ class FooterReader:
         ]
 
     def _parquet(self, files: Sequence[str]) -> list[Footer]:
-        reader = self._jvm.org.apache.parquet.hadoop.ParquetFileReader
         statuses = self._jvm.java.util.ArrayList()
         with java_errors(f"cannot read the footers of {len(files)} files, the first being {files[0]}"):
             for file in files:
                 path = self._jvm.org.apache.hadoop.fs.Path(file)
                 statuses.add(path.getFileSystem(self._conf).getFileStatus(path))
-            rows = json.loads(
-                self._mapper.writeValueAsString(reader.readAllFootersInParallel(self._conf, statuses))
-            )
-        return [_parquet_footer(row) for row in rows]
+            found = self._all_footers(statuses, files[0])
+            rows = json.loads(self._mapper.writeValueAsString(found))
+        return self._with_structs(found, [_parquet_footer(row) for row in rows])
+
+    def _all_footers(self, statuses: Any, first: str) -> Any:
+        reader = self._jvm.org.apache.parquet.hadoop.ParquetFileReader
+        try:
+            return reader.readAllFootersInParallel(self._conf, statuses)
+        except Py4JJavaError as error:
+            # Parquet's library stumbles over logical types that are younger than it.
+            if root_cause(error)[0] == "java.lang.NullPointerException":
+                raise Refusal(
+                    "TYPE", f"{first} holds a type that this Spark's Parquet library does not know"
+                ) from None
+            raise
+
+    def _with_structs(self, found: Any, footers: list[Footer]) -> list[Footer]:
+        """What Spark makes of each schema; there are few different ones among thousands of files."""
+        known: dict[str, Reading] = {}
+        for number, footer in enumerate(footers):
+            if footer.schema not in known:
+                message = found.get(number).getParquetMetadata().getFileMetaData().getSchema()
+                known[footer.schema] = self._types.of_parquet(message)
+        return [_with(footer, known[footer.schema]) for footer in footers]
 
     def _orc(self, file: str) -> Footer:
         orc = self._jvm.org.apache.orc.OrcFile
@@ -72,11 +96,16 @@ class FooterReader:
         with java_errors(f"cannot read the footer of {file}"):
             reader = orc.createReader(path, orc.readerOptions(self._conf))
             try:
-                codec = reader.getCompressionKind().toString()
-                leaves = parse_struct(reader.getSchema().toString())
-                return Footer(
-                    name_of(file), reader.getNumberOfRows(), {codec: reader.getContentLength()}, leaves, {}
+                codec, schema = reader.getCompressionKind().toString(), reader.getSchema()
+                footer = Footer(
+                    name_of(file),
+                    reader.getNumberOfRows(),
+                    {codec: reader.getContentLength()},
+                    parse_struct(schema.toString()),
+                    {},
+                    schema.toString(),
                 )
+                return _with(footer, self._types.of_orc(schema))
             finally:
                 reader.close()
 
@@ -93,7 +122,13 @@ def _parquet_footer(row: dict[str, Any]) -> Footer:
         codecs=codecs,
         leaves=parse_message(metadata["fileMetaData"]["schema"]),
         writer=metadata["fileMetaData"]["keyValueMetaData"],
+        schema=metadata["fileMetaData"]["schema"],
+        created_by=metadata["fileMetaData"].get("createdBy") or "",
     )
+
+
+def _with(footer: Footer, reading: Reading) -> Footer:
+    return replace(footer, struct=reading.struct, problem=reading.problem)
 
 
 def _footer_mapper(jvm: Any) -> Any:

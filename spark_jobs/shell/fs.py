@@ -3,42 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from py4j.protocol import Py4JJavaError
-
+from spark_jobs.core.attributes import Attributes, Lack
 from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.shell.hadoop_attributes import HadoopAttributes
+from spark_jobs.shell.java_errors import java_errors
 from spark_jobs.shell.ports import FileSystem, FileSystemError, Status
-
-#: Java exceptions as their Python kin, so that nothing above this module knows the JVM.
-_ERRORS: dict[str, type[OSError]] = {
-    "java.io.FileNotFoundException": FileNotFoundError,
-    "java.nio.file.NoSuchFileException": FileNotFoundError,
-    "org.apache.hadoop.fs.FileAlreadyExistsException": FileExistsError,
-    "org.apache.hadoop.fs.ParentNotDirectoryException": NotADirectoryError,
-    "org.apache.hadoop.fs.PathIsNotEmptyDirectoryException": FileExistsError,
-    "org.apache.hadoop.security.AccessControlException": PermissionError,
-}
 
 
 def decode_location(location: str) -> str:
     """A `java.net.URI`'s text as a Hadoop path's text: `%25` becomes `%`."""
     return unquote(location).rstrip("/")
-
-
-@contextmanager
-def java_errors(what: str) -> Iterator[None]:
-    """Translates a Java exception into one line: what was tried, and the first line of why it failed."""
-    try:
-        yield
-    except Py4JJavaError as error:
-        kind = error.java_exception.getClass().getName()
-        message = (error.java_exception.getMessage() or kind).splitlines()[0]
-        raise _ERRORS.get(kind, FileSystemError)(f"{what}: {message}") from None
 
 
 class HadoopFileSystem(FileSystem):
@@ -54,6 +33,7 @@ class HadoopFileSystem(FileSystem):
         self._new_file = self._jvm.java.util.EnumSet.of(hadoop.CreateFlag.CREATE)
         self._no_options = gateway.new_array(hadoop.Options.CreateOpts, 0)
         self._contexts: dict[str, Any] = {}
+        self._attributes = HadoopAttributes(self._jvm)
 
     def qualify(self, path: str) -> str:
         """`path` with its scheme and authority; a bare path is on the default file system."""
@@ -180,11 +160,13 @@ class HadoopFileSystem(FileSystem):
             move = self._jvm.org.apache.hadoop.fs.Trash.moveToAppropriateTrash
             return bool(move(self._fs(path), self._path(path), self._conf))
 
-    def copy_mode(self, source: str, target: str) -> None:
-        """Gives `target` the permission bits of `source`."""
-        with java_errors(f"cannot set the mode of {target}"):
-            mode = self._fs(source).getFileStatus(self._path(source)).getPermission()
-            self._fs(target).setPermission(self._path(target), mode)
+    def attributes(self, path: str) -> Attributes:
+        with java_errors(f"cannot look at {path}"):
+            return self._attributes.read(self._fs(path), self._path(path))
+
+    def give(self, path: str, wanted: Attributes) -> Sequence[Lack]:
+        with java_errors(f"cannot look at {path}"):
+            return self._attributes.give(self._fs(path), self._path(path), wanted)
 
     def trash_enabled(self, path: str) -> bool:
         with java_errors(f"cannot look at the trash of {path}"):

@@ -10,11 +10,13 @@ import getpass
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
+from spark_jobs.core.attributes import Attributes, Lack
 from spark_jobs.core.eligibility import Storage, TableFacts
+from spark_jobs.core.encoding import Encoding
 from spark_jobs.core.footers import Footer, Profile
 from spark_jobs.core.model import FileEntry, Manifest, TableName, Unit, name_of
 
@@ -118,8 +120,12 @@ class FileSystem(ABC):
         """Would `trash` keep what it is given?"""
 
     @abstractmethod
-    def copy_mode(self, source: str, target: str) -> None:
-        """Gives `target` the permission bits of `source`."""
+    def attributes(self, path: str) -> Attributes:
+        """What a path has besides its content; raises FileNotFoundError."""
+
+    @abstractmethod
+    def give(self, path: str, wanted: Attributes) -> Sequence[Lack]:
+        """Gives a path the attributes that it lacks; returns those that could not be given."""
 
     def user(self) -> str:
         """Who works here, for people who read the journal later."""
@@ -180,7 +186,9 @@ class Footers(Protocol):
 
 @dataclass(frozen=True)
 class Rewrite:
-    """What to write: non-empty input files and the target folder as URIs; `target_bytes` is the size to aim for."""
+    """What to write: non-empty input files and the target folder, which is there and empty, as URIs; `target_bytes` is
+    the size to aim for, `replication` that of the files (None: the file system's); `hashed` compares values
+    and not only counts."""
 
     files: Sequence[str]
     file_format: str
@@ -188,13 +196,17 @@ class Rewrite:
     target_files: int
     target_bytes: int
     profile: Profile
+    encoding: Encoding = field(default_factory=Encoding)
+    replication: int | None = None
+    hashed: bool = False
     sort_columns: Sequence[str] = ()
 
 
 class Rewriting(Protocol):
     """Writes the rows of some files into fewer."""
 
-    def write(self, plan: Rewrite) -> None: ...
+    def encoding(self, profile: Profile, file_format: str) -> Encoding: ...
+    def write(self, plan: Rewrite) -> Sequence[str]: ...
 
 
 class Clock(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,106 +10,88 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from spark_jobs.core.encoding import Encoding, Engine
 from spark_jobs.core.errors import LakekeeperError, Refusal, VerificationFailed
+from spark_jobs.core.footers import Profile
+from spark_jobs.shell.copying import Copier
+from spark_jobs.shell.encoder import Encoder
+from spark_jobs.shell.hashing import Fingerprint, aggregates, fingerprint
+from spark_jobs.shell.java_errors import root_cause
 from spark_jobs.shell.ports import Rewrite
-
-#: Held for every rewrite whatever the cluster's defaults are: fail rather than skip files or shift ancient dates.
-_PINNED = {
-    "spark.sql.files.ignoreCorruptFiles": "false",
-    "spark.sql.files.ignoreMissingFiles": "false",
-    "spark.sql.files.maxRecordsPerFile": "0",
-    "spark.sql.parquet.datetimeRebaseModeInRead": "EXCEPTION",
-    "spark.sql.parquet.datetimeRebaseModeInWrite": "EXCEPTION",
-    "spark.sql.parquet.int96RebaseModeInRead": "EXCEPTION",
-    "spark.sql.parquet.int96RebaseModeInWrite": "EXCEPTION",
-    "spark.sql.parquet.mergeSchema": "false",
-    "spark.sql.orc.impl": "native",
-    "spark.sql.orc.mergeSchema": "false",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.caseSensitive": "false",
-}
+from spark_jobs.shell.sessions import Sessions
 
 
 class Rewriter:
-    """Rewrites through DataFrames only: nothing of ours runs on the executors."""
+    """Rewrites through DataFrames, or by a copy; nothing of ours runs on the executors."""
 
     def __init__(self, spark: SparkSession) -> None:
-        self._spark = spark
-        self._sessions: dict[tuple[tuple[str, str], ...], SparkSession] = {}
-        self._lock = threading.Lock()
+        self._sessions = Sessions(spark)
+        self._encoder = Encoder(spark)
+        self._copier = Copier(spark)
 
-    def write(self, plan: Rewrite) -> None:
-        """Writes the target folder; raises Refusal, VerificationFailed or LakekeeperError and may leave a
-        partial target."""
+    def encoding(self, profile: Profile, file_format: str) -> Encoding:
+        """How the unit will be written; raises Refusal TYPE where it cannot be without a change."""
+        return self._encoder.choose(profile, file_format)
+
+    def write(self, plan: Rewrite) -> Sequence[str]:
+        """Writes into the target folder, and returns warnings; raises Refusal, VerificationFailed or LakekeeperError
+        and may leave a partial target."""
         try:
-            self._write(plan)
+            return self._copy(plan) if plan.encoding.engine is Engine.COPY else self._write(plan)
         except LakekeeperError:
             raise
         except Exception as error:
-            raise LakekeeperError(f"Spark could not rewrite the unit: {_first_line(error)}") from error
+            raise _explained(error) from error
 
-    def _write(self, plan: Rewrite) -> None:
-        session = self._session(_writer_conf(plan))
-        schema = self.merged_schema(plan.files, plan.file_format)
-        frame = _reader(session, plan.file_format).schema(schema).load(list(plan.files))
+    def _write(self, plan: Rewrite) -> Sequence[str]:
+        frame, schema = self._frame(plan, plan.files), _schema(plan)
         seen = Observation()
-        counted = _sorted(frame, plan, schema).observe(seen, F.count(F.lit(1)).alias("rows"))
+        frame = _sorted(frame, plan, schema)
+        frame = _as_declared(frame, schema) if plan.encoding.exact else frame
+        counted = frame.observe(seen, *aggregates(schema, plan.hashed))
         options = {
             "compression": plan.profile.codec,
             "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+            **({"dfs.replication": str(plan.replication)} if plan.replication else {}),
         }
-        counted.write.format(plan.file_format).options(**options).mode("errorifexists").save(plan.target)
-        self._check_count(seen.get["rows"], plan.profile.rows, frame)
+        counted.write.format(plan.file_format).options(**options).mode("append").save(plan.target)
+        self._compare(plan, Fingerprint.of(seen.get))
+        return []
 
-    def _check_count(self, seen: int, expected: int, frame: DataFrame) -> None:
-        """A retried task is counted twice, so a mismatch is counted again before it fails the unit."""
-        rows = seen if seen == expected else frame.count()
-        if rows != expected:
-            raise VerificationFailed(f"the footers hold {expected} rows, but {rows} were read")
+    def _copy(self, plan: Rewrite) -> Sequence[str]:
+        self._copier.write(plan)
+        if not plan.hashed:
+            return []
+        if plan.profile.struct is None:
+            return [f"{plan.target}: its values were counted, not hashed, for Spark cannot read them"]
+        self._compare(plan, self._fingerprint(plan, plan.files))
+        return []
 
-    def merged_schema(self, files: Sequence[str], file_format: str) -> StructType:
-        """The union of all files' schemas, never that of one file: Spark's own default loses columns added later."""
-        session = self._session({"spark.sql.caseSensitive": "true"})
-        try:
-            schema = _reader(session, file_format).option("mergeSchema", "true").load(list(files)).schema
-        except Exception as error:
-            raise Refusal(
-                "SCHEMA_CONFLICT", f"the files have no common schema: {_first_line(error)}"
-            ) from error
-        return _fold_case(schema)
+    def _compare(self, plan: Rewrite, seen: Fingerprint) -> None:
+        """A retried task is observed twice, so a mismatch is looked at again before it fails the unit."""
+        written = self._fingerprint(plan, [plan.target]) if plan.hashed else Fingerprint(plan.profile.rows)
+        if seen != written or seen.rows != plan.profile.rows:
+            seen = self._fingerprint(plan, plan.files)
+        if seen.rows != plan.profile.rows:
+            raise VerificationFailed(f"the footers hold {plan.profile.rows} rows, but {seen.rows} were read")
+        if seen != written:
+            raise VerificationFailed(f"what was written is not what was read: {written} instead of {seen}")
 
-    def _session(self, conf: dict[str, str]) -> SparkSession:
-        """A session of its own for each set of settings: units side by side must not share them."""
-        key = tuple(sorted(conf.items()))
-        with self._lock:
-            if key not in self._sessions:
-                self._sessions[key] = _configured(self._spark.newSession(), {**_PINNED, **conf})
-            return self._sessions[key]
+    def _fingerprint(self, plan: Rewrite, files: Sequence[str]) -> Fingerprint:
+        return fingerprint(self._frame(plan, files), _schema(plan), plan.hashed)
 
-
-def _configured(session: SparkSession, conf: dict[str, str]) -> SparkSession:
-    for key, value in conf.items():
-        session.conf.set(key, value)
-    return session
-
-
-def _writer_conf(plan: Rewrite) -> dict[str, str]:
-    profile = plan.profile
-    kind = "INT96" if profile.int96 else "TIMESTAMP_MILLIS" if profile.millis else "TIMESTAMP_MICROS"
-    return {
-        "spark.sql.parquet.outputTimestampType": kind,
-        "spark.sql.parquet.writeLegacyFormat": str(profile.legacy_decimals).lower(),
-        "spark.sql.files.maxPartitionBytes": str(plan.target_bytes),
-    }
+    def _frame(self, plan: Rewrite, files: Sequence[str]) -> DataFrame:
+        """Exactly the files named: no glob in a name is expanded, no partition column is inferred from a path."""
+        session = self._sessions.get(
+            {**plan.encoding.settings, "spark.sql.files.maxPartitionBytes": str(plan.target_bytes)}
+        )
+        reader = session.read.format(plan.file_format).schema(_schema(plan))
+        exact = reader.option("recursiveFileLookup", "true").option("__globPaths__", "false")
+        return exact.load(list(files))
 
 
-def _reader(session: SparkSession, file_format: str) -> Any:
-    """Reads exactly the files named: no glob in a name is expanded, no partition column is inferred from a path."""
-    return (
-        session.read.format(file_format)
-        .option("recursiveFileLookup", "true")
-        .option("__globPaths__", "false")
-    )
+def _schema(plan: Rewrite) -> StructType:
+    return StructType.fromJson(json.loads(plan.profile.struct or "null"))
 
 
 def _sorted(frame: DataFrame, plan: Rewrite, schema: StructType) -> DataFrame:
@@ -128,18 +110,24 @@ def _sorted(frame: DataFrame, plan: Rewrite, schema: StructType) -> DataFrame:
     return spread.sortWithinPartitions(*columns)
 
 
-def _fold_case(schema: StructType) -> StructType:
-    """Columns that differ only in case are one column to Hive; of different types they are a conflict."""
-    folded: dict[str, Any] = {}
-    for field in schema:
-        first = folded.setdefault(field.name.lower(), field)
-        if first.dataType != field.dataType:
-            raise Refusal(
-                "SCHEMA_CONFLICT",
-                f"'{first.name}' is {first.dataType.simpleString()}, '{field.name}' {field.dataType.simpleString()}",
-            )
-    return StructType(list(folded.values()))
+def _as_declared(frame: DataFrame, schema: StructType) -> DataFrame:
+    """The same rows, of which Spark is told what is never null: the files' own schemas say so, and no reader of theirs
+    could have made a null of it."""
+    session = frame.sparkSession
+    rows, kind = frame._jdf.queryExecution().toRdd(), _java_type(session, schema)
+    return DataFrame(session._jsparkSession.internalCreateDataFrame(rows, kind, False), session)
 
 
-def _first_line(error: Exception) -> str:
-    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)[:500]
+def _java_type(session: SparkSession, schema: StructType) -> Any:
+    return session._jvm.org.apache.spark.sql.types.DataType.fromJson(schema.json())
+
+
+def _explained(error: Exception) -> LakekeeperError:
+    """What went wrong at the bottom of it; Spark wraps it in the story of how it got there."""
+    kind, text = root_cause(error)
+    if kind.endswith("SparkUpgradeException"):
+        return Refusal(
+            "CALENDAR",
+            "it holds dates before 1582 or timestamps before 1900, and its footers do not say in which calendar",
+        )
+    return LakekeeperError(f"Spark could not rewrite the unit: {text or kind}")

@@ -49,7 +49,8 @@ class UnitSurvey:
     @property
     def flagged(self) -> bool:
         """An interrupted unit is flagged too: the compaction that takes it up settles it first."""
-        return bool(self.interrupted) or (self.health is not None and self.health.needs_compaction)
+        small = self.health is not None and self.health.needs_compaction
+        return bool(self.interrupted) or (small and self.refusal is None)
 
 
 @dataclass(frozen=True)
@@ -230,7 +231,9 @@ def unit_report(found: UnitSurvey) -> UnitReport:
     """What an analysis says of a unit."""
     unit = found.unit.to_json()
     if found.refusal is not None:
-        return UnitReport.of(unit, "skipped", code=found.refusal.code, reason=found.refusal.reason)
+        return UnitReport.of(
+            unit, "skipped", found.health, code=found.refusal.code, reason=found.refusal.reason
+        )
     if found.interrupted is not None:
         return UnitReport.of(unit, "flagged", found.health, reason=found.interrupted)
     if found.health is None:

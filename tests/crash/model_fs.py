@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from spark_jobs.core.attributes import MODE, Attributes, Lack
 from spark_jobs.core.model import parent
 from spark_jobs.shell.ports import FileSystem, FileSystemError, Status
 from tests.crash.gate import Gate
@@ -144,13 +145,22 @@ class ModelFileSystem(FileSystem):
 
         self._call(act, "touch", path)
 
-    def copy_mode(self, source: str, target: str) -> None:
-        def act() -> None:
-            self._writable(target)
-            mode = self._present(source).mode
-            self._tree.change(self._number(target), mode=mode)
+    def attributes(self, path: str) -> Attributes:
+        return self._call(lambda: Attributes(self._present(path).mode), "attributes", path)
 
-        self._call(act, "copy_mode", source, target)
+    def give(self, path: str, wanted: Attributes) -> Sequence[Lack]:
+        """What may not be given is no error: it is for the caller to judge."""
+
+        def act() -> list[Lack]:
+            self._present(path)
+            try:
+                self._writable(path)
+            except PermissionError as error:
+                return [Lack(MODE, str(error))]
+            self._tree.change(self._number(path), mode=wanted.mode)
+            return []
+
+        return self._call(act, "give", path)
 
     def delete_file(self, path: str) -> None:
         self._call(lambda: self._remove(path, recursive=False), "delete_file", path)

@@ -6,8 +6,9 @@ import json
 from collections.abc import Sequence
 from functools import lru_cache
 
+from spark_jobs.core.encoding import Encoding
 from spark_jobs.core.errors import LakekeeperError, VerificationFailed
-from spark_jobs.core.footers import Footer
+from spark_jobs.core.footers import Footer, Profile
 from spark_jobs.core.model import name_of
 from spark_jobs.shell.ports import FileSystem, FileSystemError, Rewrite
 from tests.crash.gate import Gate
@@ -63,16 +64,18 @@ class ModelRewriter:
         self._fs = fs
         self._job_name = job_name
 
-    def write(self, plan: Rewrite) -> None:
+    def encoding(self, profile: Profile, file_format: str) -> Encoding:
+        return Encoding()
+
+    def write(self, plan: Rewrite) -> Sequence[str]:
         """Everything that is not ours becomes a LakekeeperError, as the real rewriter's exceptions do."""
         try:
             self._write(plan)
         except (OSError, ValueError) as error:
             raise LakekeeperError(f"Spark could not rewrite the unit: {error}") from error
+        return []
 
     def _write(self, plan: Rewrite) -> None:
-        if self._fs.status(plan.target) is not None:
-            raise LakekeeperError(f"Spark could not rewrite the unit: path {plan.target} already exists")
         staging = f"{plan.target}/_temporary/0"
         self._fs.mkdirs(staging)
         rows = _read_rows(self._fs, plan.files)

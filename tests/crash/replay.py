@@ -165,5 +165,7 @@ def comparable(calls: Sequence[str]) -> list[str]:
         return f"{use}<{numbers.setdefault((use, name), len(numbers))}>"
 
     named = [_TOKEN.sub(rename, call) for call in calls]
-    named = [call.replace("<carried>", "<data>") if call.startswith("copy_mode ") else call for call in named]
+    named = [
+        call.replace("<carried>", "<data>") if call.startswith("attributes ") else call for call in named
+    ]
     return [call for before, call in zip([None, *named], named) if call != before]  # noqa: B905

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from spark_jobs.core.attributes import Attributes
 from spark_jobs.core.model import TableName, Unit
 from spark_jobs.shell.metastore import MetastoreError
 from spark_jobs.shell.ports import FileSystemError
@@ -116,11 +117,11 @@ class TestFileSystem:
             lambda: fs.mkdirs(f"{A}/x/y"),
             lambda: fs.rename(B, f"{A}/b"),
             lambda: fs.delete_tree(A),
-            lambda: fs.copy_mode(B, A),
         ]
         for act in acts:
             with pytest.raises(PermissionError):
                 act()
+        assert [lack.kind for lack in fs.give(A, Attributes(0o700))] == ["mode"]
         assert len(fs.list(A)) == 1
 
     def test_deleting_as_hadoop_does(self, world: World) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from spark_jobs.core.attributes import Attributes
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.replay import Script, Step
 from tests.crash.replay_verbs import TABLE, Model, Real, play
@@ -82,7 +83,7 @@ CALLS: dict[str, list[Step]] = {
         ("delete_file", "/none"),
         ("delete_empty", "/none"),
         ("delete_tree", "/none"),
-        ("copy_mode", "/none", "/none"),
+        ("attributes", "/none"),
     ],
     "deleting": [
         ("mkdirs", "/a/b"),
@@ -134,7 +135,7 @@ CALLS: dict[str, list[Step]] = {
         ("mkdirs", "/a"),
         ("mode_of", "/f"),
         ("mode_of", "/a"),
-        ("copy_mode", "/a", "/f"),
+        ("give", "/f", Attributes(0o755)),
         ("mode_of", "/f"),
     ],
     "a trash that is off": [("mkdirs", "/a"), ("trash_enabled", "/a"), ("trash", "/a"), ("status", "/a")],
@@ -212,7 +213,8 @@ def on_model(steps: list[Step]) -> list[object]:
 
 
 def on_real(spark: SparkSession, root: str, steps: list[Step]) -> list[object]:
-    from spark_jobs.shell.fs import HadoopFileSystem, java_errors
+    from spark_jobs.shell.fs import HadoopFileSystem
+    from spark_jobs.shell.java_errors import java_errors
 
     fs = HadoopFileSystem(spark)
 

@@ -58,8 +58,8 @@ FILES = (
         (
             Edit(
                 f"{_CORE}/footers.py",
-                'if "int96" in footer.leaves.values() and "org.apache.spark.version" not in footer.writer:',
-                _OFF,
+                'if any("int96" in kind for kind in footer.leaves.values()) and _SPARK_VERSION not in',
+                "if False and None not in",
             ),
         ),
         (f"{_RECORDS}::test_conflicting_types_and_foreign_int96_are_refused",),
@@ -75,9 +75,9 @@ FILES = (
         "columns by position do not need files of one schema",
         (
             Edit(
-                f"{_SHELL}/compaction.py",
-                "        if positional(table.facts) and not profile.uniform:\n",
-                f"        {_OFF}\n",
+                f"{_SHELL}/inspection.py",
+                "    if positional(table.facts) and not profile.uniform:\n",
+                f"    {_OFF}\n",
             ),
         ),
         (f"{_BACK}::TestFiles::test_columns_by_position_need_files_of_one_schema",),
@@ -159,7 +159,7 @@ FILES = (
         "files of no length are read",
         (
             Edit(
-                f"{_SHELL}/compaction.py",
+                f"{_SHELL}/inspection.py",
                 'files = [f"{location}/{f.name}" for f in manifest.data if f.length]',
                 'files = [f"{location}/{f.name}" for f in manifest.data]',
             ),

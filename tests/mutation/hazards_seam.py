@@ -5,14 +5,14 @@ from __future__ import annotations
 from tests.mutation.hazards_files import ROWS, TYPES
 from tests.mutation.mutation import Edit, Mutation
 
-_SHELL = "spark_jobs/shell"
+_CORE, _SHELL = "spark_jobs/core", "spark_jobs/shell"
 _SEAM = "tests/spark/test_seam.py"
 _FIDELITY = "tests/spark/test_fidelity.py"
 
 
 def _pinned(key: str, before: str, after: str) -> Edit:
-    """Another value of a setting that every rewrite pins."""
-    return Edit(f"{_SHELL}/rewrite.py", f'    "{key}": "{before}",\n', f'    "{key}": "{after}",\n')
+    """Another value of a pinned setting."""
+    return Edit(f"{_SHELL}/sessions.py", f'    "{key}": "{before}",\n', f'    "{key}": "{after}",\n')
 
 
 SEAM = (
@@ -33,7 +33,7 @@ SEAM = (
         "H7-schema",
         "the schema is that of one file (two layers: the union, and the look at what was written)",
         (
-            Edit(f"{_SHELL}/rewrite.py", '.option("mergeSchema", "true")', '.option("mergeSchema", "false")'),
+            Edit(f"{_CORE}/struct_types.py", "for struct in structs[1:]:", "for struct in structs[:0]:"),
             TYPES,
         ),
         (f"{_FIDELITY}::test_a_column_that_only_later_files_have_keeps_every_value[parquet]",),
@@ -42,24 +42,14 @@ SEAM = (
     Mutation(
         "H14-calendar",
         "ancient dates are shifted to another calendar",
-        tuple(
-            _pinned(f"spark.sql.parquet.{kind}RebaseModeIn{way}", "EXCEPTION", "CORRECTED")
-            for kind in ("datetime", "int96")
-            for way in ("Read", "Write")
-        ),
-        (f"{_SEAM}::test_ancient_dates_fail_the_unit_and_are_never_shifted",),
+        (Edit(f"{_CORE}/encoding.py", 'UNKNOWN = "EXCEPTION"', 'UNKNOWN = "corrected"'),),
+        (f"{_SEAM}::test_ancient_dates_of_two_calendars_are_left_alone",),
         "spark",
     ),
     Mutation(
         "H15-legacy",
-        "decimals are written in Spark's own encoding (what was written is looked at still: the unit is refused)",
-        (
-            Edit(
-                f"{_SHELL}/rewrite.py",
-                '"spark.sql.parquet.writeLegacyFormat": str(profile.legacy_decimals).lower(),',
-                '"spark.sql.parquet.writeLegacyFormat": "false",',
-            ),
-        ),
+        "legacy decimals have no way to be written (the unit is refused then, not changed)",
+        (Edit(f"{_CORE}/encoding.py", 'for legacy in ("false", "true")', 'for legacy in ("false",)'),),
         (f"{_FIDELITY}::test_timestamps_and_decimals_keep_their_encoding[true-TIMESTAMP_MICROS]",),
         "spark",
     ),
@@ -125,7 +115,9 @@ SEAM = (
         "pages that cannot be read are left out (three layers: the setting, and rows counted twice)",
         (
             _pinned("spark.sql.files.ignoreCorruptFiles", "false", "true"),
-            Edit(f"{_SHELL}/rewrite.py", "        if rows != expected:\n", "        if False:\n"),
+            Edit(
+                f"{_SHELL}/rewrite.py", "        if seen.rows != plan.profile.rows:\n", "        if False:\n"
+            ),
             ROWS,
         ),
         (f"{_SEAM}::test_a_page_that_cannot_be_read_fails_the_unit",),

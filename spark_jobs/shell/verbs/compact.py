@@ -14,6 +14,7 @@ from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.shell.backup import project_backup
 from spark_jobs.shell.compaction import Compaction, Written
+from spark_jobs.shell.inspection import inspected
 from spark_jobs.shell.job import Job
 from spark_jobs.shell.journal_store import Run, leave
 from spark_jobs.shell.leftovers import remove_empty_folders
@@ -31,7 +32,7 @@ def compact_table(job: Job, name: TableName) -> TableReport:
     """One table's part of the report."""
     with job.visit(name) as visit:
         if visit.options.dry_run:
-            return table_report(_look(job, name)).conclude(acted=LOOKED_AT)
+            return table_report(inspected(job.cluster, _look(job, name))).conclude(acted=LOOKED_AT)
         try:
             return _Table(job, name, visit).compact()
         except PermissionError as error:

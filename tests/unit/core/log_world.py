@@ -116,7 +116,7 @@ class MemoryFs(FileSystem):
         raise AssertionError(f"the commit log has no business with this: {arguments}")
 
     qualify = identity = open_files = touch = delete_empty = _never  # type: ignore[assignment]
-    delete_tree = trash = trash_enabled = copy_mode = _never  # type: ignore[assignment]
+    delete_tree = trash = trash_enabled = attributes = give = _never  # type: ignore[assignment]
 
 
 def failing(at: int, crash: bool, after: bool) -> Fault:

@@ -317,7 +317,6 @@ def test_what_was_written_must_be_what_was_read() -> None:
     before = footers.profile(
         [footer(rows=5, id="int64", d="fixed_len_byte_array(5) (DECIMAL(10,2))")], None, orc=False
     )
-    assert before.legacy_decimals
     footers.check_written(before, [footer(rows=5, id="int64", d="fixed_len_byte_array(5) (DECIMAL(10,2))")])
     with pytest.raises(VerificationFailed, match="5 rows were read and 4 written"):
         footers.check_written(before, [footer(rows=4, id="int64")])

@@ -50,7 +50,7 @@ def test_an_option_that_a_template_leaves_empty_is_not_given(nothing):
         ("sort_columns", "[]", "expected a list that is not empty"),
         ("target_file_size", "big", "expected a size such as 512mb, got 'big'"),
         ("older_than", "a week", "expected a duration such as 7d, got 'a week'"),
-        ("verify", "sum", "expected one of count, got 'sum'"),
+        ("verify", "sum", "expected one of count, hash, got 'sum'"),
     ],
 )
 def test_wrong_values_are_shown(key, given, message):

@@ -1,0 +1,112 @@
+"""Writes a unit again record by record, with Hadoop's own input and output formats: no type of Spark's comes between.
+
+It runs on Spark's executors, in the JVM alone. The classes come with every Spark distribution.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from spark_jobs.core.eligibility import ORC, PARQUET
+from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.shell.ports import Rewrite
+
+_NULL = "org.apache.hadoop.io.NullWritable"
+#: FileInputFormat takes its paths as one text: commas part them, and the rest are wildcards.
+_SPECIAL = re.compile(r"([,{}\[\]*?\\])")
+
+
+@dataclass(frozen=True)
+class Formats:
+    """The classes that read and write a file format."""
+
+    reader: str
+    writer: str
+    key: str
+    value: str
+
+
+_FORMATS = {
+    PARQUET: Formats(
+        "org.apache.parquet.hadoop.example.ExampleInputFormat",
+        "org.apache.parquet.hadoop.example.ExampleOutputFormat",
+        "java.lang.Void",
+        "org.apache.parquet.example.data.Group",
+    ),
+    ORC: Formats(
+        "org.apache.orc.mapreduce.OrcInputFormat",
+        "org.apache.orc.mapreduce.OrcOutputFormat",
+        _NULL,
+        "org.apache.orc.mapred.OrcStruct",
+    ),
+}
+#: Codecs as Spark calls them -> as the formats' own writers do.
+_PARQUET_CODECS = {"none": "UNCOMPRESSED", "lz4raw": "LZ4_RAW"}
+
+
+class Copier:
+    """Copies records from many files into few."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._jvm = spark._jvm
+        self._context = spark._jsc
+
+    def write(self, plan: Rewrite) -> None:
+        """Writes into the target folder. Names of its files are new: nothing that is written beside them later, or was
+        before, bears the same."""
+        formats = _FORMATS[plan.file_format]
+        conf = self._conf({**_common(plan), **_settings(plan)})
+        key, value = self._class(formats.key), self._class(formats.value)
+        records = self._context.newAPIHadoopRDD(conf, self._class(formats.reader), key, value)
+        few, staging = records.coalesce(plan.target_files), f"{plan.target}/_copy"
+        few.saveAsNewAPIHadoopFile(staging, key, value, self._class(formats.writer), conf)
+        self._move_up(staging, plan.target, conf)
+
+    def _move_up(self, staging: str, target: str, conf: Any) -> None:
+        """Output formats insist on a folder that is not there yet."""
+        hadoop = self._jvm.org.apache.hadoop.fs
+        folder = hadoop.Path(staging)
+        fs = folder.getFileSystem(conf)
+        for status in fs.listStatus(folder):
+            if not fs.rename(status.getPath(), hadoop.Path(f"{target}/{status.getPath().getName()}")):
+                raise LakekeeperError(f"{status.getPath()} could not be moved to {target}")
+        fs.delete(folder, False)
+
+    def _conf(self, settings: Mapping[str, str]) -> Any:
+        conf = self._jvm.org.apache.hadoop.conf.Configuration(self._context.hadoopConfiguration())
+        for name, value in settings.items():
+            conf.set(name, value)
+        return conf
+
+    def _class(self, name: str) -> Any:
+        return self._jvm.java.lang.Thread.currentThread().getContextClassLoader().loadClass(name)
+
+
+def _common(plan: Rewrite) -> dict[str, str]:
+    return {
+        "mapreduce.input.fileinputformat.inputdir": ",".join(
+            _SPECIAL.sub(r"\\\1", file) for file in plan.files
+        ),
+        "mapreduce.input.fileinputformat.list-status.num-threads": "16",
+        "mapreduce.output.basename": f"part-{uuid.uuid4()}",
+        "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+        **({"dfs.replication": str(plan.replication)} if plan.replication else {}),
+    }
+
+
+def _settings(plan: Rewrite) -> dict[str, str]:
+    (schema,), codec = plan.profile.schemas, plan.profile.codec
+    if plan.file_format == ORC:
+        return {"orc.mapred.output.schema": schema, "orc.compress": codec.upper()}
+    return {
+        "parquet.example.schema": schema,
+        "parquet.compression": _PARQUET_CODECS.get(codec, codec.upper()),
+        "parquet.summary.metadata.level": "NONE",
+        "parquet.enable.summary-metadata": "false",
+    }

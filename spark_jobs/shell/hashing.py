@@ -1,0 +1,77 @@
+"""A fingerprint of rows that does not depend on their order: what was read and what was written must have the same.
+
+A row's hash is Spark's xxhash64 of its columns, which skips nulls, takes -0.0 for 0.0 and an empty array for nothing:
+so each value goes in with a flag that says whether it is null, and each array with its size. The hashes of all rows are
+added up, as two halves of 32 bits, so that no sum overflows under ANSI rules below 2^31 rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, DataType, DoubleType, FloatType, MapType, StructType
+
+_LOW = 0xFFFFFFFF
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """So many rows, and the sums of the upper and the lower halves of their hashes (None: not hashed)."""
+
+    rows: int
+    upper: int | None = None
+    lower: int | None = None
+
+    @classmethod
+    def of(cls, row: Row | dict[str, int]) -> Fingerprint:
+        """From what `aggregates` computed; the sums over no rows are null."""
+        found = row.asDict() if isinstance(row, Row) else row
+        return cls(found["rows"], found.get("upper"), found.get("lower"))
+
+
+def aggregates(schema: StructType, hashed: bool) -> list[Column]:
+    """The aggregates that make a fingerprint; they can be observed in the pass that writes."""
+    rows = F.count(F.lit(1)).alias("rows")
+    if not hashed:
+        return [rows]
+    row = F.xxhash64(*[_flagged(F.col(_quoted(field.name)), field.dataType) for field in schema])
+    upper = F.sum(F.shiftrightunsigned(row, 32)).alias("upper")
+    return [rows, upper, F.sum(row.bitwiseAND(F.lit(_LOW))).alias("lower")]
+
+
+def fingerprint(frame: DataFrame, schema: StructType, hashed: bool) -> Fingerprint:
+    """In a pass of its own."""
+    first = frame.agg(*aggregates(schema, hashed)).first()
+    assert first is not None
+    return Fingerprint.of(first)
+
+
+def _flagged(column: Column, kind: DataType) -> Column:
+    return F.struct(column.isNull().alias("null"), *_parts(column, kind))
+
+
+def _parts(column: Column, kind: DataType) -> list[Column]:
+    """What is hashed of a value, as fields of a struct: hashing goes into structs and arrays by itself."""
+    if isinstance(kind, StructType):
+        fields = (_flagged(column.getField(field.name), field.dataType) for field in kind)
+        return [field.alias(f"f{number}") for number, field in enumerate(fields)]
+    if isinstance(kind, ArrayType):
+        return [F.size(column).alias("size"), F.transform(column, _element(kind.elementType)).alias("items")]
+    if isinstance(kind, MapType):
+        entries = StructType().add("key", kind.keyType).add("value", kind.valueType)
+        return _parts(F.map_entries(column), ArrayType(entries))
+    if isinstance(kind, (FloatType, DoubleType)):
+        negative = F.when(column == 0, column.cast("string").startswith("-"))
+        return [column.alias("value"), negative.alias("negative")]
+    return [column.alias("value")]
+
+
+def _element(kind: DataType) -> Callable[[Column], Column]:
+    return lambda item: _flagged(item, kind)
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"

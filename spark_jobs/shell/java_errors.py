@@ -1,0 +1,45 @@
+"""Java's exceptions as Python's, so that nothing above knows the JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from py4j.protocol import Py4JJavaError
+
+from spark_jobs.shell.ports import FileSystemError
+
+#: Java exceptions as their Python kin, so that nothing above this module knows the JVM.
+_ERRORS: dict[str, type[OSError]] = {
+    "java.io.FileNotFoundException": FileNotFoundError,
+    "java.nio.file.NoSuchFileException": FileNotFoundError,
+    "org.apache.hadoop.fs.FileAlreadyExistsException": FileExistsError,
+    "org.apache.hadoop.fs.ParentNotDirectoryException": NotADirectoryError,
+    "org.apache.hadoop.fs.PathIsNotEmptyDirectoryException": FileExistsError,
+    "org.apache.hadoop.security.AccessControlException": PermissionError,
+}
+
+
+@contextmanager
+def java_errors(what: str) -> Iterator[None]:
+    """Translates a Java exception into one line: what was tried, and the first line of why it failed."""
+    try:
+        yield
+    except Py4JJavaError as error:
+        kind = error.java_exception.getClass().getName()
+        message = (error.java_exception.getMessage() or kind).splitlines()[0]
+        raise _ERRORS.get(kind, FileSystemError)(f"{what}: {message}") from None
+
+
+def root_cause(error: Exception) -> tuple[str, str]:
+    """Class and first line of the Java exception at the bottom of an error; PySpark has classes of its own for some."""
+    java = error.java_exception if isinstance(error, Py4JJavaError) else getattr(error, "_origin", None)
+    if java is None:
+        return type(error).__name__, _first_line(str(error))
+    while java.getCause() is not None:
+        java = java.getCause()
+    return str(java.getClass().getName()), _first_line(java.getMessage() or "")
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:500]

@@ -1,0 +1,52 @@
+"""Spark sessions with settings of their own: the cluster's defaults must not decide how data is read or written."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+
+from pyspark.sql import SparkSession
+
+#: Held wherever data or schemas are read or written: fail rather than skip files, shift ancient dates or guess types.
+PINNED = {
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.files.maxRecordsPerFile": "0",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "EXCEPTION",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "EXCEPTION",
+    "spark.sql.parquet.int96RebaseModeInRead": "EXCEPTION",
+    "spark.sql.parquet.int96RebaseModeInWrite": "EXCEPTION",
+    "spark.sql.parquet.int96AsTimestamp": "true",
+    "spark.sql.parquet.int96TimestampConversion": "false",
+    "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
+    "spark.sql.parquet.binaryAsString": "false",
+    "spark.sql.parquet.fieldId.read.enabled": "false",
+    "spark.sql.parquet.mergeSchema": "false",
+    "spark.sql.orc.impl": "native",
+    "spark.sql.orc.mergeSchema": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.caseSensitive": "false",
+}
+
+
+class Sessions:
+    """One session for each set of settings: units side by side must not share them."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._made: dict[tuple[tuple[str, str], ...], SparkSession] = {}
+        self._lock = threading.Lock()
+
+    def get(self, settings: Mapping[str, str] | None = None) -> SparkSession:
+        """The session with these settings on top of the pinned ones."""
+        key = tuple(sorted((settings or {}).items()))
+        with self._lock:
+            if key not in self._made:
+                self._made[key] = _configured(self._spark.newSession(), {**PINNED, **dict(key)})
+            return self._made[key]
+
+
+def _configured(session: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+    for key, value in settings.items():
+        session.conf.set(key, value)
+    return session

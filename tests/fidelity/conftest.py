@@ -1,0 +1,33 @@
+"""The matrix is played once for each session of Spark; its counts are printed at the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.fidelity import matrix
+from tests.spark.toolbox import Jobs
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture
+def jobs(spark: SparkSession, tmp_path: Path) -> Jobs:
+    return Jobs(spark, tmp_path)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """N identical, M refused, 0 different."""
+    if not matrix.COUNTS:
+        return
+    counts = dict(matrix.COUNTS)
+    identical, different = counts.pop("identical", 0), counts.pop("different", 0)
+    codes = ", ".join(f"{code} {number}" for code, number in sorted(counts.items()))
+    refused = sum(counts.values())
+    terminalreporter.write_line(
+        f"fidelity: {identical + different + refused} cells: {identical} identical, {refused} refused"
+        f" ({codes}), {different} different"
+    )

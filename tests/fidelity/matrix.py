@@ -1,0 +1,159 @@
+"""The matrix: writers x columns x layouts. Each cell is a unit of small files that is compacted once."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.fidelity import arrow, reading, spark_columns
+from tests.spark.toolbox import Jobs
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+COUNTS: Counter[str] = Counter()
+LAYOUTS = ("flat", "partitioned")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One column of one writer in one layout."""
+
+    writer: str
+    column: str
+    layout: str
+
+    @property
+    def file_format(self) -> str:
+        return "orc" if "orc" in self.writer else "parquet"
+
+    @property
+    def slug(self) -> str:
+        return re.sub(r"\W+", "_", f"{self.writer}_{self.column}")
+
+    def __str__(self) -> str:
+        return f"{self.writer}-{self.column}-{self.layout}"
+
+
+def _writers() -> Iterator[tuple[str, str]]:
+    yield from (("arrow parquet", column) for column in [*arrow.ORDINARY, *arrow.PARQUET_ONLY])
+    yield from (("arrow orc", column) for column in arrow.ORDINARY)
+    yield from (("spark parquet default", column) for column in spark_columns.COMMON)
+    for mode in list(spark_columns.PARQUET_MODES)[1:]:
+        yield from (
+            (f"spark parquet {mode}", column) for column in ("timestamp", "decimal 9", "array", "nested")
+        )
+        yield f"spark parquet {mode}", "all types"
+    for mode in spark_columns.ANCIENT:
+        yield from ((f"spark parquet {mode}", column) for column in spark_columns.ANCIENT_COLUMNS)
+    yield from (("spark orc", column) for column in [*spark_columns.COMMON, "all types"])
+    for file_format in ("parquet", "orc"):
+        yield from ((f"hive {file_format}", column) for column in spark_columns.HIVE)
+
+
+CELLS = [Cell(*writer, layout) for writer in _writers() for layout in LAYOUTS]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a cell, and what an independent reader found before and after."""
+
+    unit: dict[str, Any]
+    foreseen: dict[str, Any]
+    before: tuple[list[str], dict[str, str]]
+    after: tuple[list[str], dict[str, str]]
+    untouched: bool
+
+
+class Matrix:
+    """Writes all cells, compacts them in one job, and reads them before and after."""
+
+    def __init__(self, spark: SparkSession, jobs: Jobs, database: str, root: Path) -> None:
+        self._spark, self._jobs, self._database, self._root = spark, jobs, database, root
+
+    def play(self) -> dict[Cell, Outcome]:
+        for cell in CELLS:
+            self._write(cell)
+        self._declare()
+        before = {cell: self._seen(cell) for cell in CELLS}
+        foreseen = self._units("analyze")
+        found = self._units("compact")
+        after = {cell: self._seen(cell) for cell in CELLS}
+        return {
+            cell: Outcome(
+                found[self._key(cell)],
+                foreseen[self._key(cell)],
+                before[cell][:2],
+                after[cell][:2],
+                before[cell][2] == after[cell][2],
+            )
+            for cell in CELLS
+        }
+
+    def _units(self, verb: str) -> dict[tuple[str, str | None], dict[str, Any]]:
+        report = self._jobs(verb, "--tables", ",".join(sorted({self._key(cell)[0] for cell in CELLS})))
+        return {
+            (table["table"], unit["unit"].get("cell")): unit
+            for table in report["tables"]
+            for unit in table["units"] or [{**table, "unit": {}}]
+        }
+
+    def _key(self, cell: Cell) -> tuple[str, str | None]:
+        if cell.layout == "flat":
+            return f"{self._database}.flat_{cell.slug}".lower(), None
+        return f"{self._database}.parts_{cell.file_format}".lower(), cell.slug
+
+    def folder(self, cell: Cell) -> Path:
+        if cell.layout == "flat":
+            return self._root / "flat" / cell.slug
+        return self._root / f"parts_{cell.file_format}" / f"cell={cell.slug}"
+
+    def _seen(self, cell: Cell) -> tuple[list[str], dict[str, str], dict[str, int]]:
+        folder = self.folder(cell)
+        names = {path.name: path.stat().st_mtime_ns for path in reading.data(folder)}
+        return reading.rows(folder), reading.physical(folder), names
+
+    def _write(self, cell: Cell) -> None:
+        folder, (writer, *_) = self.folder(cell), cell.writer.split()
+        if writer == "arrow":
+            column = {**arrow.ORDINARY, **arrow.PARQUET_ONLY}[cell.column]
+            (arrow.write_orc if cell.file_format == "orc" else arrow.write_parquet)(folder, column)
+        elif writer == "hive":
+            table = f"{self._database}.written_{cell.layout}_{cell.slug}"
+            spark_columns.write_by_hive(self._spark, table, f"file:{folder}", cell.column, cell.file_format)
+        else:
+            self._by_spark(cell, folder)
+
+    def _by_spark(self, cell: Cell, folder: Path) -> None:
+        mode = cell.writer.split()[-1]
+        sql = {
+            **spark_columns.COMMON,
+            **spark_columns.ANCIENT_COLUMNS,
+            "all types": spark_columns.ALL_TYPES,
+        }[cell.column]
+        settings = {
+            **spark_columns.PARQUET_MODES.get(mode, {}),
+            **(spark_columns.ANCIENT[mode] if cell.column.startswith("ancient") else {}),
+        }
+        spark_columns.write(self._spark, f"file:{folder}", sql, cell.file_format, settings)
+
+    def _declare(self) -> None:
+        """The metastore's columns do not matter here: what is kept is what the files hold."""
+        for cell in CELLS:
+            table, _ = self._key(cell)
+            if cell.layout == "flat":
+                self._spark.sql(
+                    f"CREATE EXTERNAL TABLE {table} (id BIGINT, v STRING) STORED AS {cell.file_format}"
+                    f" LOCATION 'file:{self.folder(cell)}'"
+                )
+        for file_format in ("parquet", "orc"):
+            table = f"{self._database}.parts_{file_format}"
+            self._spark.sql(
+                f"CREATE EXTERNAL TABLE {table} (id BIGINT, v STRING) PARTITIONED BY (cell STRING)"
+                f" STORED AS {file_format} LOCATION '{(self._root / f'parts_{file_format}').as_uri()}'"
+            )
+            self._spark.sql(f"MSCK REPAIR TABLE {table}")

@@ -1,0 +1,54 @@
+"""The fingerprint of rows tells apart what Spark's own hash takes for the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: Pairs of rows that differ, as SQL; the columns of a pair have the same types.
+DIFFERENT = {
+    "null in another column": ("NULL AS a, 5 AS b", "5 AS a, NULL AS b"),
+    "null at another place": ("array(1, NULL, 2) AS a", "array(NULL, 1, 2) AS a"),
+    "empty or null": ("CAST(array() AS ARRAY<INT>) AS a", "CAST(NULL AS ARRAY<INT>) AS a"),
+    "null or an array of null": ("array(CAST(NULL AS INT)) AS a", "CAST(NULL AS ARRAY<INT>) AS a"),
+    "signs of zero": ("0.0D AS a", "-0.0D AS a"),
+    "signs of zero, nested": ("array(named_struct('x', 0.0F)) AS a", "array(named_struct('x', -0.0F)) AS a"),
+    "where arrays end": ("array(array(1), array(2)) AS a", "array(array(1, 2)) AS a"),
+    "struct or its fields": ("named_struct('x', CAST(NULL AS INT)) AS a", "CAST(NULL AS STRUCT<x:INT>) AS a"),
+    "values of a map": ("map('k', 1) AS a", "map('k', 2) AS a"),
+    "null in a map": ("map('k', CAST(NULL AS INT)) AS a", "CAST(map() AS MAP<STRING,INT>) AS a"),
+    "where strings end": ("'ab' AS a, 'c' AS b", "'a' AS a, 'bc' AS b"),
+    "a microsecond": (
+        "TIMESTAMP'2024-01-01 00:00:00.000001' AS a",
+        "TIMESTAMP'2024-01-01 00:00:00.000002' AS a",
+    ),
+}
+
+
+@pytest.mark.parametrize("pair", DIFFERENT.values(), ids=list(DIFFERENT))
+def test_rows_that_differ_are_told_apart(spark: SparkSession, pair: tuple[str, str]) -> None:
+    first, second = (_fingerprint(spark, f"SELECT {columns}") for columns in pair)
+    assert first != second
+
+
+def test_neither_order_nor_partitions_matter_and_twice_is_not_once(spark: SparkSession) -> None:
+    query = "SELECT id, concat('v', id) AS v, IF(id % 3 = 0, NULL, map('k', id)) AS m FROM range(1000)"
+    one = _fingerprint(spark, f"{query} ORDER BY v")
+    assert one == _fingerprint(spark, f"SELECT /*+ REPARTITION(7) */ * FROM ({query})")
+    assert one.rows == 1000
+    assert one != _fingerprint(spark, f"{query} UNION ALL {query}")
+
+
+def test_no_rows_have_a_fingerprint_too(spark: SparkSession) -> None:
+    assert _fingerprint(spark, "SELECT id FROM range(0)").rows == 0
+
+
+def _fingerprint(spark: SparkSession, query: str):
+    from spark_jobs.shell.hashing import fingerprint
+
+    frame = spark.sql(query)
+    return fingerprint(frame, frame.schema, hashed=True)

@@ -1,0 +1,34 @@
+"""Every value and every physical type: identical after a compaction, or the unit was refused. Nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.fidelity.matrix import CELLS, COUNTS, Cell, Matrix, Outcome
+from tests.spark.toolbox import Jobs
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="module")
+def played(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[Cell, Outcome]]:
+    root = tmp_path_factory.mktemp("matrix")
+    spark.sql(f"CREATE DATABASE fidelity LOCATION '{(root / 'db').as_uri()}'")
+    yield Matrix(spark, Jobs(spark, root), "fidelity", root).play()
+    spark.sql("DROP DATABASE fidelity CASCADE")
+
+
+@pytest.mark.parametrize("cell", CELLS, ids=str)
+def test_identical_or_refused(played: dict[Cell, Outcome], cell: Cell) -> None:
+    outcome = played[cell]
+    same = outcome.before == outcome.after
+    refused = outcome.unit["outcome"] == "skipped"
+    COUNTS[outcome.unit["code"] if refused else "identical" if same else "different"] += 1
+    print(cell, outcome.unit["outcome"], outcome.unit["code"], outcome.unit["reason"])
+    assert same
+    assert (outcome.unit["outcome"], outcome.untouched) in (("compacted", False), ("skipped", True))
+    assert outcome.foreseen["code"] == outcome.unit["code"]

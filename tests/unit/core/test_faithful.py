@@ -1,0 +1,139 @@
+"""What a rewrite must keep: columns of many files, calendars, attributes. Pure."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from spark_jobs.core import footers, struct_types
+from spark_jobs.core.attributes import GROUP, OWNER, Attributes, Lack, judge, usual
+from spark_jobs.core.encoding import Calendar, calendar_settings
+from spark_jobs.core.errors import Refusal
+from spark_jobs.core.footers import Footer
+
+
+def struct(*fields: tuple[str, Any], nullable: bool = True) -> str:
+    rows = [{"name": n, "type": t, "nullable": nullable, "metadata": {"note": 1}} for n, t in fields]
+    return json.dumps({"type": "struct", "fields": rows})
+
+
+def names(text: str) -> list[str]:
+    return [field["name"] for field in json.loads(text)["fields"]]
+
+
+class TestUnion:
+    def test_columns_of_all_files_in_the_order_of_the_first(self) -> None:
+        found = struct_types.union(
+            [struct(("a", "long"), ("b", "string")), struct(("a", "long"), ("c", "date"))]
+        )
+        assert names(found) == ["a", "b", "c"]
+        assert "note" not in found
+
+    def test_where_files_disagree_the_order_is_the_metastores(self) -> None:
+        texts = [struct(("a", "long"), ("b", "long")), struct(("B", "long"), ("A", "long"), ("x", "long"))]
+        assert names(struct_types.union(texts, ["b", "a"])) == ["b", "a", "x"]
+
+    def test_nested_columns_are_united_too(self) -> None:
+        nested = [json.loads(struct((name, "long"))) for name in ("a", "b")]
+        arrays = [{"type": "array", "elementType": kind, "containsNull": False} for kind in nested]
+        maps = [
+            {"type": "map", "keyType": "string", "valueType": kind, "valueContainsNull": True}
+            for kind in arrays
+        ]
+        (field,) = json.loads(struct_types.union([struct(("m", kind)) for kind in maps]))["fields"]
+        assert [f["name"] for f in field["type"]["valueType"]["elementType"]["fields"]] == ["a", "b"]
+
+    def test_two_types_of_one_column_are_a_conflict(self) -> None:
+        with pytest.raises(Refusal, match="column 'a' is long in one file and string in another"):
+            struct_types.union([struct(("a", "long")), struct(("A", "string"))])
+
+    def test_what_one_file_lacks_may_be_null(self) -> None:
+        texts = [struct(("a", "long"), ("b", "long"), nullable=False), struct(("a", "long"), nullable=False)]
+        fields = json.loads(struct_types.union(texts))["fields"]
+        assert [field["nullable"] for field in fields] == [False, True]
+        assert '"nullable": false' not in struct_types.nullable(texts[0])
+
+
+def spark(version: str, *marks: str, zone: str = "UTC") -> Footer:
+    keys = {"org.apache.spark.version": version, **dict.fromkeys(marks, "")}
+    zoned = {"org.apache.spark.timeZone": zone} if marks else {}
+    return Footer("f", 1, {}, {"d": "int32 (DATE)"}, {**keys, **zoned})
+
+
+LEGACY = "org.apache.spark.legacyDateTime"
+
+
+@pytest.mark.parametrize(
+    ("found", "calendar", "zone"),
+    [
+        ([spark("3.5.1"), spark("4.0.0")], Calendar.PROLEPTIC, None),
+        ([spark("3.5.1", LEGACY), spark("3.2.0", LEGACY)], Calendar.HYBRID, "UTC"),
+        ([spark("3.5.1", LEGACY), spark("3.5.1", LEGACY, zone="Asia/Tokyo")], Calendar.UNKNOWN, None),
+        ([spark("3.5.1", LEGACY), spark("3.5.1")], Calendar.UNKNOWN, None),
+        ([spark("2.4.8")], Calendar.UNKNOWN, None),
+        (
+            [Footer("f", 1, {}, {}, {}, created_by="parquet-cpp-arrow version 20.0.0")],
+            Calendar.PROLEPTIC,
+            None,
+        ),
+        ([Footer("f", 1, {}, {}, {}, created_by="parquet-mr version 1.10.0")], Calendar.UNKNOWN, None),
+    ],
+)
+def test_the_calendar_is_what_all_footers_say(
+    found: list[Footer], calendar: Calendar, zone: str | None
+) -> None:
+    profile = footers.profile(found, None, orc=False)
+    assert (profile.calendar, profile.zone) == (calendar, zone)
+
+
+def test_ancient_dates_are_read_and_written_in_one_calendar() -> None:
+    settings = calendar_settings(Calendar.HYBRID, Calendar.UNKNOWN, "Asia/Tokyo")
+    assert {settings[f"spark.sql.parquet.datetimeRebaseModeIn{way}"] for way in ("Read", "Write")} == {
+        "LEGACY"
+    }
+    assert {settings[f"spark.sql.parquet.int96RebaseModeIn{way}"] for way in ("Read", "Write")} == {
+        "EXCEPTION"
+    }
+    assert settings["spark.sql.session.timeZone"] == "Asia/Tokyo"
+
+
+@pytest.mark.parametrize(
+    ("leaves", "writer", "meant"),
+    [
+        ({"d": "int32 (DATE)"}, {"writer.time.zone": "UTC"}, True),
+        ({"d": "int32 (DATE)"}, {"pandas": "{}"}, False),
+        ({"d": "int32"}, {"org.apache.spark.version": "3.5.1"}, False),
+        (
+            {"l.list.element": "repeated int64 (TIMESTAMP(MICROS,true))"},
+            {"org.apache.spark.version": "3.5.1"},
+            True,
+        ),
+    ],
+)
+def test_notes_on_dates_count_where_there_are_dates(
+    leaves: dict[str, str], writer: dict[str, str], meant: bool
+) -> None:
+    assert footers.profile([Footer("f", 1, {}, leaves, writer)], None, orc=False).meant is meant
+
+
+class TestAttributes:
+    LACKS = (Lack(OWNER, "you are not a superuser"), Lack(GROUP, "you are not in it"))
+
+    def test_the_owner_alone_is_dispensable(self) -> None:
+        assert judge(self.LACKS[:1], None, "/t") == ["the owner of /t is not kept: you are not a superuser"]
+        with pytest.raises(
+            Refusal, match=r"ATTRIBUTES: the group of /t cannot be given .* 'attributes: warn'"
+        ):
+            judge(self.LACKS, None, "/t")
+
+    def test_all_may_be_required_or_none(self) -> None:
+        assert len(judge(self.LACKS, "warn", "/t")) == 2
+        with pytest.raises(Refusal, match="the owner of /t"):
+            judge(self.LACKS, "require", "/t")
+
+    def test_most_files_decide(self) -> None:
+        one, other = Attributes(0o640, owner="etl"), Attributes(0o644, owner="etl")
+        assert usual([one, other, one]) == (one, True)
+        assert usual([other, other]) == (other, False)
