@@ -54,6 +54,8 @@ SUITES = (
     Suite("mutation", "mutation", "spark-3.5", ("tests/mutation",), measured=False),
     Suite("spark 3.5", "spark", "spark-3.5", ("tests/spark",)),
     Suite("spark 4.3", "spark", "spark-4.3", ("tests/spark",)),
+    Suite("fidelity 3.5", "spark", "spark-3.5", ("tests/fidelity",), measured=False),
+    Suite("fidelity 4.3", "spark", "spark-4.3", ("tests/fidelity",), measured=False),
     Suite("spark 3.3 smoke", "spark", "spark-3.3", ("tests/spark",), ("-m", "smoke")),
     Suite("soak", "spark", "spark-3.5", ("tests/soak",), measured=False),
     Suite("airflow 3.3", "airflow", "airflow-3.3", ("tests/airflow",)),
