@@ -64,7 +64,7 @@ class Encoder:
         months = "explode(sequence(DATE'1950-01-01', DATE'2037-12-01', INTERVAL 1 MONTH)) AS day"
         frame = self._spark.sql(f"SELECT {months}").selectExpr("CAST(day AS TIMESTAMP) AS t")
         offset = f"unix_timestamp(to_utc_timestamp(t, '{zone}')) - unix_timestamp(t)"
-        return frame.selectExpr(f"{offset} AS offset").distinct().count() == 1
+        return bool(frame.selectExpr(f"{offset} AS offset").distinct().count() == 1)
 
     def _candidates(self, profile: Profile, file_format: str) -> Iterator[tuple[Encoding, Leaves]]:
         """What Spark would write, setting by setting; as it is by itself first."""

@@ -19,6 +19,10 @@ _REPLICATED = "REPLICATION"
 _USER_XATTRS = ("user.", "trusted.")
 
 
+#: What servers say of a question that they do not know, or that was switched off.
+_UNKNOWN = ("Unknown method", "disabled", "not support")
+
+
 class HadoopAttributes:
     """Attributes of the paths of one JVM's file systems."""
 
@@ -115,8 +119,7 @@ def _known(ask: Callable[[], Any]) -> Any:
         if isinstance(error, Py4JError) and not isinstance(error, Py4JJavaError):
             return None  # this file system's class has no such method
         kind, text = root_cause(error)
-        unknown = "UnsupportedOperation" in kind or "NoSuchMethod" in kind + text
-        if unknown or "disabled" in text or "not support" in text:
+        if "UnsupportedOperation" in kind or any(word in text for word in _UNKNOWN):
             return None
         raise
 
