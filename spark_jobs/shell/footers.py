@@ -49,6 +49,7 @@ class FooterReader:
         self._conf = spark._jsc.hadoopConfiguration()
         self._mapper = _footer_mapper(self._jvm)
         self._types = SparkTypes(spark)
+        self._orc_readings: dict[str, Reading] = {}
 
     def read(self, files: Sequence[str], file_format: str) -> list[Footer]:
         """One Footer per file URI; raises OSError for a file that has none."""
@@ -105,9 +106,15 @@ class FooterReader:
                     {},
                     schema.toString(),
                 )
-                return _with(footer, self._types.of_orc(schema))
+                return _with(footer, self._orc_reading(schema))
             finally:
                 reader.close()
+
+    def _orc_reading(self, schema: Any) -> Reading:
+        text = str(schema.toString())
+        if text not in self._orc_readings:
+            self._orc_readings[text] = self._types.of_orc(schema)
+        return self._orc_readings[text]
 
 
 def _parquet_footer(row: dict[str, Any]) -> Footer:

@@ -44,19 +44,27 @@ class Rewriter:
             raise _explained(error) from error
 
     def _write(self, plan: Rewrite) -> Sequence[str]:
-        frame, schema = self._frame(plan, plan.files), _schema(plan)
-        seen = Observation()
-        frame = _sorted(frame, plan, schema)
-        frame = _as_declared(frame, schema) if plan.encoding.exact else frame
-        counted = frame.observe(seen, *aggregates(schema, plan.hashed))
+        schema, seen = _schema(plan), Observation()
+        frame = self._observed(self._frame(plan, plan.files), seen, plan, schema)
         options = {
             "compression": plan.profile.codec,
             "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
             **({"dfs.replication": str(plan.replication)} if plan.replication else {}),
         }
-        counted.write.format(plan.file_format).options(**options).mode("append").save(plan.target)
+        frame.write.format(plan.file_format).options(**options).mode("append").save(plan.target)
         self._compare(plan, Fingerprint.of(seen.get))
         return []
+
+    def _observed(self, frame: DataFrame, seen: Observation, plan: Rewrite, schema: StructType) -> DataFrame:
+        """The rows as they will be written, observed as they are read, before anything of ours is done to them. Sorting
+        into several files looks at them twice, and what Spark is told of nulls cuts an observation off: then it comes
+        last."""
+        wanted = aggregates(schema, plan.hashed)
+        if plan.encoding.exact:
+            return _as_declared(_sorted(frame, plan, schema), schema).observe(seen, *wanted)
+        if plan.sort_columns and plan.target_files > 1:
+            return _sorted(frame, plan, schema).observe(seen, *wanted)
+        return _sorted(frame.observe(seen, *wanted), plan, schema)
 
     def _copy(self, plan: Rewrite) -> Sequence[str]:
         self._copier.write(plan)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.harness.fixtures import Database
+from tests.spark.toolbox import Jobs, data_files, many, only
+
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 #: Pairs of rows that differ, as SQL; the columns of a pair have the same types.
 DIFFERENT = {
@@ -52,3 +55,26 @@ def _fingerprint(spark: SparkSession, query: str):
 
     frame = spark.sql(query)
     return fingerprint(frame, frame.schema, hashed=True)
+
+
+def test_a_value_that_was_written_as_another_fails_the_unit(
+    spark: SparkSession, jobs: Jobs, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a faulty writer would: the rows and their types are right, and one value is not."""
+    from spark_jobs.shell import rewrite
+
+    many(spark, database.location("t"), "SELECT id, concat('v', id) AS v FROM range(40)", 4)
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {database}.t (id BIGINT, v STRING) STORED AS PARQUET"
+        f" LOCATION '{database.location('t')}'"
+    )
+    before, honest = data_files(database.path / "t"), rewrite._sorted
+
+    def faulty(frame: DataFrame, *rest: Any) -> DataFrame:
+        return honest(frame, *rest).selectExpr("id", "IF(id = 7, 'w7', v) AS v")
+
+    monkeypatch.setattr(rewrite, "_sorted", faulty)
+    (unit,) = only(jobs("compact", "--table", f"{database}.t", "--verify", "hash"))["units"]
+    assert (unit["outcome"], data_files(database.path / "t")) == ("failed", before)
+    assert "what was written is not what was read" in unit["reason"]
+    assert [u["outcome"] for u in only(jobs("compact", "--table", f"{database}.t"))["units"]] == ["compacted"]
