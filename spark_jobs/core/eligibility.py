@@ -3,12 +3,13 @@ section 6)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from spark_jobs.core.errors import Refusal
 
-PARQUET, ORC = "parquet", "orc"
+PARQUET, ORC, TEXT, AVRO, SEQUENCE = "parquet", "orc", "text", "avro", "sequencefile"
 #: Input format and SerDe must both be known: Hudi, for one, uses the Parquet SerDe under an input format of its own.
 _FORMATS = {
     (
@@ -16,7 +17,33 @@ _FORMATS = {
         "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe",
     ): PARQUET,
     ("org.apache.hadoop.hive.ql.io.orc.OrcInputFormat", "org.apache.hadoop.hive.ql.io.orc.OrcSerde"): ORC,
+    (
+        "org.apache.hadoop.hive.ql.io.avro.AvroContainerInputFormat",
+        "org.apache.hadoop.hive.serde2.avro.AvroSerDe",
+    ): AVRO,
+    (
+        "org.apache.hadoop.mapred.SequenceFileInputFormat",
+        "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe",
+    ): SEQUENCE,
+    **{
+        ("org.apache.hadoop.mapred.TextInputFormat", serde): TEXT
+        for serde in (
+            "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe",
+            "org.apache.hadoop.hive.serde2.OpenCSVSerde",
+            "org.apache.hadoop.hive.serde2.JsonSerDe",
+            "org.apache.hive.hcatalog.data.JsonSerDe",
+            "org.apache.hadoop.hive.serde2.RegexSerDe",
+        )
+    },
 }
+#: What `STORED AS` of a format puts beside its input format.
+OUTPUT_FORMATS = {
+    TEXT: "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
+    AVRO: "org.apache.hadoop.hive.ql.io.avro.AvroContainerOutputFormat",
+    SEQUENCE: "org.apache.hadoop.hive.ql.io.HiveSequenceFileOutputFormat",
+}
+#: Encodings in which a line ends where its bytes say so.
+_ASCII_LIKE = re.compile(r"utf-?8|us-ascii|iso-8859-\d+|windows-125\d|gbk|gb18030|euc-\w+", re.IGNORECASE)
 #: File systems on which a directory rename is atomic.
 _SCHEMES = ("hdfs", "viewfs", "file")
 _PROVIDERS = {"iceberg": "ICEBERG", "delta": "DELTA", "hudi": "HUDI", "paimon": "PAIMON"}
@@ -125,9 +152,27 @@ def check_storage(storage: Storage, what: str) -> str:
     if storage.format is None:
         raise Refusal(
             "SERDE",
-            f"{what} is stored as {storage.input_format} with {storage.serde}; only Parquet and ORC are compacted",
+            f"{what} is stored as {storage.input_format} with {storage.serde}; compacted are Parquet, ORC, Avro, text"
+            " and sequence files",
         )
     return storage.format
+
+
+def check_lines(facts: TableFacts, storage: Storage, what: str) -> None:
+    """Raises Refusal for a text table whose files are more than lines: a header would end up among the rows."""
+    if storage.format != TEXT:
+        return
+    known = {**facts.properties, **storage.properties}
+    for key in ("skip.header.line.count", "skip.footer.line.count"):
+        if known.get(key, "0").strip() != "0":
+            raise Refusal("HEADER", f"each file of {what} has lines that are no rows ({key}={known[key]})")
+    encoding, delimiter = known.get("serialization.encoding", "utf-8"), known.get("line.delim", "\n")
+    if (
+        not _ASCII_LIKE.match(encoding)
+        or delimiter not in ("\n", "10")
+        or "textinputformat.record.delimiter" in known
+    ):
+        raise Refusal("ENCODING", f"the lines of {what} are not plain ({encoding}, delimiter {delimiter!r})")
 
 
 def positional(facts: TableFacts) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from spark_jobs.core import struct_types
+from spark_jobs.core.eligibility import ORC, PARQUET
 from spark_jobs.core.encoding import Calendar
 from spark_jobs.core.errors import Refusal, VerificationFailed
 
@@ -17,7 +18,6 @@ Leaves = Mapping[str, str]
 
 #: Parquet's names of codecs -> Spark's.
 _PARQUET_CODECS = {"LZ4_RAW": "lz4raw"}
-_ORC_CODECS = {"NONE": "none"}
 #: What writers note in a footer of how their dates and timestamps are meant.
 _MEANINGS = re.compile(
     r"org\.apache\.spark\..*|writer\.(time\.zone|date\.proleptic|zone\.conversion\.legacy)\Z"
@@ -28,14 +28,14 @@ _TEMPORAL = re.compile(r"(repeated )?(int96\b|.*\((DATE|TIMESTAMP)|timestamp|dat
 
 @dataclass(frozen=True)
 class Footer:
-    """One file's footer. `codecs` maps codec -> compressed bytes; `writer` holds the writer's key-value metadata.
+    """One file's footer, or what its head says; `rows` is None in formats that do not count them.
 
-    `schema` is the file's own, to the letter; `struct` is it as Spark reads it, in JSON, or None where Spark cannot,
-    and then `problem` says why.
+    `codecs` maps codec -> compressed bytes; `writer` holds the writer's key-value metadata. `schema` is the file's own,
+    to the letter; `struct` is it as Spark reads it, in JSON, or None where Spark cannot, and then `problem` says why.
     """
 
     name: str
-    rows: int
+    rows: int | None
     codecs: Mapping[str, int]
     leaves: Leaves
     writer: Mapping[str, str]
@@ -55,7 +55,7 @@ class Profile:
     ancient ones are counted, and `zone` where, if Spark wrote them so that it matters.
     """
 
-    rows: int
+    rows: int | None
     codec: str
     leaves: Leaves
     uniform: bool
@@ -74,17 +74,17 @@ class Profile:
 
 
 def profile(
-    footers: Sequence[Footer], declared_codec: str | None, orc: bool, columns: Iterable[str] = ()
+    footers: Sequence[Footer], declared_codec: str | None, file_format: str, columns: Iterable[str] = ()
 ) -> Profile:
     """Reconciles all footers of a unit; raises Refusal where one schema cannot hold them all. `columns` are the
     metastore's, in their order."""
     leaves = _union(footers)
     _check_int96(footers)
-    codec, warnings = _codec(footers, declared_codec, orc)
+    codec, warnings = _codec(footers, declared_codec, file_format)
     problem = next((footer.problem for footer in footers if footer.problem), None)
     structs = dict.fromkeys(footer.struct for footer in footers if footer.struct)
     return Profile(
-        rows=sum(f.rows for f in footers),
+        rows=_rows(footers),
         codec=codec,
         leaves=leaves,
         uniform=len({tuple(f.leaves.items()) for f in footers}) == 1,
@@ -97,6 +97,11 @@ def profile(
         zone=_zone(footers),
         warnings=warnings,
     )
+
+
+def _rows(footers: Iterable[Footer]) -> int | None:
+    counts = [footer.rows for footer in footers]
+    return None if None in counts else sum(count for count in counts if count is not None)
 
 
 def _calendar(footers: Sequence[Footer], legacy_mark: str) -> Calendar:
@@ -147,25 +152,32 @@ def _check_int96(footers: Iterable[Footer]) -> None:
             )
 
 
-def _codec(footers: Iterable[Footer], declared: str | None, orc: bool) -> tuple[str, tuple[str, ...]]:
+def _codec(footers: Iterable[Footer], declared: str | None, file_format: str) -> tuple[str, tuple[str, ...]]:
     """The declared codec, or the one that most bytes have; never the session's default."""
     sizes: Counter[str] = Counter()
     for footer in footers:
         sizes.update(footer.codecs)
-    names = _ORC_CODECS if orc else _PARQUET_CODECS
-    seen = [(names.get(codec, codec.lower()), size) for codec, size in sizes.most_common()]
+    seen = [(_codec_name(codec, file_format), size) for codec, size in sizes.most_common()]
     if declared:
         declared = declared.lower()
         others = [codec for codec, _ in seen if codec != declared]
         warning = f"the table declares {declared}, its files are {', '.join(others)} too; the declared codec is used"
         return declared, ((warning,) if others else ())
     mixed = f"files of several codecs ({', '.join(c for c, _ in seen)}); the one with most bytes is used"
-    return (seen[0][0] if seen else "none" if orc else "uncompressed"), ((mixed,) if len(seen) > 1 else ())
+    nothing = "uncompressed" if file_format == PARQUET else "none"
+    return (seen[0][0] if seen else nothing), ((mixed,) if len(seen) > 1 else ())
+
+
+def _codec_name(codec: str, file_format: str) -> str:
+    """As Spark's writers take it; formats of Hadoop's own have classes for names."""
+    if file_format == PARQUET:
+        return _PARQUET_CODECS.get(codec, codec.lower())
+    return codec.lower() if file_format == ORC else codec
 
 
 def check_written(before: Profile, written: Sequence[Footer]) -> None:
     """What was written must have as many rows and the same physical types as what was read."""
-    rows = sum(f.rows for f in written)
+    rows = _rows(written)
     if rows != before.rows:
         raise VerificationFailed(f"{before.rows} rows were read and {rows} written")
     after: dict[str, str] = {}

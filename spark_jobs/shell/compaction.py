@@ -124,15 +124,15 @@ class Compaction:
         clothes = Clothes.of(self._cluster.fs, live, before)
         self._cluster.fs.mkdirs(new)
         warnings = clothes.dress_folder(new, self._table.options.attributes)
-        warnings += self._cluster.rewriter.write(
-            self._plan(survey, before, found, new, clothes.file.replication)
-        )
+        plan = self._plan(survey, before, found, new, clothes.file.replication)
+        rewritten = self._cluster.rewriter.write(plan)
         self._copy_markers(live, before, new)
         warnings += clothes.dress_files(new, self._table.options.attributes)
         compacted = list_unit(self._cluster.fs, new)
         footers.check_written(found.profile, read_footers(self._cluster, self._table, new, compacted))
-        swap = self._prepare(survey, before, compacted, found.profile)
-        return Written(survey, swap, found.profile, warnings=tuple([*found.profile.warnings, *warnings]))
+        swap = self._prepare(survey, before, compacted, rewritten.rows)
+        said = (*found.profile.warnings, *rewritten.warnings, *warnings)
+        return Written(survey, swap, found.profile, warnings=said)
 
     def _plan(
         self, survey: UnitSurvey, before: Manifest, found: Inspection, new: str, replication: int | None
@@ -164,7 +164,7 @@ class Compaction:
         for name in (f.name for f in before.files if f.name in MARKERS):
             fs.create(f"{new}/{name}", fs.read(f"{live}/{name}"))
 
-    def _prepare(self, survey: UnitSurvey, before: Manifest, compacted: Manifest, profile: Profile) -> Swap:
+    def _prepare(self, survey: UnitSurvey, before: Manifest, compacted: Manifest, rows: int) -> Swap:
         """The intent, with the identities of both directories. All parents are made here, never later."""
         fs, unit = self._cluster.fs, survey.unit
         live_id, new_id = fs.identity(unit.location), fs.identity(self._run.path(self._new(survey)))
@@ -181,7 +181,7 @@ class Compaction:
             new_id=new_id,
             originals=before,
             compacted=compacted,
-            rows=profile.rows,
+            rows=rows,
         )
         self._make_parents(swap)
         return swap

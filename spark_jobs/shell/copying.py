@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.core.eligibility import ORC, PARQUET
+from spark_jobs.core.eligibility import AVRO, ORC, PARQUET, SEQUENCE
 from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.shell.heads import SEPARATOR
 from spark_jobs.shell.ports import Rewrite
 
+_COMPRESS = "mapreduce.output.fileoutputformat.compress"
 _NULL = "org.apache.hadoop.io.NullWritable"
 #: FileInputFormat takes its paths as one text: commas part them, and the rest are wildcards.
 _SPECIAL = re.compile(r"([,{}\[\]*?\\])")
@@ -45,6 +47,12 @@ _FORMATS = {
         _NULL,
         "org.apache.orc.mapred.OrcStruct",
     ),
+    AVRO: Formats(
+        "org.apache.avro.mapreduce.AvroKeyInputFormat",
+        "org.apache.avro.mapreduce.AvroKeyOutputFormat",
+        "org.apache.avro.mapred.AvroKey",
+        _NULL,
+    ),
 }
 #: Codecs as Spark calls them -> as the formats' own writers do.
 _PARQUET_CODECS = {"none": "UNCOMPRESSED", "lz4raw": "LZ4_RAW"}
@@ -60,7 +68,7 @@ class Copier:
     def write(self, plan: Rewrite) -> None:
         """Writes into the target folder. Names of its files are new: nothing that is written beside them later, or was
         before, bears the same."""
-        formats = _FORMATS[plan.file_format]
+        formats = _formats(plan)
         conf = self._conf({**_common(plan), **_settings(plan)})
         key, value = self._class(formats.key), self._class(formats.value)
         records = self._context.newAPIHadoopRDD(conf, self._class(formats.reader), key, value)
@@ -78,6 +86,13 @@ class Copier:
                 raise LakekeeperError(f"{status.getPath()} could not be moved to {target}")
         fs.delete(folder, False)
 
+    def count(self, plan: Rewrite, files: Sequence[str]) -> int:
+        """The records in some files, for formats that do not count them."""
+        formats = _formats(plan)
+        conf = self._conf({**_settings(plan), **_inputs(files)})
+        classes = (self._class(name) for name in (formats.reader, formats.key, formats.value))
+        return int(self._context.newAPIHadoopRDD(conf, *classes).count())
+
     def _conf(self, settings: Mapping[str, str]) -> Any:
         conf = self._jvm.org.apache.hadoop.conf.Configuration(self._context.hadoopConfiguration())
         for name, value in settings.items():
@@ -88,20 +103,45 @@ class Copier:
         return self._jvm.java.lang.Thread.currentThread().getContextClassLoader().loadClass(name)
 
 
+def _formats(plan: Rewrite) -> Formats:
+    """The classes of a sequence file's keys and values stand in its head."""
+    if plan.file_format != SEQUENCE:
+        return _FORMATS[plan.file_format]
+    key, value = plan.profile.schemas[0].split(SEPARATOR)
+    folder = "org.apache.hadoop.mapreduce.lib"
+    return Formats(
+        f"{folder}.input.SequenceFileInputFormat", f"{folder}.output.SequenceFileOutputFormat", key, value
+    )
+
+
 def _common(plan: Rewrite) -> dict[str, str]:
     return {
-        "mapreduce.input.fileinputformat.inputdir": ",".join(
-            _SPECIAL.sub(r"\\\1", file) for file in plan.files
-        ),
-        "mapreduce.input.fileinputformat.list-status.num-threads": "16",
+        **_inputs(plan.files),
         "mapreduce.output.basename": f"part-{uuid.uuid4()}",
         "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
         **({"dfs.replication": str(plan.replication)} if plan.replication else {}),
     }
 
 
+def _inputs(files: Sequence[str]) -> dict[str, str]:
+    return {
+        "mapreduce.input.fileinputformat.inputdir": ",".join(_SPECIAL.sub(r"\\\1", file) for file in files),
+        "mapreduce.input.fileinputformat.list-status.num-threads": "16",
+    }
+
+
 def _settings(plan: Rewrite) -> dict[str, str]:
     (schema,), codec = plan.profile.schemas, plan.profile.codec
+    if plan.file_format == SEQUENCE:
+        return _sequence_settings(codec)
+    if plan.file_format == AVRO:
+        return {
+            "avro.schema.input.key": schema,
+            "avro.schema.output.key": schema,
+            "avro.serialization.data.model": "org.apache.avro.generic.GenericData",
+            "avro.output.codec": codec,
+            _COMPRESS: str(codec != "null").lower(),
+        }
     if plan.file_format == ORC:
         return {"orc.mapred.output.schema": schema, "orc.compress": codec.upper()}
     return {
@@ -110,3 +150,10 @@ def _settings(plan: Rewrite) -> dict[str, str]:
         "parquet.summary.metadata.level": "NONE",
         "parquet.enable.summary-metadata": "false",
     }
+
+
+def _sequence_settings(codec: str) -> dict[str, str]:
+    kind, _, name = codec.partition(SEPARATOR)
+    if not name:
+        return {_COMPRESS: "false"}
+    return {_COMPRESS: "true", f"{_COMPRESS}.type": kind, f"{_COMPRESS}.codec": name}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.core.eligibility import ORC
+from spark_jobs.core.eligibility import ORC, PARQUET, TEXT
 from spark_jobs.core.encoding import PARQUET_SETTINGS, Encoding, Engine, calendar_settings
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.footers import Leaves, Profile
@@ -68,7 +68,9 @@ class Encoder:
 
     def _candidates(self, profile: Profile, file_format: str) -> Iterator[tuple[Encoding, Leaves]]:
         """What Spark would write, setting by setting; as it is by itself first."""
-        if profile.struct is None:
+        if file_format == TEXT:
+            yield Encoding(), profile.leaves
+        if profile.struct is None or file_format == TEXT:
             return
         if file_format == ORC:
             yield Encoding(), parse_struct(self._types.orc_text(profile.struct))
@@ -88,7 +90,7 @@ class Encoder:
             return (
                 "record by record it cannot be copied either, since Spark or Hive noted how dates are meant"
             )
-        if file_format != ORC and not self._is_text(profile.schemas[0]):
+        if file_format == PARQUET and not self._is_text(profile.schemas[0]):
             return "record by record it cannot be copied either, since a column has an odd name"
         return None
 

@@ -12,17 +12,18 @@ from typing import Any
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from spark_jobs.core.eligibility import ORC
+from spark_jobs.core.eligibility import ORC, PARQUET
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.footers import Footer
 from spark_jobs.core.model import name_of
 from spark_jobs.core.orc_types import parse_struct
 from spark_jobs.core.parquet_types import parse_message
+from spark_jobs.shell.heads import HeadReader
 from spark_jobs.shell.java_errors import java_errors, root_cause
 from spark_jobs.shell.spark_types import Reading, SparkTypes
 
 _BATCH = 1000
-_ORC_THREADS = 8
+_THREADS = 8
 #: Classes that are told by their text: their getters are of no use here, and some throw.
 _AS_TEXT = (
     "org.apache.hadoop.fs.Path",
@@ -49,16 +50,20 @@ class FooterReader:
         self._conf = spark._jsc.hadoopConfiguration()
         self._mapper = _footer_mapper(self._jvm)
         self._types = SparkTypes(spark)
+        self._heads = HeadReader(spark)
         self._orc_readings: dict[str, Reading] = {}
 
     def read(self, files: Sequence[str], file_format: str) -> list[Footer]:
         """One Footer per file URI; raises OSError for a file that has none."""
-        if file_format == ORC:
-            with ThreadPoolExecutor(_ORC_THREADS) as pool:
-                return list(pool.map(self._orc, files))
+        if file_format != PARQUET:
+            with ThreadPoolExecutor(_THREADS) as pool:
+                return list(pool.map(lambda file: self._one(file, file_format), files))
         return [
             footer for i in range(0, len(files), _BATCH) for footer in self._parquet(files[i : i + _BATCH])
         ]
+
+    def _one(self, file: str, file_format: str) -> Footer:
+        return self._orc(file) if file_format == ORC else self._heads.read(file, file_format)
 
     def _parquet(self, files: Sequence[str]) -> list[Footer]:
         statuses = self._jvm.java.util.ArrayList()

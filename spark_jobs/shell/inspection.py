@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass, replace
 
 from spark_jobs.core import footers
-from spark_jobs.core.eligibility import ORC, positional
+from spark_jobs.core.eligibility import ORC, PARQUET, positional
 from spark_jobs.core.encoding import Encoding
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.footers import Footer, Profile
@@ -15,6 +15,9 @@ from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.survey import TableSurvey, UnitSurvey
 
 log = logging.getLogger("lakekeeper")
+
+
+_CODEC_PROPERTIES = {ORC: "orc.compress", PARQUET: "parquet.compression"}
 
 
 @dataclass(frozen=True)
@@ -31,8 +34,7 @@ def inspect(cluster: Cluster, table: TableSurvey, location: str, manifest: Manif
     if not found:
         raise Refusal("EMPTY", f"{location} holds only empty files")
     columns = [name for name, _ in table.facts.columns]
-    orc = table.file_format == ORC
-    profile = footers.profile(found, _declared_codec(table), orc, columns)
+    profile = footers.profile(found, _declared_codec(table), table.file_format, columns)
     if positional(table.facts) and not profile.uniform:
         raise Refusal(
             "POSITIONAL", f"{table.facts.name} matches columns by position, and its files differ in schema"
@@ -47,7 +49,7 @@ def read_footers(cluster: Cluster, table: TableSurvey, location: str, manifest: 
 
 
 def _declared_codec(table: TableSurvey) -> str | None:
-    key = "orc.compress" if table.file_format == ORC else "parquet.compression"
+    key = _CODEC_PROPERTIES.get(table.file_format, "")
     return table.facts.properties.get(key)
 
 

@@ -12,7 +12,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs.core.eligibility import ORC, Storage, TableFacts
+from spark_jobs.core.eligibility import ORC, OUTPUT_FORMATS, PARQUET, Storage, TableFacts
 from spark_jobs.core.errors import LakekeeperError, UsageError
 from spark_jobs.core.model import DEFAULT_PARTITION, TableName, Unit
 from spark_jobs.shell.fs import HadoopFileSystem, decode_location
@@ -240,11 +240,27 @@ def _backup_ddl(backup: TableName, source: TableFacts, run_id: str, location: st
     columns = ", ".join(f"{_name(name)} {kind}" for name, kind in source.columns)
     keys = ", ".join(f"{_name(key)} STRING" for key in source.partition_keys)
     partitioned = f" PARTITIONED BY ({keys})" if keys else ""
-    stored = "ORC" if source.storage.format == ORC else "PARQUET"
-    properties = {**BACKUP_PROPERTIES, RUN_PROPERTY: run_id, SOURCE_PROPERTY: source.name}
+    stored, more = _stored(source)
+    properties = {**BACKUP_PROPERTIES, RUN_PROPERTY: run_id, SOURCE_PROPERTY: source.name, **more}
     return (
-        f"CREATE EXTERNAL TABLE {_quoted(backup)} ({columns}){partitioned} STORED AS {stored}"
+        f"CREATE EXTERNAL TABLE {_quoted(backup)} ({columns}){partitioned} {stored}"
         f" LOCATION {_literal(location)} TBLPROPERTIES ({_properties(properties)})"
+    )
+
+
+def _stored(source: TableFacts) -> tuple[str, dict[str, str]]:
+    """How the files are read, and the table properties that it takes: text by its SerDe, Avro by its schema."""
+    storage = source.storage
+    if storage.format in (PARQUET, ORC):
+        return f"STORED AS {storage.format.upper()}", {}
+    serde = {key: value for key, value in storage.properties.items() if key != "serialization.format"}
+    serde = {**serde, "serialization.format": storage.properties.get("serialization.format", "1")}
+    schema = {key: value for key, value in source.properties.items() if key.startswith("avro.schema.")}
+    return (
+        f"ROW FORMAT SERDE {_literal(storage.serde or '')} WITH SERDEPROPERTIES ({_properties(serde)})"
+        f" STORED AS INPUTFORMAT {_literal(storage.input_format or '')}"
+        f" OUTPUTFORMAT {_literal(OUTPUT_FORMATS[storage.format or ''])}",
+        schema,
     )
 
 

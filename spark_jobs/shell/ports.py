@@ -202,11 +202,19 @@ class Rewrite:
     sort_columns: Sequence[str] = ()
 
 
+@dataclass(frozen=True)
+class Rewritten:
+    """What a rewrite has done: so many rows, and what there is to say about it."""
+
+    rows: int
+    warnings: Sequence[str] = ()
+
+
 class Rewriting(Protocol):
     """Writes the rows of some files into fewer."""
 
     def encoding(self, profile: Profile, file_format: str) -> Encoding: ...
-    def write(self, plan: Rewrite) -> Sequence[str]: ...
+    def write(self, plan: Rewrite) -> Rewritten: ...
 
 
 class Clock(Protocol):

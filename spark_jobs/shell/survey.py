@@ -191,6 +191,7 @@ class _Look:
             raise Refusal(
                 "SERDE", f"partition {unit} is stored as {found}, its table as {self.facts.storage.format}"
             )
+        eligibility.check_lines(self.facts, self.storages[unit], f"partition {unit} of {self.facts.name}")
         if unit.key in self.overlaps:
             raise Refusal("LOCATION_OVERLAP", f"{unit.location} overlaps {self.overlaps[unit.key]}")
 

@@ -10,7 +10,7 @@ from spark_jobs.core.encoding import Encoding
 from spark_jobs.core.errors import LakekeeperError, VerificationFailed
 from spark_jobs.core.footers import Footer, Profile
 from spark_jobs.core.model import name_of
-from spark_jobs.shell.ports import FileSystem, FileSystemError, Rewrite
+from spark_jobs.shell.ports import FileSystem, FileSystemError, Rewrite, Rewritten
 from tests.crash.gate import Gate
 from tests.crash.model_fs import ModelFileSystem
 from tests.crash.model_tree import Inode, ModelTree
@@ -67,15 +67,14 @@ class ModelRewriter:
     def encoding(self, profile: Profile, file_format: str) -> Encoding:
         return Encoding()
 
-    def write(self, plan: Rewrite) -> Sequence[str]:
+    def write(self, plan: Rewrite) -> Rewritten:
         """Everything that is not ours becomes a LakekeeperError, as the real rewriter's exceptions do."""
         try:
-            self._write(plan)
+            return Rewritten(self._write(plan))
         except (OSError, ValueError) as error:
             raise LakekeeperError(f"Spark could not rewrite the unit: {error}") from error
-        return []
 
-    def _write(self, plan: Rewrite) -> None:
+    def _write(self, plan: Rewrite) -> int:
         staging = f"{plan.target}/_temporary/0"
         self._fs.mkdirs(staging)
         rows = _read_rows(self._fs, plan.files)
@@ -86,6 +85,7 @@ class ModelRewriter:
         self._fs.delete_tree(f"{plan.target}/_temporary")
         if len(rows) != plan.profile.rows:
             raise VerificationFailed(f"the footers hold {plan.profile.rows} rows, but {len(rows)} were read")
+        return len(rows)
 
     def _tasks(self, plan: Rewrite, rows: Sequence[int], staging: str) -> list[str]:
         """Each task writes its part; a task of a job whose folder was renamed away brings that folder back."""

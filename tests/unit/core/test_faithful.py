@@ -84,7 +84,7 @@ LEGACY = "org.apache.spark.legacyDateTime"
 def test_the_calendar_is_what_all_footers_say(
     found: list[Footer], calendar: Calendar, zone: str | None
 ) -> None:
-    profile = footers.profile(found, None, orc=False)
+    profile = footers.profile(found, None, "parquet")
     assert (profile.calendar, profile.zone) == (calendar, zone)
 
 
@@ -115,7 +115,7 @@ def test_ancient_dates_are_read_and_written_in_one_calendar() -> None:
 def test_notes_on_dates_count_where_there_are_dates(
     leaves: dict[str, str], writer: dict[str, str], meant: bool
 ) -> None:
-    assert footers.profile([Footer("f", 1, {}, leaves, writer)], None, orc=False).meant is meant
+    assert footers.profile([Footer("f", 1, {}, leaves, writer)], None, "parquet").meant is meant
 
 
 class TestAttributes:

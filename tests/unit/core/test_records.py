@@ -298,24 +298,24 @@ def footer(name: str = "a", rows: int = 1, codec: str = "SNAPPY", size: int = 10
 
 def test_a_profile_unites_all_footers() -> None:
     found = footers.profile(
-        [footer(id="int64"), footer("b", 2, "GZIP", 90, id="int64", t="int96")], None, orc=False
+        [footer(id="int64"), footer("b", 2, "GZIP", 90, id="int64", t="int96")], None, "parquet"
     )
     assert (found.rows, found.codec, found.int96, found.uniform) == (3, "gzip", True, False)
     assert found.leaves == {"id": "int64", "t": "int96"}
     assert "several codecs (gzip, snappy)" in found.warnings[0]
-    assert footers.profile([footer(id="int")], "ZLIB", orc=True).codec == "zlib"
+    assert footers.profile([footer(id="int")], "ZLIB", "orc").codec == "zlib"
 
 
 def test_conflicting_types_and_foreign_int96_are_refused() -> None:
     with pytest.raises(Refusal, match="'id' is int32 in a and int64 in b"):
-        footers.profile([footer(id="int32"), footer("b", id="int64")], None, orc=False)
+        footers.profile([footer(id="int32"), footer("b", id="int64")], None, "parquet")
     with pytest.raises(Refusal, match="UNKNOWN_INT96_WRITER"):
-        footers.profile([Footer("a", 1, {}, {"t": "int96"}, {})], None, orc=False)
+        footers.profile([Footer("a", 1, {}, {"t": "int96"}, {})], None, "parquet")
 
 
 def test_what_was_written_must_be_what_was_read() -> None:
     before = footers.profile(
-        [footer(rows=5, id="int64", d="fixed_len_byte_array(5) (DECIMAL(10,2))")], None, orc=False
+        [footer(rows=5, id="int64", d="fixed_len_byte_array(5) (DECIMAL(10,2))")], None, "parquet"
     )
     footers.check_written(before, [footer(rows=5, id="int64", d="fixed_len_byte_array(5) (DECIMAL(10,2))")])
     with pytest.raises(VerificationFailed, match="5 rows were read and 4 written"):

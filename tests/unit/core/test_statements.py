@@ -22,7 +22,12 @@ PROPERTIES = {
 SOURCE = TableFacts(
     name="sales.events",
     kind="EXTERNAL",
-    storage=Storage("hdfs://nn/w/events", "in", "serde", {"field.delim": ","}),
+    storage=Storage(
+        "hdfs://nn/w/events",
+        "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",
+        "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe",
+        {"field.delim": ","},
+    ),
     provider="hive",
     properties=PROPERTIES,
     columns=(("id", "bigint"), ("it`s", "char(3)")),

@@ -1,0 +1,89 @@
+"""What the heads of files say in formats without footers: Avro, sequence files, and text, which has none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from spark_jobs.core.eligibility import AVRO, SEQUENCE, TEXT
+from spark_jobs.core.errors import Refusal
+from spark_jobs.core.footers import Footer
+from spark_jobs.core.model import name_of
+from spark_jobs.shell.java_errors import java_errors
+
+#: A line of text, as Spark reads it.
+LINE = json.dumps(
+    {"type": "struct", "fields": [{"name": "value", "type": "string", "nullable": True, "metadata": {}}]}
+)
+#: Parts the classes of key and value, and compression and codec.
+SEPARATOR = " "
+
+
+class HeadReader:
+    """Reads heads by the formats' own Java readers."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._jvm = spark._jvm
+        self._conf = spark._jsc.hadoopConfiguration()
+        self._readers: dict[str, Callable[[Any, int], Footer]] = {
+            AVRO: self._avro,
+            SEQUENCE: self._sequence,
+            TEXT: self._text,
+        }
+
+    def read(self, file: str, file_format: str) -> Footer:
+        """Raises OSError for a file that is none of this format, and Refusal for one that holds more than rows."""
+        path = self._jvm.org.apache.hadoop.fs.Path(file)
+        with java_errors(f"cannot read the head of {file}"):
+            size = int(path.getFileSystem(self._conf).getFileStatus(path).getLen())
+            return self._readers[file_format](path, size)
+
+    def _avro(self, path: Any, size: int) -> Footer:
+        avro = self._jvm.org.apache.avro
+        source = avro.mapred.FsInput(path, self._conf)
+        reader = avro.file.DataFileReader(source, avro.generic.GenericDatumReader())
+        try:
+            schema, codec = str(reader.getSchema().toString()), reader.getMetaString("avro.codec") or "null"
+            notes = [str(key) for key in reader.getMetaKeys() if not str(key).startswith("avro.")]
+        finally:
+            reader.close()
+        _no_notes(path, notes)
+        return _head(path, {str(codec): size}, {"schema": schema}, schema)
+
+    def _sequence(self, path: Any, size: int) -> Footer:
+        sequence = self._jvm.org.apache.hadoop.io.SequenceFile
+        options = self._jvm.java.lang.reflect.Array.newInstance(sequence.Reader.Option._java_lang_class, 1)
+        options[0] = sequence.Reader.file(path)
+        reader = sequence.Reader(self._conf, options)
+        try:
+            classes = SEPARATOR.join([reader.getKeyClassName(), reader.getValueClassName()])
+            kind = str(reader.getCompressionType().toString())
+            codec = reader.getCompressionCodec()
+            notes = list(reader.getMetadata().getMetadata().keySet())
+        finally:
+            reader.close()
+        _no_notes(path, [str(note) for note in notes])
+        name = SEPARATOR.join([kind, codec.getClass().getName() if codec is not None else ""]).strip()
+        return _head(path, {name: size}, {"classes": classes}, classes)
+
+    def _text(self, path: Any, size: int) -> Footer:
+        factory = self._jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(self._conf)
+        codec = factory.getCodec(path)
+        name = str(codec.getClass().getName()) if codec is not None else "none"
+        return _head(path, {name: size}, {"line": "bytes"}, "text", LINE)
+
+
+def _head(
+    path: Any, codecs: dict[str, int], leaves: dict[str, str], schema: str, struct: str | None = None
+) -> Footer:
+    return Footer(name_of(str(path.toString())), None, codecs, leaves, {}, schema, struct)
+
+
+def _no_notes(path: Any, notes: list[str]) -> None:
+    if notes:
+        raise Refusal(
+            "TYPE", f"{path.toString()} carries metadata of its own ({notes[0]}), which would be lost"
+        )

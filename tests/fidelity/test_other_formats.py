@@ -1,0 +1,170 @@
+"""Text, Avro and sequence files: every line and every record is what it was, or the table is refused."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.harness.fixtures import Database
+from tests.spark.toolbox import Jobs, data_files, only, rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: What is hard to keep: other line ends, bytes that are no text, nothing, and no line end at the end.
+LINES = [b"1,a", b"2,\r", b"", b"3,\xff\xfe\x00", b'4,"quoted, ""twice"""', b"5,\\N", b"\xc3\xa96,\t", b"7"]
+PACKED = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress}
+UNPACK: dict[str, Callable[[bytes], bytes]] = {"": bytes, ".gz": gzip.decompress, ".bz2": bz2.decompress}
+
+
+def _lines(folder: Path, suffix: str) -> Counter[bytes]:
+    """Every line with its number of times; whether the last one ends does not matter to any reader."""
+    found: Counter[bytes] = Counter()
+    for name in data_files(folder):
+        content = UNPACK[suffix]((folder / name).read_bytes())
+        found.update(content.removesuffix(b"\n").split(b"\n"))
+    return found
+
+
+def _write_text(folder: Path, suffix: str, ended: bool) -> None:
+    folder.mkdir(parents=True)
+    for number in range(5):
+        lines = [*LINES, str(number).encode()]
+        content = b"\n".join(lines) + (b"\n" if ended else b"")
+        (folder / f"00000{number}_0{suffix}").write_bytes(PACKED[suffix](content))
+
+
+SERDES = {
+    "simple": "ROW FORMAT DELIMITED FIELDS TERMINATED BY ','",
+    "csv": "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.OpenCSVSerde'",
+}
+
+
+def _create(
+    spark: SparkSession, table: str, folder: Path, definition: str, columns: str = "a STRING, b STRING"
+) -> None:
+    spark.sql(f"CREATE EXTERNAL TABLE {table} ({columns}) {definition} LOCATION '{folder.as_uri()}'")
+
+
+@pytest.mark.parametrize("ended", [True, False])
+@pytest.mark.parametrize("suffix", PACKED)
+@pytest.mark.parametrize("serde", SERDES)
+def test_lines_keep_their_bytes(
+    spark: SparkSession, jobs: Jobs, database: Database, serde: str, suffix: str, ended: bool
+) -> None:
+    folder, table = database.path / "t", f"{database}.t"
+    _write_text(folder, suffix, ended)
+    _create(spark, table, folder, f"{SERDES[serde]} STORED AS TEXTFILE")
+    before, through_hive = _lines(folder, suffix), rows(spark, table)
+
+    report = only(jobs("compact", "--table", table))
+
+    (unit,) = report["units"]
+    assert (unit["outcome"], unit["rows"]) == ("compacted", sum(before.values())), unit
+    (name,) = data_files(folder)
+    assert name.endswith(suffix)
+    assert _lines(folder, suffix) == before
+    assert rows(spark, table) == through_hive
+    assert rows(spark, f"{database}.{report['backup_table'].split('.')[-1]}") == through_hive
+    jobs("rollback", "--table", table)
+    assert len(data_files(folder)) == 5
+
+
+@pytest.mark.parametrize(
+    ("properties", "code"),
+    [
+        ("'skip.header.line.count'='1'", "HEADER"),
+        ("'skip.footer.line.count'='2'", "HEADER"),
+        ("'serialization.encoding'='UTF-16'", "ENCODING"),
+    ],
+)
+def test_text_that_is_more_than_lines_is_refused(
+    spark: SparkSession, jobs: Jobs, database: Database, properties: str, code: str
+) -> None:
+    folder, table = database.path / "t", f"{database}.t"
+    _write_text(folder, "", True)
+    _create(spark, table, folder, f"STORED AS TEXTFILE TBLPROPERTIES ({properties})")
+    before = data_files(folder)
+    for verb in ("analyze", "compact"):
+        report = only(jobs(verb, "--table", table))
+        assert (report["outcome"], report["code"]) == ("refused", code)
+    assert data_files(folder) == before
+
+
+COLUMNS = "id BIGINT, s STRING, d DECIMAL(9,2), t TIMESTAMP, l ARRAY<INT>, m MAP<STRING,INT>, r STRUCT<a:INT,b:STRING>"
+VALUES = (
+    "id, IF(id % 3 = 0, NULL, concat('é', id)), CAST(id / 4 AS DECIMAL(9,2)), TIMESTAMP'2024-03-31 02:30:00.123',"
+    " array(CAST(id AS INT), NULL), map('k', CAST(id AS INT)), named_struct('a', CAST(id AS INT), 'b', 'x')"
+)
+
+
+@pytest.mark.parametrize("stored", ["AVRO", "SEQUENCEFILE"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_records_stay_what_they_are(
+    spark: SparkSession, jobs: Jobs, database: Database, stored: str, packed: bool
+) -> None:
+    folder, table = database.path / "t", f"{database}.t"
+    _create(spark, table, folder, f"STORED AS {stored}", COLUMNS)
+    with _compressed(spark, packed):
+        for start in range(0, 20, 5):
+            spark.sql(f"INSERT INTO {table} SELECT {VALUES} FROM range({start}, {start + 5}, 1, 1)")
+    before, through_hive = _heads(spark, folder, stored), rows(spark, table)
+    assert len(data_files(folder)) == 4
+
+    report = only(jobs("compact", "--table", table))
+
+    (unit,) = report["units"]
+    assert (unit["outcome"], unit["rows"]) == ("compacted", 20), unit
+    assert len(data_files(folder)) == 1
+    assert _heads(spark, folder, stored) == before
+    assert rows(spark, table) == through_hive
+    assert rows(spark, f"{database}.{report['backup_table'].split('.')[-1]}") == through_hive
+
+
+class _compressed:
+    """Hive's own writers compress, or do not."""
+
+    def __init__(self, spark: SparkSession, packed: bool) -> None:
+        self._conf, self._packed = spark._jsc.hadoopConfiguration(), packed
+        self._spark = spark
+
+    def __enter__(self) -> None:
+        self._set(self._packed)
+
+    def __exit__(self, *_: object) -> None:
+        self._set(False)
+
+    def _set(self, packed: bool) -> None:
+        self._spark.conf.set("hive.exec.compress.output", str(packed).lower())
+        self._spark.conf.set("avro.output.codec", "deflate")
+
+
+def _heads(spark: SparkSession, folder: Path, stored: str) -> Any:
+    """Schema and codec, by the formats' own readers."""
+    from spark_jobs.core.eligibility import AVRO, SEQUENCE
+    from spark_jobs.shell.heads import HeadReader
+
+    reader, kind = HeadReader(spark), AVRO if stored == "AVRO" else SEQUENCE
+    heads = [reader.read((folder / name).as_uri(), kind) for name in data_files(folder)]
+    (found,) = {(head.schema, tuple(head.codecs)) for head in heads}
+    return found
+
+
+def test_avro_files_of_two_schemas_are_refused(spark: SparkSession, jobs: Jobs, database: Database) -> None:
+    folder = database.path / "t"
+    for number, columns in enumerate(("id BIGINT", "id BIGINT, v STRING")):
+        table = f"{database}.t{number}"
+        _create(spark, table, folder, "STORED AS AVRO", columns)
+        values = "id" if number == 0 else "id, 'x'"
+        for _ in range(2):
+            spark.sql(f"INSERT INTO {table} SELECT {values} FROM range(0, 3, 1, 1)")
+    before = data_files(folder)
+    (unit,) = only(jobs("compact", "--table", f"{database}.t1"))["units"]
+    assert (unit["outcome"], unit["code"]) == ("skipped", "SCHEMA_CONFLICT")
+    assert data_files(folder) == before
