@@ -32,6 +32,8 @@ class Footer:
 
     `codecs` maps codec -> compressed bytes; `writer` holds the writer's key-value metadata. `schema` is the file's own,
     to the letter; `struct` is it as Spark reads it, in JSON, or None where Spark cannot, and then `problem` says why.
+    `row_group` is the size in bytes of the largest one in a file of several, else 0; `blooms` are the columns, as
+    dotted paths, that have a Bloom filter everywhere.
     """
 
     name: str
@@ -43,6 +45,8 @@ class Footer:
     struct: str | None = None
     problem: str | None = None
     created_by: str = ""
+    row_group: int = 0
+    blooms: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,8 @@ class Profile:
     calendar: Calendar = Calendar.UNKNOWN
     int96_calendar: Calendar = Calendar.UNKNOWN
     zone: str | None = None
+    row_group: int = 0
+    blooms: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = field(default_factory=tuple)
 
     @property
@@ -95,6 +101,8 @@ def profile(
         calendar=_calendar(footers, "org.apache.spark.legacyDateTime"),
         int96_calendar=_calendar(footers, "org.apache.spark.legacyINT96"),
         zone=_zone(footers),
+        row_group=max(footer.row_group for footer in footers),
+        blooms=frozenset.intersection(*(footer.blooms for footer in footers)),
         warnings=warnings,
     )
 

@@ -14,6 +14,7 @@ from spark_jobs.core.footers import Profile
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import Manifest, parent
+from spark_jobs.core.writer_options import writer_options
 from spark_jobs.shell.clothes import Clothes
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.directories import list_unit
@@ -149,6 +150,12 @@ class Compaction:
             encoding=found.encoding,
             replication=replication,
             hashed=self._table.options.verify == "hash",
+            options=writer_options(
+                found.profile,
+                self._table.file_format,
+                self._table.facts.properties,
+                survey.health.target_files,
+            ),
             sort_columns=self._sort_columns(),
         )
 

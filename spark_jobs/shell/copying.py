@@ -69,7 +69,7 @@ class Copier:
         """Writes into the target folder. Names of its files are new: nothing that is written beside them later, or was
         before, bears the same."""
         formats = _formats(plan)
-        conf = self._conf({**_common(plan), **_settings(plan)})
+        conf = self._conf({**plan.options, **_common(plan), **_settings(plan)})
         key, value = self._class(formats.key), self._class(formats.value)
         records = self._context.newAPIHadoopRDD(conf, self._class(formats.reader), key, value)
         few, staging = records.coalesce(plan.target_files), f"{plan.target}/_copy"

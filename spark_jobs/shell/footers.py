@@ -102,6 +102,9 @@ class FooterReader:
         with java_errors(f"cannot read the footer of {file}"):
             reader = orc.createReader(path, orc.readerOptions(self._conf))
             try:
+                if len(reader.getColumnEncryptionKeys()):
+                    # Who has no key reads masked values, and would write them for good.
+                    raise Refusal("ENCRYPTED", f"{name_of(file)} holds encrypted columns")
                 codec, schema = reader.getCompressionKind().toString(), reader.getSchema()
                 footer = Footer(
                     name_of(file),
@@ -123,20 +126,34 @@ class FooterReader:
 
 
 def _parquet_footer(row: dict[str, Any]) -> Footer:
-    metadata = row["parquetMetadata"]
+    metadata, name = row["parquetMetadata"], name_of(row["file"])
+    about, blocks = metadata["fileMetaData"], metadata["blocks"]
+    chunks = [column for block in blocks for column in block["columns"]]
     codecs: Counter[str] = Counter()
-    for block in metadata["blocks"]:
-        for column in block["columns"]:
-            codecs[column["codec"]] += column["totalSize"]
+    for chunk in chunks:
+        codecs[chunk["codec"]] += chunk["totalSize"]
+        if chunk.get("encrypted"):
+            raise Refusal(
+                "ENCRYPTED", f"{name} holds encrypted columns; a rewrite would store them in the clear"
+            )
     return Footer(
-        name=name_of(row["file"]),
-        rows=sum(block["rowCount"] for block in metadata["blocks"]),
+        name=name,
+        rows=sum(block["rowCount"] for block in blocks),
         codecs=codecs,
-        leaves=parse_message(metadata["fileMetaData"]["schema"]),
-        writer=metadata["fileMetaData"]["keyValueMetaData"],
-        schema=metadata["fileMetaData"]["schema"],
-        created_by=metadata["fileMetaData"].get("createdBy") or "",
+        leaves=parse_message(about["schema"]),
+        writer=about["keyValueMetaData"],
+        schema=about["schema"],
+        created_by=about.get("createdBy") or "",
+        row_group=max(block["totalByteSize"] for block in blocks) if len(blocks) > 1 else 0,
+        blooms=_blooms(chunks),
     )
+
+
+def _blooms(chunks: Sequence[dict[str, Any]]) -> frozenset[str]:
+    """`path` is the text of a Java list: `[a, list, element]`."""
+    without = {chunk["path"] for chunk in chunks if chunk.get("bloomFilterOffset", -1) < 0}
+    paths = {chunk["path"] for chunk in chunks} - without
+    return frozenset(path[1:-1].replace(", ", ".") for path in paths)
 
 
 def _with(footer: Footer, reading: Reading) -> Footer:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import getpass
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -186,9 +186,11 @@ class Footers(Protocol):
 
 @dataclass(frozen=True)
 class Rewrite:
-    """What to write: non-empty input files and the target folder, which is there and empty, as URIs; `target_bytes` is
-    the size to aim for, `replication` that of the files (None: the file system's); `hashed` compares values
-    and not only counts."""
+    """What to write: non-empty input files and the target folder, which is there and empty, as URIs.
+
+    `target_bytes` is the size to aim for, `replication` that of the files (None: the file system's); `options` go to
+    the format's writer; `hashed` compares values and not only counts.
+    """
 
     files: Sequence[str]
     file_format: str
@@ -199,6 +201,7 @@ class Rewrite:
     encoding: Encoding = field(default_factory=Encoding)
     replication: int | None = None
     hashed: bool = False
+    options: Mapping[str, str] = field(default_factory=dict)
     sort_columns: Sequence[str] = ()
 
 

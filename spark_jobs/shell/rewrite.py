@@ -48,6 +48,7 @@ class Rewriter:
         schema, seen = _schema(plan), Observation()
         frame = self._observed(self._frame(plan, plan.files), seen, plan, schema)
         options = {
+            **plan.options,
             **_format_options(plan),
             "compression": plan.profile.codec,
             "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",

@@ -76,6 +76,10 @@ ORDINARY = {
     "map": Column(pa.map_(pa.string(), pa.int64()), lambda n: [(f"k{n}", n), ("none", None)][: n % 3]),
     "upper case": Column(pa.int32(), lambda n: n, name="V"),
 }
+ANCIENT = {
+    "ancient dates": Column(pa.date32(), lambda n: dt.date(1500, 1, 1) + dt.timedelta(n)),
+    "ancient timestamps": Column(pa.timestamp("us", "UTC"), lambda n: dt.datetime(1500, 1, 1, n)),
+}
 PARQUET_ONLY = {
     "decimal as integer": Column(pa.decimal128(9, 2), _number, options={"store_decimal_as_integer": True}),
     "decimal and list": Column(
@@ -103,8 +107,6 @@ PARQUET_ONLY = {
     "field id": Column(pa.int32(), lambda n: n, metadata={"PARQUET:field_id": "7"}),
     "spaced name": Column(pa.int32(), lambda n: n, name="a b"),
     "dotted name": Column(pa.int32(), lambda n: n, name="a.b"),
-    "ancient dates": Column(pa.date32(), lambda n: dt.date(1500, 1, 1) + dt.timedelta(n)),
-    "ancient timestamps": Column(pa.timestamp("us", "UTC"), lambda n: dt.datetime(1500, 1, 1, n)),
     "int96": Column(
         pa.timestamp("ns"),
         lambda n: NOON + dt.timedelta(n),

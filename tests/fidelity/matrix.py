@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,8 +40,10 @@ class Cell:
 
 
 def _writers() -> Iterator[tuple[str, str]]:
-    yield from (("arrow parquet", column) for column in [*arrow.ORDINARY, *arrow.PARQUET_ONLY])
-    yield from (("arrow orc", column) for column in arrow.ORDINARY)
+    yield from (
+        ("arrow parquet", column) for column in [*arrow.ORDINARY, *arrow.ANCIENT, *arrow.PARQUET_ONLY]
+    )
+    yield from (("arrow orc", column) for column in [*arrow.ORDINARY, "ancient dates"])
     yield from (("spark parquet default", column) for column in spark_columns.COMMON)
     for mode in list(spark_columns.PARQUET_MODES)[1:]:
         yield from (
@@ -50,7 +52,10 @@ def _writers() -> Iterator[tuple[str, str]]:
         yield f"spark parquet {mode}", "all types"
     for mode in spark_columns.ANCIENT:
         yield from ((f"spark parquet {mode}", column) for column in spark_columns.ANCIENT_COLUMNS)
-    yield from (("spark orc", column) for column in [*spark_columns.COMMON, "all types"])
+    yield from (
+        ("spark orc", column)
+        for column in [*spark_columns.COMMON, "ancient date", "ancient timestamp 1895", "all types"]
+    )
     for file_format in ("parquet", "orc"):
         yield from ((f"hive {file_format}", column) for column in spark_columns.HIVE)
 
@@ -75,14 +80,15 @@ class Matrix:
     def __init__(self, spark: SparkSession, jobs: Jobs, database: str, root: Path) -> None:
         self._spark, self._jobs, self._database, self._root = spark, jobs, database, root
 
-    def play(self) -> dict[Cell, Outcome]:
-        for cell in CELLS:
+    def play(self, cells: Sequence[Cell]) -> dict[Cell, Outcome]:
+        self._cells = cells
+        for cell in cells:
             self._write(cell)
         self._declare()
-        before = {cell: self._seen(cell) for cell in CELLS}
+        before = {cell: self._seen(cell) for cell in self._cells}
         foreseen = self._units("analyze")
         found = self._units("compact")
-        after = {cell: self._seen(cell) for cell in CELLS}
+        after = {cell: self._seen(cell) for cell in self._cells}
         return {
             cell: Outcome(
                 found[self._key(cell)],
@@ -91,11 +97,11 @@ class Matrix:
                 after[cell][:2],
                 before[cell][2] == after[cell][2],
             )
-            for cell in CELLS
+            for cell in self._cells
         }
 
     def _units(self, verb: str) -> dict[tuple[str, str | None], dict[str, Any]]:
-        report = self._jobs(verb, "--tables", ",".join(sorted({self._key(cell)[0] for cell in CELLS})))
+        report = self._jobs(verb, "--tables", ",".join(sorted({self._key(cell)[0] for cell in self._cells})))
         return {
             (table["table"], unit["unit"].get("cell")): unit
             for table in report["tables"]
@@ -120,7 +126,7 @@ class Matrix:
     def _write(self, cell: Cell) -> None:
         folder, (writer, *_) = self.folder(cell), cell.writer.split()
         if writer == "arrow":
-            column = {**arrow.ORDINARY, **arrow.PARQUET_ONLY}[cell.column]
+            column = {**arrow.ORDINARY, **arrow.ANCIENT, **arrow.PARQUET_ONLY}[cell.column]
             (arrow.write_orc if cell.file_format == "orc" else arrow.write_parquet)(folder, column)
         elif writer == "hive":
             table = f"{self._database}.written_{cell.layout}_{cell.slug}"
@@ -137,20 +143,20 @@ class Matrix:
         }[cell.column]
         settings = {
             **spark_columns.PARQUET_MODES.get(mode, {}),
-            **(spark_columns.ANCIENT[mode] if cell.column.startswith("ancient") else {}),
+            **(spark_columns.ANCIENT.get(mode, {}) if cell.column.startswith("ancient") else {}),
         }
         spark_columns.write(self._spark, f"file:{folder}", sql, cell.file_format, settings)
 
     def _declare(self) -> None:
         """The metastore's columns do not matter here: what is kept is what the files hold."""
-        for cell in CELLS:
+        for cell in self._cells:
             table, _ = self._key(cell)
             if cell.layout == "flat":
                 self._spark.sql(
                     f"CREATE EXTERNAL TABLE {table} (id BIGINT, v STRING) STORED AS {cell.file_format}"
                     f" LOCATION 'file:{self.folder(cell)}'"
                 )
-        for file_format in ("parquet", "orc"):
+        for file_format in sorted({cell.file_format for cell in self._cells if cell.layout == "partitioned"}):
             table = f"{self._database}.parts_{file_format}"
             self._spark.sql(
                 f"CREATE EXTERNAL TABLE {table} (id BIGINT, v STRING) PARTITIONED BY (cell STRING)"

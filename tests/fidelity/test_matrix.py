@@ -15,10 +15,15 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def played(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[Cell, Outcome]]:
+def played(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[dict[Cell, Outcome]]:
+    """Only the cells that are asked for: `-k` chooses."""
+    items = [item for item in request.session.items if getattr(item, "callspec", None)]
+    cells = [item.callspec.params["cell"] for item in items if "cell" in item.callspec.params]
     root = tmp_path_factory.mktemp("matrix")
     spark.sql(f"CREATE DATABASE fidelity LOCATION '{(root / 'db').as_uri()}'")
-    yield Matrix(spark, Jobs(spark, root), "fidelity", root).play()
+    yield Matrix(spark, Jobs(spark, root), "fidelity", root).play(cells)
     spark.sql("DROP DATABASE fidelity CASCADE")
 
 
