@@ -61,7 +61,7 @@ class Encoder:
 
     def _fixed(self, zone: str) -> bool:
         """Has the zone had one offset from UTC, month by month?"""
-        months = "explode(sequence(DATE'1950-01-01', DATE'2037-12-01', INTERVAL 1 MONTH)) AS day"
+        months = "explode(sequence(DATE'1850-01-01', DATE'2037-12-01', INTERVAL 1 MONTH)) AS day"
         frame = self._spark.sql(f"SELECT {months}").selectExpr("CAST(day AS TIMESTAMP) AS t")
         offset = f"unix_timestamp(to_utc_timestamp(t, '{zone}')) - unix_timestamp(t)"
         return bool(frame.selectExpr(f"{offset} AS offset").distinct().count() == 1)

@@ -25,7 +25,6 @@ MUTATIONS: tuple[Mutation, ...] = (
 PLANNED = {
     "H11": "encryption zones: a root that is one is not refused yet",
     "H12": "masks and row filters: backup_database and register_backup are there, a check of policies is not",
-    "H24": "owner, ACL, extended attributes, replication and policies are not copied yet; modes are",
     "H25": "snapshots: a snapshottable root is not refused yet, nor is the space reported that a cleanup really frees",
     "H26": "quotas are not looked at before a write",
 }
@@ -37,12 +36,12 @@ NO_GUARD = {
 
 #: Hazards with mutations of which a part is still to be built.
 PARTLY = {
-    "H14": "Hive's writer.time.zone and nanoseconds that only an INT96 can hold are refused by the writer's name alone",
+    "H14": "nanoseconds that only an INT96 can hold are refused by the writer's name alone",
     "H18": "consistent reads are not promised: only the gap is kept short",
+    "H24": "quotas of a directory are not looked at; ACLs, owners and policies only on a real HDFS",
     "H30": "only creating beside the table is tried before the write, not a rename out of a sticky folder",
     "H32": "credentials are not checked before each swap; what an expiry leaves is settled by the next job",
     "H35": "no REFRESH hooks yet; statistics are computed on request only",
-    "H36": "row-group size and bloom filters are not mirrored yet",
 }
 
 

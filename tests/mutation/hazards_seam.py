@@ -54,6 +54,57 @@ SEAM = (
         "spark",
     ),
     Mutation(
+        "H14-zone",
+        "ORC timestamps are rewritten where Java's clocks move",
+        (Edit(f"{_SHELL}/encoder.py", "        if moving:\n", "        if False:\n"),),
+        ("tests/fidelity/test_zones.py::test_timestamps_are_left_alone_where_clocks_move[Europe/Paris]",),
+        "spark",
+    ),
+    Mutation(
+        "H24-files",
+        "new files have the modes that the writer gives them",
+        (
+            Edit(
+                f"{_SHELL}/clothes.py",
+                "judge(self.fs.give(entry.path, self.file), policy",
+                "judge((), policy",
+            ),
+        ),
+        (f"{_FIDELITY}::test_modes_and_success_markers_are_kept",),
+        "spark",
+    ),
+    Mutation(
+        "H24-folder",
+        "a new directory has the mode that the file system gives it",
+        (
+            Edit(
+                f"{_SHELL}/clothes.py",
+                "        warnings += judge(self.fs.give(new, self.folder), policy, self.location)\n",
+                "",
+            ),
+            Edit(
+                f"{_SHELL}/clothes.py",
+                "judge(self.fs.give(new, wanted), policy, self.location)",
+                "judge((), policy, self.location)",
+            ),
+        ),
+        (f"{_FIDELITY}::test_modes_and_success_markers_are_kept",),
+        "spark",
+    ),
+    Mutation(
+        "H29-hash",
+        "a value that was written as another is not noticed",
+        (
+            Edit(
+                f"{_SHELL}/rewrite.py",
+                "        if _hashed(plan) and seen != written:\n",
+                "        if False:\n",
+            ),
+        ),
+        ("tests/fidelity/test_hashing.py::test_a_value_that_was_written_as_another_fails_the_unit",),
+        "spark",
+    ),
+    Mutation(
         "H17-keys",
         "the backup table's keys have the types of the source's",
         (
