@@ -78,10 +78,10 @@ def _kill_after_renames(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
 def _fail_bad(monkeypatch: pytest.MonkeyPatch) -> None:
     write = Rewriter.write
 
-    def failing(self: Rewriter, plan: Any) -> None:
+    def failing(self: Rewriter, plan: Any) -> Any:
         if "k=bad" in plan.target:
             raise OSError("no space left")
-        write(self, plan)
+        return write(self, plan)
 
     monkeypatch.setattr(Rewriter, "write", failing)
 
@@ -319,10 +319,10 @@ def test_a_zombie_that_was_fenced_changes_nothing_and_breaks_nothing(
     before = _ids(spark, flat)
     write, reports = Rewriter.write, []
 
-    def slow(self: Rewriter, plan: Any) -> None:
+    def slow(self: Rewriter, plan: Any) -> Any:
         monkeypatch.setattr(Rewriter, "write", write)
         reports.append(jobs("compact", "--table", flat, "--run-id", "r1"))
-        write(self, plan)
+        return write(self, plan)
 
     monkeypatch.setattr(Rewriter, "write", slow)
     monkeypatch.setattr(Lease, "beat", lambda _: None)
@@ -345,10 +345,10 @@ def test_a_table_that_another_job_works_on_is_busy(
 ) -> None:
     write, reports = Rewriter.write, []
 
-    def slow(self: Rewriter, plan: Any) -> None:
+    def slow(self: Rewriter, plan: Any) -> Any:
         monkeypatch.undo()
         reports.append(jobs("compact", "--table", flat, request={"arguments": {"lease_wait": "3s"}}))
-        write(self, plan)
+        return write(self, plan)
 
     monkeypatch.setattr(Rewriter, "write", slow)
     first = jobs("compact", "--table", flat)

@@ -84,9 +84,10 @@ def _meanwhile(monkeypatch: pytest.MonkeyPatch, act: Any) -> None:
     """Somebody else acts right after the rewrite, before the swap."""
     write = Rewriter.write
 
-    def writing(self: Rewriter, plan: Any) -> None:
-        write(self, plan)
+    def writing(self: Rewriter, plan: Any) -> Any:
+        written = write(self, plan)
         act()
+        return written
 
     monkeypatch.setattr(Rewriter, "write", writing)
 
@@ -195,10 +196,10 @@ def test_a_retry_after_a_partial_failure_continues_the_same_run(
     originals = tree(database.path)
     write = Rewriter.write
 
-    def failing(self: Rewriter, plan: Any) -> None:
+    def failing(self: Rewriter, plan: Any) -> Any:
         if "k=in" in plan.target:
             raise OSError("no space left")
-        write(self, plan)
+        return write(self, plan)
 
     monkeypatch.setattr(Rewriter, "write", failing)
     first = jobs("compact", "--table", scattered, "--run-id", "r1")
