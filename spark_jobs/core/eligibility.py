@@ -92,7 +92,16 @@ def check_table(facts: TableFacts, bucketing: str = "refuse", enabled: bool = Tr
     _check_owner(facts, enabled)
     _check_layout(facts, bucketing)
     check_place(facts.storage.location)
-    return check_storage(facts.storage, f"table {facts.name}")
+    found = check_storage(facts.storage, f"table {facts.name}")
+    _check_provider(facts, found)
+    return found
+
+
+def _check_provider(facts: TableFacts, file_format: str) -> None:
+    """Spark's own sources that Hive does not know stand in the metastore as sequence files, whatever they are."""
+    provider = (facts.provider or "hive").lower()
+    if provider not in ("hive", file_format):
+        raise Refusal("SERDE", f"{facts.name} is a Spark table of '{provider}', which only Spark can read")
 
 
 def _check_kind(facts: TableFacts) -> None:

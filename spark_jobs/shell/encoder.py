@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.core.eligibility import ORC, PARQUET, TEXT
+from spark_jobs.core.eligibility import AVRO, ORC, PARQUET, SEQUENCE, TEXT
 from spark_jobs.core.encoding import PARQUET_SETTINGS, Encoding, Engine, calendar_settings
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.footers import Leaves, Profile
@@ -29,7 +29,10 @@ class Encoder:
         self._zones: set[str] | None = None
 
     def choose(self, profile: Profile, file_format: str) -> Encoding:
-        """Raises Refusal: TYPE where neither keeps every type, TIMEZONE where Java's zone could shift timestamps."""
+        """Raises Refusal: TYPE where neither keeps every type, TIMEZONE where Java's zone could shift timestamps,
+        SCHEMA_CONFLICT where Avro or sequence files have more than one schema."""
+        if file_format in (AVRO, SEQUENCE):
+            return _by_records(profile)
         if file_format == ORC and any(_local_time(kind) for kind in profile.leaves.values()):
             self._check_zone()
         difference = profile.problem
@@ -101,6 +104,12 @@ class Encoder:
         except Exception:
             return False
         return str(parsed.toString()) == schema
+
+
+def _by_records(profile: Profile) -> Encoding:
+    if len(profile.schemas) != 1:
+        raise Refusal("SCHEMA_CONFLICT", f"its files have {len(profile.schemas)} different schemas")
+    return Encoding(Engine.COPY)
 
 
 def _local_time(kind: str) -> bool:

@@ -51,7 +51,7 @@ class HeadReader:
         finally:
             reader.close()
         _no_notes(path, notes)
-        return _head(path, {str(codec): size}, {"schema": schema}, schema)
+        return _head(path, {str(codec): size}, schema)
 
     def _sequence(self, path: Any, size: int) -> Footer:
         sequence = self._jvm.org.apache.hadoop.io.SequenceFile
@@ -67,19 +67,17 @@ class HeadReader:
             reader.close()
         _no_notes(path, [str(note) for note in notes])
         name = SEPARATOR.join([kind, codec.getClass().getName() if codec is not None else ""]).strip()
-        return _head(path, {name: size}, {"classes": classes}, classes)
+        return _head(path, {name: size}, classes)
 
     def _text(self, path: Any, size: int) -> Footer:
         factory = self._jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(self._conf)
         codec = factory.getCodec(path)
         name = str(codec.getClass().getName()) if codec is not None else "none"
-        return _head(path, {name: size}, {"line": "bytes"}, "text", LINE)
+        return _head(path, {name: size}, "text", LINE)
 
 
-def _head(
-    path: Any, codecs: dict[str, int], leaves: dict[str, str], schema: str, struct: str | None = None
-) -> Footer:
-    return Footer(name_of(str(path.toString())), None, codecs, leaves, {}, schema, struct)
+def _head(path: Any, codecs: dict[str, int], schema: str, struct: str | None = None) -> Footer:
+    return Footer(name_of(str(path.toString())), None, codecs, {}, {}, schema, struct)
 
 
 def _no_notes(path: Any, notes: list[str]) -> None:

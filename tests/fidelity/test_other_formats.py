@@ -168,3 +168,14 @@ def test_avro_files_of_two_schemas_are_refused(spark: SparkSession, jobs: Jobs, 
     (unit,) = only(jobs("compact", "--table", f"{database}.t1"))["units"]
     assert (unit["outcome"], unit["code"]) == ("skipped", "SCHEMA_CONFLICT")
     assert data_files(folder) == before
+
+
+def test_tables_that_only_spark_can_read_are_refused(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    """In the metastore they look like sequence files."""
+    table, folder = f"{database}.t", database.path / "t"
+    spark.range(20).repartition(4).write.csv(folder.as_uri())
+    spark.sql(f"CREATE TABLE {table} (id BIGINT) USING csv LOCATION '{folder.as_uri()}'")
+    report = only(jobs("analyze", "--table", table))
+    assert (report["outcome"], report["code"]) == ("refused", "SERDE")
