@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.fidelity import arrow, reading, spark_columns
+from tests.fidelity import arrow, elsewhere, reading, spark_columns
 from tests.spark.toolbox import Jobs
 
 if TYPE_CHECKING:
@@ -56,6 +56,12 @@ def _writers() -> Iterator[tuple[str, str]]:
         ("spark orc", column)
         for column in [*spark_columns.COMMON, "ancient date", "ancient timestamp 1895", "all types"]
     )
+    yield from (("other parquet default", column) for column in ("all types", "timestamp"))
+    for mode in ("legacy", "int96", "micros"):
+        yield f"other parquet {mode}", "all types"
+    for mode in spark_columns.ANCIENT:
+        yield from ((f"other parquet {mode}", column) for column in spark_columns.ANCIENT_COLUMNS)
+    yield from (("other orc", column) for column in ("all types", "ancient date"))
     for file_format in ("parquet", "orc"):
         yield from ((f"hive {file_format}", column) for column in spark_columns.HIVE)
 
@@ -84,6 +90,8 @@ class Matrix:
         self._cells = cells
         for cell in cells:
             self._write(cell)
+        others = [self._job(cell) for cell in cells if cell.writer.startswith("other")]
+        elsewhere.write(elsewhere.other_than(self._spark.version), others)
         self._declare()
         before = {cell: self._seen(cell) for cell in self._cells}
         foreseen = self._units("analyze")
@@ -131,11 +139,12 @@ class Matrix:
         elif writer == "hive":
             table = f"{self._database}.written_{cell.layout}_{cell.slug}"
             spark_columns.write_by_hive(self._spark, table, f"file:{folder}", cell.column, cell.file_format)
-        else:
-            self._by_spark(cell, folder)
+        elif writer == "spark":
+            spark_columns.write(self._spark, *self._job(cell))
 
-    def _by_spark(self, cell: Cell, folder: Path) -> None:
-        mode = cell.writer.split()[-1]
+    def _job(self, cell: Cell) -> elsewhere.Job:
+        """What a Spark writes for this cell."""
+        mode, folder = cell.writer.split()[-1], f"file:{self.folder(cell)}"
         sql = {
             **spark_columns.COMMON,
             **spark_columns.ANCIENT_COLUMNS,
@@ -145,7 +154,7 @@ class Matrix:
             **spark_columns.PARQUET_MODES.get(mode, {}),
             **(spark_columns.ANCIENT.get(mode, {}) if cell.column.startswith("ancient") else {}),
         }
-        spark_columns.write(self._spark, f"file:{folder}", sql, cell.file_format, settings)
+        return folder, sql, cell.file_format, settings
 
     def _declare(self) -> None:
         """The metastore's columns do not matter here: what is kept is what the files hold."""

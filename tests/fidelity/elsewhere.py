@@ -1,0 +1,53 @@
+"""Files of another version of Spark, for this one to compact: `python -m tests.fidelity.elsewhere JOBS`.
+
+JOBS is a JSON file: a list of [folder, SQL, file format, settings].
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.fidelity import spark_columns
+from tests.harness import paths
+from tests.harness.processes import own_environ
+
+#: folder, SQL, file format, settings
+Job = tuple[str, str, str, dict[str, str]]
+
+
+def other_than(version: str) -> str:
+    """The environment of the other Spark that the tests know."""
+    return "spark-3.5" if version.startswith("4.") else "spark-4.3"
+
+
+def write(env: str, jobs: Sequence[Job]) -> None:
+    """In a process of that environment; raises where it fails."""
+    if not jobs:
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        listed = Path(scratch) / "jobs.json"
+        listed.write_text(json.dumps(jobs))
+        command = [paths.env_python(env), "-m", "tests.fidelity.elsewhere", str(listed)]
+        subprocess.run(
+            command, cwd=paths.ROOT, env={**own_environ(), "SPARK_LOCAL_DIRS": scratch}, check=True
+        )
+
+
+def main(listed: str) -> None:
+    from pyspark.sql import SparkSession
+
+    spark: Any = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    for job in json.loads(Path(listed).read_text()):
+        spark_columns.write(spark, *job)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
