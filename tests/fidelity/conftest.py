@@ -28,6 +28,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     codes = ", ".join(f"{code} {number}" for code, number in sorted(counts.items()))
     refused = sum(counts.values())
     terminalreporter.write_line(
-        f"fidelity: {identical + different + refused} cells: {identical} identical, {refused} refused"
-        f" ({codes}), {different} different"
+        f"fidelity: {identical + different + refused} cells: {identical} identical,"
+        f" {refused} refused{f' ({codes})' if codes else ''}, {different} different"
     )
