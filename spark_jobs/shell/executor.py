@@ -108,14 +108,14 @@ class Executor(ABC):
                 raise places.explain(where)
             try:
                 found = act(places, problem)
+                if isinstance(found, Verdict):
+                    return replace(found, carried=found.carried + self._carry_conflicts(places))
             except OSError as error:
                 log.warning("%s: %s", swap.unit, error)
                 errors += 1
                 if errors == _ERRORS:
                     raise
                 continue
-            if isinstance(found, Verdict):
-                return found
             problem = found or problem
         raise Held(f"{swap.live} does not come to rest; a writer keeps changing it")
 
@@ -135,9 +135,14 @@ class Executor(ABC):
                 log.warning("%s is left behind: it holds what this run did not write", folder)
 
     def _carry(self, places: Directories, source: str) -> int:
-        """What was added to the rewritten directory, or to any that stood in its place, stays in the table."""
-        carried = carry(self._fs, places.swap.compacted, source, places.live)
-        return carried + carry_conflicts(self._fs, places.conflict, places.live)
+        """What was added to the rewritten directory stays in the table."""
+        return carry(self._fs, places.swap.compacted, source, places.live)
+
+    def _carry_conflicts(self, places: Directories) -> int:
+        """What appenders wrote between the renames is part of the table, however the swap came to rest."""
+        if self._fs.identity(places.live) is None:
+            return 0
+        return carry_conflicts(self._fs, places.conflict, places.live)
 
     def _carry_quiet(self, places: Directories, folder: str, known: Manifest) -> int:
         """What was added to a folder moves into the table, once nobody writes there any more; raises Held till then."""
@@ -152,12 +157,12 @@ class Executor(ABC):
 
     def _aside(self, places: Directories, problem: str | None) -> str:
         self._fs.move(places.live, places.aside, places.swap.new_id)
-        return problem or f"{places.live} was overwritten by somebody"
+        return problem or overwritten(places)
 
     def _old_back(self, places: Directories, problem: str | None) -> str:
         """What went aside is not what was planned on: it is the writer's, and returns to where it was left."""
         self._fs.rename(places.old, places.live)
-        return problem or f"{places.live} was overwritten by somebody"
+        return problem or overwritten(places)
 
     def _overwrites(self, places: Directories) -> bool:
         """Does a directory that a writer made anew stand for all that was there? That is the writer's to say."""
@@ -199,10 +204,9 @@ class Executor(ABC):
         raise Held(f"a writer made {places.live} anew and is still at work in it; the next run settles it")
 
     def _superseded(self, places: Directories, _: str | None) -> Verdict:
-        """What an appender left there before is part of the table as well, and what it added to the originals."""
-        carried = carry_conflicts(self._fs, places.conflict, places.live)
-        if self._policy.writers == "append":
-            carried += self._carry_quiet(places, places.old, places.swap.originals)
+        """Where writers append, what they added to the originals before is part of the table as well."""
+        appended = self._policy.writers == "append"
+        carried = self._carry_quiet(places, places.old, places.swap.originals) if appended else 0
         return replace(self._theirs(places), carried=carried)
 
     def _theirs(self, places: Directories) -> Verdict:
@@ -211,7 +215,11 @@ class Executor(ABC):
         identity = self._fs.identity(places.old)
         return Verdict(
             journal.COMMITTED,
-            f"{places.live} was overwritten by somebody",
+            overwritten(places),
             originals=here if swap.originals.diff(here) else None,
             live_id=identity if identity != swap.live_id else None,
         )
+
+
+def overwritten(places: Directories) -> str:
+    return f"{places.live} was overwritten by somebody"

@@ -10,7 +10,7 @@ from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import Manifest, parent
 from spark_jobs.core.recovery import Where
 from spark_jobs.shell.directories import Directories, list_unit
-from spark_jobs.shell.executor import Action, Executor, Verdict
+from spark_jobs.shell.executor import Action, Executor, Verdict, overwritten
 from spark_jobs.shell.leftovers import carry, differences
 
 
@@ -128,7 +128,7 @@ class Returning(Executor):
         """A writer replaced the directory right before it went aside: what it left is the table, and returns once
         the next look has shown that no other was replaced."""
         self._fs.move(places.live, places.old, places.swap.live_id)
-        return f"{places.live} was overwritten by somebody"
+        return overwritten(places)
 
     def _lost(self, places: Directories, source: str) -> str | None:
         """One of our data files that is not there any more as it was, while the directory is; None if there is none."""

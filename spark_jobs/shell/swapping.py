@@ -11,7 +11,7 @@ from spark_jobs.core.journal import Swap
 from spark_jobs.core.recovery import Where
 from spark_jobs.shell.directories import Directories, list_unit
 from spark_jobs.shell.executor import Action, Executor, Verdict
-from spark_jobs.shell.leftovers import carry, carry_conflicts, differences
+from spark_jobs.shell.leftovers import carry, differences
 
 
 class Swapping(Executor):
@@ -53,7 +53,7 @@ class Swapping(Executor):
         return {
             Where.BEFORE: self._discard,
             Where.RESTORED: self._discard,
-            Where.OVERWRITTEN: self._overwritten,
+            Where.OVERWRITTEN: self._gone,
             Where.DROPPED: self._gone,
             Where.GAP: self._in_the_gap,
             Where.SWAPPED: self._sweep,
@@ -71,11 +71,6 @@ class Swapping(Executor):
         """The originals are live for certain. What was added while the rewritten directory was live goes to them."""
         carried = self._carry(places, places.rewritten())
         return Verdict(journal.DISCARDED, problem or "the swap was interrupted", carried)
-
-    def _overwritten(self, places: Directories, problem: str | None) -> Verdict:
-        """What somebody left is the table; what an appender left there before is part of it."""
-        carried = carry_conflicts(self._fs, places.conflict, places.live)
-        return replace(self._gone(places, problem), carried=carried)
 
     def _gone(self, places: Directories, problem: str | None) -> Verdict:
         return Verdict(journal.DISCARDED, problem or f"{places.live} was replaced or dropped by somebody")
@@ -101,7 +96,6 @@ class Swapping(Executor):
         reason = f"a writer is at work in {busy}" if busy else self._replaced(places)
         if reason is None:
             carried = carry(self._fs, places.swap.originals, places.old, places.live)
-            carried += carry_conflicts(self._fs, places.conflict, places.live)
             return Verdict(journal.COMMITTED, carried=carried)
         return self._revert(places, reason)
 

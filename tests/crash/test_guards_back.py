@@ -108,6 +108,24 @@ class TestRollback:
         assert not forget(fs, ours, folder)
         assert [entry.name for entry in fs.list(folder)] == ["theirs"]
 
+    def test_rows_appended_between_the_renames_stay_in_the_table_that_is_not_rolled_back(
+        self, done: World
+    ) -> None:
+        """One writer overwrites the rewritten files right before the renames, another appends between them."""
+        old = _old(done)
+
+        def out(point: Point) -> bool:
+            return point.op == "rename" and point.args[0] == LIVE
+
+        def back(point: Point) -> bool:
+            return point.op == "rename" and point.args[0] == old
+
+        late = Fault.hook(out, lambda: writers.overwrite_in_place(done, LIVE, done.ledger.fresh(2)))
+        between = Fault.hook(back, lambda: writers.append(done, LIVE, done.ledger.fresh(2)))
+        request = {"arguments": {"writers": "append"}}
+        report = run(done.client(late, between), "rollback", "--table", FLAT, request=request)
+        assert (outcomes(report), check(done, resurrected=True)) == (["failed"], [])
+
     def test_the_journal_and_not_the_metastore_leads_the_way_back(self) -> None:
         world = build()
         before = live_rows(world, FLAT)

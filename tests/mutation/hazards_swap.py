@@ -9,6 +9,7 @@ _GUARDS = "tests/crash/test_guards.py"
 _BACK = "tests/crash/test_guards_back.py"
 _STATEMENTS = "tests/unit/core/test_statements.py"
 _OFF = "if False:"
+_BETWEEN = "test_rows_appended_between_the_renames_stay_in_the_table_that_is_not_rolled_back"
 
 _UNLIKE_MANIFEST = Edit(f"{_SHELL}/retirement.py", "        if changes:\n", f"        {_OFF}\n")
 _UNKNOWN_FILE = Edit(f"{_SHELL}/retirement.py", "        if unknown:\n", f"        {_OFF}\n")
@@ -200,11 +201,17 @@ SWAP = (
         (
             Edit(
                 f"{_SHELL}/executor.py",
-                "carried = carry(self._fs, places.swap.compacted, source, places.live)",
-                "carried = 0",
+                "return carry(self._fs, places.swap.compacted, source, places.live)",
+                "return 0",
             ),
         ),
         (f"{_BACK}::TestRollback::test_rows_appended_since_stay_in_the_table",),
+    ),
+    Mutation(
+        "H6-conflict",
+        "what appenders wrote between the renames is left in a folder that nobody reads",
+        (Edit(f"{_SHELL}/executor.py", "found.carried + self._carry_conflicts(places)", "found.carried"),),
+        (f"{_BACK}::TestRollback::{_BETWEEN}",),
     ),
     Mutation(
         "H6-delete",
