@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from spark_jobs.core.eligibility import AVRO, SEQUENCE, TEXT
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.footers import Footer
+from spark_jobs.core.magic import binary_format
 from spark_jobs.core.model import name_of
 from spark_jobs.shell.java_errors import java_errors
 
@@ -18,6 +19,8 @@ from spark_jobs.shell.java_errors import java_errors
 LINE = json.dumps(
     {"type": "struct", "fields": [{"name": "value", "type": "string", "nullable": True, "metadata": {}}]}
 )
+#: Enough of a file's beginning and end to tell the binary formats by.
+_END = 8
 #: Parts the classes of key and value, and compression and codec.
 SEPARATOR = " "
 
@@ -73,7 +76,22 @@ class HeadReader:
         factory = self._jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(self._conf)
         codec = factory.getCodec(path)
         name = str(codec.getClass().getName()) if codec is not None else "none"
+        kind = binary_format(*self._ends(path, size))
+        if kind:
+            raise Refusal("SERDE", f"{path.toString()} is a file of {kind}, and the table reads it as text")
         return _head(path, {name: size}, "text", LINE)
+
+    def _ends(self, path: Any, size: int) -> tuple[bytes, bytes]:
+        """The first and the last few bytes of a file."""
+        stream = path.getFileSystem(self._conf).open(path)
+        try:
+            return self._bytes(stream, 0, size), self._bytes(stream, max(0, size - _END), size)
+        finally:
+            stream.close()
+
+    def _bytes(self, stream: Any, start: int, size: int) -> bytes:
+        stream.seek(start)
+        return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream, min(_END, size - start)))
 
 
 def _head(path: Any, codecs: dict[str, int], schema: str, struct: str | None = None) -> Footer:

@@ -71,11 +71,44 @@ def test_managed_tables_and_views(spark: SparkSession, jobs: Jobs, database: Dat
     _refused(jobs("compact", "--table", f"{database}.v"), "VIEW")
 
 
-def test_formats_that_are_not_parquet_or_orc(
+def test_formats_that_nobody_here_can_write(
     spark: SparkSession, jobs: Jobs, database: Database, files: str
 ) -> None:
-    table = _create(spark, database, f"STORED AS TEXTFILE LOCATION '{files}'")
+    table = _create(spark, database, f"STORED AS RCFILE LOCATION '{files}'")
     _refused(jobs("compact", "--table", table), "SERDE")
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "orc", "avro"])
+def test_files_of_another_format_in_a_text_table(
+    spark: SparkSession, jobs: Jobs, database: Database, file_format: str
+) -> None:
+    """Their bytes would pass for lines: the table would be none the worse, and another one over the files ruined."""
+    location = database.location("t")
+    rows = "SELECT id FROM range(40)"
+    if file_format == "avro":
+        spark.sql(f"CREATE TABLE {database}.a STORED AS AVRO LOCATION '{location}' AS {rows}")
+        spark.sql(f"INSERT INTO {database}.a {rows}")
+    else:
+        many(spark, location, rows, 4, file_format)
+    table = _create(spark, database, f"STORED AS TEXTFILE LOCATION '{location}'")
+    before = tree(database.path)
+    (unit,) = only(jobs("compact", "--table", table))["units"]
+    assert (unit["outcome"], unit["code"]) == ("skipped", "SERDE")
+    assert tree(database.path) == before
+
+
+def test_text_that_begins_like_another_format_is_text(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    folder = database.path / "t"
+    folder.mkdir(parents=True)
+    for number, line in enumerate(("PAR1", "ORC", "SEQUENCE", "Object")):
+        (folder / f"{number}.txt").write_text(f"{line}\n")
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {database}.t (v STRING) STORED AS TEXTFILE LOCATION '{folder.as_uri()}'"
+    )
+    (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
+    assert (unit["outcome"], unit["reason"]) == ("compacted", None)
 
 
 def test_hive_buckets(spark: SparkSession, jobs: Jobs, database: Database, files: str) -> None:
@@ -101,7 +134,8 @@ def test_a_table_made_by_spark_is_compacted_like_one_of_hives(
     spark: SparkSession, jobs: Jobs, database: Database, files: str
 ) -> None:
     spark.sql(f"CREATE TABLE {database}.t (id BIGINT) USING PARQUET LOCATION '{files}'")
-    assert only(jobs("compact", "--table", f"{database}.t"))["units"][0]["outcome"] == "compacted"
+    (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
+    assert (unit["outcome"], unit["reason"]) == ("compacted", None)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +219,7 @@ def test_a_database_is_worked_through_whatever_its_odd_tables(
 ) -> None:
     good = _create(spark, database, f"STORED AS PARQUET LOCATION '{files}'")
     spark.sql(f"CREATE TABLE {database}.a_managed (id BIGINT) STORED AS PARQUET")
-    spark.sql(f"CREATE EXTERNAL TABLE {database}.b_text (id BIGINT) STORED AS TEXTFILE LOCATION '{files}x'")
+    spark.sql(f"CREATE EXTERNAL TABLE {database}.b_text (id BIGINT) STORED AS RCFILE LOCATION '{files}x'")
     report = jobs("compact", "--database", str(database))
     assert {t["table"]: (t["outcome"], t["code"]) for t in report["tables"]} == {
         f"{database}.a_managed": ("refused", "MANAGED"),
