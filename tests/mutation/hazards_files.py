@@ -142,7 +142,7 @@ FILES = (
         (
             Edit(
                 f"{_SHELL}/metastore.py",
-                'f"CREATE EXTERNAL TABLE {_quoted(backup)} ({columns}){partitioned} STORED AS {stored}"',
+                'f"CREATE EXTERNAL TABLE {_quoted(backup)} ({columns}){partitioned} {stored}"',
                 'f"CREATE TABLE {_quoted(backup)} LIKE {source.name}"',
             ),
         ),
