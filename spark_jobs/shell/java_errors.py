@@ -22,12 +22,15 @@ _ERRORS: dict[str, type[OSError]] = {
 
 @contextmanager
 def java_errors(what: str) -> Iterator[None]:
-    """Translates a Java exception into one line: what was tried, and the first line of why it failed."""
+    """Translates a Java exception into one line: what was tried, why it failed, and what lies at the bottom of it."""
     try:
         yield
     except Py4JJavaError as error:
         kind = error.java_exception.getClass().getName()
-        message = (error.java_exception.getMessage() or kind).splitlines()[0]
+        message = _first_line(error.java_exception.getMessage() or kind)
+        _, cause = root_cause(error)
+        if cause not in message:
+            message = f"{message}: {cause}"
         raise _ERRORS.get(kind, FileSystemError)(f"{what}: {message}") from None
 
 
