@@ -2,6 +2,7 @@ import java.net.InetSocketAddress;
 import org.apache.hadoop.hive.conf.HiveConf;
 import org.apache.hadoop.hive.metastore.HiveMetaStore;
 import org.apache.hadoop.hive.metastore.IHMSHandler;
+import org.apache.hadoop.hive.metastore.RetryingHMSHandler;
 import org.apache.hadoop.hive.metastore.TSetIpAddressProcessor;
 import org.apache.thrift.protocol.TBinaryProtocol;
 import org.apache.thrift.server.TThreadPoolServer;
@@ -12,8 +13,8 @@ import org.apache.thrift.transport.TTransportFactory;
 public class LoopbackMetastore {
     public static void main(String[] arguments) throws Exception {
         HiveConf conf = new HiveConf(HiveMetaStore.class);
-        IHMSHandler handler = HiveMetaStore.newRetryingHMSHandler(
-            new HiveMetaStore.HMSHandler("loopback", conf, false), conf);
+        IHMSHandler handler = RetryingHMSHandler.getProxy(
+            conf, new HiveMetaStore.HMSHandler("loopback", conf, false), false);
         TServerSocket socket = new TServerSocket(
             new InetSocketAddress(arguments[0], Integer.parseInt(arguments[1])));
         TThreadPoolServer.Args settings = new TThreadPoolServer.Args(socket);

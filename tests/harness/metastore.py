@@ -3,7 +3,8 @@
     with Metastore(Path(".scratch/metastore")) as metastore:
         print(metastore.uri)
 
-The database is Derby in the given folder, so starting it there again finds the same tables.
+The database is Derby in the given folder, so starting it there again finds the same tables. `jars` are those of another
+release of Hive.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import socket
 import struct
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -47,10 +49,19 @@ logger.thrift.level = off
 class Metastore:
     """One metastore process, its folder and its address."""
 
-    def __init__(self, directory: Path, *, port: int | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        port: int | None = None,
+        jars: Path | None = None,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
         self.directory = directory.resolve()
         self.port = port or free_port()
         self.warehouse = self.directory / "warehouse"
+        self._jars = jars
+        self._more = settings or {}
         self.log = self.directory / "metastore.log"
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -92,10 +103,11 @@ class Metastore:
             "hive.metastore.warehouse.dir": self.warehouse.as_uri(),
             # Its asynchronous logger needs a library that Spark does not ship.
             "hive.async.log.enabled": "false",
+            **self._more,
         }
 
     def _command(self) -> list[str]:
-        jars = paths.spark_home(paths.DEFAULT_SPARK) / "jars"
+        jars = self._jars or paths.spark_home(paths.DEFAULT_SPARK) / "jars"
         conf = self.directory / "conf"
         return [
             java_command() or "java",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Outcome:
-    """The counts of one suite."""
+    """The counts of one suite; `missed`: it could not run here."""
 
     name: str
     passed: int = 0
@@ -18,6 +18,7 @@ class Outcome:
     skipped: int = 0
     seconds: float = 0
     note: str = ""
+    missed: bool = False
 
     def but_failed(self, note: str) -> Outcome:
         return replace(self, failed=self.failed + 1, note=note)
@@ -43,7 +44,8 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     """A line per suite, then the plain total."""
     rows = [_row("suite", "passed", "failed", "skipped", "seconds")]
     rows += [_row(*_counted(outcome)) + f"  {outcome.note}" for outcome in outcomes]
-    return "\n" + "\n".join(row.rstrip() for row in rows) + "\n\n" + total(outcomes)
+    missed = [f"!!! {outcome.name} DID NOT RUN: {outcome.note}\n" for outcome in outcomes if outcome.missed]
+    return "\n" + "\n".join(row.rstrip() for row in rows) + "\n\n" + "".join(missed) + total(outcomes)
 
 
 def _counted(outcome: Outcome) -> tuple[object, ...]:

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.cluster import jars
 from tests.harness import coverage, envs, machine, paths
 from tests.harness.outcome import Outcome, read_junit, summary
 from tests.harness.processes import own_environ
@@ -58,6 +59,7 @@ SUITES = (
     Suite("fidelity 4.3", "spark", "spark-4.3", ("tests/fidelity",), measured=False),
     Suite("spark 3.3 smoke", "spark", "spark-3.3", ("tests/spark",), ("-m", "smoke")),
     Suite("soak", "spark", "spark-3.5", ("tests/soak",), measured=False),
+    Suite("cluster", "cluster", "spark-3.5", ("tests/cluster",)),
     Suite("airflow 3.3", "airflow", "airflow-3.3", ("tests/airflow",)),
     Suite("airflow 2.11", "airflow", "airflow-2.11", ("tests/airflow",), ("-m", "not live")),
     Suite("demo", "demo", "spark-3.5", ("tests/demo",)),
@@ -73,7 +75,10 @@ LINT = {
 # Airflow suites submit to this one, and the demo runs on both.
 ALSO_NEEDED = {"airflow": ("spark-3.5",), "demo": ("airflow-3.3",)}
 
-GROUPS = ("lint", "unit", "crash", "mutation", "spark", "airflow", "demo")
+GROUPS = ("lint", "unit", "crash", "mutation", "spark", "cluster", "airflow", "demo")
+
+#: Set to `required`, the suites of the cluster may not stay away.
+CLUSTER = "LAKEKEEPER_CLUSTER"
 
 
 def run_groups(groups: Sequence[str]) -> int:
@@ -111,9 +116,27 @@ def _check(name: str, command: Sequence[str]) -> Outcome:
 
 def run(suite: Suite, started: float) -> Outcome:
     print(f"\n== [{time.monotonic() - started:.0f} s] {suite.name} in {suite.env}", flush=True)
+    lack = cluster_lack() if suite.group == "cluster" else None
+    if lack:
+        print(lack, flush=True)
+        return not_run(suite)
     begun = time.monotonic()
     code = subprocess.run(_command(suite), cwd=paths.ROOT, env=_environ(suite)).returncode
     return _outcome(suite, code, time.monotonic() - begun)
+
+
+def cluster_lack() -> str | None:
+    """Why there can be no cluster here; None if there can."""
+    try:
+        jars.ensure()
+    except jars.NoJars as error:
+        return str(error)
+    return None
+
+
+def not_run(suite: Suite) -> Outcome:
+    outcome = Outcome(suite.name, note="the servers' libraries cannot be had", missed=True)
+    return outcome.but_failed(outcome.note) if os.environ.get(CLUSTER) == "required" else outcome
 
 
 def _command(suite: Suite) -> list[str]:

@@ -63,3 +63,19 @@ def test_the_last_line_is_the_plain_total():
     text = summary([Outcome("a", passed=2, skipped=1), Outcome("b", passed=3, failed=1, note="broken")])
 
     assert text.splitlines()[-1] == "5 passed, 1 failed, 1 skipped"
+
+
+@pytest.mark.parametrize(("required", "failed"), [("required", 1), ("", 0)])
+def test_a_suite_that_cannot_run_here_is_named_aloud(monkeypatch, required, failed):
+    monkeypatch.setenv(suite.CLUSTER, required)
+
+    def no_jars():
+        raise suite.jars.NoJars("there is no mvn")
+
+    monkeypatch.setattr(suite.jars, "ensure", no_jars)
+    (cluster,) = [each for each in suite.SUITES if each.group == "cluster"]
+
+    text = summary([suite.run(cluster, 0.0)])
+
+    assert "!!! cluster DID NOT RUN" in text
+    assert text.endswith(f"0 passed, {failed} failed, 0 skipped")

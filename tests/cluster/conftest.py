@@ -1,0 +1,59 @@
+"""One cluster for the whole run; Spark's session and the tables live on it."""
+
+from __future__ import annotations
+
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cluster.cluster import Cluster
+from tests.harness.spark_env import spark_environ as make_spark_environ
+from tests.spark.toolbox import Jobs
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from tests.cluster.superuser import Superuser
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with Cluster(tmp_path_factory.mktemp("cluster")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def spark_environ(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Spark as on a node of the cluster: its own client libraries, the cluster's configuration."""
+    scratch = tmp_path_factory.mktemp("spark")
+    environ = make_spark_environ(
+        Path(sys.prefix).name,
+        cluster.metastore.uri,
+        scratch,
+        conf={"spark.sql.warehouse.dir": f"{cluster.default_fs}/user/hive/warehouse"},
+    )
+    return {**environ, "HADOOP_CONF_DIR": str(cluster.conf), "HADOOP_USER_NAME": "hdfs"}
+
+
+@pytest.fixture
+def jobs(spark: SparkSession, tmp_path: Path) -> Jobs:
+    return Jobs(spark, tmp_path)
+
+
+@pytest.fixture
+def superuser(spark: SparkSession, cluster: Cluster) -> Superuser:
+    from tests.cluster.superuser import Superuser
+
+    return Superuser(spark, cluster.default_fs)
+
+
+@pytest.fixture
+def folder(superuser: Superuser) -> str:
+    """A directory of the test's own, where everybody may write."""
+    path = f"{superuser.root}/tests/{uuid.uuid4().hex[:10]}"
+    superuser.make(path, "777")
+    return path

@@ -1,0 +1,42 @@
+"""The servers' libraries, by Maven: fetched once, and anew whenever a pom changes."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+from pathlib import Path
+
+from tests.harness import paths
+
+POMS = Path(__file__).with_name("maven")
+HOME = paths.env_dir("cluster")
+HADOOP, HIVE = HOME / "hadoop", HOME / "hive"
+
+
+class NoJars(Exception):
+    """The libraries cannot be had; the message says what to do."""
+
+
+def ensure() -> None:
+    """Raises NoJars without Maven, or where it finds no way to them."""
+    stamp = HOME / "stamp"
+    if stamp.exists() and stamp.read_text() == fingerprint():
+        return
+    if shutil.which("mvn") is None:
+        raise NoJars("Maven is needed, and there is no mvn on PATH; Debian and Ubuntu: apt-get install maven")
+    print("cluster: fetching the libraries of Hadoop and Hive (200 MB)", flush=True)
+    shutil.rmtree(HOME, ignore_errors=True)
+    _maven()
+    stamp.write_text(fingerprint())
+
+
+def fingerprint() -> str:
+    return hashlib.sha256(b"\0".join(pom.read_bytes() for pom in sorted(POMS.rglob("pom.xml")))).hexdigest()
+
+
+def _maven() -> None:
+    command = ["mvn", "--quiet", "--batch-mode", "--file", str(POMS), "package", f"-Dcluster.jars={HOME}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise NoJars(f"Maven could not fetch the libraries:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")

@@ -1,0 +1,72 @@
+"""One server of the cluster: a Java process on loopback, with its log, ended when we end."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.harness.machine import java_command
+from tests.harness.processes import has_ended, own_environ, spawn, stop, tail
+
+START_LIMIT = 90
+#: What Hadoop's libraries still reach into, and Java 17 has closed.
+OPENED = ("java.base/java.lang", "java.base/java.util", "java.base/java.net", "java.base/java.nio")
+
+
+class NotStarted(Exception):
+    """A server died, or took too long; the message has the end of its log."""
+
+
+@dataclass
+class Server:
+    """`command` is what follows `java`; `ready` tells whether it serves yet."""
+
+    name: str
+    command: Sequence[str]
+    folder: Path
+    ready: Callable[[], bool]
+    environ: Mapping[str, str] = field(default_factory=dict)
+    _process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def log(self) -> Path:
+        return self.folder / f"{self.name}.log"
+
+    def start(self, *, wait: bool = True) -> None:
+        command = [java_command() or "java", *_opened(), *self.command]
+        environ = {**own_environ(), **self.environ}
+        self._process = spawn(command, log=self.log, cwd=self.folder, env=environ)
+        atexit.register(self.stop)
+        if wait:
+            self.wait()
+
+    def wait(self) -> None:
+        deadline = time.monotonic() + START_LIMIT
+        while not self.ready():
+            if self._process is None or has_ended(self._process) or time.monotonic() > deadline:
+                self.stop()
+                raise NotStarted(f"{self.name} did not start; see {self.log}:\n{tail(self.log)}")
+            time.sleep(0.1)
+
+    def kill(self) -> None:
+        """As a power cut would: no handler runs."""
+        process = self._process
+        if process is not None:
+            os.kill(process.pid, signal.SIGKILL)
+            self.stop()
+
+    def stop(self) -> None:
+        atexit.unregister(self.stop)
+        process, self._process = self._process, None
+        if process is not None:
+            stop(process)
+
+
+def _opened() -> list[str]:
+    return [f"--add-opens={package}=ALL-UNNAMED" for package in OPENED]

@@ -1,0 +1,82 @@
+"""What the servers and their clients are told: core-site.xml, hdfs-site.xml and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.harness.metastore import HOST, free_port, hive_site
+
+#: Kerberos wants names: every principal of a service is of this host.
+NAME = "localhost"
+
+LOG4J = """\
+log4j.rootLogger=WARN,err
+log4j.appender.err=org.apache.log4j.ConsoleAppender
+log4j.appender.err.target=System.err
+log4j.appender.err.layout=org.apache.log4j.PatternLayout
+log4j.appender.err.layout.ConversionPattern=%d{HH:mm:ss} %p %c{1}: %m%n
+log4j.logger.org.apache.hadoop.util.NativeCodeLoader=ERROR
+"""
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Chosen once, so that a server that is started again is found where it was."""
+
+    namenode: int = field(default_factory=free_port)
+    namenode_http: int = field(default_factory=free_port)
+
+    @property
+    def default_fs(self) -> str:
+        return f"hdfs://{NAME}:{self.namenode}"
+
+
+#: The superuser, one who runs the jobs, and one who writes the tables; each with his groups.
+USERS = {"hdfs": ("supergroup",), "etl": ("analysts",), "loader": ("loaders", "analysts")}
+
+#: The servers' pages, which their libraries do not carry: an empty folder on the class path will do.
+PAGES = ("hdfs", "datanode", "secondary", "static")
+
+
+def write(folder: Path, name: str, settings: Mapping[str, str]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(hive_site(dict(settings)))
+    (folder / "log4j.properties").write_text(LOG4J)
+    for page in PAGES:
+        (folder / "webapps" / page).mkdir(parents=True, exist_ok=True)
+
+
+def core_site(folder: Path, ports: Ports) -> dict[str, str]:
+    return {
+        "fs.defaultFS": ports.default_fs,
+        "fs.trash.interval": "1440",
+        "hadoop.tmp.dir": str(folder / "tmp"),
+        # No such users are known to the operating system.
+        "hadoop.user.group.static.mapping.overrides": ";".join(
+            f"{user}={','.join(groups)}" for user, groups in USERS.items()
+        ),
+        # Of encryption zones. A cluster has a server for it; a file serves one machine.
+        "hadoop.security.key.provider.path": f"jceks://file{folder / 'keys.jceks'}",
+    }
+
+
+def hdfs_site(folder: Path, ports: Ports) -> dict[str, str]:
+    anywhere = f"{HOST}:0"
+    return {
+        "dfs.namenode.name.dir": (folder / "namenode").as_uri(),
+        "dfs.namenode.rpc-address": f"{NAME}:{ports.namenode}",
+        "dfs.namenode.http-address": f"{NAME}:{ports.namenode_http}",
+        "dfs.namenode.safemode.extension": "0",
+        # Two kinds of disks: a storage policy that nothing can follow would fail every write.
+        "dfs.datanode.data.dir": ",".join(
+            f"[{kind}]{(folder / 'datanode' / kind.lower()).as_uri()}" for kind in ("DISK", "ARCHIVE")
+        ),
+        "dfs.datanode.address": anywhere,
+        "dfs.datanode.ipc.address": anywhere,
+        "dfs.datanode.http.address": anywhere,
+        "dfs.datanode.hostname": NAME,
+        "dfs.replication": "1",
+        "dfs.heartbeat.interval": "1",
+    }

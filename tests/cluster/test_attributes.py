@@ -1,0 +1,145 @@
+"""Owner, group, mode, ACL, extended attributes, storage policy and replication: kept by the server's own account."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cluster.superuser import Look, Superuser, acting_as
+from tests.spark.toolbox import Jobs, many, only, outcomes
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FILE_ACL = "user::rw-,user:impala:r--,user:etl:r--,group::r--,mask::r--,other::---"
+FOLDER_ACL = (
+    "user::rwx,user:impala:r-x,user:etl:rwx,group::rwx,mask::rwx,other::---,"
+    "default:user::rwx,default:user:hive:rwx,default:group::r-x,default:mask::rwx,default:other::---"
+)
+
+
+class Dressed:
+    """A table of one partition that has about every attribute there is."""
+
+    def __init__(self, spark: SparkSession, superuser: Superuser, folder: str) -> None:
+        self.superuser = superuser
+        self.root = f"{folder}/events"
+        self.unit = f"{self.root}/p=1"
+        self.table = f"default.t_{folder.rsplit('/', 1)[1]}"
+        many(spark, self.unit, "SELECT id FROM range(50)", 5)
+        spark.sql(
+            f"CREATE EXTERNAL TABLE {self.table} (id BIGINT) PARTITIONED BY (p STRING) STORED AS PARQUET"
+            f" LOCATION '{self.root}'"
+        )
+        spark.sql(f"MSCK REPAIR TABLE {self.table}")
+        superuser.chmod(self.root, "777")
+
+    def belongs_to(self, owner: str, group: str) -> None:
+        root = self.superuser
+        for name in root.files(self.unit):
+            root.chmod(name, "640")
+            root.set_acl(name, FILE_ACL)
+            root.fs.setReplication(root.path(name), 2)
+            root.chown(name, owner, group)
+        root.chmod(self.unit, "770")
+        root.set_acl(self.unit, FOLDER_ACL)
+        root.fs.setXAttr(root.path(self.unit), "user.lineage", bytearray(b"abc"))
+        root.fs.setStoragePolicy(root.path(self.unit), "COLD")
+        root.chown(self.unit, owner, group)
+
+    def look(self) -> tuple[Look, set[Look]]:
+        """The directory, and its files: one set of attributes is all that they should have."""
+        return self.superuser.look(self.unit), {
+            self.superuser.look(name) for name in self.superuser.files(self.unit)
+        }
+
+
+@pytest.fixture
+def dressed(spark: SparkSession, superuser: Superuser, folder: str) -> Dressed:
+    return Dressed(spark, superuser, folder)
+
+
+@pytest.mark.parametrize(
+    ("user", "owner"),
+    [pytest.param("hdfs", "loader", id="superuser"), pytest.param("etl", "etl", id="owner")],
+)
+def test_directory_and_files_are_dressed_as_the_originals(
+    spark: SparkSession, jobs: Jobs, dressed: Dressed, user: str, owner: str
+) -> None:
+    dressed.belongs_to(owner, "analysts")
+    before = dressed.look()
+    with acting_as(spark, user):
+        report = jobs("compact", "--table", dressed.table)
+    assert (outcomes(report), only(report)["warnings"]) == (["compacted"], [])
+    assert len(dressed.superuser.files(dressed.unit)) == 1
+    assert dressed.look() == before
+    with acting_as(spark, user):
+        assert outcomes(jobs("rollback", "--table", dressed.table)) == ["restored"]
+    assert dressed.look() == before
+    assert len(dressed.superuser.files(dressed.unit)) == 5
+
+
+def test_somebody_elses_data_keeps_all_but_its_owner(
+    spark: SparkSession, jobs: Jobs, dressed: Dressed
+) -> None:
+    dressed.belongs_to("loader", "analysts")
+    folder, files = dressed.look()
+    with acting_as(spark, "etl"):
+        report = jobs("compact", "--table", dressed.table)
+    warnings = only(report)["warnings"]
+    assert (outcomes(report), len(warnings)) == (["compacted"], 2)
+    assert all(warning.startswith("the owner of ") for warning in warnings)
+    assert dressed.look() == (_owned(folder), {_owned(file) for file in files})
+
+
+def _owned(look: Look) -> Look:
+    return replace(look, owner="etl", acl=look.acl.replace("owner: loader", "owner: etl"))
+
+
+@pytest.mark.parametrize(
+    ("policy", "group", "lack"),
+    [("require", "analysts", "owner"), (None, "loaders", "group")],
+    ids=["the owner where all is required", "a group that the user is not in"],
+)
+def test_what_may_not_be_given_is_refused_before_anything_is_written(
+    spark: SparkSession, jobs: Jobs, dressed: Dressed, policy: str | None, group: str, lack: str
+) -> None:
+    dressed.belongs_to("loader", group)
+    before, tree = dressed.look(), dressed.superuser.tree(dressed.root)
+    request = {"arguments": {"attributes": policy}} if policy else None
+    with acting_as(spark, "etl"):
+        report = jobs("compact", "--table", dressed.table, request=request)
+    (unit,) = only(report)["units"]
+    assert unit["code"] == "ATTRIBUTES"
+    assert f"the {lack} of {dressed.unit}" in unit["reason"]
+    assert (dressed.look(), dressed.superuser.tree(dressed.root)) == (before, tree)
+
+
+def test_with_warn_a_foreign_group_is_left_behind_and_said(
+    spark: SparkSession, jobs: Jobs, dressed: Dressed
+) -> None:
+    dressed.belongs_to("loader", "loaders")
+    with acting_as(spark, "etl"):
+        report = jobs("compact", "--table", dressed.table, request={"arguments": {"attributes": "warn"}})
+    assert outcomes(report) == ["compacted"]
+    text = " ".join(only(report)["warnings"])
+    assert f"the group of {dressed.unit} is not kept" in text
+    assert f"the owner of {dressed.unit} is not kept" in text
+
+
+def test_files_that_may_not_be_read_are_refused_with_their_name(
+    spark: SparkSession, jobs: Jobs, dressed: Dressed
+) -> None:
+    dressed.belongs_to("loader", "loaders")
+    (first, *_) = dressed.superuser.files(dressed.unit)
+    dressed.superuser.set_acl(first, "user::rw-,group::r--,other::---")
+    before = dressed.superuser.tree(dressed.root)
+    with acting_as(spark, "etl"):
+        report = jobs("compact", "--table", dressed.table, request={"arguments": {"attributes": "warn"}})
+    (unit,) = only(report)["units"]
+    assert (unit["outcome"], report["exit_code"]) == ("failed", 1)
+    assert "Permission denied: user=etl, access=READ" in unit["reason"]
+    assert first.rsplit("/", 1)[1] in unit["reason"]
+    assert dressed.superuser.tree(dressed.root) == before
