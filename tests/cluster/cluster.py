@@ -1,4 +1,4 @@
-"""HDFS and a Hive Metastore of their own releases, on this machine only.
+"""HDFS, YARN and a Hive Metastore of their own releases, with Kerberos or without.
 
 with Cluster(Path(".scratch/cluster")) as cluster:
     print(cluster.default_fs, cluster.metastore.uri)
@@ -6,39 +6,105 @@ with Cluster(Path(".scratch/cluster")) as cluster:
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
-from tests.cluster import jars, sites
+from tests.cluster import jars, security, sites
 from tests.cluster.hdfs import Hdfs
+from tests.cluster.hive import SecureMetastore
+from tests.cluster.kerberos import REALM, Kdc
+from tests.cluster.yarn import Yarn
 from tests.harness.metastore import Metastore
-
-SUPERUSER = "hdfs"
 
 
 class Cluster:
     """Of one folder, which is wiped by nobody: start it there again and the files are there."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, secure: bool = False) -> None:
         self.folder = folder.resolve()
         self.conf = self.folder / "conf"
         self.ports = sites.Ports()
         self.default_fs = self.ports.default_fs
-        self.hdfs = Hdfs(self.folder, self.ports, {"HADOOP_USER_NAME": SUPERUSER})
-        self.metastore = Metastore(
-            self.folder / "metastore", jars=jars.HIVE, settings={"fs.defaultFS": self.default_fs}
-        )
+        self.kdc = Kdc(self.folder / "kdc") if secure else None
+        self.hdfs = Hdfs(self.folder, self.ports, self._environ())
+        self.yarn = Yarn(self.folder, self.ports, self._environ())
+        self.metastore = self._metastore()
 
     def start(self) -> Cluster:
         jars.ensure()
-        sites.write(self.conf, "core-site.xml", sites.core_site(self.folder, self.ports))
-        sites.write(self.conf, "hdfs-site.xml", sites.hdfs_site(self.folder, self.ports))
+        if self.kdc:
+            self.kdc.start()
+            security.make_keytabs(self.kdc)
+        self._configure()
         self.hdfs.start()
+        self._make_folders()
+        self.yarn.start()
         self.metastore.start()
         return self
 
+    def client(self, user: str) -> dict[str, str]:
+        """The environment of this user on a node of the cluster; with Kerberos, he has a ticket."""
+        common = {"HADOOP_CONF_DIR": str(self.conf)}
+        if self.kdc is None:
+            return {**common, "HADOOP_USER_NAME": user}
+        cache = self.kdc.ticket(self.kdc.keytab(user), f"{user}@{REALM}")
+        return {**self.anonymous(), "KRB5CCNAME": f"FILE:{cache}"}
+
+    def anonymous(self) -> dict[str, str]:
+        """The same without a ticket, and with none to be found."""
+        if self.kdc is None:
+            return {"HADOOP_CONF_DIR": str(self.conf)}
+        java = f"-Djava.security.krb5.conf={self.kdc.conf}"
+        return {
+            "HADOOP_CONF_DIR": str(self.conf),
+            "KRB5_CONFIG": str(self.kdc.conf),
+            "KRB5CCNAME": f"FILE:{self.kdc.folder / 'no-ticket'}",
+            "SPARK_SUBMIT_OPTS": java,
+            "HADOOP_OPTS": java,
+        }
+
     def stop(self) -> None:
         self.metastore.stop()
+        self.yarn.stop()
         self.hdfs.stop()
+        if self.kdc:
+            self.kdc.stop()
+
+    def _configure(self) -> None:
+        """What is the same with and without Kerberos, and on top of it what is not."""
+        kdc = self.kdc
+        own = {
+            "core": (sites.core_site(self.folder, self.ports), security.core() if kdc else {}),
+            "hdfs": (sites.hdfs_site(self.folder, self.ports), security.hdfs(kdc) if kdc else {}),
+            "yarn": (sites.yarn_site(self.folder, self.ports), security.yarn(kdc) if kdc else {}),
+        }
+        hive = {"hive.metastore.uris": self.metastore.uri, **(security.hive() if kdc else {})}
+        sites.write(self.conf, "hive-site.xml", hive)
+        for name, (common, secured) in own.items():
+            sites.write(self.conf, f"{name}-site.xml", {**common, **secured})
+
+    def _make_folders(self) -> None:
+        """What every user of a cluster finds there."""
+        environ = {**self.client(sites.SUPERUSER), **self._environ()}
+        shell = partial(self.hdfs.shell, environ=environ)
+        homes = {user: f"/user/{user}" for user in sites.USERS}
+        shell("-mkdir", "-p", "/tmp", "/user/hive/warehouse", *homes.values())
+        shell("-chmod", "1777", "/tmp", "/user/hive/warehouse")
+        for user, home in homes.items():
+            shell("-chown", user, home)
+
+    def _environ(self) -> dict[str, str]:
+        """Of the servers: without Kerberos they are whom they say they are."""
+        if self.kdc is None:
+            return {"HADOOP_USER_NAME": sites.SUPERUSER}
+        return {"JAVA_TOOL_OPTIONS": f"-Djava.security.krb5.conf={self.kdc.conf}"}
+
+    def _metastore(self) -> Metastore | SecureMetastore:
+        folder, settings = self.folder / "metastore", {"fs.defaultFS": self.default_fs}
+        if self.kdc is None:
+            return Metastore(folder, jars=jars.HIVE, settings=settings)
+        secured = {**settings, **security.metastore(self.kdc)}
+        return SecureMetastore(folder, self.conf, secured, self._environ())
 
     def __enter__(self) -> Cluster:
         try:

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tests.cluster import jars
-from tests.cluster.server import NotStarted, Server
+from tests.cluster.server import NotStarted, Server, opened
 from tests.cluster.sites import NAME, Ports
 from tests.harness.machine import java_command
 from tests.harness.processes import own_environ
 
 _NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
+_SHELL = "org.apache.hadoop.fs.FsShell"
 _DATANODE = "org.apache.hadoop.hdfs.server.datanode.DataNode"
 
 
@@ -40,16 +41,26 @@ class Hdfs:
         self.datanode.stop()
         self.namenode.stop()
 
+    def shell(self, *command: str, environ: Mapping[str, str]) -> str:
+        """`hdfs dfs`, as whoever the environment says; returns what it prints."""
+        done = self._java(_SHELL, *command, environ=environ)
+        if done.returncode:
+            raise RuntimeError(f"hdfs dfs {' '.join(command)}: {done.stderr[-1000:]}")
+        return done.stdout
+
     def _server(self, name: str, main: str, ready: object) -> Server:
         command = [*_java(self._folder), main]
         return Server(name, command, self._folder, ready, self._environ)  # type: ignore[arg-type]
 
     def _format(self) -> None:
-        command = [java_command() or "java", *_java(self._folder), _NAMENODE, "-format", "-nonInteractive"]
-        environ = {**own_environ(), **self._environ}
-        done = subprocess.run(command, env=environ, cwd=self._folder, capture_output=True, text=True)
+        done = self._java(_NAMENODE, "-format", "-nonInteractive", environ=self._environ)
         if done.returncode:
             raise NotStarted(f"the NameNode could not be formatted:\n{done.stderr[-2000:]}")
+
+    def _java(self, *command: str, environ: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+        whole = [java_command() or "java", *opened(), *_java(self._folder), *command]
+        environ = {**own_environ(), **environ}
+        return subprocess.run(whole, env=environ, cwd=self._folder, capture_output=True, text=True)
 
     def serves(self) -> bool:
         return self._state() is not None

@@ -1,4 +1,4 @@
-"""One server of the cluster: a Java process on loopback, with its log, ended when we end."""
+"""One server of the cluster: a process on loopback, with its log, ended when we end."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ class NotStarted(Exception):
 
 @dataclass
 class Server:
-    """`command` is what follows `java`; `ready` tells whether it serves yet."""
+    """`ready` tells whether it serves yet; `command` is what follows `java`, unless it is none of Java's."""
 
     name: str
     command: Sequence[str]
     folder: Path
     ready: Callable[[], bool]
     environ: Mapping[str, str] = field(default_factory=dict)
+    java: bool = True
     _process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -39,7 +40,7 @@ class Server:
         return self.folder / f"{self.name}.log"
 
     def start(self, *, wait: bool = True) -> None:
-        command = [java_command() or "java", *_opened(), *self.command]
+        command = [java_command() or "java", *opened(), *self.command] if self.java else self.command
         environ = {**own_environ(), **self.environ}
         self._process = spawn(command, log=self.log, cwd=self.folder, env=environ)
         atexit.register(self.stop)
@@ -68,5 +69,5 @@ class Server:
             stop(process)
 
 
-def _opened() -> list[str]:
+def opened() -> list[str]:
     return [f"--add-opens={package}=ALL-UNNAMED" for package in OPENED]

@@ -27,17 +27,23 @@ class Ports:
 
     namenode: int = field(default_factory=free_port)
     namenode_http: int = field(default_factory=free_port)
+    resourcemanager: int = field(default_factory=free_port)
+    scheduler: int = field(default_factory=free_port)
+    tracker: int = field(default_factory=free_port)
+    admin: int = field(default_factory=free_port)
+    resourcemanager_http: int = field(default_factory=free_port)
 
     @property
     def default_fs(self) -> str:
         return f"hdfs://{NAME}:{self.namenode}"
 
 
+SUPERUSER = "hdfs"
 #: The superuser, one who runs the jobs, and one who writes the tables; each with his groups.
-USERS = {"hdfs": ("supergroup",), "etl": ("analysts",), "loader": ("loaders", "analysts")}
+USERS = {SUPERUSER: ("supergroup",), "etl": ("analysts",), "loader": ("loaders", "analysts")}
 
 #: The servers' pages, which their libraries do not carry: an empty folder on the class path will do.
-PAGES = ("hdfs", "datanode", "secondary", "static")
+PAGES = ("hdfs", "datanode", "static", "cluster", "node")
 
 
 def write(folder: Path, name: str, settings: Mapping[str, str]) -> None:
@@ -79,4 +85,32 @@ def hdfs_site(folder: Path, ports: Ports) -> dict[str, str]:
         "dfs.datanode.hostname": NAME,
         "dfs.replication": "1",
         "dfs.heartbeat.interval": "1",
+    }
+
+
+def yarn_site(folder: Path, ports: Ports) -> dict[str, str]:
+    anywhere = f"{NAME}:0"
+    return {
+        "yarn.resourcemanager.address": f"{NAME}:{ports.resourcemanager}",
+        "yarn.resourcemanager.scheduler.address": f"{NAME}:{ports.scheduler}",
+        "yarn.resourcemanager.resource-tracker.address": f"{NAME}:{ports.tracker}",
+        "yarn.resourcemanager.admin.address": f"{NAME}:{ports.admin}",
+        "yarn.resourcemanager.webapp.address": f"{NAME}:{ports.resourcemanager_http}",
+        # The others need a file of queues.
+        "yarn.resourcemanager.scheduler.class": (
+            "org.apache.hadoop.yarn.server.resourcemanager.scheduler.fifo.FifoScheduler"
+        ),
+        "yarn.nodemanager.hostname": NAME,
+        "yarn.nodemanager.address": anywhere,
+        "yarn.nodemanager.localizer.address": anywhere,
+        "yarn.nodemanager.webapp.address": anywhere,
+        "yarn.nodemanager.local-dirs": str(folder / "containers"),
+        "yarn.nodemanager.log-dirs": str(folder / "container-logs"),
+        "yarn.nodemanager.resource.memory-mb": "6144",
+        "yarn.nodemanager.resource.cpu-vcores": "8",
+        "yarn.nodemanager.vmem-check-enabled": "false",
+        "yarn.nodemanager.disk-health-checker.enable": "false",
+        # Kept for who looks why a container failed.
+        "yarn.nodemanager.delete.debug-delay-sec": "3600",
+        "yarn.scheduler.minimum-allocation-mb": "256",
     }

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tests.cluster.cluster import SUPERUSER
+from tests.cluster.sites import SUPERUSER
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

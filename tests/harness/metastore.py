@@ -92,10 +92,10 @@ class Metastore:
     def _write_configuration(self) -> None:
         conf = self.directory / "conf"
         conf.mkdir(exist_ok=True)
-        (conf / "hive-site.xml").write_text(hive_site(self._settings()))
+        (conf / "hive-site.xml").write_text(hive_site({**self.defaults(), **self._more}))
         (conf / "metastore-log4j2.properties").write_text(LOG4J)
 
-    def _settings(self) -> dict[str, str]:
+    def defaults(self) -> dict[str, str]:
         return {
             "javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={self.directory}/derby;create=true",
             "datanucleus.schema.autoCreateAll": "true",
@@ -103,7 +103,6 @@ class Metastore:
             "hive.metastore.warehouse.dir": self.warehouse.as_uri(),
             # Its asynchronous logger needs a library that Spark does not ship.
             "hive.async.log.enabled": "false",
-            **self._more,
         }
 
     def _command(self) -> list[str]:
