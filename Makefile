@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down test test-unit test-crash test-mutation test-spark cluster-test test-airflow soak lint format envs wheel clean python
+.PHONY: help demo up down test test-unit test-crash test-mutation test-spark cluster cluster-test test-airflow soak lint format envs wheel clean python
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ test-mutation: python ## each guard against a known hazard removed, to see a tes
 
 test-spark: python ## the jobs on Spark 3.5 and 4.3, the smoke tests on 3.3
 	@$(PYTHON) -m tests.harness.suite spark
+
+cluster: python ## a real HDFS, YARN and Hive Metastore with Kerberos, to try things on by hand (OPEN=1: without)
+	@$(PYTHON) -m tests.cluster.run $(if $(OPEN),--open)
 
 cluster-test: python ## the jobs on a real HDFS and a Hive Metastore of their own releases
 	@LAKEKEEPER_CLUSTER=required $(PYTHON) -m tests.harness.suite cluster

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from lakekeeper_provider.compat import ObjectStoragePath
 from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.storage import open_storage
 
 
 class Exchange:
@@ -22,47 +22,39 @@ class Exchange:
     def __init__(self, root: str) -> None:
         uri = _uri(root)
         stem = f"lakekeeper-{uuid.uuid4().hex}"
-        self._folder = _storage(uri)
-        self._request = self._folder / f"{stem}-request.json"
-        self._report = self._folder / f"{stem}-report.json"
+        self._fs, folder = open_storage(uri)
+        self._folder = folder
+        self._request = f"{folder}/{stem}-request.json"
+        self._report = f"{folder}/{stem}-report.json"
         self.request = f"{_for_driver(uri)}/{stem}-request.json"
         self.report = f"{_for_driver(uri)}/{stem}-report.json"
         self.report_here = f"{uri}/{stem}-report.json"
 
     def write_request(self, content: bytes) -> None:
         """Write the request, and the folder where it is missing."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        self._request.write_bytes(content)
+        self._fs.makedirs(self._folder, exist_ok=True)
+        self._fs.pipe_file(self._request, content)
 
     def read_report(self) -> bytes | None:
         """Return the report, or None where the job left none."""
-        return _bytes(self._report)
+        return _bytes(self._fs, self._report)
 
     def remove_request(self) -> None:
         """Remove the request; the report stays, for XCom may point to it."""
-        self._request.unlink(missing_ok=True)
+        self._fs.rm_file(self._request)
 
 
 def read(uri: str) -> bytes:
     """Return the report that an analysis points to."""
-    content = _bytes(_storage(uri))
+    content = _bytes(*open_storage(uri))
     if content is None:
         raise UsageError(f"the report {uri} is gone: run the analysis again")
     return content
 
 
-def _storage(uri: str) -> Any:
+def _bytes(fs: Any, path: str) -> bytes | None:
     try:
-        path = ObjectStoragePath(uri)
-        _ = path.fs  # Airflow 2 looks for the scheme only here
-    except (ValueError, ImportError) as error:  # an unknown scheme, or one whose library is not installed
-        raise UsageError(f"this worker cannot reach {uri}: {error}") from None
-    return path
-
-
-def _bytes(path: Any) -> bytes | None:
-    try:
-        content: bytes = path.read_bytes()
+        content: bytes = fs.cat_file(path)
     except FileNotFoundError:
         return None
     return content

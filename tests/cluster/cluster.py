@@ -6,7 +6,6 @@ with Cluster(Path(".scratch/cluster")) as cluster:
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 from tests.cluster import jars, security, sites
@@ -83,10 +82,13 @@ class Cluster:
         for name, (common, secured) in own.items():
             sites.write(self.conf, f"{name}-site.xml", {**common, **secured})
 
+    def shell(self, *command: str) -> str:
+        """`hdfs dfs`, as the superuser; returns what it prints."""
+        return self.hdfs.shell(*command, environ={**self.client(sites.SUPERUSER), **self._environ()})
+
     def _make_folders(self) -> None:
         """What every user of a cluster finds there."""
-        environ = {**self.client(sites.SUPERUSER), **self._environ()}
-        shell = partial(self.hdfs.shell, environ=environ)
+        shell = self.shell
         homes = {user: f"/user/{user}" for user in sites.USERS}
         shell("-mkdir", "-p", "/tmp", "/user/hive/warehouse", *homes.values())
         shell("-chmod", "1777", "/tmp", "/user/hive/warehouse")

@@ -53,14 +53,17 @@ _SERVER = """\
 """
 
 
-def lack() -> str | None:
-    """What is missing here; None if all is there."""
+class NoKerberos(Exception):
+    """MIT Kerberos is not installed; the message says what to do."""
+
+
+def require() -> None:
     missing = [name for name in PROGRAMS if shutil.which(name, path=_PATH) is None]
-    if not missing:
-        return None
-    return (
-        f"MIT Kerberos is needed, and there is no {missing[0]}; on Debian: apt-get install krb5-kdc krb5-user"
-    )
+    if missing:
+        raise NoKerberos(
+            f"MIT Kerberos is needed, and there is no {missing[0]};"
+            " on Debian and Ubuntu: apt-get install krb5-kdc krb5-admin-server krb5-user"
+        )
 
 
 class Kdc:
@@ -74,6 +77,7 @@ class Kdc:
         self._server = Server("kdc", ["krb5kdc", "-n"], folder, self._answers, self._environ(), java=False)
 
     def start(self) -> None:
+        require()
         self.folder.mkdir(parents=True, exist_ok=True)
         names = {"realm": REALM, "host": HOST, "port": self.port, "folder": self.folder}
         self.conf.write_text(_CLIENT.format(**names))

@@ -29,7 +29,9 @@ def core() -> Mapping[str, str]:
         "hadoop.security.authentication": "kerberos",
         "hadoop.security.authorization": "true",
         "hadoop.rpc.protection": "privacy",
-        **{f"hadoop.proxyuser.{user}.{what}": "*" for user in (PROXY, "hive") for what in ("hosts", "groups")},
+        **{
+            f"hadoop.proxyuser.{user}.{what}": "*" for user in (PROXY, "hive") for what in ("hosts", "groups")
+        },
     }
 
 
