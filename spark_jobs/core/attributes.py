@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from spark_jobs.core.errors import Refusal
 
 #: Kinds of attributes. Only a superuser may give a file away, so that its owner alone is dispensable.
 OWNER, GROUP, MODE, ACL, XATTR = "owner", "group", "mode", "ACL", "extended attribute"
 STORAGE, ERASURE, REPLICATION = "storage policy", "erasure-coding policy", "replication"
-DISPENSABLE = (OWNER,)
+#: What files may differ in without a reader noticing.
+SMALL = "owner, replication or write permission"
+DISPENSABLE = (OWNER, SMALL)
+
+_WRITE_BITS = 0o222
 
 
 @dataclass(frozen=True)
@@ -53,13 +57,25 @@ def judge(lacks: Iterable[Lack], policy: str | None, path: str) -> list[str]:
     return warnings
 
 
-def usual(found: Sequence[Attributes]) -> tuple[Attributes, bool]:
-    """The attributes that most of the files have, and whether some have others."""
-    counts: dict[tuple[object, ...], int] = {}
-    first: dict[tuple[object, ...], Attributes] = {}
-    for item in found:
-        key = (item.mode, item.owner, item.group, item.replication)
-        counts[key] = counts.get(key, 0) + 1
-        first.setdefault(key, item)
-    most = max(counts, key=lambda key: counts[key])
-    return first[most], len(counts) > 1
+def blend(found: Sequence[Attributes]) -> tuple[Attributes, list[Lack]]:
+    """What one file that replaces them all gets: the attributes of the first, and no permission that one of them lacks.
+
+    The lacks say in what they differ. Rows of a file that few may read must not end up in one that many may.
+    """
+    first, *others = found
+    mode = first.mode
+    for other in others:
+        mode &= other.mode
+    apart: dict[str, Callable[[Attributes], object]] = {
+        MODE: lambda item: item.mode & ~_WRITE_BITS,
+        GROUP: lambda item: item.group,
+        ACL: lambda item: item.acl,
+        XATTR: lambda item: sorted(item.xattrs.items()),
+        SMALL: lambda item: (item.owner, item.replication, item.mode & _WRITE_BITS),
+    }
+    lacks = [
+        Lack(kind, "they differ in it")
+        for kind, look in apart.items()
+        if any(look(other) != look(first) for other in others)
+    ]
+    return replace(first, mode=mode), lacks

@@ -2,46 +2,80 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
-from spark_jobs.core.attributes import Attributes, judge, usual
+from spark_jobs.core.attributes import Attributes, Lack, blend, judge
 from spark_jobs.core.model import Manifest
 from spark_jobs.shell.ports import FileSystem
 
+#: While it is written in, a directory is its owner's alone: what lies in it has not got its own permissions yet.
+_CLOSED = 0o700
 #: An owner without these could not write into his own directory.
 _WRITABLE = 0o300
+_PROBE = "_permissions"
 
 
 @dataclass(frozen=True)
 class Clothes:
-    """The attributes of a unit's directory, and those that its files have; both as they were found."""
+    """The attributes of a unit's directory, and those that its files will have; `lacks` is what they differ in."""
 
     fs: FileSystem
     location: str
     folder: Attributes
     file: Attributes
-    mixed: bool
+    lacks: tuple[Lack, ...]
 
     @classmethod
     def of(cls, fs: FileSystem, location: str, manifest: Manifest) -> Clothes:
-        """Three files stand for all: it is a handful of calls for each, and there may be 65,000."""
+        """One file stands for all that are listed with the same owner, group, mode and replication, and three for all
+        the rest: looking closer is a handful of calls for each, and there may be 65,000."""
         names = [file.name for file in manifest.data]
         sample = dict.fromkeys((names[0], names[len(names) // 2], names[-1]))
-        file, mixed = usual([fs.attributes(f"{location}/{name}") for name in sample])
-        return cls(fs, location, fs.attributes(location), file, mixed)
+        found = [fs.attributes(f"{location}/{name}") for name in (*_kinds(fs, location, names), *sample)]
+        file, lacks = blend(found)
+        return cls(fs, location, fs.attributes(location), file, tuple(lacks))
 
     def dress_folder(self, new: str, policy: str | None) -> list[str]:
-        """Before anything is written: policies and default ACLs count for what comes into the directory from then on,
-        and what may not be given is known before the work. Returns warnings; raises Refusal ATTRIBUTES."""
+        """Before anything is written: policies count for what comes into the directory from then on, and what may not
+        be given, to a directory or to a file, is known before the work. Returns warnings; raises Refusal ATTRIBUTES."""
+        warnings = judge(self.lacks, policy, self._files)
         wanted = replace(self.folder, mode=self.folder.mode | _WRITABLE)
-        return judge(self.fs.give(new, wanted), policy, self.location)
+        warnings += judge(self.fs.give(new, wanted), policy, self.location)
+        warnings += self._probe(f"{new}/{_PROBE}", policy)
+        # Closed by its mode, and by an ACL that is gone: nobody reads what is not dressed yet.
+        judge(self.fs.give(new, replace(self.fs.attributes(new), mode=_CLOSED, acl=())), "require", new)
+        return warnings
+
+    def _probe(self, path: str, policy: str | None) -> list[str]:
+        self.fs.create(path, b"")
+        try:
+            return judge(self.fs.give(path, self.file), policy, self._files)
+        finally:
+            self.fs.delete_file(path)
 
     def dress_files(self, new: str, policy: str | None) -> list[str]:
         """Before any reader can see them: the files, and then the directory for good."""
-        warnings = (
-            [f"the files of {self.location} differ in owner, mode or replication"] if self.mixed else []
-        )
+        warnings: list[str] = []
         for entry in self.fs.list(new):
-            warnings += judge(self.fs.give(entry.path, self.file), policy, f"the files of {self.location}")
+            warnings += judge(self.fs.give(entry.path, self.file), policy, self._files)
         warnings += judge(self.fs.give(new, self.folder), policy, self.location)
-        return list(dict.fromkeys(warnings))
+        return warnings
+
+    @property
+    def _files(self) -> str:
+        return f"the files of {self.location}"
+
+
+def dress_like(fs: FileSystem, source: str, target: str, policy: str | None) -> list[str]:
+    """A folder takes over another one's attributes. Returns warnings; raises Refusal ATTRIBUTES."""
+    found = fs.attributes(source)
+    return judge(fs.give(target, replace(found, mode=found.mode | _WRITABLE)), policy, source)
+
+
+def _kinds(fs: FileSystem, location: str, names: list[str]) -> list[str]:
+    """A file of each kind that the listing shows, the most frequent first."""
+    wanted = set(names)
+    listed = {entry.name: entry.access for entry in fs.list(location) if entry.name in wanted}
+    first = {access: name for name, access in reversed(listed.items())}
+    return [first[access] for access, _ in Counter(listed.values()).most_common()]

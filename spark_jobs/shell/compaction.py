@@ -13,9 +13,9 @@ from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChang
 from spark_jobs.core.footers import Profile
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.layout import Home
-from spark_jobs.core.model import Manifest, parent
+from spark_jobs.core.model import Manifest
 from spark_jobs.core.writer_options import writer_options
-from spark_jobs.shell.clothes import Clothes
+from spark_jobs.shell.clothes import Clothes, dress_like
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.directories import list_unit
 from spark_jobs.shell.executor import Policy, Verdict
@@ -123,8 +123,9 @@ class Compaction:
     def _rewrite(self, survey: UnitSurvey, before: Manifest, found: Inspection) -> Written:
         new, live = self._run.path(self._new(survey)), survey.unit.location
         clothes = Clothes.of(self._cluster.fs, live, before)
+        warnings = self._make_way(layout.tmp_folder, live)
         self._cluster.fs.mkdirs(new)
-        warnings = clothes.dress_folder(new, self._table.options.attributes)
+        warnings += clothes.dress_folder(new, self._table.options.attributes)
         plan = self._plan(survey, before, found, new, clothes.file.replication)
         rewritten = self._cluster.rewriter.write(plan)
         self._copy_markers(live, before, new)
@@ -190,16 +191,25 @@ class Compaction:
             compacted=compacted,
             rows=rows,
         )
-        self._make_parents(swap)
+        for folder in (layout.old_folder, layout.undone_folder):
+            self._make_way(folder, unit.location)
         return swap
 
-    def _make_parents(self, swap: Swap) -> None:
-        """Partitions share parents: each is made once."""
-        for path in (swap.old, swap.aside):
-            folder = parent(self._run.path(path))
-            if folder not in self._made:
-                self._cluster.fs.mkdirs(folder)
-                self._made.add(folder)
+    def _make_way(self, folder: Callable[[str], str], location: str) -> list[str]:
+        """The folders above a unit's place, each as closed as the one that it stands for: who may not pass there may
+        not pass here. Partitions share them: each is made once. Returns warnings."""
+        top, home = self._run.path(folder(self._stamp)), self._home
+        warnings, parts = [], home.relative(location).split("/")[:-1]
+        for way in ("/".join(parts[:depth]) for depth in range(len(parts) + 1)):
+            target = f"{top}/{way}".rstrip("/")
+            if target in self._made:
+                continue
+            self._cluster.fs.mkdirs(target)
+            if way:
+                policy = self._table.options.attributes
+                warnings += dress_like(self._cluster.fs, f"{home.base}/{way}", target, policy)
+            self._made.add(target)
+        return warnings
 
     def _new(self, survey: UnitSurvey) -> str:
         return self._place(layout.tmp_folder, survey)

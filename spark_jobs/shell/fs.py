@@ -188,7 +188,17 @@ class HadoopFileSystem(FileSystem):
 
 
 def _status(row: dict[str, Any]) -> Status:
-    return Status(row["path"], row["isdir"], row["length"], row["modification_time"], row.get("fileId"))
+    access = [
+        row.get(key) for key in ("owner", "group", "permission", "block_replication", "replication", "attr")
+    ]
+    return Status(
+        row["path"],
+        row["isdir"],
+        row["length"],
+        row["modification_time"],
+        row.get("fileId"),
+        json.dumps(access, sort_keys=True),
+    )
 
 
 def _local_identity(path: str) -> str | None:

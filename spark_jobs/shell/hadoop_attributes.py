@@ -70,6 +70,7 @@ class HadoopAttributes:
         may do nothing more to it."""
         if wanted.erasure_coding != now.erasure_coding:
             policy = wanted.erasure_coding or _REPLICATED
+            # For a file the server declines: it has the policy of the directory that it was written in.
             yield attributes.ERASURE, lambda: fs.setErasureCodingPolicy(path, policy)
         if wanted.storage_policy and wanted.storage_policy != now.storage_policy:
             yield attributes.STORAGE, lambda: fs.setStoragePolicy(path, wanted.storage_policy)
@@ -79,11 +80,12 @@ class HadoopAttributes:
             if now.xattrs.get(name) != value:
                 data = bytearray(base64.b64decode(value))
                 yield attributes.XATTR, partial(fs.setXAttr, path, name, data)
-        if wanted.mode != now.mode:
-            mode = self._jvm.org.apache.hadoop.fs.permission.FsPermission(str(oct(wanted.mode)[2:]))
-            yield attributes.MODE, lambda: fs.setPermission(path, mode)
+        # A directory's ACL gives new files theirs, and taking it away changes the mode: that comes after it.
         if wanted.acl != now.acl:
             yield attributes.ACL, lambda: self._set_acl(fs, path, wanted.acl)
+        if wanted.mode != now.mode or wanted.acl != now.acl:
+            mode = self._jvm.org.apache.hadoop.fs.permission.FsPermission(str(oct(wanted.mode)[2:]))
+            yield attributes.MODE, lambda: fs.setPermission(path, mode)
         if wanted.group and wanted.group != now.group:
             yield attributes.GROUP, lambda: fs.setOwner(path, None, wanted.group)
         if wanted.owner and wanted.owner != now.owner:

@@ -30,13 +30,15 @@ class FileSystemError(OSError):
 
 @dataclass(frozen=True)
 class Status:
-    """One entry of a directory; times in ms since the epoch."""
+    """One entry of a directory; times in ms since the epoch. `access` is equal where owner, group, mode and
+    replication are, as far as a listing shows them."""
 
     path: str
     is_dir: bool
     length: int
     mtime: int
     file_id: int | None = None
+    access: str = ""
 
     @property
     def name(self) -> str:

@@ -58,6 +58,12 @@ class Superuser:
         found = (status.getPath() for status in self.fs.listStatus(self.path(folder)))
         return sorted(str(path.toString()) for path in found if not path.getName().startswith((".", "_")))
 
+    def folders(self, folder: str) -> list[str]:
+        """All below a directory, the hidden ones as well."""
+        below = [s for s in self.fs.listStatus(self.path(folder)) if s.isDirectory()]
+        paths = [str(status.getPath().toString()) for status in below]
+        return [*paths, *(deeper for path in paths for deeper in self.folders(path))]
+
     def look(self, name: str) -> Look:
         path = self.path(name)
         status = self.fs.getFileStatus(path)

@@ -143,3 +143,52 @@ def test_files_that_may_not_be_read_are_refused_with_their_name(
     assert "Permission denied: user=etl, access=READ" in unit["reason"]
     assert first.rsplit("/", 1)[1] in unit["reason"]
     assert dressed.superuser.tree(dressed.root) == before
+
+
+def test_files_are_as_closed_as_they_were_where_new_ones_would_not_be(jobs: Jobs, dressed: Dressed) -> None:
+    """The directory's default ACL would let its group write into every new file."""
+    root = dressed.superuser
+    for name in root.files(dressed.unit):
+        root.chmod(name, "640")
+    root.set_acl(
+        dressed.unit,
+        "user::rwx,group::r-x,other::---,default:user::rwx,default:group::rwx,default:other::r-x",
+    )
+    before = dressed.look()
+    assert outcomes(jobs("compact", "--table", dressed.table)) == ["compacted"]
+    assert dressed.look() == before
+
+
+@pytest.mark.parametrize(("policy", "code"), [(None, "ATTRIBUTES"), ("warn", None)])
+def test_files_that_few_may_read_do_not_become_part_of_one_that_many_may(
+    jobs: Jobs, dressed: Dressed, policy: str | None, code: str | None
+) -> None:
+    root = dressed.superuser
+    hidden = root.files(dressed.unit)[1]
+    root.chmod(hidden, "600")
+    request = {"arguments": {"attributes": policy}} if policy else None
+    report = only(jobs("compact", "--table", dressed.table, request=request))
+    assert report["units"][0]["code"] == code
+    if policy == "warn":
+        (only_file,) = root.files(dressed.unit)
+        assert root.look(only_file).mode == "rw-------"
+        assert any("the mode of the files of" in warning for warning in report["warnings"])
+
+
+def test_who_may_not_pass_a_folder_may_not_read_what_lay_below_it(
+    spark: SparkSession, jobs: Jobs, superuser: Superuser, folder: str
+) -> None:
+    """Neither the originals, nor what is rewritten: only a folder above them is closed."""
+    root, table = f"{folder}/closed", f"default.c_{folder.rsplit('/', 1)[1]}"
+    many(spark, f"{root}/d=1/r=A", "SELECT id FROM range(50)", 5)
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (d STRING, r STRING) STORED AS PARQUET"
+        f" LOCATION '{root}'"
+    )
+    spark.sql(f"MSCK REPAIR TABLE {table}")
+    superuser.chmod(root, "755")
+    superuser.chmod(f"{root}/d=1", "700")
+    assert outcomes(jobs("compact", "--table", table)) == ["compacted"]
+    closed = [path for path in superuser.folders(root) if path.endswith("/d=1")]
+    assert {superuser.look(path).mode for path in closed} == {"rwx------"}
+    assert any("/.lakekeeper/" in path for path in closed)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from spark_jobs.core import footers, struct_types
-from spark_jobs.core.attributes import GROUP, OWNER, Attributes, Lack, judge, usual
+from spark_jobs.core.attributes import GROUP, MODE, OWNER, SMALL, Attributes, Lack, blend, judge
 from spark_jobs.core.encoding import Calendar, calendar_settings
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.footers import Footer
@@ -133,7 +133,22 @@ class TestAttributes:
         with pytest.raises(Refusal, match="the owner of /t"):
             judge(self.LACKS, "require", "/t")
 
-    def test_most_files_decide(self) -> None:
-        one, other = Attributes(0o640, owner="etl"), Attributes(0o644, owner="etl")
-        assert usual([one, other, one]) == (one, True)
-        assert usual([other, other]) == (other, False)
+    def test_one_file_for_many_is_open_to_nobody_who_may_not_read_all_of_them(self) -> None:
+        mine, others = Attributes(0o640, owner="etl"), Attributes(0o600, owner="loader")
+        file, lacks = blend([mine, mine, others])
+        assert (file.mode, [lack.kind for lack in lacks]) == (0o600, [MODE, SMALL])
+        assert blend([others, others]) == (others, [])
+
+    def test_files_that_only_their_writers_see_apart_are_one_kind(self) -> None:
+        found = [Attributes(0o664, owner="etl"), Attributes(0o644, owner="loader", replication=2)]
+        file, lacks = blend(found)
+        assert (file.mode, judge(lacks, None, "/t")) == (
+            0o644,
+            ["the owner, replication or write permission of /t is not kept: they differ in it"],
+        )
+
+    @pytest.mark.parametrize("other", [Attributes(0o640, group="b"), Attributes(0o640, acl=("user:x:r--",))])
+    def test_files_of_several_groups_or_acls_are_not_made_one(self, other: Attributes) -> None:
+        _, lacks = blend([Attributes(0o640), other])
+        with pytest.raises(Refusal, match="ATTRIBUTES"):
+            judge(lacks, None, "/t")
