@@ -171,10 +171,14 @@ def check_lines(facts: TableFacts, storage: Storage, what: str) -> None:
     """Raises Refusal for a text table whose files are more than lines: a header would end up among the rows."""
     if storage.format != TEXT:
         return
-    known = {**facts.properties, **storage.properties}
+    sources = (facts.properties, facts.storage.properties, storage.properties)
     for key in ("skip.header.line.count", "skip.footer.line.count"):
-        if known.get(key, "0").strip() != "0":
-            raise Refusal("HEADER", f"each file of {what} has lines that are no rows ({key}={known[key]})")
+        for source in sources:
+            if source.get(key, "0").strip() != "0":
+                raise Refusal(
+                    "HEADER", f"each file of {what} has lines that are no rows ({key}={source[key]})"
+                )
+    known = {key: value for source in sources for key, value in source.items()}
     encoding, delimiter = known.get("serialization.encoding", "utf-8"), known.get("line.delim", "\n")
     if (
         not _ASCII_LIKE.match(encoding)

@@ -179,3 +179,46 @@ def test_tables_that_only_spark_can_read_are_refused(
     spark.sql(f"CREATE TABLE {table} (id BIGINT) USING csv LOCATION '{folder.as_uri()}'")
     report = only(jobs("analyze", "--table", table))
     assert (report["outcome"], report["code"]) == ("refused", "SERDE")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code"),
+    [
+        ("a", b"\xef\xbb\xbf1,a\n", "ENCODING"),
+        ("a.gz", gzip.compress(b"\xef\xbb\xbf1,a\n"), "ENCODING"),
+        ("a", gzip.compress(b"1,a\n"), "SERDE"),
+        ("a", bz2.compress(b"1,a\n"), "SERDE"),
+    ],
+    ids=["mark", "packed mark", "gzip by another name", "bzip2 by another name"],
+)
+def test_text_that_would_not_be_the_same_bytes_is_refused(
+    spark: SparkSession, jobs: Jobs, database: Database, name: str, content: bytes, code: str
+) -> None:
+    folder, table = database.path / "t", f"{database}.t"
+    folder.mkdir(parents=True)
+    for number in range(3):
+        (folder / f"{number}{name}").write_bytes(content)
+    _create(spark, table, folder, "STORED AS TEXTFILE")
+    before = data_files(folder)
+    for verb in ("analyze", "compact"):
+        (unit,) = only(jobs(verb, "--table", table))["units"]
+        assert (unit["outcome"], unit["code"]) == ("skipped", code)
+    assert data_files(folder) == before
+
+
+def test_an_avro_file_that_is_cut_off_fails_the_unit(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    """Its reader takes the cut for the end of the file."""
+    folder, table = database.path / "t", f"{database}.t"
+    _create(spark, table, folder, "STORED AS AVRO", "id BIGINT")
+    for start in range(4):
+        spark.sql(f"INSERT INTO {table} VALUES ({start})")
+    cut = folder / min(data_files(folder))
+    cut.write_bytes(cut.read_bytes()[:-7])
+    # HDFS would have cut a file and its checksums alike.
+    (folder / f".{cut.name}.crc").unlink()
+    before = data_files(folder)
+    (unit,) = only(jobs("compact", "--table", table))["units"]
+    assert (unit["outcome"], data_files(folder)) == ("failed", before)
+    assert f"{cut.name} is cut off" in unit["reason"]
