@@ -8,10 +8,12 @@ from enum import Enum
 
 
 class Engine(Enum):
-    """Who writes: Spark through its own types, or Hadoop's readers and writers record by record, without any."""
+    """Who writes: Spark through its own types, Hadoop's readers and writers record by record without any, or ORC's own
+    merge, which moves whole stripes and looks at no value."""
 
     SPARK = "spark"
     COPY = "copy"
+    MERGE = "merge"
 
 
 class Calendar(Enum):

@@ -16,13 +16,16 @@ from spark_jobs.core.errors import Refusal, VerificationFailed
 #: Physical leaves (and groups) of a file: lower-cased dotted path -> type, without nullability.
 Leaves = Mapping[str, str]
 
-#: Parquet's names of codecs -> Spark's.
-_PARQUET_CODECS = {"LZ4_RAW": "lz4raw"}
 #: What writers note in a footer of how their dates and timestamps are meant.
 _MEANINGS = re.compile(
     r"org\.apache\.spark\..*|writer\.(time\.zone|date\.proleptic|zone\.conversion\.legacy)\Z"
 )
 _SPARK_VERSION = "org.apache.spark.version"
+#: The first that counts days before 1582 as the proleptic Gregorian calendar does.
+_PROLEPTIC_SPARK = 3
+_SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"
+#: Types that stand in Spark's own note alone: to the file, they are plain numbers or structs.
+_NOTED_TYPES = re.compile(r'"type":"(interval [^"]*|udt)"')
 _TEMPORAL = re.compile(r"(repeated )?(int96\b|.*\((DATE|TIMESTAMP)|timestamp|date)")
 
 
@@ -33,7 +36,8 @@ class Footer:
     `codecs` maps codec -> compressed bytes; `writer` holds the writer's key-value metadata. `schema` is the file's own,
     to the letter; `struct` is it as Spark reads it, in JSON, or None where Spark cannot, and then `problem` says why.
     `row_group` is the size in bytes of the largest one in a file of several, else 0; `blooms` are the columns, as
-    dotted paths, that have a Bloom filter everywhere.
+    dotted paths, that have a Bloom filter everywhere. Of ORC, `layout` holds all that files must have in common whose
+    stripes are put into one, and `zones` are the time zones in which the stripes hold local times.
     """
 
     name: str
@@ -47,6 +51,8 @@ class Footer:
     created_by: str = ""
     row_group: int = 0
     blooms: frozenset[str] = frozenset()
+    layout: str = ""
+    zones: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,8 @@ class Profile:
     `struct` is the union of their columns as Spark reads them, or None where Spark cannot read them all, for the reason
     `problem`. `schemas` are the different schemas to the letter. `meant` says that the writers noted how the dates and
     timestamps in the files are meant: copied without that note, they would mean something else. `calendar` is how
-    ancient ones are counted, and `zone` where, if Spark wrote them so that it matters.
+    ancient ones are counted, and `zone` where, if Spark wrote them so that it matters. `by_spark`: Spark 3 or later
+    wrote them all. `mergeable`: the stripes of all files fit into one; `zones` are those of their local times.
     """
 
     rows: int | None
@@ -72,11 +79,10 @@ class Profile:
     zone: str | None = None
     row_group: int = 0
     blooms: frozenset[str] = frozenset()
+    by_spark: bool = False
+    mergeable: bool = False
+    zones: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = field(default_factory=tuple)
-
-    @property
-    def int96(self) -> bool:
-        return any("int96" in kind for kind in self.leaves.values())
 
 
 def profile(
@@ -86,6 +92,7 @@ def profile(
     metastore's, in their order."""
     leaves = _union(footers)
     _check_int96(footers)
+    _check_noted_types(footers)
     codec, warnings = _codec(footers, declared_codec, file_format)
     problem = next((footer.problem for footer in footers if footer.problem), None)
     structs = dict.fromkeys(footer.struct for footer in footers if footer.struct)
@@ -103,6 +110,9 @@ def profile(
         zone=_zone(footers),
         row_group=max(footer.row_group for footer in footers),
         blooms=frozenset.intersection(*(footer.blooms for footer in footers)),
+        by_spark=all(_spark_version(footer) >= _PROLEPTIC_SPARK for footer in footers),
+        mergeable=len({footer.layout for footer in footers}) == 1 and bool(footers[0].layout),
+        zones=frozenset.union(*(footer.zones for footer in footers)),
         warnings=warnings,
     )
 
@@ -122,12 +132,17 @@ def _calendar(footers: Sequence[Footer], legacy_mark: str) -> Calendar:
 
 
 def _calendar_of(footer: Footer, legacy_mark: str) -> Calendar:
-    version = footer.writer.get(_SPARK_VERSION)
-    if version is None:
+    if _SPARK_VERSION not in footer.writer:
         return Calendar.PROLEPTIC if "arrow" in footer.created_by else Calendar.UNKNOWN
     if legacy_mark in footer.writer:
         return Calendar.HYBRID
-    return Calendar.PROLEPTIC if int(version.split(".")[0]) >= 3 else Calendar.UNKNOWN
+    return Calendar.PROLEPTIC if _spark_version(footer) >= _PROLEPTIC_SPARK else Calendar.UNKNOWN
+
+
+def _spark_version(footer: Footer) -> int:
+    """The major version of the Spark that wrote a file; 0 for any other writer."""
+    found = re.match(r"\d+", footer.writer.get(_SPARK_VERSION, ""))
+    return int(found[0]) if found else 0
 
 
 def _zone(footers: Sequence[Footer]) -> str | None:
@@ -160,6 +175,16 @@ def _check_int96(footers: Iterable[Footer]) -> None:
             )
 
 
+def _check_noted_types(footers: Iterable[Footer]) -> None:
+    for footer in footers:
+        found = _NOTED_TYPES.search(footer.writer.get(_SPARK_SCHEMA, ""))
+        if found:
+            raise Refusal(
+                "TYPE",
+                f"{footer.name} holds a column of Spark's type {found[1]}, which stands in a note of Spark's alone",
+            )
+
+
 def _codec(footers: Iterable[Footer], declared: str | None, file_format: str) -> tuple[str, tuple[str, ...]]:
     """The declared codec, or the one that most bytes have; never the session's default."""
     sizes: Counter[str] = Counter()
@@ -178,9 +203,7 @@ def _codec(footers: Iterable[Footer], declared: str | None, file_format: str) ->
 
 def _codec_name(codec: str, file_format: str) -> str:
     """As Spark's writers take it; formats of Hadoop's own have classes for names."""
-    if file_format == PARQUET:
-        return _PARQUET_CODECS.get(codec, codec.lower())
-    return codec.lower() if file_format == ORC else codec
+    return codec.lower() if file_format in (PARQUET, ORC) else codec
 
 
 def check_written(before: Profile, written: Sequence[Footer]) -> None:

@@ -15,6 +15,8 @@ _NOT_LAYOUT = (
     "orc.force.positional.evolution",
 )
 _BLOOM = "parquet.bloom.filter"
+#: Smaller row groups are an accident of how small files were joined, and nobody's wish, in bytes.
+_SMALLEST_ROW_GROUP = 8 << 20
 
 
 def writer_options(
@@ -35,7 +37,9 @@ def writer_options(
 
 
 def _seen(profile: Profile, target_files: int) -> dict[str, str]:
-    found = {"parquet.block.size": str(profile.row_group)} if profile.row_group else {}
+    found = {}
+    if profile.row_group >= _SMALLEST_ROW_GROUP:
+        found["parquet.block.size"] = str(profile.row_group)
     distinct = max(1, (profile.rows or 0) // max(1, target_files))
     for path in sorted(profile.blooms):
         found[f"{_BLOOM}.enabled#{path}"] = "true"

@@ -13,15 +13,16 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.core.eligibility import AVRO, ORC, PARQUET, SEQUENCE
+from spark_jobs.core.eligibility import AVRO, PARQUET, SEQUENCE
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.shell.heads import SEPARATOR
 from spark_jobs.shell.ports import Rewrite
 
 _COMPRESS = "mapreduce.output.fileoutputformat.compress"
 _NULL = "org.apache.hadoop.io.NullWritable"
-#: FileInputFormat takes its paths as one text: commas part them, and the rest are wildcards.
-_SPECIAL = re.compile(r"([,{}\[\]*?\\])")
+#: FileInputFormat takes its paths as one text of wildcards, in which commas part them.
+_WILD = re.compile(r"([{}\[\]*?\\])")
+_PARTING = re.compile(r"([,\\])")
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,6 @@ _FORMATS = {
         "java.lang.Void",
         "org.apache.parquet.example.data.Group",
     ),
-    ORC: Formats(
-        "org.apache.orc.mapreduce.OrcInputFormat",
-        "org.apache.orc.mapreduce.OrcOutputFormat",
-        _NULL,
-        "org.apache.orc.mapred.OrcStruct",
-    ),
     AVRO: Formats(
         "org.apache.avro.mapreduce.AvroKeyInputFormat",
         "org.apache.avro.mapreduce.AvroKeyOutputFormat",
@@ -55,7 +50,7 @@ _FORMATS = {
     ),
 }
 #: Codecs as Spark calls them -> as the formats' own writers do.
-_PARQUET_CODECS = {"none": "UNCOMPRESSED", "lz4raw": "LZ4_RAW"}
+_PARQUET_CODECS = {"none": "UNCOMPRESSED"}
 
 
 class Copier:
@@ -125,9 +120,14 @@ def _common(plan: Rewrite) -> dict[str, str]:
 
 def _inputs(files: Sequence[str]) -> dict[str, str]:
     return {
-        "mapreduce.input.fileinputformat.inputdir": ",".join(_SPECIAL.sub(r"\\\1", file) for file in files),
+        "mapreduce.input.fileinputformat.inputdir": ",".join(_literal(file) for file in files),
         "mapreduce.input.fileinputformat.list-status.num-threads": "16",
     }
+
+
+def _literal(file: str) -> str:
+    """First so that no character is a wildcard, then so that the list is parted nowhere else."""
+    return _PARTING.sub(r"\\\1", _WILD.sub(r"\\\1", file))
 
 
 def _settings(plan: Rewrite) -> dict[str, str]:
@@ -142,8 +142,6 @@ def _settings(plan: Rewrite) -> dict[str, str]:
             "avro.output.codec": codec,
             _COMPRESS: str(codec != "null").lower(),
         }
-    if plan.file_format == ORC:
-        return {"orc.mapred.output.schema": schema, "orc.compress": codec.upper()}
     return {
         "parquet.example.schema": schema,
         "parquet.compression": _PARQUET_CODECS.get(codec, codec.upper()),

@@ -16,7 +16,7 @@ from spark_jobs.core.eligibility import ORC, PARQUET
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.footers import Footer
 from spark_jobs.core.model import name_of
-from spark_jobs.core.orc_types import parse_struct
+from spark_jobs.core.orc_types import local_time, parse_struct
 from spark_jobs.core.parquet_types import parse_message
 from spark_jobs.shell.heads import HeadReader
 from spark_jobs.shell.java_errors import java_errors, root_cause
@@ -51,7 +51,6 @@ class FooterReader:
         self._mapper = _footer_mapper(self._jvm)
         self._types = SparkTypes(spark)
         self._heads = HeadReader(spark)
-        self._orc_readings: dict[str, Reading] = {}
 
     def read(self, files: Sequence[str], file_format: str) -> list[Footer]:
         """One Footer per file URI; raises OSError for a file that has none."""
@@ -105,24 +104,45 @@ class FooterReader:
                 if len(reader.getColumnEncryptionKeys()):
                     # Who has no key reads masked values, and would write them for good.
                     raise Refusal("ENCRYPTED", f"{name_of(file)} holds encrypted columns")
-                codec, schema = reader.getCompressionKind().toString(), reader.getSchema()
-                footer = Footer(
-                    name_of(file),
-                    reader.getNumberOfRows(),
-                    {codec: reader.getContentLength()},
-                    parse_struct(schema.toString()),
-                    {},
-                    schema.toString(),
-                )
-                return _with(footer, self._orc_reading(schema))
+                schema = reader.getSchema()
+                return _with(self._orc_footer(name_of(file), reader), self._types.of_orc(schema))
             finally:
                 reader.close()
 
-    def _orc_reading(self, schema: Any) -> Reading:
-        text = str(schema.toString())
-        if text not in self._orc_readings:
-            self._orc_readings[text] = self._types.of_orc(schema)
-        return self._orc_readings[text]
+    def _orc_footer(self, name: str, reader: Any) -> Footer:
+        codec, schema = str(reader.getCompressionKind().toString()), str(reader.getSchema().toString())
+        decode = self._jvm.java.nio.charset.StandardCharsets.ISO_8859_1.decode
+        writer = {
+            str(key): str(decode(reader.getMetadataValue(key)).toString()) for key in reader.getMetadataKeys()
+        }
+        common = (
+            schema,
+            codec,
+            reader.getRowIndexStride(),
+            reader.getFileVersion().toString(),
+            reader.getWriterVersion().toString(),
+            sorted(writer.items()),
+        )
+        return Footer(
+            name,
+            reader.getNumberOfRows(),
+            {codec: reader.getContentLength()},
+            parse_struct(schema),
+            writer,
+            schema,
+            layout=repr(common),
+            zones=_zones(reader) if local_time(schema) else frozenset(),
+        )
+
+
+def _zones(reader: Any) -> frozenset[str]:
+    rows = reader.rows()
+    try:
+        return frozenset(
+            str(rows.readStripeFooter(stripe).getWriterTimezone()) for stripe in reader.getStripes()
+        )
+    finally:
+        rows.close()
 
 
 def _parquet_footer(row: dict[str, Any]) -> Footer:

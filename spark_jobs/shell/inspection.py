@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from spark_jobs.core import footers
@@ -11,6 +12,7 @@ from spark_jobs.core.encoding import Encoding
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.footers import Footer, Profile
 from spark_jobs.core.model import Manifest
+from spark_jobs.core.orc_types import by_position
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.survey import TableSurvey, UnitSurvey
 
@@ -35,11 +37,17 @@ def inspect(cluster: Cluster, table: TableSurvey, location: str, manifest: Manif
         raise Refusal("EMPTY", f"{location} holds only empty files")
     columns = [name for name, _ in table.facts.columns]
     profile = footers.profile(found, _declared_codec(table), table.file_format, columns)
-    if positional(table.facts) and not profile.uniform:
+    _check_positions(table, found, profile)
+    return Inspection(profile, cluster.rewriter.encoding(profile, table.file_format))
+
+
+def _check_positions(table: TableSurvey, found: Sequence[Footer], profile: Profile) -> None:
+    """Columns that are matched by position must be the same in every file."""
+    nameless = table.file_format == ORC and any(by_position(footer.leaves) for footer in found)
+    if (positional(table.facts) or nameless) and not profile.uniform:
         raise Refusal(
             "POSITIONAL", f"{table.facts.name} matches columns by position, and its files differ in schema"
         )
-    return Inspection(profile, cluster.rewriter.encoding(profile, table.file_format))
 
 
 def read_footers(cluster: Cluster, table: TableSurvey, location: str, manifest: Manifest) -> list[Footer]:

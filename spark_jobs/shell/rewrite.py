@@ -18,6 +18,7 @@ from spark_jobs.shell.copying import Copier
 from spark_jobs.shell.encoder import Encoder
 from spark_jobs.shell.hashing import Fingerprint, aggregates, fingerprint
 from spark_jobs.shell.java_errors import root_cause
+from spark_jobs.shell.merging import Merger
 from spark_jobs.shell.ports import Rewrite, Rewritten
 from spark_jobs.shell.sessions import Sessions
 
@@ -29,6 +30,7 @@ class Rewriter:
         self._sessions = Sessions(spark)
         self._encoder = Encoder(spark)
         self._copier = Copier(spark)
+        self._merger = Merger(spark)
 
     def encoding(self, profile: Profile, file_format: str) -> Encoding:
         """How the unit will be written; raises Refusal TYPE where it cannot be without a change."""
@@ -38,7 +40,7 @@ class Rewriter:
         """Writes into the target folder; raises Refusal, VerificationFailed or LakekeeperError and may leave a partial
         target."""
         try:
-            return self._copy(plan) if plan.encoding.engine is Engine.COPY else self._write(plan)
+            return self._write(plan) if plan.encoding.engine is Engine.SPARK else self._copy(plan)
         except LakekeeperError:
             raise
         except Exception as error:
@@ -71,7 +73,7 @@ class Rewriter:
         return _sorted(frame.observe(seen, *wanted), plan, schema)
 
     def _copy(self, plan: Rewrite) -> Rewritten:
-        self._copier.write(plan)
+        (self._merger if plan.encoding.engine is Engine.MERGE else self._copier).write(plan)
         rows = plan.profile.rows if plan.profile.rows is not None else self._count(plan)
         if not plan.hashed:
             return Rewritten(rows, _unsorted(plan))
@@ -133,7 +135,7 @@ def _format_options(plan: Rewrite) -> dict[str, str]:
 
 def _unsorted(plan: Rewrite) -> list[str]:
     return (
-        ["files that are copied record by record, or line by line, cannot be sorted"]
+        ["files that are copied record by record, line by line or stripe by stripe cannot be sorted"]
         if plan.sort_columns
         else []
     )
@@ -173,6 +175,7 @@ def _explained(error: Exception) -> LakekeeperError:
     if kind.endswith("SparkUpgradeException"):
         return Refusal(
             "CALENDAR",
-            "it holds dates before 1582 or timestamps before 1900, and its footers do not say in which calendar",
+            "it holds dates before 1582 or timestamps before 1900, and its footers do not say in which calendar, or do"
+            " not agree",
         )
     return LakekeeperError(f"Spark could not rewrite the unit: {text or kind}")

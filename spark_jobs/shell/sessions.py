@@ -26,6 +26,8 @@ PINNED = {
     "spark.sql.orc.mergeSchema": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "false",
+    # Sums of hashes wrap around.
+    "spark.sql.ansi.enabled": "false",
 }
 
 

@@ -64,6 +64,7 @@ ORDINARY = {
     "date": Column(pa.date32(), lambda n: DAY + dt.timedelta(n)),
     "timestamp us": Column(pa.timestamp("us"), lambda n: NOON + dt.timedelta(microseconds=n)),
     "timestamp us utc": Column(pa.timestamp("us", "UTC"), lambda n: NOON + dt.timedelta(microseconds=n)),
+    "timestamp ns": Column(pa.timestamp("ns"), lambda n: 1_709_209_815_123_456_789 + n),
     "decimal 5": Column(pa.decimal128(5, 2), _number),
     "decimal 18": Column(pa.decimal128(18, 2), _number),
     "decimal 38": Column(pa.decimal128(38, 2), _number),
@@ -74,10 +75,15 @@ ORDINARY = {
     ),
     "struct": Column(pa.struct([("a", pa.int64()), ("B", pa.string())]), lambda n: {"a": None, "B": f"{n}"}),
     "map": Column(pa.map_(pa.string(), pa.int64()), lambda n: [(f"k{n}", n), ("none", None)][: n % 3]),
+    "map in no order": Column(
+        pa.map_(pa.string(), pa.int64()),
+        lambda n: [(f"k{9 - n % 3}", n), ("a", n + 1), (f"k{9 - n % 3}", n + 2)],
+    ),
     "upper case": Column(pa.int32(), lambda n: n, name="V"),
 }
 ANCIENT = {
-    "ancient dates": Column(pa.date32(), lambda n: dt.date(1500, 1, 1) + dt.timedelta(n)),
+    # The 29th of February 1500 is a day in the Julian calendar alone.
+    "ancient dates": Column(pa.date32(), lambda n: dt.date(1500, 3, 1) + dt.timedelta(n)),
     "ancient timestamps": Column(pa.timestamp("us", "UTC"), lambda n: dt.datetime(1500, 1, 1, n)),
 }
 PARQUET_ONLY = {
@@ -88,7 +94,6 @@ PARQUET_ONLY = {
     ),
     "timestamp ms": Column(pa.timestamp("ms"), lambda n: NOON + dt.timedelta(n)),
     "timestamp ms utc": Column(pa.timestamp("ms", "UTC"), lambda n: NOON + dt.timedelta(n)),
-    "timestamp ns": Column(pa.timestamp("ns"), lambda n: 1_709_209_815_123_456_789 + n),
     "old lists": Column(
         pa.list_(pa.int32()), lambda n: [n, None], options={"use_compliant_nested_type": False}
     ),

@@ -52,9 +52,13 @@ def _orc_types(path: Path) -> dict[str, str]:
 
 
 def _parquet_types(path: Path) -> dict[str, str]:
-    schema = pa.parquet.ParquetFile(path).schema
-    columns = [schema.column(number) for number in range(len(schema))]
-    return {
+    file = pa.parquet.ParquetFile(path)
+    columns = [file.schema.column(number) for number in range(len(file.schema))]
+    ids = {
+        f"{field.name.lower()} (id)": str((field.metadata or {}).get(b"PARQUET:field_id"))
+        for field in file.schema_arrow
+    }
+    return ids | {
         column.path.lower(): f"{column.physical_type}({column.length}) {column.logical_type}"
         f" {column.max_repetition_level}"
         for column in columns

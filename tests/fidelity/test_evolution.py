@@ -127,3 +127,49 @@ def test_types_that_have_no_common_one_are_refused_by_name(
         assert "f0.parquet" in unit["reason"]
         assert "f1.parquet" in unit["reason"]
     assert data_files(folder) == before
+
+
+@pytest.mark.parametrize("named_first", [True, False])
+def test_orc_files_without_names_beside_files_with_names_are_refused(
+    spark: SparkSession, jobs: Jobs, database: Database, named_first: bool
+) -> None:
+    """Readers match the columns of such a file by position; in one file with the others they would match nothing."""
+    table, folder = _table(spark, database, "orc")
+    folder.mkdir(parents=True)
+    names = [["id", "v"], ["_col0", "_col1"]]
+    for number, columns in enumerate(names if named_first else reversed(names)):
+        pa.orc.write_table(
+            pa.table([pa.array([number]), pa.array(["x"])], names=columns), folder / f"f{number}.orc"
+        )
+    spark.sql(f"MSCK REPAIR TABLE {table}")
+    before = data_files(folder)
+    for verb in ("analyze", "compact"):
+        (unit,) = only(jobs(verb, "--table", table))["units"]
+        assert (unit["outcome"], unit["code"]) == ("skipped", "POSITIONAL")
+    assert data_files(folder) == before
+
+
+def test_columns_that_are_one_to_hive_are_refused_by_name(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    table, folder = _table(spark, database, "parquet")
+    folder.mkdir(parents=True)
+    for number in range(2):
+        columns = pa.table([pa.array([number]), pa.array(["x"]), pa.array(["y"])], names=["id", "v", "V"])
+        pa.parquet.write_table(columns, folder / f"f{number}.parquet")
+    spark.sql(f"MSCK REPAIR TABLE {table}")
+    (unit,) = only(jobs("analyze", "--table", table))["units"]
+    assert (unit["outcome"], unit["code"]) == ("skipped", "SCHEMA_CONFLICT")
+    assert "'v'" in unit["reason"]
+
+
+def test_types_of_spark_s_own_are_refused(spark: SparkSession, jobs: Jobs, database: Database) -> None:
+    """To the file an interval is a number; a note of Spark's says more, and would be lost."""
+    table, folder = _table(spark, database, "parquet")
+    spark.sql("SELECT id, INTERVAL '3' MONTH AS v FROM range(9)").repartition(3).write.parquet(
+        f"file://{folder}"
+    )
+    spark.sql(f"MSCK REPAIR TABLE {table}")
+    (unit,) = only(jobs("analyze", "--table", table))["units"]
+    assert (unit["outcome"], unit["code"]) == ("skipped", "TYPE")
+    assert "interval month" in unit["reason"]

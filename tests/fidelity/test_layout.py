@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,26 +29,39 @@ def _write(spark: SparkSession, folder: str, file_format: str, **options: Any) -
 
 
 def _compacted(
-    spark: SparkSession, jobs: Jobs, database: Database, file_format: str, properties: str = ""
+    spark: SparkSession,
+    jobs: Jobs,
+    database: Database,
+    file_format: str,
+    properties: str = "",
+    *argv: str,
 ) -> Path:
     table, folder = f"{database}.t", database.path / "t"
     spark.sql(
         f"CREATE EXTERNAL TABLE {table} (id BIGINT, u STRING, v STRING) STORED AS {file_format}"
         f" LOCATION '{database.location('t')}' {properties}"
     )
-    assert [u["outcome"] for u in only(jobs("compact", "--table", table))["units"]] == ["compacted"]
+    assert [u["outcome"] for u in only(jobs("compact", "--table", table, *argv))["units"]] == ["compacted"]
     (name,) = data_files(folder)
     return folder / name
 
 
 def test_row_groups_are_as_large_as_they_were(spark: SparkSession, jobs: Jobs, database: Database) -> None:
     """Readers split by them; one file of 128 MB with a single row group would be read by one task."""
-    _write(spark, database.location("t"), "parquet", **{"parquet.block.size": 65_536})
-    before = [pyarrow.parquet.ParquetFile(path) for path in (database.path / "t").glob("part-*")]
+    rows, folder = 1_300_000, database.path / "t"
+    folder.mkdir(parents=True)
+    for number in range(2):
+        noise = pyarrow.py_buffer(os.urandom(8 * 2 * rows))
+        ids = pyarrow.Array.from_buffers(pyarrow.int64(), 2 * rows, [None, noise])
+        table = pyarrow.table({"id": ids})
+        pyarrow.parquet.write_table(table, folder / f"part-{number}", row_group_size=rows)
+    before = [pyarrow.parquet.ParquetFile(path) for path in folder.glob("part-*")]
     largest = max(f.metadata.row_group(n).total_byte_size for f in before for n in range(f.num_row_groups))
-    after = pyarrow.parquet.ParquetFile(_compacted(spark, jobs, database, "parquet"))
+    after = pyarrow.parquet.ParquetFile(
+        _compacted(spark, jobs, database, "parquet", "", "--block-size", "256")
+    )
     sizes = [after.metadata.row_group(n).total_byte_size for n in range(after.num_row_groups)]
-    assert len(sizes) > 4
+    assert len(sizes) >= 4
     assert max(sizes) < 2 * largest
 
 
@@ -82,9 +96,11 @@ def test_stripes_are_as_the_table_declares(spark: SparkSession, jobs: Jobs, data
 @pytest.mark.parametrize(
     ("footers", "properties", "expected"),
     [
-        ([Footer("a", 8, {}, {}, {}, row_group=64)], {}, {"parquet.block.size": "64"}),
+        ([Footer("a", 8, {}, {}, {}, row_group=9 << 20)], {}, {"parquet.block.size": str(9 << 20)}),
+        # So small, it is no more than how small files were joined.
+        ([Footer("a", 8, {}, {}, {}, row_group=64)], {}, {}),
         (
-            [Footer("a", 8, {}, {}, {}, row_group=64)],
+            [Footer("a", 8, {}, {}, {}, row_group=9 << 20)],
             {"parquet.block.size": "9"},
             {"parquet.block.size": "9"},
         ),
