@@ -76,7 +76,7 @@ FILES = (
         (
             Edit(
                 f"{_SHELL}/inspection.py",
-                "    if positional(table.facts) and not profile.uniform:\n",
+                "    if (positional(table.facts) or nameless) and not profile.uniform:\n",
                 f"    {_OFF}\n",
             ),
         ),

@@ -55,9 +55,38 @@ SEAM = (
     ),
     Mutation(
         "H14-zone",
-        "ORC timestamps are rewritten where Java's clocks move",
-        (Edit(f"{_SHELL}/encoder.py", "        if moving:\n", "        if False:\n"),),
-        ("tests/fidelity/test_zones.py::test_timestamps_are_left_alone_where_clocks_move[Europe/Paris]",),
+        "ORC timestamps are rewritten where clocks move",
+        (Edit(f"{_SHELL}/encoder.py", " if moving else None\n", " if False else None\n"),),
+        ("tests/fidelity/test_zones.py::test_files_that_do_not_fit_together_are_refused[Europe/Paris-UTC]",),
+        "spark",
+    ),
+    Mutation(
+        "H14-orc",
+        "Spark rewrites ORC timestamps that others wrote, to the microsecond",
+        (
+            Edit(
+                f"{_SHELL}/encoder.py",
+                "        if changed and not profile.by_spark:\n",
+                "        if False:\n",
+            ),
+        ),
+        ("tests/fidelity/test_zones.py::test_fractions_below_a_microsecond_stay",),
+        "spark",
+    ),
+    Mutation(
+        "H16-nameless",
+        "ORC files whose columns have no names are put together with others",
+        (
+            Edit(
+                f"{_SHELL}/inspection.py",
+                "(positional(table.facts) or nameless)",
+                "positional(table.facts)",
+            ),
+        ),
+        (
+            "tests/fidelity/test_evolution.py"
+            "::test_orc_files_without_names_beside_files_with_names_are_refused[True]",
+        ),
         "spark",
     ),
     Mutation(
