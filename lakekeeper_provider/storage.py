@@ -44,7 +44,10 @@ def _webhdfs(parts: SplitResult) -> Any:
         "use_https": _WEBHDFS[parts.scheme],
         **_login(parts.username),
     }
-    return fsspec.filesystem("webhdfs", **options)
+    try:
+        return fsspec.filesystem("webhdfs", **options)
+    except ImportError as error:
+        raise ImportError(f"{error}; pip install 'airflow-provider-lakekeeper[kerberos]'") from None
 
 
 def _login(conn_id: str | None) -> dict[str, Any]:
