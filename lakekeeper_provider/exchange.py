@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -41,7 +42,8 @@ class Exchange:
 
     def remove_request(self) -> None:
         """Remove the request; the report stays, for XCom may point to it."""
-        self._fs.rm_file(self._request)
+        with suppress(FileNotFoundError):
+            self._fs.rm_file(self._request)
 
 
 def read(uri: str) -> bytes:

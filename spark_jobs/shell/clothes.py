@@ -31,8 +31,9 @@ class Clothes:
         """One file stands for all that are listed with the same owner, group, mode and replication, and three for all
         the rest: looking closer is a handful of calls for each, and there may be 65,000."""
         names = [file.name for file in manifest.data]
-        sample = dict.fromkeys((names[0], names[len(names) // 2], names[-1]))
-        found = [fs.attributes(f"{location}/{name}") for name in (*_kinds(fs, location, names), *sample)]
+        sample = (names[0], names[len(names) // 2], names[-1])
+        looked_at = dict.fromkeys((*_kinds(fs, location, names), *sample))
+        found = [fs.attributes(f"{location}/{name}") for name in looked_at]
         file, lacks = blend(found)
         return cls(fs, location, fs.attributes(location), file, tuple(lacks))
 

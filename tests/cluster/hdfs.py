@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.cluster import jars
@@ -48,9 +48,9 @@ class Hdfs:
             raise RuntimeError(f"hdfs dfs {' '.join(command)}: {done.stderr[-1000:]}")
         return done.stdout
 
-    def _server(self, name: str, main: str, ready: object) -> Server:
+    def _server(self, name: str, main: str, ready: Callable[[], bool]) -> Server:
         command = [*_java(self._folder), main]
-        return Server(name, command, self._folder, ready, self._environ)  # type: ignore[arg-type]
+        return Server(name, command, self._folder, ready, self._environ)
 
     def _format(self) -> None:
         done = self._java(_NAMENODE, "-format", "-nonInteractive", environ=self._environ)

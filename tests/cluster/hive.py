@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from tests.cluster import jars
-from tests.cluster.server import Server
-from tests.harness.metastore import HOST, LOG4J, Metastore, free_port, hive_site
+from tests.cluster.server import Server, listens
+from tests.harness.metastore import LOG4J, Metastore, free_port, hive_site
 
 
 class SecureMetastore:
@@ -23,7 +23,7 @@ class SecureMetastore:
         self._hadoop = hadoop
         self._settings = settings
         self._conf = folder / "conf"
-        self._server = Server("metastore", self._command(), folder, self._listens, environ)
+        self._server = Server("metastore", self._command(), folder, partial(listens, self.port), environ)
 
     def start(self) -> None:
         self._conf.mkdir(parents=True, exist_ok=True)
@@ -51,11 +51,3 @@ class SecureMetastore:
             "-p",
             str(self.port),
         ]
-
-    def _listens(self) -> bool:
-        """It opens its port last."""
-        try:
-            with socket.create_connection((HOST, self.port), timeout=1):
-                return True
-        except OSError:
-            return False

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from tests.cluster.server import NotStarted, Server
+from tests.cluster.server import NotStarted, Server, listens
 from tests.harness.metastore import HOST, free_port
 
 REALM = "LAKEKEEPER.TEST"
@@ -74,7 +74,9 @@ class Kdc:
         self.conf = folder / "krb5.conf"
         self.port = free_port()
         self.environ = {"KRB5_CONFIG": str(self.conf), "KRB5_KDC_PROFILE": str(folder / "kdc.conf")}
-        self._server = Server("kdc", ["krb5kdc", "-n"], folder, self._answers, self._environ(), java=False)
+        self._server = Server(
+            "kdc", ["krb5kdc", "-n"], folder, partial(listens, self.port), self._environ(), java=False
+        )
 
     def start(self) -> None:
         require()
@@ -115,10 +117,3 @@ class Kdc:
 
     def _environ(self) -> dict[str, str]:
         return {**os.environ, **self.environ, "PATH": _PATH}
-
-    def _answers(self) -> bool:
-        try:
-            with socket.create_connection((HOST, self.port), timeout=1):
-                return True
-        except OSError:
-            return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.harness.machine import java_command
+from tests.harness.metastore import HOST
 from tests.harness.processes import has_ended, own_environ, spawn, stop, tail
 
 START_LIMIT = 90
@@ -67,6 +69,15 @@ class Server:
         process, self._process = self._process, None
         if process is not None:
             stop(process)
+
+
+def listens(port: int) -> bool:
+    """Is anybody there? Enough for a server that opens its port last."""
+    try:
+        with socket.create_connection((HOST, port), timeout=1):
+            return True
+    except OSError:
+        return False
 
 
 def opened() -> list[str]:
