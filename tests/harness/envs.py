@@ -36,6 +36,8 @@ class Spec:
     requirements: tuple[str, ...]
     project: bool = False
     java: bool = False
+    #: Builds against the system's Kerberos library, so it is made only when it is asked for.
+    native: bool = False
 
 
 # What pyproject.toml asks for. It is in the lock, so the project goes on top without its dependencies.
@@ -56,6 +58,9 @@ SPECS = {
     "spark-4.3": Spec(("pyspark==4.3.0", "pyarrow", *SPARK, *STATEFUL), java=True),
     "spark-3.3": Spec(("pyspark==3.3.4", *SPARK), java=True),
     "airflow-3.3": Spec(("apache-airflow==3.3.2", *PROVIDER, *TESTING), project=True),
+    "airflow-kerberos": Spec(
+        ("apache-airflow==3.3.2", *PROVIDER, *TESTING, "requests-kerberos>=0.15"), project=True, native=True
+    ),
     "airflow-2.11": Spec(("apache-airflow==2.11.2", *PROVIDER, *TESTING), project=True),
 }
 
@@ -159,7 +164,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="ENV", help=", ".join(SPECS))
     parser.add_argument("--lock", action="store_true", help="resolve the lock files instead")
     options = parser.parse_args()
-    names = options.names or list(SPECS)
+    names = options.names or [name for name, spec in SPECS.items() if not spec.native]
     if unknown := sorted(set(names) - set(SPECS)):
         parser.error(f"no such environment: {', '.join(unknown)} (there are {', '.join(SPECS)})")
     try:

@@ -1,0 +1,122 @@
+"""A cluster that asks for tickets, and a worker beside it: Airflow, a Spark client, and no right to anything."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.airflow.conftest import airflow_db, connection
+from tests.cluster.cluster import Cluster
+from tests.cluster.kerberos import REALM
+from tests.harness import paths
+from tests.harness.processes import own_environ
+from tests.harness.spark_env import LOG4J
+from tests.kerberos.worker import Table
+
+__all__ = ["airflow_db"]
+
+MAKE_TABLE = """
+import sys
+from pyspark.sql import SparkSession
+
+name, place = sys.argv[1:]
+spark = SparkSession.builder.enableHiveSupport().getOrCreate()
+many = spark.range(0, 400, 1, 20).write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+many.parquet(f"{place}/d=1")
+spark.sql(f"CREATE EXTERNAL TABLE {name} (id BIGINT) PARTITIONED BY (d STRING) STORED AS PARQUET LOCATION '{place}'")
+spark.sql(f"MSCK REPAIR TABLE {name}")
+"""
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with Cluster(tmp_path_factory.mktemp("cluster"), secure=True) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def spark_conf(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What an administrator puts into a node's Spark client."""
+    home, python = paths.spark_home(paths.DEFAULT_SPARK), paths.env_python(paths.DEFAULT_SPARK)
+    java = f"-Djava.security.krb5.conf={cluster.kdc.conf}"
+    settings = {
+        "spark.sql.catalogImplementation": "hive",
+        "spark.yarn.jars": f"local:{home}/jars/*",
+        "spark.driver.extraJavaOptions": java,
+        "spark.executor.extraJavaOptions": java,
+        "spark.yarn.am.extraJavaOptions": java,
+        "spark.yarn.appMasterEnv.PYSPARK_PYTHON": python,
+        "spark.executorEnv.PYSPARK_PYTHON": python,
+        "spark.driver.memory": "512m",
+        "spark.executor.memory": "512m",
+        "spark.yarn.am.memory": "512m",
+        "spark.executor.instances": "1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+    }
+    folder = tmp_path_factory.mktemp("spark-conf")
+    (folder / "spark-defaults.conf").write_text(
+        "".join(f"{key} {value}\n" for key, value in settings.items())
+    )
+    (folder / "log4j2.properties").write_text(LOG4J)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def node(cluster: Cluster, spark_conf: Path) -> dict[str, str]:
+    """The environment of a process on the worker: it can find the cluster, and has no ticket."""
+    home, python = paths.spark_home(paths.DEFAULT_SPARK), paths.env_python(paths.DEFAULT_SPARK)
+    return {
+        **own_environ(),
+        **cluster.anonymous(),
+        "SPARK_HOME": str(home),
+        "SPARK_CONF_DIR": str(spark_conf),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": str(python),
+        "PYSPARK_DRIVER_PYTHON": str(python),
+        "PATH": f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}",
+    }
+
+
+@pytest.fixture
+def worker(node: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process is that worker; jobs are submitted to YARN."""
+    for name, value in node.items():
+        if not name.startswith("AIRFLOW"):
+            monkeypatch.setenv(name, value)
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", connection("yarn"))
+
+
+@pytest.fixture
+def ticket(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Gives the worker a ticket, as `kinit` or Airflow's own renewer would."""
+
+    def give(user: str, *options: str) -> None:
+        cache = cluster.kdc.ticket(cluster.kdc.keytab(user), f"{user}@{REALM}", *options)
+        monkeypatch.setenv("KRB5CCNAME", f"FILE:{cache}")
+
+    return give
+
+
+@pytest.fixture(scope="session")
+def make_table(
+    cluster: Cluster, node: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Table]:
+    """A table of 20 files in one partition, which belongs to etl."""
+    script = tmp_path_factory.mktemp("script") / "make_table.py"
+    script.write_text(MAKE_TABLE)
+
+    def make(name: str) -> Table:
+        place = f"{cluster.default_fs}/user/etl/{name}"
+        command = ["spark-submit", "--master", "local[2]", str(script), f"default.{name}", place]
+        done = subprocess.run(command, env={**node, **cluster.client("etl")}, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[-3000:]
+        return Table(cluster, f"default.{name}", f"{place}/d=1")
+
+    return make
