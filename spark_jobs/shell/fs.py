@@ -10,7 +10,9 @@ from urllib.parse import unquote
 
 from spark_jobs.core.attributes import Attributes, Lack
 from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.quota import Quota
 from spark_jobs.shell.hadoop_attributes import HadoopAttributes
+from spark_jobs.shell.hdfs_directories import HdfsDirectories
 from spark_jobs.shell.java_errors import java_errors
 from spark_jobs.shell.ports import FileSystem, FileSystemError, Status
 
@@ -34,6 +36,7 @@ class HadoopFileSystem(FileSystem):
         self._no_options = gateway.new_array(hadoop.Options.CreateOpts, 0)
         self._contexts: dict[str, Any] = {}
         self._attributes = HadoopAttributes(self._jvm)
+        self._hdfs = HdfsDirectories(self._jvm)
 
     def qualify(self, path: str) -> str:
         """`path` with its scheme and authority; a bare path is on the default file system."""
@@ -167,6 +170,18 @@ class HadoopFileSystem(FileSystem):
     def give(self, path: str, wanted: Attributes) -> Sequence[Lack]:
         with java_errors(f"cannot look at {path}"):
             return self._attributes.give(self._fs(path), self._path(path), wanted)
+
+    def encryption_zone(self, path: str) -> str | None:
+        with java_errors(f"cannot look up the encryption zone of {path}"):
+            return self._hdfs.encryption_zone(self._fs(path), self._path(path))
+
+    def snapshottable(self, path: str) -> bool:
+        with java_errors(f"cannot look for snapshots of {path}"):
+            return self._hdfs.snapshottable(self._fs(path), self._path(path))
+
+    def quota(self, path: str) -> Quota | None:
+        with java_errors(f"cannot look up the quota of {path}"):
+            return self._hdfs.quota(self._fs(path), self._path(path))
 
     def trash_enabled(self, path: str) -> bool:
         with java_errors(f"cannot look at the trash of {path}"):

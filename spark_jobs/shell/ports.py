@@ -19,6 +19,7 @@ from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.encoding import Encoding
 from spark_jobs.core.footers import Footer, Profile
 from spark_jobs.core.model import FileEntry, Manifest, TableName, Unit, name_of
+from spark_jobs.core.quota import Quota
 
 #: Larger files are rare, and would fill the driver's memory.
 _KEPT_BYTES = 256 * 1024
@@ -128,6 +129,18 @@ class FileSystem(ABC):
     @abstractmethod
     def give(self, path: str, wanted: Attributes) -> Sequence[Lack]:
         """Gives a path the attributes that it lacks; returns those that could not be given."""
+
+    @abstractmethod
+    def encryption_zone(self, path: str) -> str | None:
+        """The root of the encryption zone that a path lies in; None outside of all."""
+
+    @abstractmethod
+    def snapshottable(self, path: str) -> bool:
+        """May this very directory have snapshots?"""
+
+    @abstractmethod
+    def quota(self, path: str) -> Quota | None:
+        """The quotas of this very directory; None where it has none, or where they may not be known."""
 
     def user(self) -> str:
         """Who works here, for people who read the journal later."""

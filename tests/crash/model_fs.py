@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from spark_jobs.core.attributes import MODE, Attributes, Lack
 from spark_jobs.core.model import parent
+from spark_jobs.core.quota import Quota
 from spark_jobs.shell.ports import FileSystem, FileSystemError, Status
 from tests.crash.gate import Gate
 from tests.crash.model_tree import AUTHORITY, Handle, Inode, ModelTree, open_for_write
@@ -67,6 +68,21 @@ class ModelFileSystem(FileSystem):
             return [name for name in names if not self._present(f"{path}/{name}").closed]
 
         return self._call(act, "open_files", path)
+
+    def encryption_zone(self, path: str) -> str | None:
+        """Zones do not nest, and a path is in the one that holds it."""
+        zones = self._tree.zones
+        return self._call(
+            lambda: next((zone for zone in zones if f"{path}/".startswith(f"{zone}/")), None),
+            "encryption_zone",
+            path,
+        )
+
+    def snapshottable(self, path: str) -> bool:
+        return self._call(lambda: path in self._tree.snapshottable, "snapshottable", path)
+
+    def quota(self, path: str) -> Quota | None:
+        return self._call(lambda: self._tree.quotas.get(path), "quota", path)
 
     def read(self, path: str) -> bytes:
         def act() -> bytes:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from spark_jobs.core.model import name_of, parent
+from spark_jobs.core.quota import Quota
 
 AUTHORITY = "hdfs://model"
 #: 2026-03-01T00:00:00Z: model time starts at a date that is plain to read in a report.
@@ -41,7 +42,7 @@ class ModelTree:
     """Inodes by id, and the NameNode's clock. Ids are never reused.
 
     `version` grows with every change. `readonly` are folders that clients of the jobs may not change; writers, who act
-    on the tree itself, may.
+    on the tree itself, may. `zones` are roots of encryption zones; `quotas` are said, and not enforced.
     """
 
     def __init__(self) -> None:
@@ -51,6 +52,9 @@ class ModelTree:
         self.version = 0
         self.readonly: frozenset[str] = frozenset()
         self.trash_on = True
+        self.zones: frozenset[str] = frozenset()
+        self.snapshottable: frozenset[str] = frozenset()
+        self.quotas: Mapping[str, Quota] = {}
 
     def copy(self) -> ModelTree:
         twin = ModelTree.__new__(ModelTree)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from spark_jobs.core.model import TableName
 from spark_jobs.core.wire import TableReport
+from spark_jobs.shell.ground import grounded
 from spark_jobs.shell.inspection import inspected
 from spark_jobs.shell.job import Job
 from spark_jobs.shell.survey import survey, table_report
@@ -13,5 +14,5 @@ LOOKED_AT = ("flagged", "healthy", "skipped")
 
 def analyze_table(job: Job, name: TableName) -> TableReport:
     """One table's part of the report."""
-    found = survey(job.cluster, name, job.layers, job.wanted_units(name))
+    found = grounded(job.cluster, survey(job.cluster, name, job.layers, job.wanted_units(name)))
     return table_report(inspected(job.cluster, found)).conclude(acted=LOOKED_AT)

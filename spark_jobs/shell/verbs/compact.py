@@ -14,6 +14,7 @@ from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.shell.backup import project_backup
 from spark_jobs.shell.compaction import Compaction, Written
+from spark_jobs.shell.ground import grounded
 from spark_jobs.shell.inspection import inspected
 from spark_jobs.shell.job import Job
 from spark_jobs.shell.journal_store import Run, leave
@@ -40,7 +41,7 @@ def compact_table(job: Job, name: TableName) -> TableReport:
 
 
 def _look(job: Job, name: TableName) -> TableSurvey:
-    return survey(job.cluster, name, job.layers, job.wanted_units(name))
+    return grounded(job.cluster, survey(job.cluster, name, job.layers, job.wanted_units(name)))
 
 
 class _Table:
