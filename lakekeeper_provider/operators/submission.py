@@ -204,6 +204,9 @@ class SubmissionOperator(SparkSubmitOperator):
         # The hook's answer to a connection that it cannot read is the master yarn, not an error.
         if hook._connection["master"] == "yarn" and "yarn" not in (connection.host, connection.conn_type):
             raise AirflowException(f"the connection {self._conn_id!r} could not be read a second time")
+        # The ticket says whose it is; spark-submit takes a principal only together with its keytab.
+        if self._use_krb5ccache and not hook._connection["keytab"]:
+            hook._connection["principal"] = None
         process_log = hook._process_spark_submit_log
         hook._process_spark_submit_log = lambda lines: process_log(self._without_report(lines))
         return hook

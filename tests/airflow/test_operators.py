@@ -94,6 +94,17 @@ class TestSubmission:
         assert "spark.x=1" in argv
         assert "spark.kerberos.renewal.credentials=ccache" in argv
 
+    @pytest.mark.parametrize("extra", [{}, {"principal": "etl@REALM"}], ids=["operator", "connection"])
+    def test_with_a_ticket_no_principal_is_named(self, spark, monkeypatch, extra):
+        """spark-submit refuses a principal without a keytab, and the ticket says whose it is."""
+        monkeypatch.setenv("KRB5CCNAME", "/tmp/krb5cc_test")
+        monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", connection("yarn", **extra))
+        named = {} if extra else {"principal": "etl@REALM"}
+        compact(use_krb5ccache=True, **named).execute(context())
+        [call] = spark.calls
+        assert "--principal" not in call["argv"]
+        assert "spark.kerberos.renewal.credentials=ccache" in call["argv"]
+
     def test_argument_wins_over_file_and_file_over_connection(self, spark, monkeypatch, tmp_path):
         monkeypatch.setenv(
             "AIRFLOW_CONN_SPARK_DEFAULT",

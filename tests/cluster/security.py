@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 
 from tests.cluster.kerberos import REALM, Kdc
@@ -20,6 +21,7 @@ def principal(service: str) -> str:
 def make_keytabs(kdc: Kdc) -> None:
     """One for each service, which holds HTTP's keys as well, and one for each person."""
     kdc.make_keytab("services", [principal(service) for service in SERVICES])
+    (kdc.folder / "http-secret").write_text(secrets.token_hex())
     for user in (*USERS, PROXY):
         kdc.make_keytab(user, [f"{user}@{REALM}"])
 
@@ -45,6 +47,14 @@ def hdfs(kdc: Kdc) -> Mapping[str, str]:
         "dfs.datanode.keytab.file": keytab,
         "dfs.web.authentication.kerberos.principal": web,
         "dfs.web.authentication.kerberos.keytab": keytab,
+        # WebHDFS asks nobody for a ticket by itself, and then turns everybody away.
+        "hadoop.http.filter.initializers": "org.apache.hadoop.hdfs.web.AuthFilterInitializer",
+        "hadoop.http.authentication.type": "kerberos",
+        "hadoop.http.authentication.kerberos.principal": web,
+        "hadoop.http.authentication.kerberos.keytab": keytab,
+        "hadoop.http.authentication.signature.secret.file": str(kdc.folder / "http-secret"),
+        # What the harness looks at, to see whether the servers are up.
+        "hadoop.http.authentication.kerberos.endpoint.whitelist": "/jmx",
         "dfs.data.transfer.protection": "privacy",
         # Data goes through SASL; only the pages are plain, for want of a certificate.
         "ignore.secure.ports.for.testing": "true",

@@ -42,7 +42,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 def spark_conf(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What an administrator puts into a node's Spark client."""
     home, python = paths.spark_home(paths.DEFAULT_SPARK), paths.env_python(paths.DEFAULT_SPARK)
-    java = f"-Djava.security.krb5.conf={cluster.kdc.conf}"
+    # Short lives: what the second compiler would make of the code comes too late for them.
+    java = f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djava.security.krb5.conf={cluster.kdc.conf}"
     settings = {
         "spark.sql.catalogImplementation": "hive",
         "spark.yarn.jars": f"local:{home}/jars/*",
@@ -51,6 +52,9 @@ def spark_conf(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Pa
         "spark.yarn.am.extraJavaOptions": java,
         "spark.yarn.appMasterEnv.PYSPARK_PYTHON": python,
         "spark.executorEnv.PYSPARK_PYTHON": python,
+        # A driver in a container would listen on the machine's own address.
+        "spark.yarn.appMasterEnv.SPARK_LOCAL_IP": "127.0.0.1",
+        "spark.executorEnv.SPARK_LOCAL_IP": "127.0.0.1",
         "spark.driver.memory": "512m",
         "spark.executor.memory": "512m",
         "spark.yarn.am.memory": "512m",
@@ -75,6 +79,7 @@ def node(cluster: Cluster, spark_conf: Path) -> dict[str, str]:
     return {
         **own_environ(),
         **cluster.anonymous(),
+        "SPARK_SUBMIT_OPTS": f"{cluster.anonymous()['SPARK_SUBMIT_OPTS']} -XX:TieredStopAtLevel=1",
         "SPARK_HOME": str(home),
         "SPARK_CONF_DIR": str(spark_conf),
         "SPARK_LOCAL_IP": "127.0.0.1",
