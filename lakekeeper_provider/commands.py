@@ -84,9 +84,12 @@ def spark_submit_command(
     """Return the command of a shell; its order is the one that Lakekeeper documents."""
     command = [spark.submit_command or "spark-submit", "--master", master(spark)]
     command += ["--deploy-mode", spark.deploy_mode or "client"]
+    ticket = spark.use_krb5ccache and "spark.kerberos.renewal.credentials=ccache"
     for flag, value in (
-        ("--principal", spark.principal),
+        # spark-submit takes a principal only together with its keytab; a ticket says whose it is.
+        ("--principal", spark.principal if spark.keytab or not ticket else None),
         ("--keytab", spark.keytab),
+        ("--conf", ticket),
         ("--proxy-user", spark.proxy_user),
         ("--conf", spark.queue and f"spark.yarn.queue={spark.queue}"),
         ("--archives", spark.archives),

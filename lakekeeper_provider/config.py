@@ -30,6 +30,7 @@ class SparkSubmit:
     principal: str | None = None
     keytab: str | None = None
     proxy_user: str | None = None
+    use_krb5ccache: bool = False
     queue: str | None = None
     archives: str | None = None
     python_env: str | None = None
@@ -41,6 +42,7 @@ class SparkSubmit:
     extra_conf: Mapping[str, str] = field(default_factory=dict)
     extra_files: tuple[str, ...] = ()
     py_files: tuple[str, ...] = ()
+    report_dir: str | None = None
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,7 @@ def _files(name: str, value: Any) -> tuple[str, ...]:
 
 _SPARK_PARSERS: Mapping[str, Parser] = {
     "enabled": boolean,
+    "use_krb5ccache": boolean,
     "deploy_mode": choice("client", "cluster"),
     "num_executors": integer(1),
     "executor_cores": integer(1),

@@ -18,9 +18,10 @@ class Exchange:
 
     :param root: the folder, as the driver and this machine both name it; ``conn@`` in it names an Airflow
         connection and is for this machine only
+    :param lasting: whether the folder outlives the submission; ``lasting_report`` says where the report is then
     """
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, *, lasting: bool = True) -> None:
         uri = _uri(root)
         stem = f"lakekeeper-{uuid.uuid4().hex}"
         self._fs, folder = open_storage(uri)
@@ -29,7 +30,7 @@ class Exchange:
         self._report = f"{folder}/{stem}-report.json"
         self.request = f"{_for_driver(uri)}/{stem}-request.json"
         self.report = f"{_for_driver(uri)}/{stem}-report.json"
-        self.report_here = f"{uri}/{stem}-report.json"
+        self.lasting_report = f"{uri}/{stem}-report.json" if lasting else None
 
     def write_request(self, content: bytes) -> None:
         """Write the request, and the folder where it is missing."""

@@ -119,7 +119,7 @@ class SubmissionOperator(SparkSubmitOperator):
                 found = self._report(exchange, error)
             finally:
                 self._remove_request(exchange)
-        return found, exchange.report_here if given(self.report_dir) else None
+        return found, exchange.lasting_report
 
     def _write_request(self, exchange: Exchange, content: bytes) -> None:
         try:
@@ -139,11 +139,12 @@ class SubmissionOperator(SparkSubmitOperator):
         hook = self._get_hook()
         self._check(hook, settings.spark_submit)
         cluster = hook._connection["deploy_mode"] == "cluster"
-        if cluster and not given(self.report_dir):
+        report_dir = given(self.report_dir) or settings.spark_submit.report_dir
+        if cluster and not report_dir:
             raise UsageError(
                 "deploy_mode is cluster: set report_dir to a folder that this worker and the driver reach"
             )
-        exchange = Exchange(given(self.report_dir) or str(folder))
+        exchange = Exchange(report_dir or str(folder), lasting=bool(report_dir))
         conf = self._given_value("conf")
         self.conf = commands.spark_conf(settings.spark_submit, conf, client=not cluster)
         arguments = commands.job_arguments(
@@ -177,7 +178,8 @@ class SubmissionOperator(SparkSubmitOperator):
             setattr(self, name, own(name) or getattr(spark, name))
         for name, attribute in _PRIVATE.items():
             setattr(self, attribute, own(name) or _from_file(spark, name))
-        self._use_krb5ccache = boolean("use_krb5ccache", own("use_krb5ccache") or False)
+        ticket = own("use_krb5ccache") or spark.use_krb5ccache
+        self._use_krb5ccache = boolean("use_krb5ccache", ticket)
 
     def _check(self, hook: Any, spark: SparkSubmit) -> None:
         master = hook._connection["master"]

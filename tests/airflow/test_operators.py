@@ -105,6 +105,21 @@ class TestSubmission:
         assert "--principal" not in call["argv"]
         assert "spark.kerberos.renewal.credentials=ccache" in call["argv"]
 
+    def test_the_file_says_how_to_submit_to_a_cluster(self, spark, monkeypatch, tmp_path):
+        """So that a DAG can be taken to cluster mode without a change."""
+        monkeypatch.setenv("KRB5CCNAME", "/tmp/krb5cc_test")
+        shared = tmp_path / "shared"
+        config = tmp_path / "lakekeeper.yaml"
+        config.write_text(
+            f"spark_submit: {{deploy_mode: cluster, report_dir: '{shared}', use_krb5ccache: true, principal: p@R}}"
+        )
+        value = analyze(config_file=str(config)).execute(context())
+        [call] = spark.calls
+        assert after(call["argv"], "--report").startswith(f"file://{shared}/")
+        assert value["report"] == after(call["argv"], "--report")
+        assert "spark.kerberos.renewal.credentials=ccache" in call["argv"]
+        assert "--principal" not in call["argv"]
+
     def test_argument_wins_over_file_and_file_over_connection(self, spark, monkeypatch, tmp_path):
         monkeypatch.setenv(
             "AIRFLOW_CONN_SPARK_DEFAULT",

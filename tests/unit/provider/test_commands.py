@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from lakekeeper_provider.commands import job_arguments, option_flags, spark_conf, spark_submit_command
 from lakekeeper_provider.config import SparkSubmit
 from lakekeeper_provider.options import Selection
@@ -78,6 +80,14 @@ def test_a_shell_command_without_enabled_stays_on_this_machine():
         *("spark-submit", "--master", "local[*]", "--deploy-mode", "client", "--py-files", "jobs.zip"),
         *("compact.py", "--table", "a.b"),
     ]
+
+
+@pytest.mark.parametrize(("keytab", "named"), [(None, False), ("/etc/etl.keytab", True)])
+def test_a_shell_command_with_a_ticket_names_no_principal_without_its_keytab(keytab, named):
+    spark = SparkSubmit(enabled=True, use_krb5ccache=True, principal="etl@REALM", keytab=keytab)
+    command = spark_submit_command(spark, "compact.py", [])
+    assert "spark.kerberos.renewal.credentials=ccache" in command
+    assert ("--principal" in command) is named
 
 
 def test_a_users_files_follow_the_bundle():
