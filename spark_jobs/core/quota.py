@@ -15,6 +15,8 @@ from spark_jobs.core.health import Health
 _PLACES = 3
 #: While a task writes, its file stands in two directories of its own; the committer has two more.
 _STAGED_PER_FILE, _STAGING = 2, 4
+#: Lease, records and commit log of a compaction, and of the rollback that it must leave room for.
+_RUN_NAMES, _OPEN_RECORDS = 40, 1
 
 
 @dataclass(frozen=True)
@@ -41,12 +43,16 @@ class Need:
     def of(cls, health: Health, depth: int, replication: int, block_size: int) -> Need:
         """Of one unit, `depth` directories below the home's parent; `block_size` in bytes."""
         files = max(health.target_files, 1)
-        blocks = files * math.ceil(health.bytes / files / block_size)
+        blocks = files * math.ceil(health.bytes / files / block_size) + _OPEN_RECORDS
         names = _PLACES * (depth + 1) + files * (1 + _STAGED_PER_FILE) + _STAGING
         return cls(names, health.bytes * replication, blocks * block_size * replication)
 
     def __add__(self, other: Need) -> Need:
         return Need(self.names + other.names, self.space + other.space, max(self.peak, other.peak))
+
+
+#: What a run takes besides its units.
+RUN = Need(names=_RUN_NAMES)
 
 
 def shortfall(quota: Quota, claimed: Need, need: Need) -> str | None:

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.layout import Home, upwards
-from spark_jobs.core.quota import Need, Quota, shortfall
+from spark_jobs.core.quota import RUN, Need, Quota, shortfall
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.ports import FileSystem
 from spark_jobs.shell.survey import TableSurvey, UnitSurvey
@@ -76,10 +76,10 @@ class Ground:
             return unit
         need = self._need(unit)
         for quota in quotas:
-            lack = shortfall(quota, claimed.get(quota.folder, Need()), need)
+            lack = shortfall(quota, claimed.get(quota.folder, RUN), need)
             if lack:
                 return replace(unit, refusal=Refusal("QUOTA", lack))
-        claimed.update({quota.folder: claimed.get(quota.folder, Need()) + need for quota in quotas})
+        claimed.update({quota.folder: claimed.get(quota.folder, RUN) + need for quota in quotas})
         return unit
 
     def _need(self, unit: UnitSurvey) -> Need:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.cluster import jars, security, sites
+from tests.cluster import client, jars, security, sites
 from tests.cluster.hdfs import Hdfs
 from tests.cluster.hive import SecureMetastore
 from tests.cluster.kerberos import REALM, Kdc
@@ -84,7 +84,14 @@ class Cluster:
 
     def shell(self, *command: str) -> str:
         """`hdfs dfs`, as the superuser; returns what it prints."""
-        return self.hdfs.shell(*command, environ={**self.client(sites.SUPERUSER), **self._environ()})
+        return self._tool(sites.SUPERUSER, *client.HDFS_DFS, *command)
+
+    def kill_application(self, application: str, user: str) -> None:
+        """`yarn application -kill`, as this user."""
+        self._tool(user, *client.YARN_APPLICATION, "-kill", application)
+
+    def _tool(self, user: str, *command: str) -> str:
+        return client.must(self.folder, *command, environ={**self._environ(), **self.client(user)})
 
     def _make_folders(self) -> None:
         """What every user of a cluster finds there."""

@@ -34,7 +34,11 @@ def spark_environ(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) ->
         Path(sys.prefix).name,
         cluster.metastore.uri,
         scratch,
-        conf={"spark.sql.warehouse.dir": f"{cluster.default_fs}/user/hive/warehouse"},
+        conf={
+            "spark.sql.warehouse.dir": f"{cluster.default_fs}/user/hive/warehouse",
+            # A NameNode that is away is missed soon.
+            "spark.hadoop.ipc.client.connect.max.retries": "2",
+        },
     )
     return {**environ, "HADOOP_CONF_DIR": str(cluster.conf), "HADOOP_USER_NAME": "hdfs"}
 

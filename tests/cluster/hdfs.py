@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import urllib.request
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.cluster import jars
-from tests.cluster.server import NotStarted, Server, opened
+from tests.cluster import client
+from tests.cluster.server import NotStarted, Server
 from tests.cluster.sites import NAME, Ports
-from tests.harness.machine import java_command
-from tests.harness.processes import own_environ
 
 _NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
-_SHELL = "org.apache.hadoop.fs.FsShell"
+_KEYS = "org.apache.hadoop.crypto.key.KeyShell"
 _DATANODE = "org.apache.hadoop.hdfs.server.datanode.DataNode"
+
+#: Of encryption zones.
+KEY = "lakekeeper"
 
 
 class Hdfs:
@@ -31,36 +31,35 @@ class Hdfs:
 
     def start(self) -> None:
         if not (self._folder / "namenode").exists():
-            self._format()
-        self.namenode.start(wait=False)
-        self.datanode.start(wait=False)
-        self.namenode.wait()
-        self.datanode.wait()
+            self._must("the NameNode could not be formatted", _NAMENODE, "-format", "-nonInteractive")
+            # Before the NameNode starts: it reads the file of keys once.
+            self._must("no key could be made", _KEYS, "create", KEY, "-size", "128")
+        self.revive()
 
     def stop(self) -> None:
         self.datanode.stop()
         self.namenode.stop()
 
-    def shell(self, *command: str, environ: Mapping[str, str]) -> str:
-        """`hdfs dfs`, as whoever the environment says; returns what it prints."""
-        done = self._java(_SHELL, *command, environ=environ)
-        if done.returncode:
-            raise RuntimeError(f"hdfs dfs {' '.join(command)}: {done.stderr[-1000:]}")
-        return done.stdout
+    def revive(self) -> None:
+        """Starts what does not run; returns when files may be written again."""
+        for server in (self.namenode, self.datanode):
+            if not server.runs():
+                server.start(wait=False)
+        self.namenode.wait()
+        self.datanode.wait()
+
+    def restart_namenode(self) -> None:
+        self.namenode.kill()
+        self.revive()
 
     def _server(self, name: str, main: str, ready: Callable[[], bool]) -> Server:
-        command = [*_java(self._folder), main]
+        command = [*client.options(self._folder), main]
         return Server(name, command, self._folder, ready, self._environ)
 
-    def _format(self) -> None:
-        done = self._java(_NAMENODE, "-format", "-nonInteractive", environ=self._environ)
+    def _must(self, failed: str, *command: str) -> None:
+        done = client.call(self._folder, *command, environ=self._environ)
         if done.returncode:
-            raise NotStarted(f"the NameNode could not be formatted:\n{done.stderr[-2000:]}")
-
-    def _java(self, *command: str, environ: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-        whole = [java_command() or "java", *opened(), *_java(self._folder), *command]
-        environ = {**own_environ(), **environ}
-        return subprocess.run(whole, env=environ, cwd=self._folder, capture_output=True, text=True)
+            raise NotStarted(f"{failed}:\n{done.stdout[-1000:]}{done.stderr[-1000:]}")
 
     def serves(self) -> bool:
         return self._state() is not None
@@ -81,7 +80,3 @@ class Hdfs:
         except (OSError, ValueError):
             return None
         return beans[0] if beans else None
-
-
-def _java(folder: Path) -> list[str]:
-    return ["-Xmx256m", "-XX:+UseSerialGC", "-cp", f"{folder / 'conf'}:{jars.HADOOP}/*"]

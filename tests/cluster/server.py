@@ -52,10 +52,13 @@ class Server:
     def wait(self) -> None:
         deadline = time.monotonic() + START_LIMIT
         while not self.ready():
-            if self._process is None or has_ended(self._process) or time.monotonic() > deadline:
+            if not self.runs() or time.monotonic() > deadline:
                 self.stop()
                 raise NotStarted(f"{self.name} did not start; see {self.log}:\n{tail(self.log)}")
             time.sleep(0.1)
+
+    def runs(self) -> bool:
+        return self._process is not None and not has_ended(self._process)
 
     def kill(self) -> None:
         """As a power cut would: no handler runs."""

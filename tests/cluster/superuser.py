@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tests.cluster.hdfs import KEY
 from tests.cluster.sites import SUPERUSER
 
 if TYPE_CHECKING:
@@ -33,8 +34,7 @@ class Superuser:
         self._jvm: Any = spark._jvm
         self._conf = spark._jsc.hadoopConfiguration()
         self.root = root
-        uri = self.path(root).toUri()
-        self.fs = self._jvm.org.apache.hadoop.fs.FileSystem.newInstance(uri, self._conf, SUPERUSER)
+        self.fs = self.another(SUPERUSER)
 
     def path(self, name: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(name)
@@ -46,12 +46,52 @@ class Superuser:
     def chmod(self, name: str, mode: str) -> None:
         self.fs.setPermission(self.path(name), self._jvm.org.apache.hadoop.fs.permission.FsPermission(mode))
 
+    def open_to_all(self, folder: str) -> None:
+        """Everybody may do everything below."""
+        self.chmod(folder, "777")
+        for status in self.fs.listStatus(self.path(folder)):
+            if status.isDirectory():
+                self.open_to_all(str(status.getPath().toString()))
+
     def chown(self, name: str, owner: str, group: str) -> None:
         self.fs.setOwner(self.path(name), owner, group)
 
     def set_acl(self, name: str, spec: str) -> None:
         parse = self._jvm.org.apache.hadoop.fs.permission.AclEntry.parseAclSpec
         self.fs.setAcl(self.path(name), parse(spec, True))
+
+    def set_quota(self, folder: str, names: int | None = None, space: int | None = None) -> None:
+        """None: no limit."""
+        limits = [-1 if limit is None else limit for limit in (names, space)]
+        self.fs.setQuota(self.path(folder), *limits)
+
+    def used(self, folder: str) -> tuple[int, int]:
+        """What counts against quotas: names, and bytes on all replicas."""
+        usage = self.fs.getQuotaUsage(self.path(folder))
+        return usage.getFileAndDirectoryCount(), usage.getSpaceConsumed()
+
+    def encrypt(self, folder: str) -> None:
+        """Makes an empty directory the root of an encryption zone."""
+        self.fs.createEncryptionZone(self.path(folder), KEY)
+
+    def zone(self, name: str) -> str | None:
+        found = self.fs.getEZForPath(self.path(name))
+        return str(found.getPath()) if found else None
+
+    def is_encrypted(self, name: str) -> bool:
+        return bool(self.fs.getFileStatus(self.path(name)).isEncrypted())
+
+    def another(self, user: str) -> Any:
+        """Hadoop's client of somebody else."""
+        uri = self.path(self.root).toUri()
+        return self._jvm.org.apache.hadoop.fs.FileSystem.newInstance(uri, self._conf, user)
+
+    def read(self, name: str) -> bytearray:
+        stream = self.fs.open(self.path(name))
+        try:
+            return bytearray(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
+        finally:
+            stream.close()
 
     def files(self, folder: str) -> list[str]:
         """The visible files of a directory, by name."""
@@ -78,13 +118,13 @@ class Superuser:
             replication=status.getReplication(),
         )
 
-    def tree(self, folder: str) -> dict[str, tuple[int, int, int]]:
-        """path -> (fileId, length, mtime) of all below a directory but what is hidden: what must stay as it is."""
+    def tree(self, folder: str, *, hidden: bool = False) -> dict[str, tuple[int, int, int]]:
+        """path -> (fileId, length, mtime) of all below a directory, as a rule without what is hidden."""
         found, pending = {}, [self.path(folder)]
         while pending:
             for status in self.fs.listStatus(pending.pop()):
                 path = status.getPath()
-                if path.getName().startswith("."):
+                if path.getName().startswith(".") and not hidden:
                     continue
                 found[str(path.toString())] = (
                     status.getFileId(),

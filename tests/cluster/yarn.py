@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.cluster import jars
+from tests.cluster import client
 from tests.cluster.server import Server
 from tests.cluster.sites import NAME, Ports
 
@@ -21,7 +21,7 @@ class Yarn:
 
     def __init__(self, folder: Path, ports: Ports, environ: Mapping[str, str]) -> None:
         self._address = f"http://{NAME}:{ports.resourcemanager_http}"
-        command = ["-Xmx256m", "-XX:+UseSerialGC", "-cp", f"{folder / 'conf'}:{jars.HADOOP}/*"]
+        command = client.options(folder)
         self.resourcemanager = Server(
             "resourcemanager", [*command, _RESOURCEMANAGER], folder, self._serves, environ
         )

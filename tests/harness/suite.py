@@ -15,11 +15,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cluster import jars
-from tests.harness import coverage, envs, machine, paths
+from tests.harness import coverage, envs, machine, needs, paths
 from tests.harness.outcome import Outcome, read_junit, summary
 from tests.harness.processes import own_environ
 
@@ -33,6 +33,8 @@ class Suite:
     """One pytest run: which group asks for it, in which environment, on which folders.
 
     `measured` adds to the coverage; what runs the same lines a million times is none the wiser for being slower.
+    `alone`: it waits for a scheduler or a browser, whose patience ends where others take the processors.
+    `needs`: what this machine must have (`needs`).
     """
 
     name: str
@@ -41,6 +43,8 @@ class Suite:
     folders: tuple[str, ...]
     options: tuple[str, ...] = ()
     measured: bool = True
+    alone: bool = False
+    needs: tuple[str, ...] = ()
 
     @property
     def slug(self) -> str:
@@ -59,10 +63,19 @@ SUITES = (
     Suite("fidelity 4.3", "spark", "spark-4.3", ("tests/fidelity",), measured=False),
     Suite("spark 3.3 smoke", "spark", "spark-3.3", ("tests/spark",), ("-m", "smoke")),
     Suite("soak", "spark", "spark-3.5", ("tests/soak",), measured=False),
-    Suite("cluster", "cluster", "spark-3.5", ("tests/cluster",)),
-    Suite("airflow 3.3", "airflow", "airflow-3.3", ("tests/airflow",)),
-    Suite("airflow 2.11", "airflow", "airflow-2.11", ("tests/airflow",), ("-m", "not live")),
-    Suite("demo", "demo", "spark-3.5", ("tests/demo",)),
+    Suite("cluster", "cluster", "spark-3.5", ("tests/cluster",), needs=("jars",)),
+    Suite(
+        "kerberos",
+        "cluster",
+        "airflow-kerberos",
+        ("tests/kerberos",),
+        measured=False,
+        alone=True,
+        needs=("jars", "kerberos"),
+    ),
+    Suite("airflow 3.3", "airflow", "airflow-3.3", ("tests/airflow",), alone=True),
+    Suite("airflow 2.11", "airflow", "airflow-2.11", ("tests/airflow",), ("-m", "not live"), alone=True),
+    Suite("demo", "demo", "spark-3.5", ("tests/demo",), alone=True),
 )
 
 LINT = {
@@ -73,9 +86,12 @@ LINT = {
 }
 
 # Airflow suites submit to this one, and the demo runs on both.
-ALSO_NEEDED = {"airflow": ("spark-3.5",), "demo": ("airflow-3.3",)}
+ALSO_NEEDED = {"airflow": ("spark-3.5",), "cluster": ("spark-3.5",), "demo": ("airflow-3.3",)}
 
 GROUPS = ("lint", "unit", "crash", "mutation", "spark", "cluster", "airflow", "demo")
+
+#: Suites that run side by side.
+AT_ONCE = 2
 
 #: Set to `required`, the suites of the cluster may not stay away.
 CLUSTER = "LAKEKEEPER_CLUSTER"
@@ -84,21 +100,24 @@ CLUSTER = "LAKEKEEPER_CLUSTER"
 def run_groups(groups: Sequence[str]) -> int:
     started = time.monotonic()
     chosen = [suite for suite in SUITES if suite.group in groups]
-    envs.ensure(needed_envs(groups, chosen))
+    lacks = {suite: lack for suite in chosen for lack in [needs.lack(suite.needs)] if lack}
+    able = [suite for suite in chosen if suite not in lacks]
+    envs.ensure(needed_envs(able))
     shutil.rmtree(OUT, ignore_errors=True)
     OUT.mkdir(parents=True)
     outcomes = lint() if "lint" in groups else []
-    outcomes += [run(suite, started) for suite in chosen]
-    if any(suite.measured for suite in chosen):
+    outcomes += [not_run(suite, lack) for suite, lack in lacks.items()]
+    outcomes += run_all(able, started)
+    if any(suite.measured for suite in able):
         coverage.report(OUT)
     print(summary(outcomes))
     return int(any(outcome.failed for outcome in outcomes))
 
 
-def needed_envs(groups: Sequence[str], chosen: Sequence[Suite]) -> list[str]:
+def needed_envs(suites: Sequence[Suite]) -> list[str]:
     """In the order of the table, each once. `dev` reports the coverage."""
-    wanted = {"dev", *(suite.env for suite in chosen)}
-    wanted.update(env for group in groups for env in ALSO_NEEDED.get(group, ()))
+    wanted = {"dev", *(suite.env for suite in suites)}
+    wanted.update(env for suite in suites for env in ALSO_NEEDED.get(suite.group, ()))
     return [name for name in envs.SPECS if name in wanted]
 
 
@@ -114,29 +133,35 @@ def _check(name: str, command: Sequence[str]) -> Outcome:
     return Outcome(name, passed=int(code == 0), failed=int(code != 0), seconds=time.monotonic() - started)
 
 
-def run(suite: Suite, started: float) -> Outcome:
-    print(f"\n== [{time.monotonic() - started:.0f} s] {suite.name} in {suite.env}", flush=True)
-    lack = cluster_lack() if suite.group == "cluster" else None
-    if lack:
-        print(lack, flush=True)
-        return not_run(suite)
-    begun = time.monotonic()
-    code = subprocess.run(_command(suite), cwd=paths.ROOT, env=_environ(suite)).returncode
-    return _outcome(suite, code, time.monotonic() - begun)
-
-
-def cluster_lack() -> str | None:
-    """Why there can be no cluster here; None if there can."""
-    try:
-        jars.ensure()
-    except jars.NoJars as error:
-        return str(error)
-    return None
-
-
-def not_run(suite: Suite) -> Outcome:
-    outcome = Outcome(suite.name, note="the servers' libraries cannot be had", missed=True)
+def not_run(suite: Suite, lack: str) -> Outcome:
+    print(f"\n== {suite.name}\n{lack}", flush=True)
+    outcome = Outcome(suite.name, note="this machine lacks what it needs", missed=True)
     return outcome.but_failed(outcome.note) if os.environ.get(CLUSTER) == "required" else outcome
+
+
+def run_all(suites: Sequence[Suite], started: float) -> list[Outcome]:
+    """Two at a time, for most of them leave a processor idle; then those that want the machine for themselves."""
+    together = [suite for suite in suites if not suite.alone]
+    with ThreadPoolExecutor(min(AT_ONCE, os.cpu_count() or 1)) as pool:
+        outcomes = list(pool.map(lambda suite: run(suite, started), together))
+    return [*outcomes, *(run(suite, started) for suite in suites if suite.alone)]
+
+
+def run(suite: Suite, started: float) -> Outcome:
+    """What a suite prints goes to a file, and is shown when it has ended: two of them would talk at once."""
+    _say(started, f"{suite.name} in {suite.env}: started")
+    environ, output, begun = _environ(suite), OUT / suite.slug / "output.txt", time.monotonic()
+    with output.open("wb") as file:
+        code = subprocess.run(
+            _command(suite), cwd=paths.ROOT, env=environ, stdout=file, stderr=subprocess.STDOUT
+        ).returncode
+    outcome = _outcome(suite, code, time.monotonic() - begun)
+    _say(started, f"{suite.name} in {suite.env}: ended\n{output.read_text(errors='replace')}")
+    return outcome
+
+
+def _say(started: float, text: str) -> None:
+    print(f"\n== [{time.monotonic() - started:.0f} s] {text}", flush=True)
 
 
 def _command(suite: Suite) -> list[str]:

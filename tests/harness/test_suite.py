@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+import time
+
 import pytest
 
-from tests.harness import suite
+from tests.cluster import jars
+from tests.harness import needs, suite
 from tests.harness.outcome import Outcome, read_junit, summary
 
 ANY = suite.SUITES[0]
@@ -69,13 +73,41 @@ def test_the_last_line_is_the_plain_total():
 def test_a_suite_that_cannot_run_here_is_named_aloud(monkeypatch, required, failed):
     monkeypatch.setenv(suite.CLUSTER, required)
 
-    def no_jars():
-        raise suite.jars.NoJars("there is no mvn")
+    text = summary([suite.not_run(ANY, "there is no mvn")])
 
-    monkeypatch.setattr(suite.jars, "ensure", no_jars)
-    (cluster,) = [each for each in suite.SUITES if each.group == "cluster"]
-
-    text = summary([suite.run(cluster, 0.0)])
-
-    assert "!!! cluster DID NOT RUN" in text
+    assert f"!!! {ANY.name} DID NOT RUN" in text
     assert text.endswith(f"0 passed, {failed} failed, 0 skipped")
+
+
+def test_without_maven_a_suite_of_the_cluster_says_how_to_get_it(monkeypatch, tmp_path):
+    monkeypatch.setattr(jars, "HOME", tmp_path)
+    monkeypatch.setattr("shutil.which", lambda *_, **__: None)
+
+    assert "apt-get install maven" in needs.lack(("jars",))
+    assert "apt-get install krb5-kdc" in needs.lack(("kerberos",))
+
+
+def test_suites_run_side_by_side_and_those_that_may_not_run_alone(monkeypatch):
+    running, seen = set(), {}
+
+    def run(each, _):
+        running.add(each)
+        time.sleep(0.05)
+        seen[each] = set(running)
+        running.discard(each)
+        return Outcome(each.name)
+
+    monkeypatch.setattr(suite, "run", run)
+    outcomes = suite.run_all(suite.SUITES, 0.0)
+
+    assert sorted(outcome.name for outcome in outcomes) == sorted(each.name for each in suite.SUITES)
+    assert all(len(beside) <= suite.AT_ONCE for beside in seen.values())
+    assert {len(seen[each]) for each in suite.SUITES if each.alone} == {1}
+
+
+def test_what_a_suite_prints_is_shown_whole(junit, monkeypatch, capsys):
+    junit(tests=1)
+    monkeypatch.setattr(suite, "_command", lambda _: [sys.executable, "-c", "print('two'); print('lines')"])
+
+    assert suite.run(ANY, 0.0).passed == 1
+    assert "two\nlines\n" in capsys.readouterr().out

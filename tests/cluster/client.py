@@ -1,0 +1,35 @@
+"""Hadoop's own command line tools."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.cluster import jars
+from tests.cluster.server import opened
+from tests.harness.machine import java_command
+from tests.harness.processes import own_environ
+
+HDFS_DFS = ("org.apache.hadoop.fs.FsShell",)
+YARN_APPLICATION = ("org.apache.hadoop.yarn.client.cli.ApplicationCLI", "application")
+
+
+def options(folder: Path) -> list[str]:
+    """Of every program of Hadoop: a small heap, and the configuration of the cluster in this folder."""
+    return ["-Xmx256m", "-XX:+UseSerialGC", "-cp", f"{folder / 'conf'}:{jars.HADOOP}/*"]
+
+
+def call(folder: Path, *command: str, environ: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """A class and its arguments, as whoever the environment says."""
+    whole = [java_command() or "java", *opened(), *options(folder), *command]
+    environ = {**own_environ(), **environ}
+    return subprocess.run(whole, env=environ, cwd=folder, capture_output=True, text=True)
+
+
+def must(folder: Path, *command: str, environ: Mapping[str, str]) -> str:
+    """The same; returns what it prints, and raises RuntimeError where it fails."""
+    done = call(folder, *command, environ=environ)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)}: {done.stdout[-500:]}{done.stderr[-1000:]}")
+    return done.stdout
