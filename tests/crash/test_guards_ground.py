@@ -94,3 +94,13 @@ class TestRoom:
         wanted = int(units(world, EVENTS)[0]["reason"].split(", and ")[1].split(" ")[0])
         world.tree.quotas = {WAREHOUSE: quota(WAREHOUSE, wanted)}
         assert [unit["code"] for unit in units(world, EVENTS)] == [None, "QUOTA", None]
+
+    def test_an_open_file_is_charged_a_whole_block(self, world: World) -> None:
+        """As HDFS does: a few bytes are written, and the room for them is a block; another one is for a record."""
+        (found,) = run(world.client(), "analyze", "--table", FLAT)["tables"]
+        block = 128 * 1024 * 1024
+        assert found["units"][0]["bytes"] < block
+        world.tree.quotas = {WAREHOUSE: spaced(WAREHOUSE, 2 * block - 1)}
+        assert units(world)[0]["code"] == "QUOTA"
+        world.tree.quotas = {WAREHOUSE: spaced(WAREHOUSE, 2 * block)}
+        assert units(world)[0]["outcome"] == "compacted"

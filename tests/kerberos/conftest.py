@@ -19,17 +19,24 @@ from tests.kerberos.worker import Table
 
 __all__ = ["airflow_db"]
 
-MAKE_TABLE = """
+MAKE_TABLES = """
 import sys
 from pyspark.sql import SparkSession
 
-name, place = sys.argv[1:]
+folder, *names = sys.argv[1:]
 spark = SparkSession.builder.enableHiveSupport().getOrCreate()
-many = spark.range(0, 400, 1, 20).write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
-many.parquet(f"{place}/d=1")
-spark.sql(f"CREATE EXTERNAL TABLE {name} (id BIGINT) PARTITIONED BY (d STRING) STORED AS PARQUET LOCATION '{place}'")
-spark.sql(f"MSCK REPAIR TABLE {name}")
+for name in names:
+    place = f"{folder}/{name}"
+    many = spark.range(0, 400, 1, 20).write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+    many.parquet(f"{place}/d=1")
+    spark.sql(
+        f"CREATE EXTERNAL TABLE default.{name} (id BIGINT) PARTITIONED BY (d STRING) STORED AS PARQUET"
+        f" LOCATION '{place}'"
+    )
+    spark.sql(f"MSCK REPAIR TABLE default.{name}")
 """
+#: One for each test that changes one: making them together spares as many starts of Spark.
+TABLES = ("client", "in_cluster", "ticket", "proxy", "killed", "guarded")
 
 
 @pytest.fixture(scope="session")
@@ -110,18 +117,14 @@ def ticket(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Callable[..., N
 
 
 @pytest.fixture(scope="session")
-def make_table(
+def tables(
     cluster: Cluster, node: dict[str, str], tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[str], Table]:
-    """A table of 20 files in one partition, which belongs to etl."""
-    script = tmp_path_factory.mktemp("script") / "make_table.py"
-    script.write_text(MAKE_TABLE)
-
-    def make(name: str) -> Table:
-        place = f"{cluster.default_fs}/user/etl/{name}"
-        command = ["spark-submit", "--master", "local[2]", str(script), f"default.{name}", place]
-        done = subprocess.run(command, env={**node, **cluster.client("etl")}, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr[-3000:]
-        return Table(cluster, f"default.{name}", f"{place}/d=1")
-
-    return make
+) -> dict[str, Table]:
+    """Tables of 20 files in one partition, which belong to etl."""
+    script = tmp_path_factory.mktemp("script") / "make_tables.py"
+    script.write_text(MAKE_TABLES)
+    home = f"{cluster.default_fs}/user/etl"
+    command = ["spark-submit", "--master", "local[2]", str(script), home, *TABLES]
+    done = subprocess.run(command, env={**node, **cluster.client("etl")}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return {name: Table(cluster, f"default.{name}", f"{home}/{name}/d=1") for name in TABLES}

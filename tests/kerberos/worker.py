@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tests.cluster.cluster import Cluster
+from tests.cluster.kerberos import REALM
+
+ROWS = 400
 
 
 @dataclass(frozen=True)
@@ -26,3 +31,20 @@ class Table:
 def finished(cluster: Cluster) -> dict[str, tuple[str, str]]:
     """The applications that ran: id -> (user, final status)."""
     return {app["id"]: (app["user"], app["finalStatus"]) for app in cluster.yarn.applications()}
+
+
+@contextmanager
+def applications(cluster: Cluster, *expected: tuple[str, str]) -> Iterator[None]:
+    """What is done meanwhile is done by these applications, each with its user and its final status."""
+    before = finished(cluster)
+    yield
+    ran = [found for application, found in finished(cluster).items() if application not in before]
+    assert sorted(ran) == sorted(expected)
+
+
+def keytab(cluster: Cluster, user: str = "etl") -> dict[str, str]:
+    return {"principal": f"{user}@{REALM}", "keytab": str(cluster.kdc.keytab(user))}
+
+
+def reports(cluster: Cluster) -> str:
+    return f"webhdfs://localhost:{cluster.ports.namenode_http}/user/etl/reports"

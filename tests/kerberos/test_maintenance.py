@@ -1,0 +1,73 @@
+"""The maintenance DAG with Kerberos, the driver on a node of the cluster"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+import yaml
+from airflow.dag_processing.dagbag import DagBag
+
+from lakekeeper_provider.operators.compact import CompactOperator
+from tests.airflow.support import context
+from tests.airflow.test_dags import EXAMPLES, maintenance, only
+from tests.cluster.cluster import Cluster
+from tests.kerberos.worker import ROWS, Table, applications, finished, keytab, reports
+
+pytestmark = pytest.mark.usefixtures("worker", "renewed")
+
+
+@pytest.fixture
+def renewed(ticket: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `airflow kerberos` leaves on a worker: the ticket by which it reads the reports."""
+    monkeypatch.setenv("AIRFLOW__CORE__SECURITY", "kerberos")
+    ticket("etl")
+
+
+def test_a_keytab_in_cluster_mode_and_the_reports_by_webhdfs(
+    airflow_db: Path, cluster: Cluster, tables: dict[str, Table], tmp_path: Path
+) -> None:
+    """The configuration file alone takes the DAG there."""
+    table, config = tables["in_cluster"], tmp_path / "lakekeeper.yaml"
+    submit = {"deploy_mode": "cluster", "report_dir": reports(cluster), **keytab(cluster)}
+    config.write_text(yaml.safe_dump({"spark_submit": submit}))
+    with applications(cluster, ("etl", "SUCCEEDED"), ("etl", "SUCCEEDED")):
+        state, states, _ = maintenance(DagBag(str(EXAMPLES)), tables=[table.name], config_file=str(config))
+    assert (state, only(states, "compact"), only(states, "rollback")) == ("success", "success", "skipped")
+    assert [owner for owner, _, _ in table.files().values()] == ["etl"]
+
+
+def test_a_driver_that_yarn_kills_is_followed_by_one_that_finishes_the_work(
+    cluster: Cluster, tables: dict[str, Table]
+) -> None:
+    """`yarn application -kill` as soon as the run has begun; then Airflow's next try of the same task."""
+    table = tables["killed"]
+    settings = {"deploy_mode": "cluster", "report_dir": reports(cluster), **keytab(cluster)}
+    killer = threading.Thread(
+        target=_kill_the_next, args=(cluster, f"{table.unit.rsplit('/', 1)[0]}/.lakekeeper")
+    )
+    killer.start()
+    with pytest.raises(Exception, match=r"KILLED|killed"):
+        _compact(table, settings)
+    killer.join()
+    done = _compact(table, settings)
+    assert (done["outcome"], done["tables"][0]["rows"], len(table.files())) == ("done", ROWS, 1)
+    assert [status for _, status in list(finished(cluster).values())].count("KILLED") == 1
+
+
+def _compact(table: Table, settings: dict[str, Any]) -> dict[str, Any]:
+    return CompactOperator(task_id="compact", table=table.name, **settings).execute(context())
+
+
+def _kill_the_next(cluster: Cluster, home: str) -> None:
+    known = finished(cluster)
+    storage = fsspec.filesystem("webhdfs", host="localhost", port=cluster.ports.namenode_http, kerberos=True)
+    while not storage.exists(home.removeprefix(cluster.default_fs)):
+        time.sleep(0.2)
+    (application,) = set(finished(cluster)) - set(known)
+    cluster.kill_application(application, "etl")
