@@ -72,8 +72,8 @@ class TestRoom:
     ) -> None:
         world.tree.quotas = {folder: quota(folder, 3)}
         (unit,) = units(world)
-        wanted = int(unit["reason"].split(", and ")[1].split(" ")[0])
         assert unit["code"] == "QUOTA"
+        wanted = int(unit["reason"].split(", and ")[1].split(" ")[0])
         assert f"quota of {folder} is 10 " in unit["reason"]
         assert f"7 are used, and {wanted} would be written: {wanted - 3} are missing" in unit["reason"]
 
