@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from py4j.protocol import Py4JJavaError
 
@@ -14,10 +15,13 @@ _ERRORS: dict[str, type[OSError]] = {
     "java.io.FileNotFoundException": FileNotFoundError,
     "java.nio.file.NoSuchFileException": FileNotFoundError,
     "org.apache.hadoop.fs.FileAlreadyExistsException": FileExistsError,
+    # The file is there, and its writer has not closed it yet.
+    "org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException": FileExistsError,
     "org.apache.hadoop.fs.ParentNotDirectoryException": NotADirectoryError,
     "org.apache.hadoop.fs.PathIsNotEmptyDirectoryException": FileExistsError,
     "org.apache.hadoop.security.AccessControlException": PermissionError,
 }
+_WRAPPED = "org.apache.hadoop.ipc.RemoteException"
 
 
 @contextmanager
@@ -26,12 +30,18 @@ def java_errors(what: str) -> Iterator[None]:
     try:
         yield
     except Py4JJavaError as error:
-        kind = error.java_exception.getClass().getName()
+        kind = _kind(error.java_exception)
         message = _first_line(error.java_exception.getMessage() or kind)
         _, cause = root_cause(error)
         if cause not in message:
             message = f"{message}: {cause}"
         raise _ERRORS.get(kind, FileSystemError)(f"{what}: {message}") from None
+
+
+def _kind(java: Any) -> str:
+    """The exception's class; of what a server threw and HDFS's client left wrapped, the class that it had there."""
+    name = str(java.getClass().getName())
+    return str(java.getClassName()) if name == _WRAPPED else name
 
 
 def root_cause(error: Exception) -> tuple[str, str]:

@@ -6,14 +6,26 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from spark_jobs.core.attributes import MODE, Attributes, Lack
-from spark_jobs.core.model import parent
+from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.quota import Quota
 from spark_jobs.shell.ports import FileSystem, FileSystemError, Status
 from tests.crash.gate import Gate
-from tests.crash.model_tree import AUTHORITY, Handle, Inode, ModelTree, open_for_write
+from tests.crash.model_tree import (
+    ALL,
+    AUTHORITY,
+    EXECUTE,
+    ME,
+    READ,
+    WRITE,
+    Handle,
+    Inode,
+    ModelTree,
+    components,
+    open_for_write,
+)
 
 T = TypeVar("T")
-TRASH = f"{AUTHORITY}/user/me/.Trash/Current"
+TRASH = f"{AUTHORITY}/user/{ME}/.Trash/Current"
 
 
 class ModelFileSystem(FileSystem):
@@ -27,7 +39,7 @@ class ModelFileSystem(FileSystem):
         return self._gate.call(op, args, act, FileSystemError)
 
     def user(self) -> str:
-        return "me"
+        return ME
 
     # Looking
 
@@ -42,24 +54,23 @@ class ModelFileSystem(FileSystem):
         inode = self._present(path)
         if not inode.is_dir:
             return [self._status(path, self._tree.find(path))]
+        self._check(inode, READ | EXECUTE, path)
         return [self._status(f"{path}/{name}", number) for name, number in sorted(inode.children.items())]
 
     def status(self, path: str) -> Status | None:
         return self._call(lambda: self._look(path), "status", path)
 
     def _look(self, path: str) -> Status | None:
-        number = self._tree.find(path)
-        return None if number is None else self._status(path, number)
+        return None if self._reach(path) is None else self._status(path, self._tree.find(path))
 
     def _status(self, path: str, number: int | None) -> Status:
         assert number is not None
         inode = self._tree.inodes[number]
-        return Status(path, inode.is_dir, len(inode.content), inode.mtime, number)
+        return Status(path, inode.is_dir, inode.length, inode.mtime, number)
 
     def identity(self, path: str) -> str | None:
         def act() -> str | None:
-            number = self._tree.find(path)
-            return None if number is None else f"hdfs:{number}"
+            return None if self._reach(path) is None else f"hdfs:{self._tree.find(path)}"
 
         return self._call(act, "identity", path)
 
@@ -86,9 +97,9 @@ class ModelFileSystem(FileSystem):
 
     def read(self, path: str) -> bytes:
         def act() -> bytes:
-            inode = self._present(path)
+            inode = self._present(path, READ)
             if inode.is_dir:
-                raise FileSystemError(f"{path} is not a file")
+                raise FileNotFoundError(f"Path is not a file: {path}")
             return inode.content
 
         return self._call(act, "read", path)
@@ -100,7 +111,8 @@ class ModelFileSystem(FileSystem):
 
     def rename(self, source: str, target: str) -> None:
         def act() -> None:
-            self._writable(parent(source), parent(target))
+            self._takeable(source)
+            self._makeable(target)
             try:
                 self._tree.rename(source, target)
             except OSError as error:
@@ -112,15 +124,16 @@ class ModelFileSystem(FileSystem):
         """`FileSystem.rename`, for what Spark itself does and for tests: our own code must never call it."""
 
         def act() -> bool:
-            self._writable(parent(source), parent(target))
+            self._takeable(source)
+            self._makeable(target)
             return self._tree.raw_rename(source, target)
 
         return self._call(act, "raw_rename", source, target)
 
     def mkdirs(self, path: str) -> None:
         def act() -> None:
-            if self._tree.find(path) is None:
-                self._writable(parent(path))
+            if self._reach(path, NotADirectoryError) is None:
+                self._makeable(path)
             self._tree.make_dirs(path)
 
         self._call(act, "mkdirs", path)
@@ -135,7 +148,9 @@ class ModelFileSystem(FileSystem):
 
     def _write(self, path: str, data: bytes, op: str, overwrite: bool, parents: bool) -> None:
         def act() -> Handle:
-            self._writable(parent(path))
+            present = self._makeable(path)
+            if present is not None and overwrite and not present.is_dir:
+                self._check(present, WRITE, path)
             return Handle(self._tree, self._tree.create(path, overwrite, parents))
 
         handle = self._call(act, op, path)
@@ -155,8 +170,7 @@ class ModelFileSystem(FileSystem):
 
     def touch(self, path: str, mtime: int) -> None:
         def act() -> None:
-            self._writable(path)
-            self._present(path)
+            self._writable(path, self._present(path))
             self._tree.change(self._number(path), mtime=mtime)
 
         self._call(act, "touch", path)
@@ -168,11 +182,9 @@ class ModelFileSystem(FileSystem):
         """What may not be given is no error: it is for the caller to judge."""
 
         def act() -> list[Lack]:
-            self._present(path)
-            try:
-                self._writable(path)
-            except PermissionError as error:
-                return [Lack(MODE, str(error))]
+            inode = self._present(path)
+            if inode.owner != ME or self._readonly(path):
+                return [Lack(MODE, f"Permission denied. user={ME} is not the owner of inode={path}")]
             self._tree.change(self._number(path), mode=wanted.mode)
             return []
 
@@ -192,25 +204,37 @@ class ModelFileSystem(FileSystem):
         self._call(lambda: self._remove(path, recursive=True), "delete_tree", path)
 
     def _remove(self, path: str, recursive: bool) -> bool:
-        if self._tree.find(path) is None:
-            return False
-        self._writable(parent(path), *([path] if recursive else []))
-        return self._tree.remove(path, recursive)
+        return self._removable(path) and self._tree.remove(path, recursive)
 
     def trash(self, path: str) -> bool:
         return self._call(lambda: self._trash(path), "trash", path)
 
     def _trash(self, path: str) -> bool:
+        """What may not be deleted may not go there either, although it could be renamed to elsewhere."""
         if not self._tree.trash_on:
             return False
         self._present(path)
-        self._writable(parent(path))
-        target = f"{TRASH}{path[len(AUTHORITY) :]}"
+        try:
+            self._removable(path)
+        except PermissionError as error:
+            raise FileSystemError(f"Failed to move to trash: {error}") from None
+        folder = self._room(parent(path))
+        target = f"{folder}/{name_of(path)}"
         if self._tree.find(target) is not None:
             target = f"{target}{self._tree.millis}"
-        self._tree.make_dirs(parent(target))
+        self._tree.make_dirs(folder)
         self._tree.rename(path, target)
         return True
+
+    def _room(self, path: str) -> str:
+        """The folder in the trash for what lies in `path`; a file in its way is gone round."""
+        here = TRASH
+        for part in components(path):
+            here = f"{here}/{part}"
+            present = self._tree.get(here)
+            if present is not None and not present.is_dir:
+                here = f"{here}{self._tree.millis}"
+        return here
 
     # What they share
 
@@ -220,12 +244,64 @@ class ModelFileSystem(FileSystem):
             raise FileNotFoundError(f"{path} does not exist")
         return number
 
-    def _present(self, path: str) -> Inode:
-        return self._tree.inodes[self._number(path)]
+    def _present(self, path: str, access: int = 0) -> Inode:
+        inode = self._reach(path)
+        if inode is None:
+            raise FileNotFoundError(f"{path} does not exist")
+        self._check(inode, access, path)
+        return inode
 
-    def _writable(self, *folders: str) -> None:
+    def _reach(self, path: str, blocked: type[OSError] = PermissionError) -> Inode | None:
+        """What is there; `blocked` is how this kind of call meets a file that stands where a folder should."""
+        inode, _ = self._way(path, blocked)
+        return inode
+
+    def _way(self, path: str, blocked: type[OSError]) -> tuple[Inode | None, list[Inode]]:
+        """What is there, and all that is above it as far as it is there."""
+        above, inode = self._tree.trail(path), None
+        if len(above) > len(components(path)):
+            inode = above.pop()
+        for each in above:
+            if not each.is_dir:
+                raise blocked(f"a part of {path} is not a directory")
+            self._check(each, EXECUTE, path)
+        return inode, above
+
+    def _makeable(self, path: str) -> Inode | None:
+        """May something be made there? The last folder that there is decides."""
+        inode, above = self._way(path, NotADirectoryError)
+        self._writable(parent(path), above[-1])
+        return inode
+
+    def _takeable(self, path: str) -> Inode | None:
+        """May it be taken away? Asked before it is known whether it is there; not where its folder is missing."""
+        inode, above = self._way(path, PermissionError)
+        if len(above) < len(components(path)):
+            return None
+        self._writable(parent(path), above[-1])
+        if inode is not None and above[-1].guards(inode):
+            raise PermissionError(f"Permission denied by sticky bit: user={ME}, path={path}")
+        return inode
+
+    def _removable(self, path: str) -> bool:
+        """Is it there? All in it must be deletable too; what an empty folder lets one do does not count."""
+        if self._takeable(path) is None:
+            return False
+        for name, _, inode in self._tree.walk(path):
+            if inode.children:
+                self._check(inode, ALL, name)
+                self._writable(name, inode)
+        return True
+
+    def _check(self, inode: Inode, access: int, path: str) -> None:
+        if not inode.lets(access):
+            raise PermissionError(f"Permission denied: user={ME}, access={access}, inode={path}")
+
+    def _writable(self, path: str, inode: Inode) -> None:
         """As with permissions of a directory: what stands in a read-only folder can be neither made nor moved."""
-        for folder in folders:
-            for prefix in self._tree.readonly:
-                if f"{folder}/".startswith(f"{prefix}/"):
-                    raise PermissionError(f"Permission denied: user=me, access=WRITE, inode={folder}")
+        self._check(inode, WRITE, path)
+        if self._readonly(path):
+            raise PermissionError(f"Permission denied: user={ME}, access=WRITE, inode={path}")
+
+    def _readonly(self, path: str) -> bool:
+        return any(f"{path}/".startswith(f"{prefix}/") for prefix in self._tree.readonly)

@@ -17,11 +17,18 @@ AUTHORITY = "hdfs://model"
 #: 2026-03-01T00:00:00Z: model time starts at a date that is plain to read in a report.
 EPOCH_MS = 1_772_323_200_000
 _ROOT = 1
+#: Whom the jobs run as; everybody else is somebody else.
+ME = "me"
+READ, WRITE, EXECUTE, ALL = 4, 2, 1, 7
+_STICKY = 0o1000
 
 
 @dataclass(frozen=True)
 class Inode:
-    """A file or a directory; what a reader or a listing sees of it."""
+    """A file or a directory; what a reader or a listing sees of it.
+
+    While it is written a file has the length that the NameNode was told last, however much can be read of it already.
+    """
 
     is_dir: bool
     mtime: int
@@ -29,6 +36,20 @@ class Inode:
     children: Mapping[str, int] = field(default_factory=dict)
     content: bytes = b""
     closed: bool = True
+    told: int = 0
+    owner: str = ME
+
+    @property
+    def length(self) -> int:
+        return len(self.content) if self.closed else self.told
+
+    def lets(self, access: int) -> bool:
+        """May I do all of this to it? There are no groups."""
+        return self.mode >> (6 if self.owner == ME else 0) & access == access
+
+    def guards(self, child: Inode) -> bool:
+        """From a sticky directory only the owner of either takes anything away."""
+        return bool(self.mode & _STICKY) and ME not in (self.owner, child.owner)
 
 
 def components(path: str) -> list[str]:
@@ -69,7 +90,7 @@ class ModelTree:
         """
         seen = hashlib.blake2b(digest_size=16)
         for path, number, inode in self.walk(AUTHORITY):
-            line = (path, number, inode.is_dir, inode.content, inode.mode, inode.closed)
+            line = (path, number, inode.is_dir, inode.content, inode.mode, inode.closed, inode.length)
             seen.update(repr(line).encode())
         return seen.hexdigest()
 
@@ -88,6 +109,16 @@ class ModelTree:
     def get(self, path: str) -> Inode | None:
         number = self.find(path)
         return None if number is None else self.inodes[number]
+
+    def trail(self, path: str) -> list[Inode]:
+        """The root, and what is on the way to a path as far as it is there; itself included."""
+        found = [self.inodes[_ROOT]]
+        for part in components(path):
+            child = found[-1].children.get(part)
+            if child is None:
+                break
+            found.append(self.inodes[child])
+        return found
 
     def walk(self, path: str) -> Iterator[tuple[str, int, Inode]]:
         """`path` and all below it, by name, a folder before what it holds."""
@@ -155,7 +186,10 @@ class ModelTree:
             raise FileNotFoundError(f"rename source {source} is not found")
         if target != source and f"{target}/".startswith(f"{source}/"):
             raise OSError(f"rename destination {target} is below its source {source}")
-        if self.find(target) is not None:
+        present = self.get(target)
+        if present is not None:
+            if present.is_dir != self.inodes[number].is_dir:
+                raise OSError(f"rename source {source} and destination {target} must be of the same kind")
             raise FileExistsError(f"rename destination {target} already exists")
         folder = self._folder(target)
         self._unlink(source)
@@ -201,13 +235,17 @@ class ModelTree:
         return number
 
     def _link(self, folder: int, name: str, number: int) -> None:
-        self.change(folder, children={**self.inodes[folder].children, name: number}, mtime=self.millis)
+        self._hold(folder, {**self.inodes[folder].children, name: number})
 
     def _unlink(self, path: str) -> None:
         folder = self._folder(path)
         children = dict(self.inodes[folder].children)
         del children[name_of(path)]
-        self.change(folder, children=children, mtime=self.millis)
+        self._hold(folder, children)
+
+    def _hold(self, folder: int, children: Mapping[str, int]) -> None:
+        """By itself a directory's time goes forwards only."""
+        self.change(folder, children=children, mtime=max(self.millis, self.inodes[folder].mtime))
 
 
 class Handle:
@@ -228,11 +266,18 @@ class Handle:
         self._buffer += data
 
     def hflush(self) -> None:
-        """Until now the file's length was 0 to everybody else; its time stays."""
+        """From now on it can be read. Until the first time its length was 0 to everybody else, and later it is
+        what it was then; its time stays."""
         present = self._tree.inodes.get(self._number)
         content = (present.content if present else b"") + self._buffer
-        self._tree.change(self._number, content=content)
+        told = (present.told if present else 0) or len(content)
+        self._tree.change(self._number, content=content, told=told)
         self._buffer = b""
+
+    def hsync(self) -> None:
+        """Tells the length anew, if asked to (`SyncFlag.UPDATE_LENGTH`)."""
+        self.hflush()
+        self._tree.change(self._number, told=len(self._tree.inodes[self._number].content))
 
     def close(self) -> None:
         """Raises FileNotFoundError where somebody deleted the file: its writer must not think it committed."""

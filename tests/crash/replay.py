@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from spark_jobs.core.attributes import Attributes
 from spark_jobs.core.model import name_of
 from spark_jobs.shell.ports import FileSystem
 
@@ -14,27 +15,36 @@ Step = tuple[Any, ...]
 
 
 class Stream(Protocol):
+    """A file that another client holds open; `hsync` tells the length too."""
+
+    def write(self, data: bytes) -> None: ...
     def hflush(self) -> None: ...
+    def hsync(self) -> None: ...
     def close(self) -> None: ...
 
 
-class Script:
-    """Runs the steps below `root`. `open_stream(path, data)` opens a writer's file, `mode(path)` looks at permissions,
-    and `pause` lets so much time pass that a change can be seen in a modification time."""
+class Host(Protocol):
+    """What a script needs besides the jobs' own file system; paths are whole URIs."""
 
-    def __init__(
-        self,
-        fs: FileSystem,
-        root: str,
-        open_stream: Callable[[str, bytes], Stream],
-        mode: Callable[[str], int],
-        pause: Callable[[], None],
-    ) -> None:
+    def open_stream(self, path: str, data: bytes) -> Stream: ...
+    def mode(self, path: str) -> int: ...
+    def pause(self) -> None:
+        """Lets so much time pass that a change can be seen in a modification time."""
+
+    def grant(self, path: str, owner: str, mode: int) -> None:
+        """As the superuser; the owner is `me` or `other`."""
+
+    def kept(self, path: str) -> str:
+        """Where the trash keeps what lay there."""
+
+
+class Script:
+    """Runs the steps below `root`."""
+
+    def __init__(self, fs: FileSystem, root: str, host: Host) -> None:
         self._fs = fs
         self._root = root
-        self._open_stream = open_stream
-        self._mode = mode
-        self._pause = pause
+        self._host = host
         self._streams: dict[str, Stream] = {}
         self._identities: dict[str, int] = {}
         self._times: dict[str, int] = {}
@@ -72,7 +82,7 @@ class Script:
         status = self._fs.status(path)
         assert status is not None
         before, self._times[path] = self._times.get(path), status.mtime
-        self._pause()
+        self._host.pause()
         return "first" if before is None else "later" if status.mtime > before else "same"
 
     def _exact_mtime(self, path: str) -> int | None:
@@ -80,16 +90,36 @@ class Script:
         return status and status.mtime
 
     def _mode_of(self, path: str) -> str:
-        return oct(self._mode(path))
+        return oct(self._host.mode(path))
 
     def _open(self, path: str, data: bytes) -> None:
-        self._streams[path] = self._open_stream(path, data)
+        self._streams[path] = self._host.open_stream(path, data)
+
+    def _write(self, path: str, data: bytes) -> None:
+        self._streams[path].write(data)
 
     def _flush(self, path: str) -> None:
         self._streams[path].hflush()
 
+    def _sync(self, path: str) -> None:
+        self._streams[path].hsync()
+
     def _close(self, path: str) -> None:
         self._streams.pop(path).close()
+
+    def _give(self, path: str, mode: int) -> list[str]:
+        """What could not be given."""
+        return [lack.kind for lack in self._fs.give(path, Attributes(mode))]
+
+    def _grant(self, path: str, owner: str, mode: int) -> None:
+        self._host.grant(path, owner, mode)
+
+    def _trashed(self, path: str) -> list[str]:
+        """The names of a folder in the trash; a version beside an older one has the time added."""
+        return sorted(_STAMP.sub("<ms>", status.name) for status in self._fs.list(self._host.kept(path)))
+
+
+_STAMP = re.compile(r"\d{13}\Z")
 
 
 def _size(status: Any) -> object:

@@ -98,6 +98,8 @@ class Real:
         self.spark, self.table, self.root = spark, table, root
         self._next = 1
         location = f"{root}/{TABLE}"
+        # Left to the metastore it would be the metastore's own.
+        Cluster.of(spark).fs.mkdirs(location)
         spark.sql(f"CREATE EXTERNAL TABLE {table} (id BIGINT) STORED AS PARQUET LOCATION '{location}'")
         for _ in range(4):
             self.append()
@@ -148,3 +150,12 @@ def _step(system: Model | Real, step: str) -> Played:
     recording, outcome = system.run(verb, lambda fs: Recording(fs, system.root, stop))
     assert (outcome == "killed") is bool(after), f"{step}: {outcome}"
     return Played(step, outcome, system.rows(), comparable(recording.calls))
+
+
+def assert_same(spark: SparkSession, database: str, root: str, steps: Sequence[str]) -> None:
+    """Outcomes, rows, and every call in its order."""
+    model, real = play(Model(), steps), play(Real(spark, f"{database}.{TABLE}", root), steps)
+    for said, done in zip(model, real, strict=True):
+        assert done.outcome == said.outcome, said.step
+        assert done.rows == said.rows, said.step
+        assert done.calls == said.calls, said.step
