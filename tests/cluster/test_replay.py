@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cluster.hdfs_scripts import ON_HDFS
+from tests.cluster.permission_scripts import PERMISSIONS
 from tests.cluster.superuser import Superuser, acting_as
 from tests.crash.replay_calls import Differences, differences, new_folder, on_model, on_real
-from tests.crash.replay_scripts import CALLS, ON_HDFS, PERMISSIONS, VERBS
+from tests.crash.replay_scripts import CALLS, VERBS
 from tests.crash.replay_verbs import assert_same
 
 if TYPE_CHECKING:

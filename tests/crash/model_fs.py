@@ -256,7 +256,7 @@ class ModelFileSystem(FileSystem):
         inode, _ = self._way(path, blocked)
         return inode
 
-    def _way(self, path: str, blocked: type[OSError]) -> tuple[Inode | None, list[Inode]]:
+    def _way(self, path: str, blocked: type[OSError]) -> tuple[Inode | None, Sequence[Inode]]:
         """What is there, and all that is above it as far as it is there."""
         above, inode = self._tree.trail(path), None
         if len(above) > len(components(path)):

@@ -27,6 +27,8 @@ DIFFERENCES: Differences = {
 
 @pytest.fixture
 def root(spark: SparkSession, tmp_path: Path) -> str:
+    """On a machine without a trash, whatever its own configuration says."""
+    spark._jsc.hadoopConfiguration().set("fs.trash.interval", "0")
     return new_folder(spark, f"file:{tmp_path}")
 
 
