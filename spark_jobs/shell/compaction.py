@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from spark_jobs.core import footers, journal, layout
+from spark_jobs.core.eligibility import ORC, PARQUET
 from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged
 from spark_jobs.core.footers import Profile
 from spark_jobs.core.journal import Swap
@@ -17,7 +18,7 @@ from spark_jobs.core.model import Manifest
 from spark_jobs.core.writer_options import writer_options
 from spark_jobs.shell.clothes import Clothes, dress_like
 from spark_jobs.shell.cluster import Cluster
-from spark_jobs.shell.directories import list_unit
+from spark_jobs.shell.directories import check_closed, list_unit
 from spark_jobs.shell.executor import Policy, Verdict
 from spark_jobs.shell.inspection import Inspection, inspect, read_footers
 from spark_jobs.shell.journal_store import Run
@@ -116,6 +117,8 @@ class Compaction:
         started = time.monotonic()
         self._check_deadline()
         before = list_unit(self._cluster.fs, survey.unit.location)
+        if self._table.file_format not in (ORC, PARQUET):
+            check_closed(self._cluster.fs, survey.unit.location, before)
         found = inspect(self._cluster, self._table, survey.unit.location, before)
         written = self._rewrite(survey, before, found)
         return replace(written, seconds=time.monotonic() - started)

@@ -73,6 +73,16 @@ def list_unit(fs: FileSystem, location: str) -> Manifest:
     return Manifest.of(entry.entry() for entry in entries)
 
 
+def check_closed(fs: FileSystem, location: str, files: Manifest) -> None:
+    """Raises Refusal where one of the files is still written, for formats whose files have no footer.
+
+    A writer that flushes shows a length, and what there is of it reads like a whole file.
+    """
+    opened = fs.open_files(location, [file.name for file in files.data])
+    if opened:
+        raise Refusal("ACTIVE_WRITER", f"{location}/{opened[0]} is being written right now")
+
+
 def _check_entry(entry: Status, location: str) -> None:
     if is_staging(entry.name):
         raise Refusal("ACTIVE_WRITER", f"{entry.path} belongs to a writer that has not finished")

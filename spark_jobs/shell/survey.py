@@ -176,7 +176,8 @@ class _Look:
             return None
 
     def _seen(self, unit: Unit, mtime: int | None, health: Health, manifest: Manifest) -> CachedUnit | None:
-        """What is worth remembering. A file that is open for writing shows no length until its first block is full."""
+        """What is worth remembering. A file that is open for writing shows no length until it is flushed, or its first
+        block is full."""
         if mtime is None:
             return None
         closed = all(file.length for file in manifest.data)

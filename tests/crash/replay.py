@@ -34,6 +34,9 @@ class Host(Protocol):
     def grant(self, path: str, owner: str, mode: int) -> None:
         """As the superuser; the owner is `me` or `other`."""
 
+    def raw_rename(self, source: str, target: str) -> bool:
+        """`FileSystem.rename`, as Spark's committers call it."""
+
     def kept(self, path: str) -> str:
         """Where the trash keeps what lay there."""
 
@@ -110,6 +113,9 @@ class Script:
     def _give(self, path: str, mode: int) -> list[str]:
         """What could not be given."""
         return [lack.kind for lack in self._fs.give(path, Attributes(mode))]
+
+    def _raw_rename(self, source: str, target: str) -> bool:
+        return self._host.raw_rename(source, target)
 
     def _grant(self, path: str, owner: str, mode: int) -> None:
         self._host.grant(path, owner, mode)

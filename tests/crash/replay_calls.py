@@ -46,6 +46,9 @@ class ModelHost:
         assert number is not None
         self._world.tree.change(number, owner=owner, mode=mode)
 
+    def raw_rename(self, source: str, target: str) -> bool:
+        return self._world.tree.raw_rename(source, target)
+
     def kept(self, path: str) -> str:
         return f"{TRASH}{path[len(AUTHORITY) :]}"
 
@@ -116,6 +119,9 @@ class RealHost:
         name = self._fs.user() if owner == "me" else "loader"
         self._superuser.chmod(path, oct(mode)[2:])
         self._superuser.chown(path, name, "analysts")
+
+    def raw_rename(self, source: str, target: str) -> bool:
+        return bool(self._client(source).rename(self._path(source), self._path(target)))
 
     def kept(self, path: str) -> str:
         """By Hadoop's own word."""
