@@ -31,6 +31,16 @@ def test_it_answers_while_it_runs_and_not_after(tmp_path):
     assert not module.answers(running.port)
 
 
+def test_it_comes_back_after_a_kill_on_the_same_port(tmp_path):
+    running = Metastore(tmp_path).start()
+    port = running.port
+    running.kill()
+    assert not module.answers(port)
+    with running.start():
+        assert running.port == port
+        assert module.answers(port)
+
+
 @pytest.mark.skipif(not Path("/proc/net/tcp6").exists(), reason="reads the kernel's list of sockets")
 def test_it_listens_on_this_machine_only(metastore):
     # 0A is LISTEN; addresses are hexadecimal, and so is the port.
