@@ -34,6 +34,8 @@ class HadoopFileSystem(FileSystem):
         self._refuse[0] = hadoop.Options.Rename.NONE
         self._new_file = self._jvm.java.util.EnumSet.of(hadoop.CreateFlag.CREATE)
         self._no_options = gateway.new_array(hadoop.Options.CreateOpts, 0)
+        # Looked up once: by its name, each look-up of a class costs a round trip to the JVM for every dot.
+        self._new_path = hadoop.Path
         self._contexts: dict[str, Any] = {}
         self._attributes = HadoopAttributes(self._jvm)
         self._hdfs = HdfsDirectories(self._jvm)
@@ -196,7 +198,7 @@ class HadoopFileSystem(FileSystem):
         return self._contexts[key]
 
     def _path(self, path: str) -> Any:
-        return self._jvm.org.apache.hadoop.fs.Path(path)
+        return self._new_path(path)
 
     def _fs(self, path: str) -> Any:
         return self._path(path).getFileSystem(self._conf)

@@ -4,43 +4,23 @@ own tables)."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
-from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.core.eligibility import ORC, OUTPUT_FORMATS, PARQUET, Storage, TableFacts
-from spark_jobs.core.errors import LakekeeperError, UsageError
+from spark_jobs.core.errors import UsageError
 from spark_jobs.core.model import DEFAULT_PARTITION, TableName, Unit
 from spark_jobs.shell.fs import HadoopFileSystem, decode_location
+from spark_jobs.shell.metastore_errors import MetastoreError, metastore_errors
 
 BACKUP_PROPERTIES = {"external.table.purge": "false", "discover.partitions": "false"}
 RUN_PROPERTY = "lakekeeper.run_id"
 SOURCE_PROPERTY = "lakekeeper.source_table"
 _ADD_BATCH = 500
-
-
-class MetastoreError(LakekeeperError):
-    """The metastore did not answer, or refused; nothing may be concluded from its silence."""
-
-
-@contextmanager
-def metastore_errors(what: str) -> Iterator[None]:
-    """Fails closed: an error is never read as 'there is none'."""
-    try:
-        yield
-    except Py4JJavaError as error:
-        message = (
-            error.java_exception.getMessage() or error.java_exception.getClass().getName()
-        ).splitlines()[0]
-        raise MetastoreError(f"{what}: {message}") from None
-    except Exception as error:
-        if type(error).__module__.startswith("pyspark"):
-            raise MetastoreError(f"{what}: {str(error).splitlines()[0]}") from None
-        raise
 
 
 class Metastore:
@@ -51,30 +31,34 @@ class Metastore:
         self._fs = fs
         jvm = spark._jvm
         self._catalog = spark._jsparkSession.sharedState().externalCatalog()
+        self._uris = str(spark._jsc.hadoopConfiguration().get("hive.metastore.uris") or "")
         self._none = jvm.scala.Option.empty()
         self._mapper = jvm.com.fasterxml.jackson.databind.ObjectMapper()
         self._mapper.registerModule(jvm.com.fasterxml.jackson.module.scala.DefaultScalaModule())
 
+    def _errors(self, what: str) -> AbstractContextManager[None]:
+        return metastore_errors(what, self._uris)
+
     def database_exists(self, database: str) -> bool:
-        with metastore_errors(f"cannot look up database {database}"):
+        with self._errors(f"cannot look up database {database}"):
             return bool(self._catalog.databaseExists(database))
 
     def table_exists(self, table: TableName) -> bool:
-        with metastore_errors(f"cannot look up {table}"):
+        with self._errors(f"cannot look up {table}"):
             return bool(self._catalog.tableExists(table.database, table.table))
 
     def tables(self, database: str) -> list[str]:
-        with metastore_errors(f"cannot list the tables of {database}"):
+        with self._errors(f"cannot list the tables of {database}"):
             return list(self._json(self._catalog.listTables(database)))
 
     def table(self, name: TableName) -> TableFacts:
         """What the metastore holds of a table; raises MetastoreError, also where there is none."""
-        with metastore_errors(f"cannot read {name}"):
+        with self._errors(f"cannot read {name}"):
             raw = self._catalog.getTable(name.database, name.table)
             return self._facts(name, raw)
 
     def properties(self, name: TableName) -> dict[str, str]:
-        with metastore_errors(f"cannot read {name}"):
+        with self._errors(f"cannot read {name}"):
             return dict(self._json(self._catalog.getTable(name.database, name.table).properties()))
 
     def partitions(self, facts: TableFacts) -> list[tuple[Unit, Storage]]:
@@ -83,7 +67,7 @@ class Metastore:
         SQL text would also confuse partitions: on an INT key, PARTITION (p='01') answers for p=1.
         """
         name = TableName.parse(facts.name)
-        with metastore_errors(f"cannot list the partitions of {name}"):
+        with self._errors(f"cannot list the partitions of {name}"):
             found = self._catalog.listPartitions(name.database, name.table, self._none)
             rows = self._json(found)
         return [
@@ -171,7 +155,7 @@ class Metastore:
         Only called when the locations exist: the metastore creates a directory that it does not find, and a later
         rename onto it would fail. Partition keys are STRING, for SQL text of an INT key turns `01` into `1`.
         """
-        with metastore_errors(f"cannot register {backup}"):
+        with self._errors(f"cannot register {backup}"):
             self._spark.sql(_backup_ddl(backup, source, run_id, location))
             for start in range(0, len(units) if source.partition_keys else 0, _ADD_BATCH):
                 clauses = " ".join(
@@ -202,7 +186,7 @@ class Metastore:
         )
         if not ours or facts.kind != "EXTERNAL":
             raise MetastoreError(f"{backup} is not the backup of run {run_id} of {source}; it is left alone")
-        with metastore_errors(f"cannot drop {backup}"):
+        with self._errors(f"cannot drop {backup}"):
             self._spark.sql(
                 f"ALTER TABLE {_quoted(backup)} SET TBLPROPERTIES ({_properties(BACKUP_PROPERTIES)})"
             )
@@ -211,7 +195,7 @@ class Metastore:
 
     def drop_backup_partitions(self, backup: TableName, units: Sequence[Unit]) -> None:
         """Forgets units of a backup table whose originals have moved; external, so no file is touched."""
-        with metastore_errors(f"cannot update {backup}"):
+        with self._errors(f"cannot update {backup}"):
             for start in range(0, len(units), _ADD_BATCH):
                 clauses = ", ".join(_partition_spec(unit) for unit in units[start : start + _ADD_BATCH])
                 self._spark.sql(f"ALTER TABLE {_quoted(backup)} DROP IF EXISTS {clauses}")
@@ -219,7 +203,7 @@ class Metastore:
     def analyze(self, name: TableName, unit: Unit) -> None:
         """ANALYZE TABLE ... COMPUTE STATISTICS on one unit."""
         where = f" {_partition_spec(unit)}" if unit.spec else ""
-        with metastore_errors(f"cannot compute statistics of {name}"):
+        with self._errors(f"cannot compute statistics of {name}"):
             self._spark.sql(f"ANALYZE TABLE {_quoted(name)}{where} COMPUTE STATISTICS")
 
 

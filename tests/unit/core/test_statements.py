@@ -63,6 +63,7 @@ class _Listed(Metastore):
     def __init__(self, known: dict[str, dict[str, str]]) -> None:
         self._known = known
         self._spark = self
+        self._uris = ""
         self.told: list[str] = []
 
     def sql(self, text: str) -> None:
