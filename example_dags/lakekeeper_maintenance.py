@@ -14,6 +14,12 @@ compact again, clear `compact`.
 **To limit how many tables are worked on at once:** create a pool with
 `airflow pools set lakekeeper 2 "Tables compacted side by side"`, and set the environment variable
 `LAKEKEEPER_POOL=lakekeeper` for the DAG processor, the scheduler and the workers.
+
+**Limits of the listing:** `HiveMetastoreHook` reads the definitions of all tables of the database into the worker, and
+waits for the answer without a limit (hence the task's own). `metastore_default` may name several hosts of one port; the
+first that is reachable is asked. Partitions are not listed here (the hook's own `get_partitions` ends at 32,767 without
+a word): the analysis does that in Spark. Airflow maps over at most `[core] max_map_length` tables, 1,024 by default;
+beyond that, split the database by the parameter `tables`, or give the operators `database=` without mapping.
 """
 
 from __future__ import annotations
@@ -96,7 +102,7 @@ def lakekeeper_maintenance() -> None:
         task_id="wait_for_window", window=WINDOW, config_file=CONFIG_FILE, timeout=timedelta(hours=23)
     )
 
-    @task
+    @task(execution_timeout=timedelta(minutes=10))
     def list_tables(params: dict[str, Any] | None = None) -> list[str]:
         """List the external tables; what Lakekeeper cannot compact safely is then skipped by the analysis."""
         from airflow.providers.apache.hive.hooks.hive import HiveMetastoreHook
@@ -104,7 +110,11 @@ def lakekeeper_maintenance() -> None:
         settings = params or {}
         if settings["tables"]:
             return list(settings["tables"])
-        found = HiveMetastoreHook(metastore_conn_id="metastore_default").get_tables(settings["database"])
+        hook, database = HiveMetastoreHook(metastore_conn_id="metastore_default"), settings["database"]
+        # To the metastore, a database that it does not have is an empty one: a slip must not look like a healthy night.
+        if database.lower() not in hook.get_databases(database):
+            raise ValueError(f"the metastore has no database '{database}'")
+        found = hook.get_tables(database)
         return sorted(
             f"{table.dbName}.{table.tableName}"
             for table in found
