@@ -1,0 +1,168 @@
+"""The metastore dies under a job, or is not there when it begins, and comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from spark_jobs.shell.executor import Executor
+from spark_jobs.shell.fs import HadoopFileSystem
+from spark_jobs.shell.rewrite import Rewriter
+from tests.cluster.cluster import Cluster
+from tests.cluster.registered import Registered
+from tests.cluster.superuser import Superuser
+from tests.harness.metastore import answers
+from tests.spark.toolbox import Jobs, many, only, outcomes, rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+VERBS = ("analyze", "compact", "rollback", "cleanup")
+
+
+@pytest.fixture
+def metastore(cluster: Cluster) -> Iterator[Any]:
+    """The cluster's own; whatever the test did to it, the next one finds it running."""
+    yield cluster.metastore
+    if not answers(cluster.metastore.port):
+        cluster.metastore.start()
+
+
+@pytest.fixture
+def pair(spark: SparkSession, folder: str) -> str:
+    """Two partitions of three files and 20 rows each."""
+    table = f"t_{folder.rsplit('/', 1)[1]}"
+    for key in "ab":
+        many(spark, f"{folder}/pair/p={key}", "SELECT id FROM range(20)", 3)
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (p STRING) STORED AS PARQUET"
+        f" LOCATION '{folder}/pair'"
+    )
+    spark.sql(f"MSCK REPAIR TABLE {table}")
+    return table
+
+
+def _data(superuser: Superuser, folder: str) -> dict[str, tuple[int, int, int]]:
+    """path -> (fileId, length, mtime) of the visible files."""
+    return {
+        path: seen for path, seen in superuser.tree(folder).items() if path.rsplit("/", 1)[1][:5] == "part-"
+    }
+
+
+def _in_the_gap(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
+    """Right after the first of the two renames, live -> old."""
+    move = HadoopFileSystem.move
+
+    def moving(self: HadoopFileSystem, source: str, target: str, identity: str) -> None:
+        move(self, source, target, identity)
+        if "/__old_" in target:
+            act()
+
+    monkeypatch.setattr(HadoopFileSystem, "move", moving)
+
+
+def _before_a_rewrite(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
+    write = Rewriter.write
+
+    def writing(self: Rewriter, plan: Any) -> Any:
+        act()
+        return write(self, plan)
+
+    monkeypatch.setattr(Rewriter, "write", writing)
+
+
+@pytest.mark.parametrize("kill_at", [_in_the_gap, _before_a_rewrite], ids=["between the renames", "mid-run"])
+def test_a_run_whose_metastore_was_killed_ends_well_but_for_a_warning(
+    spark: SparkSession,
+    jobs: Jobs,
+    superuser: Superuser,
+    metastore: Any,
+    folder: str,
+    pair: str,
+    monkeypatch: pytest.MonkeyPatch,
+    kill_at: Callable[[pytest.MonkeyPatch, Callable[[], object]], None],
+) -> None:
+    before, originals = rows(spark, pair), _data(superuser, folder)
+    partitions = Registered(spark).partitions(pair)
+    kill_at(monkeypatch, metastore.kill)
+    report = jobs("compact", "--table", f"default.{pair}", "--run-id", "r1")
+    monkeypatch.undo()
+    assert not answers(metastore.port)
+    assert (outcomes(report), report["exit_code"]) == (["compacted"] * 2, 0)
+    assert only(report)["backup_table"] is None
+    assert any(
+        "the backup table could not be brought up to date" in text and metastore.uri in text
+        for text in only(report)["warnings"]
+    )
+
+    metastore.start()
+    assert rows(spark, pair) == before
+    assert Registered(spark).partitions(pair) == partitions
+    assert len(_data(superuser, folder)) == 2
+    spark.sql(f"MSCK REPAIR TABLE {pair}")
+    assert rows(spark, pair) == before
+    assert outcomes(jobs("rollback", "--table", f"default.{pair}", "--run-id", "r1")) == ["restored"] * 2
+    assert _data(superuser, folder) == originals
+    assert Registered(spark).partitions(pair) == partitions
+
+
+class _Killed(BaseException):
+    """As abrupt as a kill: no handler of the jobs catches it."""
+
+
+def test_a_driver_and_the_metastore_killed_in_the_gap_are_settled_once_it_is_back(
+    spark: SparkSession,
+    jobs: Jobs,
+    superuser: Superuser,
+    metastore: Any,
+    folder: str,
+    pair: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before, originals = rows(spark, pair), _data(superuser, folder)
+
+    def die(*_: object) -> None:
+        metastore.kill()
+        raise _Killed
+
+    _in_the_gap(monkeypatch, die)
+    monkeypatch.setattr(Executor, "settle", die)
+    with pytest.raises(_Killed):
+        jobs("compact", "--table", f"default.{pair}", "--run-id", "r1")
+    monkeypatch.undo()
+    left = superuser.tree(folder)
+    assert jobs("compact", "--table", f"default.{pair}", "--run-id", "r1")["exit_code"] == 1
+    assert superuser.tree(folder) == left
+
+    metastore.start()
+    report = only(jobs("compact", "--table", f"default.{pair}", "--run-id", "r1"))
+    assert (report["run_id"], [unit["outcome"] for unit in report["units"]]) == ("r1", ["compacted"] * 2)
+    assert rows(spark, pair) == before
+    assert rows(spark, report["backup_table"]) == before
+    assert outcomes(jobs("rollback", "--table", f"default.{pair}", "--run-id", "r1")) == ["restored"] * 2
+    assert _data(superuser, folder) == originals
+
+
+def test_without_a_metastore_each_job_fails_by_its_name_and_touches_nothing(
+    spark: SparkSession, jobs: Jobs, superuser: Superuser, metastore: Any, folder: str, pair: str
+) -> None:
+    before, tree = rows(spark, pair), superuser.tree(folder)
+    metastore.kill()
+    for verb in VERBS:
+        report = jobs(verb, "--table", f"default.{pair}")
+        assert (report["outcome"], report["exit_code"]) == ("failed", 1)
+        reason = only(report)["reason"]
+        assert f"the Hive Metastore at {metastore.uri}" in reason
+        assert "Connection refused" in reason
+        assert len(reason.splitlines()) == 1
+    whole = jobs("compact", "--database", "default")
+    assert whole["exit_code"] == 1
+    assert f"the Hive Metastore at {metastore.uri}" in whole["error"]
+    assert superuser.tree(folder) == tree
+    assert superuser.folders(f"{folder}/pair") == [f"{folder}/pair/p=a", f"{folder}/pair/p=b"]
+
+    metastore.start()
+    assert outcomes(jobs("compact", "--table", f"default.{pair}")) == ["compacted"] * 2
+    assert rows(spark, pair) == before
