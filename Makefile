@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down test test-unit test-crash test-mutation test-spark cluster cluster-test test-airflow soak lint format envs wheel clean python
+.PHONY: help demo up down test test-unit test-crash test-mutation test-spark cluster cluster-test tried test-airflow soak lint format envs wheel clean python
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ cluster: python ## a real HDFS, YARN and Hive Metastore with Kerberos, to try th
 
 cluster-test: python ## the jobs on a real HDFS and a Hive Metastore of their own releases
 	@LAKEKEEPER_CLUSTER=required $(PYTHON) -m tests.harness.suite cluster
+
+tried: python ## write docs/tried-on-a-cluster.md anew
+	@$(PYTHON) -m tests.cluster.tried
 
 test-airflow: python ## the provider on Airflow 3.3 and 2.11
 	@$(PYTHON) -m tests.harness.suite airflow
