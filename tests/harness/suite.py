@@ -27,6 +27,11 @@ OUT = paths.SCRATCH / "test"
 NO_TESTS = 5
 JOBS_UNIT = "tests/unit/core"
 
+#: What a Spark asks of a metastore depends on its version, more than what it asks of HDFS.
+METASTORE = tuple(
+    f"tests/cluster/{name}.py" for name in ("test_metastore", "test_metastore_down", "test_many_partitions")
+)
+
 
 @dataclass(frozen=True)
 class Suite:
@@ -64,6 +69,7 @@ SUITES = (
     Suite("spark 3.3 smoke", "spark", "spark-3.3", ("tests/spark",), ("-m", "smoke")),
     Suite("soak", "spark", "spark-3.5", ("tests/soak",), measured=False),
     Suite("cluster", "cluster", "spark-3.5", ("tests/cluster",), needs=("jars",)),
+    Suite("cluster 4.3", "cluster", "spark-4.3", METASTORE, measured=False, needs=("jars",)),
     Suite(
         "kerberos",
         "cluster",
@@ -86,7 +92,7 @@ LINT = {
 }
 
 # Airflow suites submit to this one, and the demo runs on both.
-ALSO_NEEDED = {"airflow": ("spark-3.5",), "cluster": ("spark-3.5",), "demo": ("airflow-3.3",)}
+ALSO_NEEDED = {"airflow": ("spark-3.5",), "cluster": ("spark-3.5", "airflow-3.3"), "demo": ("airflow-3.3",)}
 
 GROUPS = ("lint", "unit", "crash", "mutation", "spark", "cluster", "airflow", "demo")
 

@@ -117,6 +117,7 @@ class MemoryFs(FileSystem):
 
     qualify = identity = open_files = touch = delete_empty = _never  # type: ignore[assignment]
     delete_tree = trash = trash_enabled = attributes = give = _never  # type: ignore[assignment]
+    encryption_zone = snapshottable = quota = _never  # type: ignore[assignment]
 
 
 def failing(at: int, crash: bool, after: bool) -> Fault:
