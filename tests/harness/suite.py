@@ -76,7 +76,6 @@ SUITES = (
         "airflow-kerberos",
         ("tests/kerberos",),
         measured=False,
-        alone=True,
         needs=("jars", "kerberos"),
     ),
     Suite("airflow 3.3", "airflow", "airflow-3.3", ("tests/airflow",), alone=True),

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import fsspec
 import pytest
@@ -53,15 +52,14 @@ def test_a_driver_that_yarn_kills_is_followed_by_one_that_finishes_the_work(
     )
     killer.start()
     with pytest.raises(Exception, match=r"KILLED|killed"):
-        _compact(table, settings)
+        CompactOperator(task_id="compact", table=table.name, **settings).execute(context())
     killer.join()
-    done = _compact(table, settings)
+    task = CompactOperator(task_id="compact", table=table.name, **settings)
+    done = task.execute(context())
     assert (done["outcome"], done["tables"][0]["rows"], len(table.files())) == ("done", ROWS, 1)
-    assert [status for _, status in list(finished(cluster).values())].count("KILLED") == 1
-
-
-def _compact(table: Table, settings: dict[str, Any]) -> dict[str, Any]:
-    return CompactOperator(task_id="compact", table=table.name, **settings).execute(context())
+    ran = finished(cluster)
+    assert ran[task._hook._yarn_application_id] == ("etl", "SUCCEEDED")
+    assert [status for _, status in ran.values()].count("KILLED") == 1
 
 
 def _kill_the_next(cluster: Cluster, home: str) -> None:
