@@ -143,6 +143,14 @@ OPTIONS: Mapping[str, Option] = {
             (COMPACT,),
         ),
         Option(
+            "quota_folders",
+            text_list,
+            None,
+            "folders above the tables that have quotas: room in them is looked for before anything is written",
+            None,
+            _REWRITE,
+        ),
+        Option(
             "on_failure",
             choice("keep", "undo"),
             "keep",

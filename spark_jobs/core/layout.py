@@ -55,13 +55,6 @@ def ancestors(location: str, root: str) -> list[str]:
     return folders
 
 
-def upwards(folder: str) -> list[str]:
-    """A folder and all above it, up to the root of its file system; `scheme://authority/` with its slash."""
-    authority, *names = folder.partition("://")[2].rstrip("/").split("/")
-    root = f"{folder.partition('://')[0]}://{authority}/"
-    return [root + "/".join(names[:depth]) for depth in range(len(names), -1, -1)]
-
-
 def check_run_id(run_id: str) -> str:
     if not RUN_ID.match(run_id):
         raise UsageError(f"run id '{run_id}' must be 1 to 64 characters out of A-Z a-z 0-9 _ -")

@@ -57,6 +57,7 @@ class Options:
     enabled: bool = True
     bucketing: str = "refuse"
     attributes: str | None = None
+    quota_folders: tuple[str, ...] = ()
     full_scan: bool = False
     writers: str | None = None
     lease_timeout: timedelta = timedelta(seconds=20)
@@ -165,6 +166,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "enabled": parse_bool,
     "bucketing": _one_of("refuse", "ignore"),
     "attributes": _one_of("require", "warn"),
+    "quota_folders": parse_list,
     "full_scan": parse_bool,
     "writers": _one_of("append", "overwrite"),
     "lease_timeout": parse_duration,

@@ -37,10 +37,10 @@ class HadoopAttributes:
             mode=int(permission.toShort()),
             owner=str(status.getOwner()) or None,
             group=str(status.getGroup()) or None,
-            acl=known(lambda: self._acl(fs, path, permission)) or (),
-            xattrs=known(lambda: _xattrs(fs, path)) or {},
-            storage_policy=known(lambda: str(fs.getStoragePolicy(path).getName())),
-            erasure_coding=known(lambda: _erasure_coding(fs, path)),
+            acl=_known(lambda: self._acl(fs, path, permission)) or (),
+            xattrs=_known(lambda: _xattrs(fs, path)) or {},
+            storage_policy=_known(lambda: str(fs.getStoragePolicy(path).getName())),
+            erasure_coding=_known(lambda: _erasure_coding(fs, path)),
             replication=None if status.isDirectory() else int(status.getReplication()),
         )
 
@@ -113,7 +113,7 @@ def _erasure_coding(fs: Any, path: Any) -> str | None:
     return str(policy.getName()) if policy is not None else None
 
 
-def known(ask: Callable[[], Any]) -> Any:
+def _known(ask: Callable[[], Any]) -> Any:
     """None where the file system, or its server, does not know the question."""
     try:
         return ask()

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from spark_jobs.core.quota import Quota
+from tests.crash.gate import Fault
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.world import World
 
@@ -15,9 +16,33 @@ LIVE = f"{WAREHOUSE}/flat"
 ROOM = 10_000_000
 
 
-def units(world: World, table: str = FLAT, verb: str = "compact") -> list[dict[str, Any]]:
-    (found,) = run(world.client(), verb, "--table", table)["tables"]
-    return found["units"]
+def report(world: World, verb: str = "compact", table: str = FLAT) -> dict[str, Any]:
+    """With quotas that somebody has named; those of a table's root need no name."""
+    request = {"arguments": {"quota_folders": [WAREHOUSE, f"{WAREHOUSE}/nowhere"]}}
+    return run(world.client(), verb, "--table", table, request=request)
+
+
+def refusal(world: World, verb: str = "compact") -> tuple[str | None, str]:
+    """Of the table without partitions: its code and its reason, and no success."""
+    found = report(world, verb)
+    (table,) = found["tables"]
+    assert (found["exit_code"], table["outcome"]) == (1, "refused")
+    return table["code"], table["reason"]
+
+
+def units(world: World) -> list[dict[str, Any]]:
+    """Of the table with partitions; the third of them lies elsewhere."""
+    (table,) = report(world, table=EVENTS)["tables"]
+    return table["units"]
+
+
+def codes(world: World) -> list[str | None]:
+    return [unit["code"] for unit in units(world)]
+
+
+def compacted(world: World) -> bool:
+    (table,) = report(world)["tables"]
+    return [unit["outcome"] for unit in table["units"]] == ["compacted"]
 
 
 def named(folder: str, room: int) -> Quota:
@@ -48,7 +73,7 @@ class TestPlaces:
     ) -> None:
         world.tree.__dict__.update(tie)
         before = {path for path, _, _ in world.tree.walk(WAREHOUSE)}
-        assert [(unit["outcome"], unit["code"]) for unit in units(world, verb=verb)] == [("skipped", code)]
+        assert refusal(world, verb)[0] == code
         after = {path for path, _, _ in world.tree.walk(WAREHOUSE)}
         assert {path for path in after - before if "/lease-" not in path} <= {f"{WAREHOUSE}/.lakekeeper-flat"}
 
@@ -57,50 +82,89 @@ class TestPlaces:
         root = f"{WAREHOUSE}/events"
         world.tree.zones = world.tree.snapshottable = frozenset([root])
         world.tree.quotas = {root: named(root, ROOM)}
-        assert [unit["outcome"] for unit in units(world, EVENTS)] == ["compacted"] * 3
+        assert [unit["outcome"] for unit in units(world)] == ["compacted"] * 3
 
     def test_only_the_partition_that_is_one_is_left_alone(self, world: World) -> None:
         world.tree.snapshottable = frozenset([f"{WAREHOUSE}/events/k=b"])
-        assert [unit["code"] for unit in units(world, EVENTS)] == [None, "SNAPSHOTTABLE", None]
+        assert codes(world) == [None, "SNAPSHOTTABLE", None]
+
+    def test_a_partition_that_is_dropped_meanwhile_is_not_failed(self, world: World) -> None:
+        """The metastore forgets it, its directory goes: what remains of the run is for the others."""
+        gone = f"{WAREHOUSE}/events/k=b"
+        fault = Fault.hook(
+            lambda point: point.op == "encryption_zone" and point.args[0] == gone,
+            lambda: world.tree.remove(gone, True),
+        )
+        (table,) = run(world.client(fault), "analyze", "--table", EVENTS)["tables"]
+        assert [unit["outcome"] for unit in table["units"]] == ["flagged"] * 3
 
 
 class TestRoom:
     @pytest.mark.parametrize("quota", [named, spaced])
-    @pytest.mark.parametrize("folder", [WAREHOUSE, "hdfs://model/"])
     def test_a_quota_above_that_is_too_small_is_named_with_what_is_missing(
-        self, world: World, folder: str, quota: Any
+        self, world: World, quota: Any
     ) -> None:
-        world.tree.quotas = {folder: quota(folder, 3)}
-        (unit,) = units(world)
-        assert unit["code"] == "QUOTA"
-        wanted = int(unit["reason"].split(", and ")[1].split(" ")[0])
-        assert f"quota of {folder} is 10 " in unit["reason"]
-        assert f"7 are used, and {wanted} would be written: {wanted - 3} are missing" in unit["reason"]
+        world.tree.quotas = {WAREHOUSE: quota(WAREHOUSE, 3)}
+        code, reason = refusal(world)
+        assert code == "QUOTA"
+        wanted = int(reason.split("at worst ")[1].split(" ")[0])
+        assert f"quota of {WAREHOUSE} is 10 " in reason
+        assert f"7 are used, and at worst {wanted} more" in reason
+        assert f"{wanted - 3} are missing" in reason
 
     @pytest.mark.parametrize("quota", [named, spaced])
     def test_what_was_missing_is_enough(self, world: World, quota: Any) -> None:
         """The number in the message is the truth of the check: so much more, and it goes through; one less does not."""
         world.tree.quotas = {WAREHOUSE: quota(WAREHOUSE, 3)}
-        missing = int(units(world)[0]["reason"].split(" are missing")[0].rsplit(" ", 1)[1])
+        missing = int(refusal(world)[1].split(" are missing")[0].rsplit(" ", 1)[1])
         world.tree.quotas = {WAREHOUSE: quota(WAREHOUSE, 3 + missing - 1)}
-        assert units(world)[0]["code"] == "QUOTA"
+        assert refusal(world)[0] == "QUOTA"
         world.tree.quotas = {WAREHOUSE: quota(WAREHOUSE, 3 + missing)}
-        assert units(world)[0]["outcome"] == "compacted"
+        assert compacted(world)
+
+    def test_names_that_are_asked_for_are_enough_and_not_many_more(self, world: World) -> None:
+        """Counted before, at the worst moment, and after a compaction and its rollback."""
+        root = f"{WAREHOUSE}/events"
+
+        def names() -> int:
+            return sum(1 for _ in world.tree.walk(root))
+
+        before, most = names(), [0]
+        fault = Fault.hook(lambda _: most.append(names()) is not None, lambda: None)
+        run(world.client(fault), "compact", "--table", EVENTS)
+        run(world.client(), "rollback", "--table", EVENTS)
+        needed = max(*most, names()) - before
+        for room, short in ((needed - 1, True), (needed + 60, False)):
+            world = build()
+            world.tree.quotas = {root: named(root, room)}
+            assert ("QUOTA" in codes(world)) is short
 
     @pytest.mark.parametrize("quota", [named, spaced])
     def test_units_below_one_quota_share_its_room(self, world: World, quota: Any) -> None:
-        """The third one lies elsewhere."""
         world.tree.quotas = {WAREHOUSE: quota(WAREHOUSE, 3)}
-        wanted = int(units(world, EVENTS)[0]["reason"].split(", and ")[1].split(" ")[0])
+        wanted = int(units(world)[0]["reason"].split("at worst ")[1].split(" ")[0])
         world.tree.quotas = {WAREHOUSE: quota(WAREHOUSE, wanted)}
-        assert [unit["code"] for unit in units(world, EVENTS)] == [None, "QUOTA", None]
+        assert codes(world) == [None, "QUOTA", None]
 
-    def test_an_open_file_is_charged_a_whole_block(self, world: World) -> None:
+    def test_open_files_are_charged_a_whole_block_in_all_units_at_work(self, world: World) -> None:
         """As HDFS does: a few bytes are written, and the room for them is a block; another one is for a record."""
-        (found,) = run(world.client(), "analyze", "--table", FLAT)["tables"]
-        block = 128 * 1024 * 1024
-        assert found["units"][0]["bytes"] < block
-        world.tree.quotas = {WAREHOUSE: spaced(WAREHOUSE, 2 * block - 1)}
-        assert units(world)[0]["code"] == "QUOTA"
-        world.tree.quotas = {WAREHOUSE: spaced(WAREHOUSE, 2 * block)}
-        assert units(world)[0]["outcome"] == "compacted"
+        block, at_once = 128 * 1024 * 1024, 4
+        world.tree.quotas = {WAREHOUSE: spaced(WAREHOUSE, at_once * block)}
+        assert refusal(world)[0] == "QUOTA"
+        world.tree.quotas = {WAREHOUSE: spaced(WAREHOUSE, at_once * 2 * block)}
+        assert compacted(world)
+
+    def test_of_folders_without_a_name_nothing_is_asked(self, world: World) -> None:
+        """HDFS would count all that is below them."""
+        client = world.client()
+        run(client, "compact", "--table", EVENTS)
+        asked = {point.args[0] for point in client.trace if point.op == "quota"}
+        assert {f"{WAREHOUSE}/events", f"{WAREHOUSE}/events/k=a"} <= asked
+        assert not {WAREHOUSE, "hdfs://model", "hdfs://model/"} & asked
+
+    def test_a_quota_that_may_not_be_known_is_left_to_the_file_system(self, world: World) -> None:
+        world.tree.quotas = {WAREHOUSE: named(WAREHOUSE, 0)}
+        fault = Fault.error_before(lambda point: point.op == "quota" and point.args[0] == WAREHOUSE)
+        request = {"arguments": {"quota_folders": [WAREHOUSE]}}
+        (table,) = run(world.client(fault), "compact", "--table", FLAT, request=request)["tables"]
+        assert table["outcome"] == "done"

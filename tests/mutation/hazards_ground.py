@@ -38,13 +38,19 @@ GROUND = (
     Mutation(
         "H26-shared",
         "each unit has the room of a quota for itself",
-        (Edit(_GROUND, "claimed.get(quota.folder, RUN) + need for", "claimed.get(quota.folder, RUN) for"),),
+        (Edit(_GROUND, "claimed.get(quota.folder, RUN) + own", "RUN + own"),),
         (f"{_ROOM}::test_units_below_one_quota_share_its_room",),
     ),
     Mutation(
         "H26-peak",
         "an open file is not charged a whole block",
-        (Edit(_QUOTA, "claimed.space + max(need.space, need.peak)", "claimed.space + need.space"),),
-        (f"{_ROOM}::test_an_open_file_is_charged_a_whole_block",),
+        (Edit(_QUOTA, "self.space + at_once * self.space_meanwhile", "self.space"),),
+        (f"{_ROOM}::test_open_files_are_charged_a_whole_block_in_all_units_at_work",),
+    ),
+    Mutation(
+        "H26-once",
+        "the units that are written side by side have one room",
+        (Edit(_QUOTA, "self.space + at_once * self.space_meanwhile", "self.space + self.space_meanwhile"),),
+        (f"{_ROOM}::test_open_files_are_charged_a_whole_block_in_all_units_at_work",),
     ),
 )
