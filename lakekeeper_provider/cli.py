@@ -205,6 +205,7 @@ def _shell_spark(spark: SparkSubmit) -> SparkSubmit:
             "submit_command",
             "principal",
             "keytab",
+            "use_krb5ccache",
             "driver_memory",
             "extra_conf",
             "extra_files",

@@ -79,7 +79,7 @@ class SubmissionOperator(SparkSubmitOperator):
         total_executor_cores: int | str | None = None,
         driver_memory: str | None = None,
         spark_binary: str | None = None,
-        use_krb5ccache: bool | str = False,
+        use_krb5ccache: bool | str | None = None,
         name: str | None = None,
         application_args: list[Any] | None = None,
         **kwargs: Any,
@@ -139,7 +139,8 @@ class SubmissionOperator(SparkSubmitOperator):
         hook = self._get_hook()
         self._check(hook, settings.spark_submit)
         cluster = hook._connection["deploy_mode"] == "cluster"
-        report_dir = given(self.report_dir) or settings.spark_submit.report_dir
+        # The file's is for cluster mode: in client mode a report stays only where the task itself asks for it.
+        report_dir = given(self.report_dir) or (settings.spark_submit.report_dir if cluster else None)
         if cluster and not report_dir:
             raise UsageError(
                 "deploy_mode is cluster: set report_dir to a folder that this worker and the driver reach"
@@ -178,8 +179,8 @@ class SubmissionOperator(SparkSubmitOperator):
             setattr(self, name, own(name) or getattr(spark, name))
         for name, attribute in _PRIVATE.items():
             setattr(self, attribute, own(name) or _from_file(spark, name))
-        ticket = own("use_krb5ccache") or spark.use_krb5ccache
-        self._use_krb5ccache = boolean("use_krb5ccache", ticket)
+        ticket = own("use_krb5ccache")
+        self._use_krb5ccache = spark.use_krb5ccache if ticket is None else boolean("use_krb5ccache", ticket)
 
     def _check(self, hook: Any, spark: SparkSubmit) -> None:
         master = hook._connection["master"]

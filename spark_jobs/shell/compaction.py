@@ -117,8 +117,7 @@ class Compaction:
         started = time.monotonic()
         self._check_deadline()
         before = list_unit(self._cluster.fs, survey.unit.location)
-        if self._table.file_format not in (ORC, PARQUET):
-            check_closed(self._cluster.fs, survey.unit.location, before)
+        self._check_closed(survey.unit.location, before)
         found = inspect(self._cluster, self._table, survey.unit.location, before)
         written = self._rewrite(survey, before, found)
         return replace(written, seconds=time.monotonic() - started)
@@ -229,7 +228,7 @@ class Compaction:
 
     def _swap(self, item: Written, listing: Listing) -> Outcome:
         try:
-            verdict = self._executor.swap(item.swap, lambda: self._last_check(item.survey, listing))
+            verdict = self._executor.swap(item.swap, lambda: self._last_check(item.swap, listing))
         except (UnitChanged, Deferred, Refusal) as called_off:
             self._discarded(item.swap, self._executor.settle(item.swap, str(called_off)))
             raise
@@ -241,11 +240,15 @@ class Compaction:
     def _discarded(self, swap: Swap, verdict: Verdict) -> None:
         record(self._run, self._executor, swap, verdict)
 
-    def _last_check(self, survey: UnitSurvey, listing: Listing) -> None:
+    def _check_closed(self, location: str, files: Manifest) -> None:
+        if self._table.file_format not in (ORC, PARQUET):
+            check_closed(self._cluster.fs, location, files)
+
+    def _last_check(self, swap: Swap, listing: Listing) -> None:
         self._check_deadline()
-        check_writers(
-            listing, survey.unit.location, self._table.facts.storage.location, self._table.dead_before
-        )
+        check_writers(listing, swap.live, self._table.facts.storage.location, self._table.dead_before)
+        # A file that was opened again looks as it did until its writer closes it.
+        self._check_closed(swap.live, swap.originals)
 
     def _check_deadline(self) -> None:
         deadline = self._table.options.deadline

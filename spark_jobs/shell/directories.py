@@ -67,9 +67,7 @@ def list_unit(fs: FileSystem, location: str) -> Manifest:
     for entry in entries:
         _check_entry(entry, location)
     # A file with a footer has been closed; one that is empty may be open still.
-    opened = fs.open_files(location, _suspects(entries))
-    if opened:
-        raise Refusal("ACTIVE_WRITER", f"{location}/{opened[0]} is being written right now")
+    _refuse_open(fs, location, _suspects(entries))
     return Manifest.of(entry.entry() for entry in entries)
 
 
@@ -78,7 +76,11 @@ def check_closed(fs: FileSystem, location: str, files: Manifest) -> None:
 
     A writer that flushes shows a length, and what there is of it reads like a whole file.
     """
-    opened = fs.open_files(location, [file.name for file in files.data])
+    _refuse_open(fs, location, [file.name for file in files.data])
+
+
+def _refuse_open(fs: FileSystem, location: str, names: Sequence[str]) -> None:
+    opened = fs.open_files(location, names)
     if opened:
         raise Refusal("ACTIVE_WRITER", f"{location}/{opened[0]} is being written right now")
 

@@ -120,6 +120,15 @@ class TestSubmission:
         assert "spark.kerberos.renewal.credentials=ccache" in call["argv"]
         assert "--principal" not in call["argv"]
 
+    def test_the_files_ticket_and_folder_are_not_for_who_says_no_or_stays_here(self, spark, tmp_path):
+        config = tmp_path / "lakekeeper.yaml"
+        config.write_text(f"spark_submit: {{report_dir: '{tmp_path}/shared', use_krb5ccache: true}}")
+        value = analyze(config_file=str(config), use_krb5ccache=False).execute(context())
+        [call] = spark.calls
+        assert "spark.kerberos.renewal.credentials=ccache" not in call["argv"]
+        assert value["report"] is None
+        assert not (tmp_path / "shared").exists()
+
     def test_argument_wins_over_file_and_file_over_connection(self, spark, monkeypatch, tmp_path):
         monkeypatch.setenv(
             "AIRFLOW_CONN_SPARK_DEFAULT",

@@ -80,7 +80,8 @@ class Kdc:
 
     def start(self) -> None:
         require()
-        self.folder.mkdir(parents=True, exist_ok=True)
+        # Keys, tickets and the secret that signs cookies: nobody else may enter.
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         names = {"realm": REALM, "host": HOST, "port": self.port, "folder": self.folder}
         self.conf.write_text(_CLIENT.format(**names))
         (self.folder / "kdc.conf").write_text(_SERVER.format(**names))

@@ -22,6 +22,7 @@ class SmallFiles:
         self.superuser = superuser
         self.root = root
         self.name = f"default.s_{uuid.uuid4().hex[:10]}"
+        self.is_partitioned = not flat
         self.units = [root] if flat else [f"{root}/p=1", f"{root}/p=2"]
         self._spark = spark
         for number, unit in enumerate(self.units):

@@ -73,7 +73,8 @@ def whole(cluster: Cluster) -> Iterator[Cluster]:
 def settled(jobs: Jobs, table: SmallFiles, rows: object) -> None:
     """Another job leaves one file, no row less or more, and nothing unfinished."""
     report = only(jobs("compact", "--table", table.name))
-    assert (report["outcome"], len(table.files()), table.rows()) == (report["outcome"], 1, rows)
+    assert report["outcome"] in ("done", "nothing")
+    assert (len(table.files()), table.rows()) == (1, rows)
     assert only(jobs("analyze", "--table", table.name))["warnings"] == []
 
 

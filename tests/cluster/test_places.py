@@ -27,23 +27,31 @@ def flat(spark: SparkSession, superuser: Superuser, folder: str) -> SmallFiles:
     return SmallFiles(spark, superuser, f"{folder}/flat", flat=True)
 
 
-def goes_round(jobs: Jobs, table: SmallFiles) -> None:
+def goes_round(jobs: Jobs, table: SmallFiles, **arguments: Any) -> None:
     """Compacted, and undone again: the very same files are back."""
     before, rows = table.tree(), table.rows()
-    assert outcomes(jobs("compact", "--table", table.name)) == ["compacted"] * len(table.units)
+    request = {"arguments": arguments}
+    assert outcomes(jobs("compact", "--table", table.name, request=request)) == ["compacted"] * len(
+        table.units
+    )
     assert (table.rows(), len(table.files())) == (rows, 1)
     assert outcomes(jobs("rollback", "--table", table.name)) == ["restored"] * len(table.units)
     assert (table.rows(), table.tree()) == (rows, before)
 
 
-def refused(jobs: Jobs, table: SmallFiles, code: str, *verbs: str) -> str:
+def refused(jobs: Jobs, table: SmallFiles, code: str, **arguments: Any) -> str:
     """By an analysis as by a compaction, with nothing touched; returns the reason."""
     before = table.tree()
-    for verb in verbs or ("analyze", "compact"):
-        unit = only(jobs(verb, "--table", table.name))["units"][0]
-        assert (unit["outcome"], unit["code"]) == ("skipped", code)
-    assert table.tree() == before
-    return str(unit["reason"])
+    for verb in ("analyze", "compact"):
+        report = only(jobs(verb, "--table", table.name, request={"arguments": arguments}))
+        # A table without partitions is refused as a whole.
+        found = report["units"][0] if table.is_partitioned else report
+        assert (found["outcome"], found["code"]) == ("skipped" if table.is_partitioned else "refused", code)
+        # The partition beside it is compacted, where it may be.
+        assert {path: seen for path, seen in table.tree().items() if path.startswith(table.units[0])} == {
+            path: seen for path, seen in before.items() if path.startswith(table.units[0])
+        }
+    return str(found["reason"])
 
 
 def test_the_originals_come_back_as_the_very_same_inodes(jobs: Jobs, table: SmallFiles) -> None:
@@ -98,7 +106,7 @@ def test_a_partition_that_may_have_snapshots_of_its_own_is_refused(
 ) -> None:
     superuser.fs.allowSnapshot(superuser.path(table.units[0]))
     with acting_as(spark, user):
-        refused(jobs, table, "SNAPSHOTTABLE", "analyze")
+        refused(jobs, table, "SNAPSHOTTABLE")
 
 
 @pytest.mark.parametrize("user", ["hdfs", "etl"])
@@ -107,7 +115,7 @@ def test_a_partition_with_a_quota_of_its_own_is_refused(
 ) -> None:
     superuser.set_quota(table.units[0], names=ROOM)
     with acting_as(spark, user):
-        refused(jobs, table, "QUOTA", "analyze")
+        refused(jobs, table, "QUOTA")
 
 
 @pytest.mark.parametrize("kind", ["names", "space"])
@@ -117,13 +125,13 @@ def test_a_quota_that_has_no_room_is_named_with_what_is_missing_and_that_much_is
     """Enough for the compaction, and for the rollback after it."""
     used = superuser.used(folder)[kind == "space"]
     superuser.set_quota(folder, **{kind: used + 1})
-    reason = refused(jobs, flat, "QUOTA")
+    reason = refused(jobs, flat, "QUOTA", quota_folders=[folder])
     assert f"{folder} is {used + 1} " in reason
     missing = int(reason.split(" are missing")[0].rsplit(" ", 1)[1])
     # The home that a refused compaction has made is there to stay.
     used = superuser.used(folder)[kind == "space"]
     superuser.set_quota(folder, **{kind: used + 1 + missing})
-    goes_round(jobs, flat)
+    goes_round(jobs, flat, quota_folders=[folder])
 
 
 @pytest.mark.parametrize("kind", ["names", "space"])

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import random
 import signal
 import socket
 import struct
@@ -142,11 +143,16 @@ class Metastore:
             time.sleep(0.1)
 
 
+#: Below the range from which systems take the ports of outgoing connections: nobody gets one of these by chance
+#: before the server that it was chosen for has it.
+PORTS = range(15_000, 30_000)
+
+
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
+    while True:
+        port = random.choice(PORTS)
+        if is_free(port):
+            return port
 
 
 def is_free(port: int) -> bool:

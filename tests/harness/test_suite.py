@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-import time
+import threading
 
 import pytest
 
@@ -88,21 +88,26 @@ def test_without_maven_a_suite_of_the_cluster_says_how_to_get_it(monkeypatch, tm
 
 
 def test_suites_run_side_by_side_and_those_that_may_not_run_alone(monkeypatch):
-    running, seen = set(), {}
+    meeting, running, beside = threading.Barrier(suite.AT_ONCE), set(), {}
 
     def run(each, _):
         running.add(each)
-        time.sleep(0.05)
-        seen[each] = set(running)
+        if not each.alone:
+            meeting.wait(10)  # breaks, where nobody runs beside this one
+        beside[each] = len(running)
+        if not each.alone:
+            meeting.wait(10)
         running.discard(each)
         return Outcome(each.name)
 
     monkeypatch.setattr(suite, "run", run)
-    outcomes = suite.run_all(suite.SUITES, 0.0)
+    monkeypatch.setattr(suite.os, "cpu_count", lambda: 8)
+    together = [each for each in suite.SUITES if not each.alone][:4]
+    alone = [each for each in suite.SUITES if each.alone]
+    outcomes = suite.run_all([*alone, *together], 0.0)
 
-    assert sorted(outcome.name for outcome in outcomes) == sorted(each.name for each in suite.SUITES)
-    assert all(len(beside) <= suite.AT_ONCE for beside in seen.values())
-    assert {len(seen[each]) for each in suite.SUITES if each.alone} == {1}
+    assert [outcome.name for outcome in outcomes] == [each.name for each in [*together, *alone]]
+    assert beside == {**dict.fromkeys(together, suite.AT_ONCE), **dict.fromkeys(alone, 1)}
 
 
 def test_what_a_suite_prints_is_shown_whole(junit, monkeypatch, capsys):

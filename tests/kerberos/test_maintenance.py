@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import fsspec
@@ -18,6 +18,8 @@ from tests.airflow.test_dags import EXAMPLES, maintenance, only
 from tests.cluster.cluster import Cluster
 from tests.kerberos.worker import ROWS, Table, applications, finished, keytab, reports
 
+#: Seconds in which a run must have begun.
+PATIENCE = 300
 pytestmark = pytest.mark.usefixtures("worker", "renewed")
 
 
@@ -47,13 +49,12 @@ def test_a_driver_that_yarn_kills_is_followed_by_one_that_finishes_the_work(
     """`yarn application -kill` as soon as the run has begun; then Airflow's next try of the same task."""
     table = tables["killed"]
     settings = {"deploy_mode": "cluster", "report_dir": reports(cluster), **keytab(cluster)}
-    killer = threading.Thread(
-        target=_kill_the_next, args=(cluster, f"{table.unit.rsplit('/', 1)[0]}/.lakekeeper")
-    )
-    killer.start()
-    with pytest.raises(Exception, match=r"KILLED|killed"):
-        CompactOperator(task_id="compact", table=table.name, **settings).execute(context())
-    killer.join()
+    home = f"{table.unit.rsplit('/', 1)[0]}/.lakekeeper"
+    with ThreadPoolExecutor() as beside:
+        killing = beside.submit(_kill_the_next, cluster, home)
+        with pytest.raises(Exception, match=r"KILLED|killed"):
+            CompactOperator(task_id="compact", table=table.name, **settings).execute(context())
+        killing.result()
     task = CompactOperator(task_id="compact", table=table.name, **settings)
     done = task.execute(context())
     assert (done["outcome"], done["tables"][0]["rows"], len(table.files())) == ("done", ROWS, 1)
@@ -65,7 +66,9 @@ def test_a_driver_that_yarn_kills_is_followed_by_one_that_finishes_the_work(
 def _kill_the_next(cluster: Cluster, home: str) -> None:
     known = finished(cluster)
     storage = fsspec.filesystem("webhdfs", host="localhost", port=cluster.ports.namenode_http, kerberos=True)
+    patience = time.monotonic() + PATIENCE
     while not storage.exists(home.removeprefix(cluster.default_fs)):
+        assert time.monotonic() < patience, "no compaction has begun"
         time.sleep(0.2)
     (application,) = set(finished(cluster)) - set(known)
     cluster.kill_application(application, "etl")
