@@ -35,6 +35,8 @@ for name in names:
     )
     spark.sql(f"MSCK REPAIR TABLE default.{name}")
 """
+#: What executors would start: the jobs promise to need none there.
+NO_PYTHON = "/nowhere/python3"
 #: One for each test that changes one: making them together spares as many starts of Spark.
 TABLES = ("client", "in_cluster", "ticket", "proxy", "killed", "guarded")
 
@@ -57,8 +59,8 @@ def spark_conf(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Pa
         "spark.driver.extraJavaOptions": java,
         "spark.executor.extraJavaOptions": java,
         "spark.yarn.am.extraJavaOptions": java,
-        "spark.yarn.appMasterEnv.PYSPARK_PYTHON": python,
-        "spark.executorEnv.PYSPARK_PYTHON": python,
+        "spark.yarn.appMasterEnv.PYSPARK_DRIVER_PYTHON": python,
+        "spark.yarn.appMasterEnv.PYSPARK_PYTHON": NO_PYTHON,
         # A driver in a container would listen on the machine's own address.
         "spark.yarn.appMasterEnv.SPARK_LOCAL_IP": "127.0.0.1",
         "spark.executorEnv.SPARK_LOCAL_IP": "127.0.0.1",
@@ -90,7 +92,7 @@ def node(cluster: Cluster, spark_conf: Path) -> dict[str, str]:
         "SPARK_HOME": str(home),
         "SPARK_CONF_DIR": str(spark_conf),
         "SPARK_LOCAL_IP": "127.0.0.1",
-        "PYSPARK_PYTHON": str(python),
+        "PYSPARK_PYTHON": NO_PYTHON,
         "PYSPARK_DRIVER_PYTHON": str(python),
         "PATH": f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}",
     }
