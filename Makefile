@@ -34,7 +34,7 @@ test-spark: python ## the jobs on Spark 3.5 and 4.3, the smoke tests on 3.3
 cluster: python ## a real HDFS, YARN and Hive Metastore with Kerberos, to try things on by hand (OPEN=1: without)
 	@$(PYTHON) -m tests.cluster.run $(if $(OPEN),--open)
 
-cluster-test: python ## the jobs on a real HDFS and a Hive Metastore of their own releases
+cluster-test: python ## the jobs on a real HDFS, YARN and Hive Metastore, with Kerberos and without
 	@LAKEKEEPER_CLUSTER=required $(PYTHON) -m tests.harness.suite cluster
 
 tried: python ## write docs/tried-on-a-cluster.md anew

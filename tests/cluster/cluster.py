@@ -111,7 +111,7 @@ class Cluster:
     def _metastore(self) -> Metastore | SecureMetastore:
         folder, settings = self.folder / "metastore", {"fs.defaultFS": self.default_fs}
         if self.kdc is None:
-            return Metastore(folder, jars=jars.HIVE, settings=settings)
+            return Metastore(folder, jars=jars.HIVE, settings=settings, environ=self._environ())
         secured = {**settings, **security.metastore(self.kdc)}
         return SecureMetastore(folder, self.conf, secured, self._environ())
 

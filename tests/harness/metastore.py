@@ -59,12 +59,14 @@ class Metastore:
         port: int | None = None,
         jars: Path | None = None,
         settings: Mapping[str, str] | None = None,
+        environ: Mapping[str, str] | None = None,
     ) -> None:
         self.directory = directory.resolve()
         self.port = port or free_port()
         self.warehouse = self.directory / "warehouse"
         self._jars = jars
         self._more = settings or {}
+        self._environ = environ or {}
         self.log = self.directory / "metastore.log"
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -75,7 +77,7 @@ class Metastore:
     def start(self) -> Metastore:
         self.warehouse.mkdir(parents=True, exist_ok=True)
         self._write_configuration()
-        self._process = spawn(self._command(), log=self.log, cwd=self.directory)
+        self._process = spawn(self._command(), log=self.log, cwd=self.directory, env=self._whole_environ())
         atexit.register(self.stop)
         self._wait()
         return self
@@ -97,6 +99,10 @@ class Metastore:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+    def _whole_environ(self) -> dict[str, str]:
+        """Started again, it is whom it was: what a test has set since is not for it."""
+        return {**os.environ, **self._environ}
 
     def _write_configuration(self) -> None:
         conf = self.directory / "conf"

@@ -28,9 +28,7 @@ NO_TESTS = 5
 JOBS_UNIT = "tests/unit/core"
 
 #: What a Spark asks of a metastore depends on its version, more than what it asks of HDFS.
-METASTORE = tuple(
-    f"tests/cluster/{name}.py" for name in ("test_metastore", "test_metastore_down", "test_many_partitions")
-)
+METASTORE = tuple(f"tests/cluster/{name}.py" for name in ("test_metastore", "test_metastore_down"))
 
 
 @dataclass(frozen=True)
@@ -56,20 +54,15 @@ class Suite:
         return self.name.replace(" ", "-")
 
 
+#: Those that mostly wait for servers stand among those that compute, for neighbours run side by side.
 SUITES = (
     Suite("harness", "unit", "spark-3.5", ("tests/harness",)),
     Suite("unit jobs", "unit", "spark-3.5", (JOBS_UNIT,)),
     Suite("unit provider", "unit", "airflow-3.3", ("tests/unit", "tests/contract"), ("--ignore", JOBS_UNIT)),
+    Suite("cluster", "cluster", "spark-3.5", ("tests/cluster",), needs=("jars",)),
     Suite("crash", "crash", "spark-3.5", ("tests/crash",), measured=False),
     Suite("mutation", "mutation", "spark-3.5", ("tests/mutation",), measured=False),
     Suite("spark 3.5", "spark", "spark-3.5", ("tests/spark",)),
-    Suite("spark 4.3", "spark", "spark-4.3", ("tests/spark",)),
-    Suite("fidelity 3.5", "spark", "spark-3.5", ("tests/fidelity",), measured=False),
-    Suite("fidelity 4.3", "spark", "spark-4.3", ("tests/fidelity",), measured=False),
-    Suite("spark 3.3 smoke", "spark", "spark-3.3", ("tests/spark",), ("-m", "smoke")),
-    Suite("soak", "spark", "spark-3.5", ("tests/soak",), measured=False),
-    Suite("cluster", "cluster", "spark-3.5", ("tests/cluster",), needs=("jars",)),
-    Suite("cluster 4.3", "cluster", "spark-4.3", METASTORE, measured=False, needs=("jars",)),
     Suite(
         "kerberos",
         "cluster",
@@ -78,6 +71,12 @@ SUITES = (
         measured=False,
         needs=("jars", "kerberos"),
     ),
+    Suite("spark 4.3", "spark", "spark-4.3", ("tests/spark",)),
+    Suite("cluster 4.3", "cluster", "spark-4.3", METASTORE, measured=False, needs=("jars",)),
+    Suite("fidelity 3.5", "spark", "spark-3.5", ("tests/fidelity",), measured=False),
+    Suite("fidelity 4.3", "spark", "spark-4.3", ("tests/fidelity",), measured=False),
+    Suite("spark 3.3 smoke", "spark", "spark-3.3", ("tests/spark",), ("-m", "smoke")),
+    Suite("soak", "spark", "spark-3.5", ("tests/soak",), measured=False),
     Suite("airflow 3.3", "airflow", "airflow-3.3", ("tests/airflow",), alone=True),
     Suite("airflow 2.11", "airflow", "airflow-2.11", ("tests/airflow",), ("-m", "not live"), alone=True),
     Suite("demo", "demo", "spark-3.5", ("tests/demo",), alone=True),
