@@ -61,3 +61,19 @@ def folder(superuser: Superuser) -> str:
     path = f"{superuser.root}/tests/{uuid.uuid4().hex[:10]}"
     superuser.make(path, "777")
     return path
+
+
+@pytest.fixture
+def pair(spark: SparkSession, folder: str) -> str:
+    """A table of two partitions, `p=a` and `p=b`, of three files and 20 rows each."""
+    from tests.spark.toolbox import many
+
+    table = f"t_{folder.rsplit('/', 1)[1]}"
+    for key in "ab":
+        many(spark, f"{folder}/pair/p={key}", "SELECT id FROM range(20)", 3)
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (p STRING) STORED AS PARQUET"
+        f" LOCATION '{folder}/pair'"
+    )
+    spark.sql(f"MSCK REPAIR TABLE {table}")
+    return table

@@ -11,26 +11,12 @@ import pytest
 from spark_jobs.shell.rewrite import Rewriter
 from tests.cluster.registered import Registered
 from tests.cluster.superuser import Superuser
-from tests.spark.toolbox import Jobs, many, only, outcomes, rows
+from tests.spark.toolbox import ODD_VALUES, Jobs, many, only, outcomes, rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: Values of a partition key, and what NULL is called in the metastore.
-ODD = [
-    "a:b",
-    "a/b",
-    "100%",
-    "it's",
-    'say "hi"',
-    "two words",
-    "été 東京",
-    "a=b",
-    "%3A",
-    "back\\slash",
-    "1",
-    "01",
-]
+#: What NULL is called in the metastore.
 NULL = "__HIVE_DEFAULT_PARTITION__"
 #: Below the test's folder: inside the root, outside of it, under the name of another partition, and hard to spell.
 PLACES = {
@@ -112,7 +98,9 @@ def _odd(spark: SparkSession, table: str, location: str) -> None:
         f" LOCATION '{location}'"
     )
     spark.sql("SET hive.exec.dynamic.partition.mode=nonstrict")
-    values = F.from_json(F.lit(json.dumps([{"k": k} for k in [*ODD, None]])), "array<struct<k:string>>")
+    values = F.from_json(
+        F.lit(json.dumps([{"k": k} for k in [*ODD_VALUES, None]])), "array<struct<k:string>>"
+    )
     for start in (0, 10):
         frame = spark.range(start, start + 10).select(
             "id", F.explode(values).alias("row"), F.lit(7).alias("n")
@@ -122,9 +110,9 @@ def _odd(spark: SparkSession, table: str, location: str) -> None:
 
 def test_odd_values_go_through_a_whole_round(spark: SparkSession, round_: Round, folder: str) -> None:
     _odd(spark, round_.table, f"{folder}/odd")
-    assert {values for values, _ in round_.registered.locations(round_.table)} == {*ODD, NULL}
-    report = round_.trip(units=len(ODD) + 1)
-    assert {unit["unit"]["k"] for unit in report["units"]} == {*ODD, None}
+    assert {values for values, _ in round_.registered.locations(round_.table)} == {*ODD_VALUES, NULL}
+    report = round_.trip(units=len(ODD_VALUES) + 1)
+    assert {unit["unit"]["k"] for unit in report["units"]} == {*ODD_VALUES, None}
     assert {unit["rows"] for unit in report["units"]} == {20}
 
 
@@ -167,20 +155,6 @@ def test_partitions_in_places_of_their_own_go_through_a_whole_round(
     assert round_.registered.locations(round_.table) == places
     round_.trip(units=4)
     assert round_.registered.locations(round_.table) == places
-
-
-@pytest.fixture
-def pair(spark: SparkSession, folder: str) -> str:
-    """Two partitions of three files and 20 rows."""
-    table = name_in(folder)
-    for key in "ab":
-        many(spark, f"{folder}/pair/p={key}", "SELECT id FROM range(20)", 3)
-    spark.sql(
-        f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (p STRING) STORED AS PARQUET"
-        f" LOCATION '{folder}/pair'"
-    )
-    spark.sql(f"MSCK REPAIR TABLE {table}")
-    return table
 
 
 def _meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:

@@ -14,7 +14,7 @@ from tests.cluster.cluster import Cluster
 from tests.cluster.registered import Registered
 from tests.cluster.superuser import Superuser
 from tests.harness.metastore import answers
-from tests.spark.toolbox import Jobs, many, only, outcomes, rows
+from tests.spark.toolbox import Jobs, only, outcomes, rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,20 +28,6 @@ def metastore(cluster: Cluster) -> Iterator[Any]:
     yield cluster.metastore
     if not answers(cluster.metastore.port):
         cluster.metastore.start()
-
-
-@pytest.fixture
-def pair(spark: SparkSession, folder: str) -> str:
-    """Two partitions of three files and 20 rows each."""
-    table = f"t_{folder.rsplit('/', 1)[1]}"
-    for key in "ab":
-        many(spark, f"{folder}/pair/p={key}", "SELECT id FROM range(20)", 3)
-    spark.sql(
-        f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (p STRING) STORED AS PARQUET"
-        f" LOCATION '{folder}/pair'"
-    )
-    spark.sql(f"MSCK REPAIR TABLE {table}")
-    return table
 
 
 def _data(superuser: Superuser, folder: str) -> dict[str, tuple[int, int, int]]:

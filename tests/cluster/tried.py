@@ -21,8 +21,8 @@ PAGE = Path("docs/tried-on-a-cluster.md")
 COMMAND = "make tried"
 #: A folder's tests, and what they have in common. A folder that is not there has none.
 FOLDERS = {
-    "tests/cluster": "who one is goes by the name that one gives",
-    "tests/kerberos": "nobody gets in without a Kerberos ticket",
+    "tests/cluster": "everybody is whom he says he is",
+    "tests/kerberos": "with Kerberos, where nobody gets in without a ticket",
 }
 _SERVERS = {"hadoop": "HDFS and YARN of Apache Hadoop {}", "hive": "the Hive Metastore {}"}
 #: As they are written in a sentence; in a function's name there are no capitals.
@@ -149,7 +149,7 @@ def _head(root: Path, found: dict[str, list[Section]]) -> str:
             f"<!-- Written by `{COMMAND}` from the names of the tests: do not edit. -->",
             f"What {len(tests)} tests try on real servers, by their own names. The cluster is {servers}, each a process"
             f" of its own with the libraries of its own release, on one machine{kerberos}; the jobs run on Spark"
-            f" {spark_version(root)}. `make cluster` starts such a cluster to try things on by hand, `make"
+            f" {spark_version(root)}, where the metastore is concerned on 4.3 too. `make cluster` starts such a cluster to try things on by hand, `make"
             " cluster-test` runs the tests.",
             "These are Apache's releases. Not tried: Cloudera CDP, Ranger, Impala, a NameNode with a standby,"
             " more than one machine.",

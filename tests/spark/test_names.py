@@ -9,26 +9,12 @@ import pytest
 from pyspark.sql import functions as F
 
 from tests.harness.fixtures import Database
-from tests.spark.toolbox import Jobs, many, only, rows, tree
+from tests.spark.toolbox import ODD_VALUES, Jobs, many, only, rows, tree
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ODD = [
-    "a:b",
-    "a/b",
-    "100%",
-    "it's",
-    'say "hi"',
-    "two words",
-    "été 東京",
-    "a=b",
-    "%3A",
-    "back\\slash",
-    "1",
-    "01",
-    "[x]{y}*?",
-]
+ODD = [*ODD_VALUES, "[x]{y}*?"]
 
 
 @pytest.fixture

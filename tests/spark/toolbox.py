@@ -34,6 +34,23 @@ VERBS = {
 }
 
 
+#: Partition values that file systems, URIs and SQL text each write differently.
+ODD_VALUES = [
+    "a:b",
+    "a/b",
+    "100%",
+    "it's",
+    'say "hi"',
+    "two words",
+    "été 東京",
+    "a=b",
+    "%3A",
+    "back\\slash",
+    "1",
+    "01",
+]
+
+
 @dataclass
 class Jobs:
     """Runs the jobs in a session that stands already, and returns their reports as the wire has them."""
