@@ -149,8 +149,8 @@ def _head(root: Path, found: dict[str, list[Section]]) -> str:
             f"<!-- Written by `{COMMAND}` from the names of the tests: do not edit. -->",
             f"What {len(tests)} tests try on real servers, by their own names. The cluster is {servers}, each a process"
             f" of its own with the libraries of its own release, on one machine{kerberos}; the jobs run on Spark"
-            f" {spark_version(root)}, where the metastore is concerned on 4.3 too. `make cluster` starts such a cluster to try things on by hand, `make"
-            " cluster-test` runs the tests.",
+            f" {spark_version(root)}, where the metastore is concerned on 4.3 too. `make cluster` starts such a"
+            " cluster to try things on by hand, `make cluster-test` runs the tests.",
             "These are Apache's releases. Not tried: Cloudera CDP, Ranger, Impala, a NameNode with a standby,"
             " more than one machine.",
             f"This page is generated: `{COMMAND}` writes it anew.",

@@ -59,7 +59,7 @@ SUITES = (
     Suite("harness", "unit", "spark-3.5", ("tests/harness",)),
     Suite("unit jobs", "unit", "spark-3.5", (JOBS_UNIT,)),
     Suite("unit provider", "unit", "airflow-3.3", ("tests/unit", "tests/contract"), ("--ignore", JOBS_UNIT)),
-    Suite("cluster", "cluster", "spark-3.5", ("tests/cluster",), needs=("jars",)),
+    Suite("cluster", "cluster", "spark-3.5", ("tests/cluster",), measured=False, needs=("jars",)),
     Suite("crash", "crash", "spark-3.5", ("tests/crash",), measured=False),
     Suite("mutation", "mutation", "spark-3.5", ("tests/mutation",), measured=False),
     Suite("spark 3.5", "spark", "spark-3.5", ("tests/spark",)),
@@ -94,8 +94,8 @@ ALSO_NEEDED = {"airflow": ("spark-3.5",), "cluster": ("spark-3.5", "airflow-3.3"
 
 GROUPS = ("lint", "unit", "crash", "mutation", "spark", "cluster", "airflow", "demo")
 
-#: Suites that run side by side.
-AT_ONCE = 2
+#: Suites that run side by side, and the memory in bytes that each of them wants.
+AT_ONCE, MEMORY = 3, 5 * 1024**3
 
 #: Set to `required`, the suites of the cluster may not stay away.
 CLUSTER = "LAKEKEEPER_CLUSTER"
@@ -144,11 +144,16 @@ def not_run(suite: Suite, lack: str) -> Outcome:
 
 
 def run_all(suites: Sequence[Suite], started: float) -> list[Outcome]:
-    """Two at a time, for most of them leave a processor idle; then those that want the machine for themselves."""
+    """Some at a time, for most of them leave a processor idle; then those that want the machine for themselves."""
     together = [suite for suite in suites if not suite.alone]
-    with ThreadPoolExecutor(min(AT_ONCE, os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(at_once()) as pool:
         outcomes = list(pool.map(lambda suite: run(suite, started), together))
     return [*outcomes, *(run(suite, started) for suite in suites if suite.alone)]
+
+
+def at_once() -> int:
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(1, min(AT_ONCE, memory // MEMORY))
 
 
 def run(suite: Suite, started: float) -> Outcome:

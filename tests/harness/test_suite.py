@@ -101,13 +101,21 @@ def test_suites_run_side_by_side_and_those_that_may_not_run_alone(monkeypatch):
         return Outcome(each.name)
 
     monkeypatch.setattr(suite, "run", run)
-    monkeypatch.setattr(suite.os, "cpu_count", lambda: 8)
-    together = [each for each in suite.SUITES if not each.alone][:4]
+    monkeypatch.setattr(suite, "at_once", lambda: suite.AT_ONCE)
+    together = [each for each in suite.SUITES if not each.alone][: 2 * suite.AT_ONCE]
     alone = [each for each in suite.SUITES if each.alone]
     outcomes = suite.run_all([*alone, *together], 0.0)
 
     assert [outcome.name for outcome in outcomes] == [each.name for each in [*together, *alone]]
     assert beside == {**dict.fromkeys(together, suite.AT_ONCE), **dict.fromkeys(alone, 1)}
+
+
+@pytest.mark.parametrize(("gigabytes", "suites"), [(2, 1), (11, 2), (64, suite.AT_ONCE)])
+def test_as_many_run_at_once_as_there_is_memory_for(monkeypatch, gigabytes, suites):
+    memory = {"SC_PHYS_PAGES": gigabytes * 1024**3 // 4096, "SC_PAGE_SIZE": 4096}
+    monkeypatch.setattr(suite.os, "sysconf", memory.get)
+
+    assert suite.at_once() == suites
 
 
 def test_what_a_suite_prints_is_shown_whole(junit, monkeypatch, capsys):
