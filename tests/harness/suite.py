@@ -95,7 +95,7 @@ ALSO_NEEDED = {"airflow": ("spark-3.5",), "cluster": ("spark-3.5", "airflow-3.3"
 GROUPS = ("lint", "unit", "crash", "mutation", "spark", "cluster", "airflow", "demo")
 
 #: Suites that run side by side, and the memory in bytes that each of them wants.
-AT_ONCE, MEMORY = 3, 5 * 1024**3
+AT_ONCE, MEMORY = 2, 5 * 1024**3
 
 #: Set to `required`, the suites of the cluster may not stay away.
 CLUSTER = "LAKEKEEPER_CLUSTER"

@@ -15,7 +15,7 @@ from tests.cluster.kerberos import REALM
 from tests.harness import paths
 from tests.harness.processes import own_environ
 from tests.harness.spark_env import LOG4J
-from tests.kerberos.worker import Table
+from tests.kerberos.worker import PARTITIONS, Table
 
 __all__ = ["airflow_db"]
 
@@ -23,12 +23,14 @@ MAKE_TABLES = """
 import sys
 from pyspark.sql import SparkSession
 
-folder, *names = sys.argv[1:]
+folder, *tables = sys.argv[1:]
 spark = SparkSession.builder.enableHiveSupport().getOrCreate()
-for name in names:
+for table in tables:
+    name, partitions = table.split("=")
     place = f"{folder}/{name}"
-    many = spark.range(0, 400, 1, 20).write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
-    many.parquet(f"{place}/d=1")
+    for d in range(1, int(partitions) + 1):
+        many = spark.range(0, 400, 1, 20).write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+        many.parquet(f"{place}/d={d}")
     spark.sql(
         f"CREATE EXTERNAL TABLE default.{name} (id BIGINT) PARTITIONED BY (d STRING) STORED AS PARQUET"
         f" LOCATION '{place}'"
@@ -38,7 +40,7 @@ for name in names:
 #: What executors would start: the jobs promise to need none there.
 NO_PYTHON = "/nowhere/python3"
 #: One for each test that changes one: making them together spares as many starts of Spark.
-TABLES = ("client", "in_cluster", "ticket", "proxy", "killed", "guarded")
+TABLES = {"client": 1, "in_cluster": 1, "ticket": 1, "proxy": 1, "killed": PARTITIONS, "guarded": 1}
 
 
 @pytest.fixture(scope="session")
@@ -122,11 +124,12 @@ def ticket(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Callable[..., N
 def tables(
     cluster: Cluster, node: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Table]:
-    """Tables of 20 files in one partition, which belong to etl."""
+    """Tables of 20 files in each partition, of which they have one as a rule; they belong to etl."""
     script = tmp_path_factory.mktemp("script") / "make_tables.py"
     script.write_text(MAKE_TABLES)
     home = f"{cluster.default_fs}/user/etl"
-    command = ["spark-submit", "--master", "local[2]", str(script), home, *TABLES]
+    wanted = (f"{name}={partitions}" for name, partitions in TABLES.items())
+    command = ["spark-submit", "--master", "local[2]", str(script), home, *wanted]
     done = subprocess.run(command, env={**node, **cluster.client("etl")}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
     return {name: Table(cluster, f"default.{name}", f"{home}/{name}/d=1") for name in TABLES}

@@ -16,7 +16,7 @@ from lakekeeper_provider.operators.compact import CompactOperator
 from tests.airflow.support import context
 from tests.airflow.test_dags import EXAMPLES, maintenance, only
 from tests.cluster.cluster import Cluster
-from tests.kerberos.worker import ROWS, Table, applications, finished, keytab, reports
+from tests.kerberos.worker import PARTITIONS, ROWS, Table, applications, finished, keytab, reports
 
 #: Seconds in which a run must have begun.
 PATIENCE = 300
@@ -48,19 +48,16 @@ def test_a_driver_that_yarn_kills_is_followed_by_one_that_finishes_the_work(
 ) -> None:
     """`yarn application -kill` as soon as the run has begun; then Airflow's next try of the same task."""
     table = tables["killed"]
-    settings = {"deploy_mode": "cluster", "report_dir": reports(cluster), **keytab(cluster)}
+    settings = {"deploy_mode": "cluster", "report_dir": reports(cluster), "parallelism": 1, **keytab(cluster)}
     home = f"{table.unit.rsplit('/', 1)[0]}/.lakekeeper"
-    with ThreadPoolExecutor() as beside:
-        killing = beside.submit(_kill_the_next, cluster, home)
-        with pytest.raises(Exception, match=r"KILLED|killed"):
-            CompactOperator(task_id="compact", table=table.name, **settings).execute(context())
-        killing.result()
-    task = CompactOperator(task_id="compact", table=table.name, **settings)
-    done = task.execute(context())
-    assert (done["outcome"], done["tables"][0]["rows"], len(table.files())) == ("done", ROWS, 1)
-    ran = finished(cluster)
-    assert ran[task._hook._yarn_application_id] == ("etl", "SUCCEEDED")
-    assert [status for _, status in ran.values()].count("KILLED") == 1
+    with applications(cluster, ("etl", "KILLED"), ("etl", "SUCCEEDED")):
+        with ThreadPoolExecutor() as beside:
+            killing = beside.submit(_kill_the_next, cluster, home)
+            with pytest.raises(Exception, match=r"KILLED|killed"):
+                CompactOperator(task_id="compact", table=table.name, **settings).execute(context())
+            killing.result()
+        done = CompactOperator(task_id="compact", table=table.name, **settings).execute(context())
+    assert (done["outcome"], done["tables"][0]["rows"], len(table.files())) == ("done", ROWS * PARTITIONS, 1)
 
 
 def _kill_the_next(cluster: Cluster, home: str) -> None:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from tests.cluster.cluster import Cluster
 from tests.cluster.kerberos import REALM
 
-ROWS = 400
+#: Of a partition; and so many partitions take long enough, one after the other, that a job can be killed meanwhile.
+ROWS, PARTITIONS = 400, 10
 
 
 @dataclass(frozen=True)
