@@ -51,7 +51,7 @@ def root_cause(error: Exception) -> tuple[str, str]:
         return type(error).__name__, _first_line(str(error))
     while java.getCause() is not None:
         java = java.getCause()
-    return str(java.getClass().getName()), _first_line(java.getMessage() or "")
+    return _kind(java), _first_line(java.getMessage() or "")
 
 
 def _first_line(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -167,3 +167,22 @@ def test_two_partitions_whose_values_are_the_same_number_stay_two(
     )
     kept = {unit.spec[0][1]: unit.location for unit, _ in catalog.units(catalog.table(backup))}
     assert kept == found
+
+
+class OldServer:
+    """A NameNode that does not know the question: its own exception arrives wrapped, as `ipc.RemoteException`."""
+
+    def __init__(self, jvm: Any) -> None:
+        self._jvm = jvm
+
+    def getQuotaUsage(self, _: Any) -> Any:
+        hadoop = self._jvm.org.apache.hadoop.ipc
+        error = hadoop.RemoteException("org.apache.hadoop.ipc.RpcNoSuchMethodException", "Unknown method")
+        return self._jvm.java.util.concurrent.CompletableFuture.failedFuture(error).getNow(None)
+
+
+def test_a_server_that_knows_of_no_quotas_has_none(spark: SparkSession) -> None:
+    from spark_jobs.shell.hdfs_directories import HdfsDirectories
+
+    path = spark._jvm.org.apache.hadoop.fs.Path("hdfs://old/table")
+    assert HdfsDirectories(spark._jvm).quota(OldServer(spark._jvm), path) is None
