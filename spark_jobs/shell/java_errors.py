@@ -31,10 +31,7 @@ def java_errors(what: str) -> Iterator[None]:
         yield
     except Py4JJavaError as error:
         kind = _kind(error.java_exception)
-        message = _first_line(error.java_exception.getMessage() or kind)
-        _, cause = root_cause(error)
-        if cause not in message:
-            message = f"{message}: {cause}"
+        message = with_cause(_first_line(error.java_exception.getMessage() or kind), error)
         raise _ERRORS.get(kind, FileSystemError)(f"{what}: {message}") from None
 
 
@@ -42,6 +39,12 @@ def _kind(java: Any) -> str:
     """The exception's class; of what a server threw and HDFS's client left wrapped, the class that it had there."""
     name = str(java.getClass().getName())
     return str(java.getClassName()) if name == _WRAPPED else name
+
+
+def with_cause(message: str, error: Exception) -> str:
+    """A message and what lies at the bottom of the error, unless it says so already."""
+    _, cause = root_cause(error)
+    return message if cause in message else f"{message}: {cause}"
 
 
 def root_cause(error: Exception) -> tuple[str, str]:

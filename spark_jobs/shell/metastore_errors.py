@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from py4j.protocol import Py4JJavaError
 
 from spark_jobs.core.errors import LakekeeperError
-from spark_jobs.shell.java_errors import root_cause
+from spark_jobs.shell.java_errors import root_cause, with_cause
 
 #: What an error says of a metastore that does not answer.
 _CONNECTION = ("TTransportException", "ConnectException", "SocketException", "SocketTimeoutException")
@@ -37,8 +37,6 @@ def metastore_errors(what: str, uris: str = "") -> Iterator[None]:
 
 def _explained(message: str, error: Exception, uris: str) -> str:
     """With what lies at the bottom: on top, Hive says of a server that is down that a class cannot be instantiated."""
-    kind, cause = root_cause(error)
-    if cause not in message:
-        message = f"{message}: {cause}"
-    lost = any(sign in f"{kind} {cause}" for sign in _CONNECTION)
+    lost = any(sign in " ".join(root_cause(error)) for sign in _CONNECTION)
+    message = with_cause(message, error)
     return f"{message} (the Hive Metastore at {uris})" if lost and uris else message

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import os
-import signal
 import socket
 import subprocess
 import time
@@ -14,7 +12,7 @@ from pathlib import Path
 
 from tests.harness.machine import java_command
 from tests.harness.metastore import HOST
-from tests.harness.processes import has_ended, own_environ, spawn, stop, tail
+from tests.harness.processes import has_ended, kill, own_environ, spawn, stop, tail
 
 START_LIMIT = 90
 #: What Hadoop's libraries still reach into, and Java 17 has closed.
@@ -62,9 +60,8 @@ class Server:
 
     def kill(self) -> None:
         """As a power cut would: no handler runs."""
-        process = self._process
-        if process is not None:
-            os.kill(process.pid, signal.SIGKILL)
+        if self._process is not None:
+            kill(self._process)
             self.stop()
 
     def stop(self) -> None:

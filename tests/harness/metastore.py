@@ -12,7 +12,6 @@ from __future__ import annotations
 import atexit
 import os
 import random
-import signal
 import socket
 import struct
 import subprocess
@@ -23,7 +22,7 @@ from xml.sax.saxutils import escape
 
 from tests.harness import paths
 from tests.harness.machine import java_command
-from tests.harness.processes import has_ended, spawn, stop, tail
+from tests.harness.processes import has_ended, kill, spawn, stop, tail
 
 HOST = "127.0.0.1"
 START_LIMIT = 120
@@ -85,7 +84,7 @@ class Metastore:
     def kill(self) -> None:
         """As a power cut would: no handler runs. `start` brings it back, on the same port and data."""
         if self._process is not None:
-            os.kill(self._process.pid, signal.SIGKILL)
+            kill(self._process)
             self.stop()
 
     def stop(self) -> None:
