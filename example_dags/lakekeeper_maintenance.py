@@ -158,11 +158,12 @@ def lakekeeper_maintenance() -> None:
         }
 
     record = RecordCompactionOperator(task_id="record", compaction=compact.output)
-    RollbackOperator(
+    rollback = RollbackOperator(
         task_id="rollback", compaction=record.output, only_when_cleared=True, config_file=CONFIG_FILE
     )
     wait_for_window >> tables
     analyze >> summary(compact.output)
+    record >> rollback
 
 
 lakekeeper_maintenance()

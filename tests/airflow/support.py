@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any
 
 
@@ -28,6 +29,15 @@ class DagRun:
 
 def context(**changes: Any) -> dict[str, Any]:
     return {"ti": TaskInstance(), "dag_run": DagRun(), **changes}
+
+
+def dags_in(folder: Path) -> Any:
+    """The DAGs of a folder, as Airflow reads them."""
+    try:
+        from airflow.dag_processing.dagbag import DagBag
+    except ImportError:  # Airflow 2
+        from airflow.models.dagbag import DagBag
+    return DagBag(str(folder))
 
 
 def after(argv: list[str], flag: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.airflow.conftest import ROOT
-from tests.airflow.support import after
+from tests.airflow.support import after, dags_in
 
 EXAMPLES = ROOT / "example_dags"
 IDS = {"lakekeeper_maintenance", "lakekeeper_on_demand", "lakekeeper_cleanup", "lakekeeper_demo"}
@@ -19,11 +19,7 @@ IDS = {"lakekeeper_maintenance", "lakekeeper_on_demand", "lakekeeper_cleanup", "
 
 @pytest.fixture
 def dagbag(airflow_db):
-    try:
-        from airflow.dag_processing.dagbag import DagBag
-    except ImportError:  # Airflow 2
-        from airflow.models.dagbag import DagBag
-    return DagBag(str(EXAMPLES))
+    return dags_in(EXAMPLES)
 
 
 def run(dag, **conf: Any) -> tuple[str, dict[str, Counter[str]], Any]:

@@ -14,7 +14,7 @@ from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators.compact import CompactOperator
 from lakekeeper_provider.operators.rollback import RecordCompactionOperator, RollbackOperator
 from tests.airflow.conftest import ROOT
-from tests.airflow.support import DagRun, TaskInstance, context
+from tests.airflow.support import DagRun, TaskInstance, context, dags_in
 
 FIRST = DagRun(start_date=datetime(2026, 2, 23, 1, tzinfo=timezone.utc))
 CLEARED = DagRun(start_date=datetime(2026, 2, 23, 9, tzinfo=timezone.utc))
@@ -124,11 +124,7 @@ def test_airflow_gives_a_cleared_dag_run_another_start_but_not_one_that_still_ru
     from airflow.models.taskinstance import clear_task_instances
     from airflow.utils.session import create_session
 
-    try:
-        from airflow.dag_processing.dagbag import DagBag
-    except ImportError:  # Airflow 2
-        from airflow.models.dagbag import DagBag
-    dag = DagBag(str(ROOT / "example_dags")).dags["lakekeeper_demo"]
+    dag = dags_in(ROOT / "example_dags").dags["lakekeeper_demo"]
     run_id = dag.test().run_id
 
     def clear(session):

@@ -10,10 +10,9 @@ from pathlib import Path
 import fsspec
 import pytest
 import yaml
-from airflow.dag_processing.dagbag import DagBag
 
 from lakekeeper_provider.operators.compact import CompactOperator
-from tests.airflow.support import context
+from tests.airflow.support import context, dags_in
 from tests.airflow.test_dags import EXAMPLES, maintenance, only
 from tests.cluster.cluster import Cluster
 from tests.kerberos.worker import PARTITIONS, ROWS, Table, applications, finished, keytab, reports
@@ -38,7 +37,7 @@ def test_a_keytab_in_cluster_mode_and_the_reports_by_webhdfs(
     submit = {"deploy_mode": "cluster", "report_dir": reports(cluster), **keytab(cluster)}
     config.write_text(yaml.safe_dump({"spark_submit": submit}))
     with applications(cluster, ("etl", "SUCCEEDED"), ("etl", "SUCCEEDED")):
-        state, states, _ = maintenance(DagBag(str(EXAMPLES)), tables=[table.name], config_file=str(config))
+        state, states, _ = maintenance(dags_in(EXAMPLES), tables=[table.name], config_file=str(config))
     assert (state, only(states, "compact"), only(states, "rollback")) == ("success", "success", "skipped")
     assert [owner for owner, _, _ in table.files().values()] == ["etl"]
 
