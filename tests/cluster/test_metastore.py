@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs.shell.rewrite import Rewriter
+from spark_jobs.shell.ports import Rewrite
 from tests.cluster.registered import Registered
 from tests.cluster.superuser import Superuser
+from tests.spark.meanwhile import after_rewrites
 from tests.spark.toolbox import ODD_VALUES, Jobs, many, only, outcomes, rows
 
 if TYPE_CHECKING:
@@ -159,15 +160,13 @@ def test_partitions_in_places_of_their_own_go_through_a_whole_round(
 
 def _meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
     """Somebody else acts once, between a unit's rewrite and its swap."""
-    write, acts = Rewriter.write, [act]
+    acts = [act]
 
-    def writing(self: Rewriter, plan: Any) -> Any:
-        written = write(self, plan)
+    def once(plan: Rewrite) -> None:
         if plan.files[0].rsplit("/", 2)[1] == "p=a" and acts:
             acts.pop()()
-        return written
 
-    monkeypatch.setattr(Rewriter, "write", writing)
+    after_rewrites(monkeypatch, once)
 
 
 def _count(spark: SparkSession, folder: str) -> int:

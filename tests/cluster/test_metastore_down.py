@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs.shell.executor import Executor
-from spark_jobs.shell.fs import HadoopFileSystem
-from spark_jobs.shell.rewrite import Rewriter
 from tests.cluster.cluster import Cluster
 from tests.cluster.registered import Registered
 from tests.cluster.superuser import Superuser
 from tests.harness.metastore import answers
+from tests.spark.meanwhile import Killed, after_moves, before_rewrites, never_settles
 from tests.spark.toolbox import Jobs, only, outcomes, rows
 
 if TYPE_CHECKING:
@@ -39,24 +37,11 @@ def _data(superuser: Superuser, folder: str) -> dict[str, tuple[int, int, int]]:
 
 def _in_the_gap(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
     """Right after the first of the two renames, live -> old."""
-    move = HadoopFileSystem.move
-
-    def moving(self: HadoopFileSystem, source: str, target: str, identity: str) -> None:
-        move(self, source, target, identity)
-        if "/__old_" in target:
-            act()
-
-    monkeypatch.setattr(HadoopFileSystem, "move", moving)
+    after_moves(monkeypatch, lambda _, target: act() if "/__old_" in target else None)
 
 
 def _before_a_rewrite(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
-    write = Rewriter.write
-
-    def writing(self: Rewriter, plan: Any) -> Any:
-        act()
-        return write(self, plan)
-
-    monkeypatch.setattr(Rewriter, "write", writing)
+    before_rewrites(monkeypatch, lambda _: act())
 
 
 @pytest.mark.parametrize("kill_at", [_in_the_gap, _before_a_rewrite], ids=["between the renames", "mid-run"])
@@ -94,10 +79,6 @@ def test_a_run_whose_metastore_was_killed_ends_well_but_for_a_warning(
     assert Registered(spark).partitions(pair) == partitions
 
 
-class _Killed(BaseException):
-    """As abrupt as a kill: no handler of the jobs catches it."""
-
-
 def test_a_driver_and_the_metastore_killed_in_the_gap_are_settled_once_it_is_back(
     spark: SparkSession,
     jobs: Jobs,
@@ -109,13 +90,13 @@ def test_a_driver_and_the_metastore_killed_in_the_gap_are_settled_once_it_is_bac
 ) -> None:
     before, originals = rows(spark, pair), _data(superuser, folder)
 
-    def die(*_: object) -> None:
+    def die() -> None:
         metastore.kill()
-        raise _Killed
+        raise Killed
 
     _in_the_gap(monkeypatch, die)
-    monkeypatch.setattr(Executor, "settle", die)
-    with pytest.raises(_Killed):
+    never_settles(monkeypatch)
+    with pytest.raises(Killed):
         jobs("compact", "--table", f"default.{pair}", "--run-id", "r1")
     monkeypatch.undo()
     left = superuser.tree(folder)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from spark_jobs.shell.fs import HadoopFileSystem
-from spark_jobs.shell.rewrite import Rewriter
 from tests.cluster.cluster import Cluster
 from tests.cluster.superuser import Superuser
 from tests.cluster.tables import FILES, ROWS, SmallFiles
+from tests.spark.meanwhile import before_rewrites
 from tests.spark.toolbox import Jobs, only, outcomes
 
 if TYPE_CHECKING:
@@ -100,15 +100,14 @@ def test_a_namenode_is_killed_and_whatever_the_job_says_the_next_one_settles_it(
 def test_a_datanode_that_is_killed_before_the_files_are_written_loses_nothing(
     jobs: Jobs, table: SmallFiles, whole: Cluster, monkeypatch: pytest.MonkeyPatch, comes_back: bool
 ) -> None:
-    rows, before, write = table.rows(), table.tree(), Rewriter.write
+    rows, before = table.rows(), table.tree()
 
-    def orphaned(self: Rewriter, plan: Any) -> Any:
+    def kill(_: object) -> None:
         whole.hdfs.datanode.kill()
         if comes_back:
             whole.hdfs.revive()
-        return write(self, plan)
 
-    monkeypatch.setattr(Rewriter, "write", orphaned)
+    before_rewrites(monkeypatch, kill)
     report = jobs("compact", "--table", table.name)
     monkeypatch.undo()
     whole.hdfs.revive()

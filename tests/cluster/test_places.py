@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs.shell.rewrite import Rewriter
 from tests.cluster.superuser import Superuser, acting_as
 from tests.cluster.tables import FILES, SmallFiles
+from tests.spark.meanwhile import around_rewrites
 from tests.spark.toolbox import Jobs, only, outcomes
 
 if TYPE_CHECKING:
@@ -143,16 +145,17 @@ def test_a_quota_that_is_used_up_while_files_are_written_loses_nothing(
     kind: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    before, write = flat.tree(), Rewriter.write
+    before = flat.tree()
 
-    def full(self: Rewriter, plan: Any) -> Any:
+    @contextmanager
+    def full(_: object) -> Iterator[None]:
         superuser.set_quota(folder, **{kind: superuser.used(folder)[kind == "space"] + 1})
         try:
-            return write(self, plan)
+            yield
         finally:
             superuser.set_quota(folder)
 
-    monkeypatch.setattr(Rewriter, "write", full)
+    around_rewrites(monkeypatch, full)
     unit = only(jobs("compact", "--table", flat.name))["units"][0]
     assert unit["outcome"] == "failed"
     assert "quota" in unit["reason"].lower()

@@ -14,7 +14,6 @@ from spark_jobs.core.arguments import parse
 from spark_jobs.core.wire import Report
 from spark_jobs.shell import job
 from spark_jobs.shell.cluster import Cluster
-from spark_jobs.shell.executor import Executor
 from spark_jobs.shell.fs import HadoopFileSystem
 from spark_jobs.shell.lease import Lease
 from spark_jobs.shell.metastore import Metastore, MetastoreError
@@ -22,14 +21,11 @@ from spark_jobs.shell.returning import Returning
 from spark_jobs.shell.rewrite import Rewriter
 from spark_jobs.shell.swapping import Swapping
 from tests.harness.fixtures import Database
+from tests.spark.meanwhile import Killed, after_moves, full_disk, killed_after_moves
 from tests.spark.toolbox import VERBS, Jobs, data_files, local, many, only, outcomes, rows, tree
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-class Killed(BaseException):
-    """As abrupt as a kill: no handler of the jobs catches it."""
 
 
 @pytest.fixture
@@ -58,43 +54,12 @@ def _ids(spark: SparkSession, table: str) -> set[int]:
     return {row.id for row in spark.table(table).collect()}
 
 
-def _kill_after_renames(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
-    left, move = count, HadoopFileSystem.move
-
-    def moving(self: HadoopFileSystem, source: str, target: str, identity: str) -> None:
-        nonlocal left
-        move(self, source, target, identity)
-        left -= 1
-        if left == 0:
-            raise Killed
-
-    def settle(*_: object) -> None:
-        raise Killed
-
-    monkeypatch.setattr(HadoopFileSystem, "move", moving)
-    monkeypatch.setattr(Executor, "settle", settle)
-
-
-def _fail_bad(monkeypatch: pytest.MonkeyPatch) -> None:
-    write = Rewriter.write
-
-    def failing(self: Rewriter, plan: Any) -> Any:
-        if "k=bad" in plan.target:
-            raise OSError("no space left")
-        return write(self, plan)
-
-    monkeypatch.setattr(Rewriter, "write", failing)
-
-
 def _kill_rollback_in_its_gap(monkeypatch: pytest.MonkeyPatch) -> None:
-    move = HadoopFileSystem.move
-
-    def moving(self: HadoopFileSystem, source: str, target: str, identity: str) -> None:
-        move(self, source, target, identity)
+    def die(_: str, target: str) -> None:
         if "/__undone_" in target:
             raise Killed
 
-    monkeypatch.setattr(HadoopFileSystem, "move", moving)
+    after_moves(monkeypatch, die)
 
 
 def test_an_undo_that_fails_is_never_called_settled(
@@ -155,7 +120,7 @@ def test_rows_added_in_the_middle_of_a_swap_are_kept(
 def test_rows_added_between_a_kill_and_its_retry_are_kept(
     spark: SparkSession, jobs: Jobs, database: Database, flat: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _kill_after_renames(monkeypatch, 2)
+    killed_after_moves(monkeypatch, 2)
     with pytest.raises(Killed):
         jobs("compact", "--table", flat, "--run-id", "r1")
     monkeypatch.undo()
@@ -179,7 +144,7 @@ def test_a_killed_run_can_be_rolled_back(
     renames: int,
 ) -> None:
     originals = data_files(database.path / "flat")
-    _kill_after_renames(monkeypatch, renames)
+    killed_after_moves(monkeypatch, renames)
     with pytest.raises(Killed):
         jobs("compact", "--table", flat, "--run-id", "r1")
     monkeypatch.undo()
@@ -194,7 +159,7 @@ def test_a_retry_leaves_units_alone_that_its_run_has_swapped(
 ) -> None:
     """Small files that came since are for the next run: compacted again, the real originals would be forgotten."""
     originals = tree(database.path / "pair")
-    _fail_bad(monkeypatch)
+    full_disk(monkeypatch, "k=bad")
     assert jobs("compact", "--table", pair, "--run-id", "r1")["outcome"] == "partial"
     monkeypatch.undo()
     many(spark, f"{database.location('pair')}/k=good", "SELECT 900 + id AS id FROM range(6)", 3)
@@ -213,7 +178,7 @@ def test_a_rollback_that_was_killed_is_finished_by_the_retry(
     spark: SparkSession, jobs: Jobs, database: Database, pair: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = rows(spark, pair)
-    _fail_bad(monkeypatch)
+    full_disk(monkeypatch, "k=bad")
     _kill_rollback_in_its_gap(monkeypatch)
     undo = {"arguments": {"on_failure": "undo"}}
     with pytest.raises(Killed):
@@ -237,7 +202,7 @@ def test_on_failure_undo_says_what_it_could_not_put_back(
     def denied(*_: object) -> None:
         raise OSError("denied")
 
-    _fail_bad(monkeypatch)
+    full_disk(monkeypatch, "k=bad")
     monkeypatch.setattr(Returning, "_out", denied)
     report = only(jobs("compact", "--table", pair, request={"arguments": {"on_failure": "undo"}}))
     assert "k=good could not be put back" in report["reason"]

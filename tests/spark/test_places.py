@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from spark_jobs.core.journal import PREPARED
-from spark_jobs.shell.executor import Executor
 from spark_jobs.shell.fs import HadoopFileSystem
 from spark_jobs.shell.journal_store import Journal
-from spark_jobs.shell.rewrite import Rewriter
 from tests.harness.fixtures import Database
+from tests.spark.meanwhile import Killed, after_rewrites, around_moves, full_disk, killed_after_moves
 from tests.spark.toolbox import Jobs, data_files, many, only, outcomes, rows, tree
 
 if TYPE_CHECKING:
@@ -80,23 +82,11 @@ def _flat(spark: SparkSession, database: Database) -> str:
     return f"{database}.flat"
 
 
-def _meanwhile(monkeypatch: pytest.MonkeyPatch, act: Any) -> None:
-    """Somebody else acts right after the rewrite, before the swap."""
-    write = Rewriter.write
-
-    def writing(self: Rewriter, plan: Any) -> Any:
-        written = write(self, plan)
-        act()
-        return written
-
-    monkeypatch.setattr(Rewriter, "write", writing)
-
-
 def test_a_file_added_during_the_compaction_is_carried_along(
     spark: SparkSession, jobs: Jobs, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = _flat(spark, database)
-    _meanwhile(monkeypatch, lambda: many(spark, database.location("flat"), "SELECT 99L AS id", 1))
+    after_rewrites(monkeypatch, lambda _: many(spark, database.location("flat"), "SELECT 99L AS id", 1))
     report = jobs("compact", "--table", table)
     assert (report["outcome"], report["exit_code"], outcomes(report)) == ("done", 0, ["compacted"])
     assert "1 files that were added meanwhile" in only(report)["units"][0]["reason"]
@@ -110,7 +100,7 @@ def test_a_file_replaced_during_the_compaction_calls_it_off(
     spark: SparkSession, jobs: Jobs, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = _flat(spark, database)
-    _meanwhile(monkeypatch, lambda: os.utime(next((database.path / "flat").glob("part-*")), (1, 1)))
+    after_rewrites(monkeypatch, lambda _: os.utime(next((database.path / "flat").glob("part-*")), (1, 1)))
     report = jobs("compact", "--table", table)
     assert (report["outcome"], report["exit_code"], outcomes(report)) == ("nothing", 0, ["changed"])
     assert len(data_files(database.path / "flat")) == 6
@@ -121,16 +111,15 @@ def test_a_swap_that_fails_half_way_is_undone(
 ) -> None:
     table = _flat(spark, database)
     originals = data_files(database.path / "flat")
-    move, count = HadoopFileSystem.move, 0
+    moves = count(1)
 
-    def moving(self: HadoopFileSystem, source: str, target: str, identity: str) -> None:
-        nonlocal count
-        count += 1
-        if count == 2:
+    @contextmanager
+    def around(_: str, __: str) -> Iterator[None]:
+        if next(moves) == 2:
             raise OSError("the file system went away")
-        move(self, source, target, identity)
+        yield
 
-    monkeypatch.setattr(HadoopFileSystem, "move", moving)
+    around_moves(monkeypatch, around)
     report = jobs("compact", "--table", table)
     assert (report["exit_code"], outcomes(report)) == (1, ["failed"])
     assert "the file system went away" in only(report)["units"][0]["reason"]
@@ -145,18 +134,14 @@ def test_a_passed_deadline_defers_every_unit(spark: SparkSession, jobs: Jobs, da
     assert data_files(database.path / "flat") == originals
 
 
-class _Killed(BaseException):
-    """As abrupt as a kill: no handler of the jobs catches it."""
-
-
-@pytest.mark.parametrize("after", ["prepared", "first rename", "both renames"])
+@pytest.mark.parametrize("renames", [0, 1, 2], ids=["prepared", "first rename", "both renames"])
 def test_a_retry_settles_what_a_killed_attempt_left(
-    spark: SparkSession, jobs: Jobs, database: Database, monkeypatch: pytest.MonkeyPatch, after: str
+    spark: SparkSession, jobs: Jobs, database: Database, monkeypatch: pytest.MonkeyPatch, renames: int
 ) -> None:
     table = _flat(spark, database)
     before, originals = rows(spark, table), data_files(database.path / "flat")
-    _kill(monkeypatch, after)
-    with pytest.raises(_Killed):
+    killed_after_moves(monkeypatch, renames)
+    with pytest.raises(Killed):
         jobs("compact", "--table", table, "--run-id", "r1")
     monkeypatch.undo()
 
@@ -168,40 +153,12 @@ def test_a_retry_settles_what_a_killed_attempt_left(
     assert data_files(database.path / "flat") == originals
 
 
-def _kill(monkeypatch: pytest.MonkeyPatch, after: str) -> None:
-    """Dies at the given point, and lets no undo run."""
-    renames = {"prepared": 0, "first rename": 1, "both renames": 2}[after]
-    move = HadoopFileSystem.move
-
-    def moving(self: HadoopFileSystem, source: str, target: str, identity: str) -> None:
-        nonlocal renames
-        if renames == 0:
-            raise _Killed
-        renames -= 1
-        move(self, source, target, identity)
-        if renames == 0 and after != "prepared":
-            raise _Killed
-
-    def settle(*_: object) -> None:
-        raise _Killed
-
-    monkeypatch.setattr(HadoopFileSystem, "move", moving)
-    monkeypatch.setattr(Executor, "settle", settle)
-
-
 def test_a_retry_after_a_partial_failure_continues_the_same_run(
     spark: SparkSession, jobs: Jobs, database: Database, monkeypatch: pytest.MonkeyPatch, scattered: str
 ) -> None:
     """A rollback of the run must find the units of both tries."""
     originals = tree(database.path)
-    write = Rewriter.write
-
-    def failing(self: Rewriter, plan: Any) -> Any:
-        if "k=in" in plan.target:
-            raise OSError("no space left")
-        return write(self, plan)
-
-    monkeypatch.setattr(Rewriter, "write", failing)
+    full_disk(monkeypatch, "k=in")
     first = jobs("compact", "--table", scattered, "--run-id", "r1")
     assert (first["outcome"], first["exit_code"]) == ("partial", 1)
     monkeypatch.undo()
