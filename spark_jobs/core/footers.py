@@ -1,5 +1,5 @@
 """What the footers of a unit's files say, and what a faithful rewrite must keep. Pure; the reading is
-`shell/footers.py`."""
+`shell/files/footers.py`."""
 
 from __future__ import annotations
 

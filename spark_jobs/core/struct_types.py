@@ -1,5 +1,5 @@
 """Spark's types as their JSON has them: the union of many files' columns. Pure; where they come from is
-`shell/footers.py`."""
+`shell/files/footers.py`."""
 
 from __future__ import annotations
 

@@ -9,11 +9,11 @@ from datetime import datetime
 from pyspark.sql import SparkSession
 
 from spark_jobs.shell.clock import SystemClock
-from spark_jobs.shell.footers import FooterReader
-from spark_jobs.shell.fs import HadoopFileSystem
-from spark_jobs.shell.metastore import Metastore
+from spark_jobs.shell.files.footers import FooterReader
+from spark_jobs.shell.files.rewrite import Rewriter
+from spark_jobs.shell.hadoop.fs import HadoopFileSystem
+from spark_jobs.shell.hadoop.metastore import Metastore
 from spark_jobs.shell.ports import Catalog, Clock, FileSystem, Footers, Pools, Rewriting
-from spark_jobs.shell.rewrite import Rewriter
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ from spark_jobs.core.options import Layers, parse_option
 from spark_jobs.core.wire import Report, Request, TableReport
 from spark_jobs.shell.clock import utc_now
 from spark_jobs.shell.cluster import Cluster
-from spark_jobs.shell.lease import Custody
-from spark_jobs.shell.recover import Visit, terms
+from spark_jobs.shell.stages.recover import Visit, terms
+from spark_jobs.shell.state.lease import Custody
 
 log = logging.getLogger("lakekeeper")
 

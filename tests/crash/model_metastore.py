@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.model import DEFAULT_PARTITION, Spec, TableName, Unit
-from spark_jobs.shell.metastore import BACKUP_PROPERTIES, RUN_PROPERTY, SOURCE_PROPERTY, MetastoreError
+from spark_jobs.shell.hadoop.metastore import BACKUP_PROPERTIES, RUN_PROPERTY, SOURCE_PROPERTY, MetastoreError
 from tests.crash.gate import Gate
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _discover(world: World, folder: str, keys: Sequence[str]) -> Iterator[tuple[
 
 
 class ModelMetastore:
-    """One process's client; behaves as `spark_jobs.shell.metastore.Metastore` does."""
+    """One process's client; behaves as `spark_jobs.shell.hadoop.metastore.Metastore` does."""
 
     def __init__(self, world: World, gate: Gate) -> None:
         self._world = world

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from spark_jobs.core.model import TableName
-from spark_jobs.shell.journal_store import Run
-from spark_jobs.shell.runs import all_runs
+from spark_jobs.shell.state.journal_store import Run
+from spark_jobs.shell.state.runs import all_runs
 from tests.crash.canon import canon, live
 from tests.crash.crashes import crash_states
 from tests.crash.figures import Figures

@@ -118,7 +118,7 @@ class Real:
 
     def rows(self) -> list[int]:
         """By a listing and no cache; a directory that is missing holds none."""
-        from spark_jobs.shell.fs import HadoopFileSystem
+        from spark_jobs.shell.hadoop.fs import HadoopFileSystem
 
         if HadoopFileSystem(self.spark).status(f"{self.root}/{TABLE}") is None:
             return []

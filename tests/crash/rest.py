@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from spark_jobs.core.model import TableName
-from spark_jobs.shell.runs import all_runs
+from spark_jobs.shell.state.runs import all_runs
 from tests.crash.process import acting_as
 from tests.crash.world import World
 

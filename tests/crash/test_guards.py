@@ -16,10 +16,10 @@ from spark_jobs.core.errors import Held
 from spark_jobs.core.footers import Footer
 from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.options import Options
-from spark_jobs.shell.backup import project_backup
-from spark_jobs.shell.journal_store import Journal
-from spark_jobs.shell.lease import Custody, Terms
-from spark_jobs.shell.runs import enter
+from spark_jobs.shell.stages.backup import project_backup
+from spark_jobs.shell.state.journal_store import Journal
+from spark_jobs.shell.state.lease import Custody, Terms
+from spark_jobs.shell.state.runs import enter
 from tests.crash import writers
 from tests.crash.gate import Fault, Killed, Point
 from tests.crash.model_spark import ModelFooters

@@ -9,7 +9,7 @@ import pytest
 
 from spark_jobs.core.footers import Footer
 from spark_jobs.core.model import Manifest, name_of
-from spark_jobs.shell.leftovers import forget
+from spark_jobs.shell.swap.leftovers import forget
 from tests.crash import writers
 from tests.crash.gate import Fault, Killed, Point
 from tests.crash.model_spark import ModelFooters, encode_rows

@@ -8,7 +8,7 @@ import pytest
 
 from spark_jobs.core.attributes import Attributes
 from spark_jobs.core.model import TableName, Unit
-from spark_jobs.shell.metastore import MetastoreError
+from spark_jobs.shell.hadoop.metastore import MetastoreError
 from spark_jobs.shell.ports import FileSystemError
 from tests.crash import writers
 from tests.crash.gate import Fault, Killed

@@ -51,7 +51,7 @@ def test_no_rows_have_a_fingerprint_too(spark: SparkSession) -> None:
 
 
 def _fingerprint(spark: SparkSession, query: str):
-    from spark_jobs.shell.hashing import fingerprint
+    from spark_jobs.shell.files.hashing import fingerprint
 
     frame = spark.sql(query)
     return fingerprint(frame, frame.schema, hashed=True)
@@ -61,7 +61,7 @@ def test_a_value_that_was_written_as_another_fails_the_unit(
     spark: SparkSession, jobs: Jobs, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a faulty writer would: the rows and their types are right, and one value is not."""
-    from spark_jobs.shell import rewrite
+    from spark_jobs.shell.files import rewrite
 
     many(spark, database.location("t"), "SELECT id, concat('v', id) AS v FROM range(40)", 4)
     spark.sql(

@@ -39,7 +39,7 @@ FILES = (
         "a partition has the format of its table",
         (
             Edit(
-                f"{_SHELL}/survey.py",
+                f"{_SHELL}/stages/survey.py",
                 'found = eligibility.check_storage(self.storages[unit], f"partition {unit} of {self.facts.name}")',
                 "found = self.facts.storage.format",
             ),
@@ -49,7 +49,7 @@ FILES = (
     Mutation(
         "H13-marks",
         "nobody looks for another table format's folders",
-        (Edit(f"{_SHELL}/survey.py", "    _check_root(cluster, facts)\n", ""),),
+        (Edit(f"{_SHELL}/stages/survey.py", "    _check_root(cluster, facts)\n", ""),),
         (f"{_BACK}::TestLeftAlone::test_another_table_format_under_the_root",),
     ),
     Mutation(
@@ -75,7 +75,7 @@ FILES = (
         "columns by position do not need files of one schema",
         (
             Edit(
-                f"{_SHELL}/inspection.py",
+                f"{_SHELL}/stages/inspection.py",
                 "    if (positional(table.facts) or nameless) and not profile.uniform:\n",
                 f"    {_OFF}\n",
             ),
@@ -99,7 +99,7 @@ FILES = (
         "values go into SQL as they are",
         (
             Edit(
-                f"{_SHELL}/metastore.py",
+                f"{_SHELL}/hadoop/metastore.py",
                 'escaped = text.replace("\\\\", "\\\\\\\\").replace("\'", "\\\\\'")',
                 "escaped = text",
             ),
@@ -109,7 +109,13 @@ FILES = (
     Mutation(
         "H17-decode",
         "a location is read as it is encoded",
-        (Edit(f"{_SHELL}/fs.py", 'return unquote(location).rstrip("/")', 'return location.rstrip("/")'),),
+        (
+            Edit(
+                f"{_SHELL}/hadoop/fs.py",
+                'return unquote(location).rstrip("/")',
+                'return location.rstrip("/")',
+            ),
+        ),
         (f"{_STATEMENTS}::test_a_location_is_decoded_once",),
     ),
     Mutation(
@@ -141,7 +147,7 @@ FILES = (
         "the backup table is made like its source",
         (
             Edit(
-                f"{_SHELL}/metastore.py",
+                f"{_SHELL}/hadoop/metastore.py",
                 'f"CREATE EXTERNAL TABLE {_quoted(backup)} ({columns}){partitioned} {stored}"',
                 'f"CREATE TABLE {_quoted(backup)} LIKE {source.name}"',
             ),
@@ -159,7 +165,7 @@ FILES = (
         "files of no length are read",
         (
             Edit(
-                f"{_SHELL}/inspection.py",
+                f"{_SHELL}/stages/inspection.py",
                 'files = [f"{location}/{f.name}" for f in manifest.data if f.length]',
                 'files = [f"{location}/{f.name}" for f in manifest.data]',
             ),
@@ -175,7 +181,7 @@ FILES = (
     Mutation(
         "H31-overlap",
         "shared directories are compacted",
-        (Edit(f"{_SHELL}/survey.py", "        if unit.key in self.overlaps:\n", f"        {_OFF}\n"),),
+        (Edit(f"{_SHELL}/stages/survey.py", "        if unit.key in self.overlaps:\n", f"        {_OFF}\n"),),
         (f"{_BACK}::TestLeftAlone::test_partitions_that_share_a_directory",),
     ),
     Mutation(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.mutation.mutation import Edit, Mutation
 
-_GROUND = "spark_jobs/shell/ground.py"
+_GROUND = "spark_jobs/shell/stages/ground.py"
 _QUOTA = "spark_jobs/core/quota.py"
 _PLACES = "tests/crash/test_guards_ground.py::TestPlaces"
 _ROOM = "tests/crash/test_guards_ground.py::TestRoom"

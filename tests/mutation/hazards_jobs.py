@@ -21,7 +21,7 @@ JOBS = (
         "the backup table takes the source's properties over",
         (
             Edit(
-                f"{_SHELL}/metastore.py",
+                f"{_SHELL}/hadoop/metastore.py",
                 "properties = {**BACKUP_PROPERTIES, RUN_PROPERTY",
                 "properties = {**source.properties, RUN_PROPERTY",
             ),
@@ -33,7 +33,7 @@ JOBS = (
         "purge is not switched off again before a backup table is dropped",
         (
             Edit(
-                f"{_SHELL}/metastore.py",
+                f"{_SHELL}/hadoop/metastore.py",
                 'f"ALTER TABLE {_quoted(backup)} SET TBLPROPERTIES ({_properties(BACKUP_PROPERTIES)})"',
                 '"SELECT 1"',
             ),
@@ -45,7 +45,7 @@ JOBS = (
         "originals are registered although nobody wants a table of them",
         (
             Edit(
-                f"{_SHELL}/backup.py",
+                f"{_SHELL}/stages/backup.py",
                 "if kept is None and wanted is not None and options.register_backup:",
                 "if kept is None and wanted is not None:",
             ),
@@ -57,7 +57,7 @@ JOBS = (
         "the backup table stands beside its source, whose readers it is not for",
         (
             Edit(
-                f"{_SHELL}/backup.py",
+                f"{_SHELL}/stages/backup.py",
                 "wanted = TableName(options.backup_database or source.database, base)",
                 "wanted = TableName(source.database, base)",
             ),
@@ -71,7 +71,7 @@ JOBS = (
         "the metastore is asked between the two renames",
         (
             Edit(
-                f"{_SHELL}/swapping.py",
+                f"{_SHELL}/swap/swapping.py",
                 "            self._fs.move(places.live, places.old, swap.live_id)\n",
                 "            self._fs.move(places.live, places.old, swap.live_id)\n"
                 '            self._cluster.metastore.tables("sales")\n',
@@ -84,7 +84,7 @@ JOBS = (
         "a lease is taken over from a living owner",
         (
             Edit(
-                f"{_SHELL}/lease.py",
+                f"{_SHELL}/state/lease.py",
                 "        while seen is not None and not seen.file.released:\n",
                 "        while False:\n",
             ),
@@ -96,7 +96,7 @@ JOBS = (
         "a run is taken over without renaming its folder",
         (
             Edit(
-                f"{_SHELL}/runs.py",
+                f"{_SHELL}/state/runs.py",
                 '    folder = f"{parent(run.folder)}/{run.run_id}.{uuid.uuid4().hex[:12]}"\n'
                 "    try:\n        fs.rename(run.folder, folder)\n",
                 "    folder = run.folder\n    try:\n        pass\n",
@@ -109,7 +109,7 @@ JOBS = (
         "who opens a run does not look whether the lease is still his",
         (
             Edit(
-                f"{_SHELL}/runs.py",
+                f"{_SHELL}/state/runs.py",
                 "    custody.check()\n    state = journal_.state()\n",
                 "    state = journal_.state()\n",
             ),
@@ -121,7 +121,7 @@ JOBS = (
         "who enters a run does not look whether the lease is still his",
         (
             Edit(
-                f"{_SHELL}/runs.py",
+                f"{_SHELL}/state/runs.py",
                 "    run.journal.append(journal.ENTERED, verb=verb)\n    custody.check()\n",
                 "    run.journal.append(journal.ENTERED, verb=verb)\n",
             ),
@@ -133,7 +133,7 @@ JOBS = (
         "directories move before the journal says so",
         (
             Edit(
-                f"{_SHELL}/compaction.py",
+                f"{_SHELL}/stages/compaction.py",
                 "            self._run.journal.append(journal.PREPARED, swaps=",
                 "            (",
             ),
@@ -162,7 +162,7 @@ JOBS = (
         "what was written goes live in recovery without another look",
         (
             Edit(
-                f"{_SHELL}/swapping.py",
+                f"{_SHELL}/swap/swapping.py",
                 " and places.complete(source, swap.compacted):\n            self._fs.move(source",
                 ":\n            self._fs.move(source",
             ),
@@ -187,7 +187,7 @@ JOBS = (
         (
             _BELIEVED,
             Edit(
-                f"{_SHELL}/swapping.py",
+                f"{_SHELL}/swap/swapping.py",
                 "return replace(self.settle(swap, str(error)), failed=True)",
                 "return Verdict(journal.DISCARDED, str(error), failed=True)",
             ),
@@ -205,7 +205,7 @@ JOBS = (
         "originals are registered where they are not yet",
         (
             Edit(
-                f"{_SHELL}/backup.py",
+                f"{_SHELL}/stages/backup.py",
                 "run.current().of_kind(journal.COMMITTED)\n",
                 "run.current().of_kind(journal.COMMITTED, journal.PREPARED)\n",
             ),
@@ -217,7 +217,7 @@ JOBS = (
         "the metastore makes a folder again that was taken over",
         (
             Edit(
-                f"{_SHELL}/backup.py",
+                f"{_SHELL}/stages/backup.py",
                 "        if cluster.fs.status(run.folder) is None:\n",
                 f"        {_OFF}\n",
             ),
@@ -243,7 +243,7 @@ JOBS = (
         "what fails again and again in the gap is given up and closed",
         (
             Edit(
-                f"{_SHELL}/executor.py",
+                f"{_SHELL}/swap/executor.py",
                 "                if errors == _ERRORS:\n                    raise\n",
                 "                if errors == _ERRORS:\n"
                 "                    return Verdict(journal.DISCARDED, str(error), failed=True)\n",
@@ -268,7 +268,7 @@ JOBS = (
         "an odd unit stops its table",
         (
             Edit(
-                f"{_SHELL}/compaction.py",
+                f"{_SHELL}/stages/compaction.py",
                 "        except Exception as error:\n            self._discard_tmp(survey)\n",
                 "        except LakekeeperError as error:\n            self._discard_tmp(survey)\n",
             ),

@@ -12,7 +12,7 @@ _FIDELITY = "tests/spark/test_fidelity.py"
 
 def _pinned(key: str, before: str, after: str) -> Edit:
     """Another value of a pinned setting."""
-    return Edit(f"{_SHELL}/sessions.py", f'    "{key}": "{before}",\n', f'    "{key}": "{after}",\n')
+    return Edit(f"{_SHELL}/files/sessions.py", f'    "{key}": "{before}",\n', f'    "{key}": "{after}",\n')
 
 
 SEAM = (
@@ -21,7 +21,7 @@ SEAM = (
         "a rename goes by FileSystem, which moves into an existing directory",
         (
             Edit(
-                f"{_SHELL}/fs.py",
+                f"{_SHELL}/hadoop/fs.py",
                 "self._context(source).rename(self._path(source), self._path(target), self._refuse)",
                 "self._fs(source).rename(self._path(source), self._path(target))",
             ),
@@ -56,7 +56,7 @@ SEAM = (
     Mutation(
         "H14-zone",
         "ORC timestamps are rewritten where clocks move",
-        (Edit(f"{_SHELL}/encoder.py", " if moving else None\n", " if False else None\n"),),
+        (Edit(f"{_SHELL}/files/encoder.py", " if moving else None\n", " if False else None\n"),),
         ("tests/fidelity/test_zones.py::test_files_that_do_not_fit_together_are_refused[Europe/Paris-UTC]",),
         "spark",
     ),
@@ -65,7 +65,7 @@ SEAM = (
         "Spark rewrites ORC timestamps that others wrote, to the microsecond",
         (
             Edit(
-                f"{_SHELL}/encoder.py",
+                f"{_SHELL}/files/encoder.py",
                 "        if changed and not profile.by_spark:\n",
                 "        if False:\n",
             ),
@@ -78,7 +78,7 @@ SEAM = (
         "ORC files whose columns have no names are put together with others",
         (
             Edit(
-                f"{_SHELL}/inspection.py",
+                f"{_SHELL}/stages/inspection.py",
                 "(positional(table.facts) or nameless)",
                 "positional(table.facts)",
             ),
@@ -94,7 +94,7 @@ SEAM = (
         "new files have the modes that the writer gives them",
         (
             Edit(
-                f"{_SHELL}/clothes.py",
+                f"{_SHELL}/stages/clothes.py",
                 "judge(self.fs.give(entry.path, self.file), policy",
                 "judge((), policy",
             ),
@@ -107,12 +107,12 @@ SEAM = (
         "a new directory has the mode that the file system gives it",
         (
             Edit(
-                f"{_SHELL}/clothes.py",
+                f"{_SHELL}/stages/clothes.py",
                 "        warnings += judge(self.fs.give(new, self.folder), policy, self.location)\n",
                 "",
             ),
             Edit(
-                f"{_SHELL}/clothes.py",
+                f"{_SHELL}/stages/clothes.py",
                 "judge(self.fs.give(new, wanted), policy, self.location)",
                 "judge((), policy, self.location)",
             ),
@@ -125,7 +125,7 @@ SEAM = (
         "a value that was written as another is not noticed",
         (
             Edit(
-                f"{_SHELL}/rewrite.py",
+                f"{_SHELL}/files/rewrite.py",
                 "        if _hashed(plan) and seen != written:\n",
                 "        if False:\n",
             ),
@@ -138,7 +138,7 @@ SEAM = (
         "the backup table's keys have the types of the source's",
         (
             Edit(
-                f"{_SHELL}/metastore.py",
+                f"{_SHELL}/hadoop/metastore.py",
                 '", ".join(f"{_name(key)} STRING" for key in source.partition_keys)',
                 '", ".join(f"{_name(k)} {kind}" for k, kind in zip(source.partition_keys, source.partition_types))',
             ),
@@ -151,7 +151,7 @@ SEAM = (
         "a lease is written over another's",
         (
             Edit(
-                f"{_SHELL}/fs.py",
+                f"{_SHELL}/hadoop/fs.py",
                 "EnumSet.of(hadoop.CreateFlag.CREATE)",
                 "EnumSet.of(hadoop.CreateFlag.CREATE, hadoop.CreateFlag.OVERWRITE)",
             ),
@@ -164,7 +164,7 @@ SEAM = (
         "a record brings back the folder of a fenced attempt",
         (
             Edit(
-                f"{_SHELL}/fs.py",
+                f"{_SHELL}/hadoop/fs.py",
                 "self._context(path).create(self._path(path), self._new_file, self._no_options)",
                 "self._fs(path).create(self._path(path), False)",
             ),
@@ -177,7 +177,7 @@ SEAM = (
         "an error of the metastore reads as 'there are no partitions'",
         (
             Edit(
-                f"{_SHELL}/metastore.py",
+                f"{_SHELL}/hadoop/metastore.py",
                 "            found = self._catalog.listPartitions(name.database, name.table, self._none)\n"
                 "            rows = self._json(found)\n",
                 "            try:\n"
@@ -196,7 +196,7 @@ SEAM = (
         (
             _pinned("spark.sql.files.ignoreCorruptFiles", "false", "true"),
             Edit(
-                f"{_SHELL}/rewrite.py",
+                f"{_SHELL}/files/rewrite.py",
                 "        if expected not in (None, seen.rows):\n            raise",
                 "        if False:\n            raise",
             ),
@@ -210,7 +210,7 @@ SEAM = (
         "a file system without identities is taken for a local disk",
         (
             Edit(
-                f"{_SHELL}/fs.py",
+                f"{_SHELL}/hadoop/fs.py",
                 '        if path.startswith("file:"):\n            return _local',
                 "        if True:\n            return _local",
             ),

@@ -11,20 +11,20 @@ _STATEMENTS = "tests/unit/core/test_statements.py"
 _OFF = "if False:"
 _BETWEEN = "test_rows_appended_between_the_renames_stay_in_the_table_that_is_not_rolled_back"
 
-_UNLIKE_MANIFEST = Edit(f"{_SHELL}/retirement.py", "        if changes:\n", f"        {_OFF}\n")
-_UNKNOWN_FILE = Edit(f"{_SHELL}/retirement.py", "        if unknown:\n", f"        {_OFF}\n")
+_UNLIKE_MANIFEST = Edit(f"{_SHELL}/stages/retirement.py", "        if changes:\n", f"        {_OFF}\n")
+_UNKNOWN_FILE = Edit(f"{_SHELL}/stages/retirement.py", "        if unknown:\n", f"        {_OFF}\n")
 _REPLACED = Edit(
-    f"{_SHELL}/swapping.py",
+    f"{_SHELL}/swap/swapping.py",
     'return f"{lost[0].name} was replaced or removed during the swap" if lost else None',
     "return None",
 )
 _LATE_OVERWRITE = Edit(
-    f"{_SHELL}/returning.py",
+    f"{_SHELL}/swap/returning.py",
     "return next((file.name for file in changes.lost if file.is_data), None)",
     "return None",
 )
 _STAGING_AT_WORK = Edit(
-    f"{_SHELL}/directories.py",
+    f"{_SHELL}/swap/directories.py",
     "            if entry.is_dir or is_staging(entry.name):\n",
     f"            {_OFF}\n",
 )
@@ -35,7 +35,7 @@ SWAP = (
         "a run is a table's if the name only begins like it",
         (
             Edit(
-                f"{_SHELL}/journal_store.py",
+                f"{_SHELL}/state/journal_store.py",
                 "        return self.state.table == table or self.state.location == location\n",
                 "        return self.state.table.startswith(table)\n",
             ),
@@ -47,7 +47,7 @@ SWAP = (
         "a backup table is found by the prefix of its name",
         (
             Edit(
-                f"{_SHELL}/metastore.py",
+                f"{_SHELL}/hadoop/metastore.py",
                 "if properties.get(RUN_PROPERTY) == run_id and properties.get(SOURCE_PROPERTY) == source:",
                 "if properties and table.startswith(f\"__bkp_{source.split('.')[1]}\"):",
             ),
@@ -59,7 +59,7 @@ SWAP = (
         "a backup table is dropped whosever it is",
         (
             Edit(
-                f"{_SHELL}/metastore.py",
+                f"{_SHELL}/hadoop/metastore.py",
                 'if not ours or facts.kind != "EXTERNAL":',
                 'if facts.kind != "EXTERNAL":',
             ),
@@ -71,7 +71,7 @@ SWAP = (
         "a cleanup deletes what lies at a journaled path, whatever it is (three layers: identity, manifest, names)",
         (
             Edit(
-                f"{_SHELL}/retirement.py",
+                f"{_SHELL}/stages/retirement.py",
                 "        if fs.identity(old) != swap.live_id:\n",
                 f"        {_OFF}\n",
             ),
@@ -85,7 +85,7 @@ SWAP = (
         "a cleanup deletes originals while the live directory is missing",
         (
             Edit(
-                f"{_SHELL}/retirement.py",
+                f"{_SHELL}/stages/retirement.py",
                 "        if self._cluster.fs.status(swap.live) is None and swap.unit.key in self._locations:\n",
                 f"        {_OFF}\n",
             ),
@@ -97,7 +97,7 @@ SWAP = (
         "a partition that was dropped in the last moment comes back with a rollback",
         (
             Edit(
-                f"{_SHELL}/returning.py",
+                f"{_SHELL}/swap/returning.py",
                 "        if not self._policy.still_registered(places.swap):\n",
                 "        if not self._policy.registered(places.swap):\n",
             ),
@@ -109,7 +109,7 @@ SWAP = (
         "an interrupted run is not seen once the metastore has lost its partition",
         (
             Edit(
-                f"{_SHELL}/journal_store.py",
+                f"{_SHELL}/state/journal_store.py",
                 '        found.homes.update(last.body["homes"])\n',
                 "        found.homes.update([])\n",
             ),
@@ -121,7 +121,7 @@ SWAP = (
         "a directory that a writer of unknown kind made in the gap is merged into the table",
         (
             Edit(
-                f"{_SHELL}/executor.py",
+                f"{_SHELL}/swap/executor.py",
                 '        if self._policy.writers in ("append", "overwrite"):\n',
                 "        if True:\n",
             ),
@@ -131,7 +131,7 @@ SWAP = (
     Mutation(
         "H4-check",
         "nothing is looked at again before the swap (and not after it: the sweep would undo it)",
-        (Edit(f"{_SHELL}/swapping.py", "        if lost:\n", f"        {_OFF}\n"), _REPLACED),
+        (Edit(f"{_SHELL}/swap/swapping.py", "        if lost:\n", f"        {_OFF}\n"), _REPLACED),
         (f"{_GUARDS}::TestWriters::test_rows_replaced_during_the_compaction_call_the_swap_off",),
     ),
     Mutation(
@@ -139,7 +139,7 @@ SWAP = (
         "files that came in the last moment stay with the originals",
         (
             Edit(
-                f"{_SHELL}/swapping.py",
+                f"{_SHELL}/swap/swapping.py",
                 "            carried = carry(self._fs, places.swap.originals, places.old, places.live)\n",
                 "            carried = 0\n",
             ),
@@ -155,7 +155,7 @@ SWAP = (
     Mutation(
         "H5-staging",
         "a writer's staging file in a unit is taken for data",
-        (Edit(f"{_SHELL}/directories.py", "    if is_staging(entry.name):\n", f"    {_OFF}\n"),),
+        (Edit(f"{_SHELL}/swap/directories.py", "    if is_staging(entry.name):\n", f"    {_OFF}\n"),),
         (f"{_GUARDS}::TestWriters::test_staging_in_a_unit_is_left_alone",),
     ),
     Mutation(
@@ -163,7 +163,7 @@ SWAP = (
         "a writer's staging folder above a unit is not looked for",
         (
             Edit(
-                f"{_SHELL}/survey.py",
+                f"{_SHELL}/stages/survey.py",
                 "if is_staging(entry.name) and location != root and entry.mtime >= dead_before:",
                 _OFF,
             ),
@@ -174,9 +174,9 @@ SWAP = (
         "H5-open",
         "nobody asks for open files, neither before the swap nor in the sweep",
         (
-            Edit(f"{_SHELL}/directories.py", "    if opened:\n", f"    {_OFF}\n"),
+            Edit(f"{_SHELL}/swap/directories.py", "    if opened:\n", f"    {_OFF}\n"),
             Edit(
-                f"{_SHELL}/directories.py",
+                f"{_SHELL}/swap/directories.py",
                 "        return opened[0] if opened else None\n",
                 "        return None\n",
             ),
@@ -200,7 +200,7 @@ SWAP = (
         "a rollback leaves rows behind that were added since",
         (
             Edit(
-                f"{_SHELL}/executor.py",
+                f"{_SHELL}/swap/executor.py",
                 "return carry(self._fs, places.swap.compacted, source, places.live)",
                 "return 0",
             ),
@@ -210,7 +210,11 @@ SWAP = (
     Mutation(
         "H6-conflict",
         "what appenders wrote between the renames is left in a folder that nobody reads",
-        (Edit(f"{_SHELL}/executor.py", "found.carried + self._carry_conflicts(places)", "found.carried"),),
+        (
+            Edit(
+                f"{_SHELL}/swap/executor.py", "found.carried + self._carry_conflicts(places)", "found.carried"
+            ),
+        ),
         (f"{_BACK}::TestRollback::{_BETWEEN}",),
     ),
     Mutation(
@@ -218,7 +222,7 @@ SWAP = (
         "a rollback deletes the live directory instead of renaming it aside",
         (
             Edit(
-                f"{_SHELL}/returning.py",
+                f"{_SHELL}/swap/returning.py",
                 "Where.SWAPPED: self._out,",
                 "Where.SWAPPED: lambda places, _: self._fs.delete_tree(places.live),",
             ),
@@ -230,7 +234,7 @@ SWAP = (
         "a rollback brings rows back that were overwritten since (two layers: before, and between the renames)",
         (
             Edit(
-                f"{_SHELL}/returning.py",
+                f"{_SHELL}/swap/returning.py",
                 "lost = [file.name for file in changes.lost if file.is_data]",
                 "lost: list[str] = []",
             ),
@@ -247,13 +251,13 @@ SWAP = (
     Mutation(
         "H6-theirs",
         "tidying up deletes files that the run did not write",
-        (Edit(f"{_SHELL}/leftovers.py", "if known.get(name) == file or is_marker(file):", "if True:"),),
+        (Edit(f"{_SHELL}/swap/leftovers.py", "if known.get(name) == file or is_marker(file):", "if True:"),),
         (f"{_BACK}::TestRollback::test_what_others_put_into_a_folder_of_ours_is_not_deleted",),
     ),
     Mutation(
         "H8",
         "a folder in a unit is read past, before the swap and in the sweep",
-        (Edit(f"{_SHELL}/directories.py", "    if entry.is_dir:\n", f"    {_OFF}\n"), _STAGING_AT_WORK),
+        (Edit(f"{_SHELL}/swap/directories.py", "    if entry.is_dir:\n", f"    {_OFF}\n"), _STAGING_AT_WORK),
         (f"{_GUARDS}::TestWriters::test_folders_in_a_unit_are_refused",),
     ),
     Mutation(

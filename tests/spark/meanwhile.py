@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.shell.executor import Executor
-from spark_jobs.shell.fs import HadoopFileSystem
+from spark_jobs.shell.files.rewrite import Rewriter
+from spark_jobs.shell.hadoop.fs import HadoopFileSystem
 from spark_jobs.shell.ports import Rewrite
-from spark_jobs.shell.rewrite import Rewriter
+from spark_jobs.shell.swap.executor import Executor
 
 Around = AbstractContextManager[object]
 

@@ -14,12 +14,12 @@ from spark_jobs.core.arguments import parse
 from spark_jobs.core.wire import Report
 from spark_jobs.shell import job
 from spark_jobs.shell.cluster import Cluster
-from spark_jobs.shell.fs import HadoopFileSystem
-from spark_jobs.shell.lease import Lease
-from spark_jobs.shell.metastore import Metastore, MetastoreError
-from spark_jobs.shell.returning import Returning
-from spark_jobs.shell.rewrite import Rewriter
-from spark_jobs.shell.swapping import Swapping
+from spark_jobs.shell.files.rewrite import Rewriter
+from spark_jobs.shell.hadoop.fs import HadoopFileSystem
+from spark_jobs.shell.hadoop.metastore import Metastore, MetastoreError
+from spark_jobs.shell.state.lease import Lease
+from spark_jobs.shell.swap.returning import Returning
+from spark_jobs.shell.swap.swapping import Swapping
 from tests.harness.fixtures import Database
 from tests.spark.meanwhile import Killed, after_moves, full_disk, killed_after_moves
 from tests.spark.toolbox import VERBS, Jobs, data_files, local, many, only, outcomes, rows, tree

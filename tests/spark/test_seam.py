@@ -10,8 +10,8 @@ import pytest
 
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.model import TableName
-from spark_jobs.shell.fs import HadoopFileSystem
-from spark_jobs.shell.metastore import Metastore, MetastoreError
+from spark_jobs.shell.hadoop.fs import HadoopFileSystem
+from spark_jobs.shell.hadoop.metastore import Metastore, MetastoreError
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, data_files, local, many, only, outcomes
 
@@ -182,7 +182,7 @@ class OldServer:
 
 
 def test_a_server_that_knows_of_no_quotas_has_none(spark: SparkSession) -> None:
-    from spark_jobs.shell.hdfs_directories import HdfsDirectories
+    from spark_jobs.shell.hadoop.hdfs_directories import HdfsDirectories
 
     path = spark._jvm.org.apache.hadoop.fs.Path("hdfs://old/table")
     assert HdfsDirectories(spark._jvm).quota(OldServer(spark._jvm), path) is None

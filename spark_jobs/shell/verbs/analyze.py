@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from spark_jobs.core.model import TableName
 from spark_jobs.core.wire import TableReport
-from spark_jobs.shell.ground import grounded
-from spark_jobs.shell.inspection import inspected
 from spark_jobs.shell.job import Job
-from spark_jobs.shell.survey import survey, table_report
+from spark_jobs.shell.stages.ground import grounded
+from spark_jobs.shell.stages.inspection import inspected
+from spark_jobs.shell.stages.survey import survey, table_report
 
 LOOKED_AT = ("flagged", "healthy", "skipped")
 

@@ -11,11 +11,11 @@ from spark_jobs.core.retention import Candidate, expired
 from spark_jobs.core.wire import TableReport
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.job import Job
-from spark_jobs.shell.journal_store import Run
-from spark_jobs.shell.leftovers import remove_empty_folders
-from spark_jobs.shell.recover import Visit
-from spark_jobs.shell.retirement import Retirement
-from spark_jobs.shell.runs import enter
+from spark_jobs.shell.stages.recover import Visit
+from spark_jobs.shell.stages.retirement import Retirement
+from spark_jobs.shell.state.journal_store import Run
+from spark_jobs.shell.state.runs import enter
+from spark_jobs.shell.swap.leftovers import remove_empty_folders
 
 
 def cleanup_table(job: Job, name: TableName) -> TableReport:

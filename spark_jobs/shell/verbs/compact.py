@@ -12,18 +12,18 @@ from spark_jobs.core.journal import Swap
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.wire import TableReport, UnitReport
-from spark_jobs.shell.backup import project_backup
-from spark_jobs.shell.compaction import Compaction, Written
-from spark_jobs.shell.ground import grounded
-from spark_jobs.shell.inspection import inspected
 from spark_jobs.shell.job import Job
-from spark_jobs.shell.journal_store import Run, leave
-from spark_jobs.shell.leftovers import remove_empty_folders
-from spark_jobs.shell.outcomes import Outcome, compacted_report
-from spark_jobs.shell.recover import Visit
-from spark_jobs.shell.restoration import Restoration
-from spark_jobs.shell.runs import choose_run_id, enter, homes, newest_generation, next_stamp, open_run
-from spark_jobs.shell.survey import TableSurvey, UnitSurvey, survey, table_report
+from spark_jobs.shell.stages.backup import project_backup
+from spark_jobs.shell.stages.compaction import Compaction, Written
+from spark_jobs.shell.stages.ground import grounded
+from spark_jobs.shell.stages.inspection import inspected
+from spark_jobs.shell.stages.outcomes import Outcome, compacted_report
+from spark_jobs.shell.stages.recover import Visit
+from spark_jobs.shell.stages.restoration import Restoration
+from spark_jobs.shell.stages.survey import TableSurvey, UnitSurvey, survey, table_report
+from spark_jobs.shell.state.journal_store import Run, leave
+from spark_jobs.shell.state.runs import choose_run_id, enter, homes, newest_generation, next_stamp, open_run
+from spark_jobs.shell.swap.leftovers import remove_empty_folders
 from spark_jobs.shell.verbs.analyze import LOOKED_AT
 
 log = logging.getLogger("lakekeeper")

@@ -7,10 +7,10 @@ from spark_jobs.core.commit_log import BrokenLog, Snapshot, Token
 from spark_jobs.core.journal import RunState
 from spark_jobs.core.model import TableName
 from spark_jobs.core.wire import TableReport
-from spark_jobs.shell.commit_log import CommitLog
 from spark_jobs.shell.job import Job
-from spark_jobs.shell.log_runs import log_of
-from spark_jobs.shell.runs import all_runs
+from spark_jobs.shell.state.commit_log import CommitLog
+from spark_jobs.shell.state.log_runs import log_of
+from spark_jobs.shell.state.runs import all_runs
 
 
 def history_table(job: Job, name: TableName) -> TableReport:

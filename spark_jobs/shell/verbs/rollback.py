@@ -9,12 +9,12 @@ from spark_jobs.core import journal
 from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.wire import TableReport, utc
 from spark_jobs.shell.job import Job
-from spark_jobs.shell.journal_store import Run
-from spark_jobs.shell.leftovers import remove_empty_folders
-from spark_jobs.shell.recover import Visit
-from spark_jobs.shell.restoration import Restoration
-from spark_jobs.shell.retirement import Retirement
-from spark_jobs.shell.runs import enter, newest_generation
+from spark_jobs.shell.stages.recover import Visit
+from spark_jobs.shell.stages.restoration import Restoration
+from spark_jobs.shell.stages.retirement import Retirement
+from spark_jobs.shell.state.journal_store import Run
+from spark_jobs.shell.state.runs import enter, newest_generation
+from spark_jobs.shell.swap.leftovers import remove_empty_folders
 
 log = logging.getLogger("lakekeeper")
 

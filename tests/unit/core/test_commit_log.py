@@ -31,8 +31,8 @@ from spark_jobs.core.health import Thresholds, assess, reassess
 from spark_jobs.core.log_change import Change, change_of, changes_of, joined
 from spark_jobs.core.log_merge import MB, plan_merge
 from spark_jobs.core.model import Unit
-from spark_jobs.shell.commit_log import CommitLog
 from spark_jobs.shell.ports import FileSystemError
+from spark_jobs.shell.state.commit_log import CommitLog
 from tests.unit.core.log_world import HOME, NOW, Crash, MemoryFs, failing, files, fine, run_state, swap
 
 ONE = run_state(swap("1", files("a", "b", "_SUCCESS"), files("c")))

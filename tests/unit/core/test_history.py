@@ -22,8 +22,8 @@ from spark_jobs.core.log_change import change_of, schema_hash
 from spark_jobs.core.model import TableName, Unit
 from spark_jobs.core.wire import TableReport
 from spark_jobs.shell.job import Job
-from spark_jobs.shell.journal_store import Journal, Run
-from spark_jobs.shell.log_runs import log_of, log_runs
+from spark_jobs.shell.state.journal_store import Journal, Run
+from spark_jobs.shell.state.log_runs import log_of, log_runs
 from spark_jobs.shell.verbs.history import history_table
 from tests.unit.core.log_world import HOME, NOW, MemoryFs, files, fine, run_state, swap
 

@@ -1,0 +1,274 @@
+"""Compacts the flagged units of one table: write, verify, journal, swap, commit; then the backup table."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from spark_jobs.core import footers, journal, layout
+from spark_jobs.core.eligibility import ORC, PARQUET
+from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged
+from spark_jobs.core.footers import Profile
+from spark_jobs.core.journal import Swap
+from spark_jobs.core.layout import Home
+from spark_jobs.core.model import Manifest
+from spark_jobs.core.writer_options import writer_options
+from spark_jobs.shell.cluster import Cluster
+from spark_jobs.shell.ports import Pool, Rewrite
+from spark_jobs.shell.stages.clothes import Clothes, dress_like
+from spark_jobs.shell.stages.inspection import Inspection, inspect, read_footers
+from spark_jobs.shell.stages.outcomes import Outcome, compacted_report, describe, failed
+from spark_jobs.shell.stages.settle import record
+from spark_jobs.shell.stages.survey import Listing, TableSurvey, UnitSurvey, check_writers
+from spark_jobs.shell.state.journal_store import Run
+from spark_jobs.shell.swap.directories import check_closed, list_unit
+from spark_jobs.shell.swap.executor import Policy, Verdict
+from spark_jobs.shell.swap.leftovers import MARKERS, differences
+from spark_jobs.shell.swap.swapping import Swapping
+
+log = logging.getLogger("lakekeeper")
+
+
+@dataclass(frozen=True)
+class Written:
+    """A unit that is written and verified, and waits for its swap; by an earlier attempt where `profile` is None."""
+
+    survey: UnitSurvey
+    swap: Swap
+    profile: Profile | None = None
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
+
+
+class Compaction:
+    """One home's part of one run."""
+
+    def __init__(
+        self, cluster: Cluster, table: TableSurvey, home: Home, run: Run, stamp: str, policy: Policy
+    ) -> None:
+        self._cluster = cluster
+        self._table = table
+        self._home = home
+        self._run = run
+        self._stamp = stamp
+        self._executor = Swapping(cluster, run, policy)
+        self._made: set[str] = set()
+        self._done = 0
+
+    def run(self, units: Sequence[UnitSurvey], ready: Sequence[Written] = ()) -> list[Outcome]:
+        """Waves of units side by side: one PREPARED and one COMMITTED record serve a whole wave.
+
+        `ready` units were written and verified by an earlier attempt, and are not written again.
+        """
+        wave, total = self._table.options.parallelism * 4, len(units) + len(ready)
+        outcomes = []
+        with self._cluster.pool(self._table.options.parallelism) as pool:
+            outcomes += self._swap_all(pool, ready, total) if ready else []
+            for start in range(0, len(units), wave):
+                outcomes += self._wave(pool, units[start : start + wave], total)
+        return outcomes
+
+    def _wave(self, pool: Pool, units: Sequence[UnitSurvey], total: int) -> list[Outcome]:
+        prepared = list(pool.map(self._guarded_write, units))
+        written = [item for item in prepared if isinstance(item, Written)]
+        outcomes = [item for item in prepared if isinstance(item, Outcome)]
+        self._progress(outcomes, total)
+        if written:
+            self._run.journal.append(journal.PREPARED, swaps=[item.swap.to_json() for item in written])
+            outcomes += self._swap_all(pool, written, total)
+        return outcomes
+
+    def _swap_all(self, pool: Pool, written: Sequence[Written], total: int) -> list[Outcome]:
+        # The folders above the units are shared: one fresh listing of each serves the wave.
+        listing = lru_cache(maxsize=None)(self._cluster.fs.list)
+        swapped = list(pool.map(lambda item: self._guarded_swap(item, listing), written))
+        done = [outcome.record for outcome in swapped if outcome.record]
+        if done:
+            self._run.journal.append(journal.COMMITTED, units=done)
+        self._progress(swapped, total)
+        return swapped
+
+    def _progress(self, outcomes: Sequence[Outcome], total: int) -> None:
+        for outcome in outcomes:
+            self._done += 1
+            log.info("[%d/%d] %s", self._done, total, describe(outcome.report))
+
+    def _guarded_write(self, survey: UnitSurvey) -> Written | Outcome:
+        """A failed unit is tidied up and reported, and never stops the others."""
+        try:
+            return self._write(survey)
+        except Exception as error:
+            self._discard_tmp(survey)
+            return failed(survey, self._cause(survey, error))
+
+    def _cause(self, survey: UnitSurvey, error: Exception) -> Exception:
+        """Files that somebody replaced while they were read make for all kinds of errors; none of them is a failure."""
+        try:
+            now = self._cluster.fs.manifest(survey.unit.location)
+        except OSError:
+            return error
+        lost = differences(survey.manifest, now).lost if survey.manifest else ()
+        return UnitChanged(f"{lost[0].name} was replaced or removed meanwhile ({error})") if lost else error
+
+    def _write(self, survey: UnitSurvey) -> Written:
+        started = time.monotonic()
+        self._check_deadline()
+        before = list_unit(self._cluster.fs, survey.unit.location)
+        self._check_closed(survey.unit.location, before)
+        found = inspect(self._cluster, self._table, survey.unit.location, before)
+        written = self._rewrite(survey, before, found)
+        return replace(written, seconds=time.monotonic() - started)
+
+    def _rewrite(self, survey: UnitSurvey, before: Manifest, found: Inspection) -> Written:
+        new, live = self._run.path(self._new(survey)), survey.unit.location
+        clothes = Clothes.of(self._cluster.fs, live, before)
+        warnings = self._make_way(layout.tmp_folder, live)
+        self._cluster.fs.mkdirs(new)
+        warnings += clothes.dress_folder(new, self._table.options.attributes)
+        plan = self._plan(survey, before, found, new, clothes.file.replication)
+        rewritten = self._cluster.rewriter.write(plan)
+        self._copy_markers(live, before, new)
+        warnings += clothes.dress_files(new, self._table.options.attributes)
+        compacted = list_unit(self._cluster.fs, new)
+        footers.check_written(found.profile, read_footers(self._cluster, self._table, new, compacted))
+        swap = self._prepare(survey, before, compacted, rewritten.rows)
+        said = (*found.profile.warnings, *rewritten.warnings, *warnings)
+        return Written(survey, swap, found.profile, warnings=said)
+
+    def _plan(
+        self, survey: UnitSurvey, before: Manifest, found: Inspection, new: str, replication: int | None
+    ) -> Rewrite:
+        thresholds = self._table.options.thresholds()
+        assert survey.health is not None
+        return Rewrite(
+            files=[f"{survey.unit.location}/{f.name}" for f in before.data if f.length],
+            file_format=self._table.file_format,
+            target=new,
+            target_files=survey.health.target_files,
+            target_bytes=thresholds.target,
+            profile=found.profile,
+            encoding=found.encoding,
+            replication=replication,
+            hashed=self._table.options.verify == "hash",
+            options=writer_options(
+                found.profile,
+                self._table.file_format,
+                self._table.facts.properties,
+                survey.health.target_files,
+            ),
+            sort_columns=self._sort_columns(),
+        )
+
+    def _sort_columns(self) -> list[str]:
+        """Options first, then the DDL's SORTED BY; partition keys are constant within a unit."""
+        facts = self._table.facts
+        keys = {key.lower() for key in facts.partition_keys}
+        columns = self._table.options.sort_columns or facts.sorted_by
+        return [column for column in columns if column.lower() not in keys]
+
+    def _copy_markers(self, live: str, before: Manifest, new: str) -> None:
+        fs = self._cluster.fs
+        for name in (f.name for f in before.files if f.name in MARKERS):
+            fs.create(f"{new}/{name}", fs.read(f"{live}/{name}"))
+
+    def _prepare(self, survey: UnitSurvey, before: Manifest, compacted: Manifest, rows: int) -> Swap:
+        """The intent, with the identities of both directories. All parents are made here, never later."""
+        fs, unit = self._cluster.fs, survey.unit
+        live_id, new_id = fs.identity(unit.location), fs.identity(self._run.path(self._new(survey)))
+        if live_id is None or new_id is None:
+            raise UnitChanged(f"{unit.location} vanished while it was compacted")
+        swap = Swap(
+            spec=unit.spec,
+            live=unit.location,
+            new=self._new(survey),
+            old=self._place(layout.old_folder, survey),
+            aside=self._place(layout.undone_folder, survey),
+            conflict=self._place(layout.conflict_folder, survey),
+            live_id=live_id,
+            new_id=new_id,
+            originals=before,
+            compacted=compacted,
+            rows=rows,
+        )
+        for folder in (layout.old_folder, layout.undone_folder):
+            self._make_way(folder, unit.location)
+        return swap
+
+    def _make_way(self, folder: Callable[[str], str], location: str) -> list[str]:
+        """The folders above a unit's place, each as closed as the one that it stands for: who may not pass there may
+        not pass here. Partitions share them: each is made once. Returns warnings."""
+        top, home = self._run.path(folder(self._stamp)), self._home
+        warnings, parts = [], home.relative(location).split("/")[:-1]
+        for way in ("/".join(parts[:depth]) for depth in range(len(parts) + 1)):
+            target = f"{top}/{way}".rstrip("/")
+            if target in self._made:
+                continue
+            self._cluster.fs.mkdirs(target)
+            if way:
+                policy = self._table.options.attributes
+                warnings += dress_like(self._cluster.fs, f"{home.base}/{way}", target, policy)
+            self._made.add(target)
+        return warnings
+
+    def _new(self, survey: UnitSurvey) -> str:
+        return self._place(layout.tmp_folder, survey)
+
+    def _place(self, folder: Callable[[str], str], survey: UnitSurvey) -> str:
+        return f"{folder(self._stamp)}/{self._home.relative(survey.unit.location)}"
+
+    def _guarded_swap(self, item: Written, listing: Listing) -> Outcome:
+        """Whatever goes wrong, the intent is journaled as settled only after a look at where the directories are."""
+        try:
+            return self._swap(item, listing)
+        except Exception as error:
+            return failed(item.survey, error)
+
+    def _swap(self, item: Written, listing: Listing) -> Outcome:
+        try:
+            verdict = self._executor.swap(item.swap, lambda: self._last_check(item.swap, listing))
+        except (UnitChanged, Deferred, Refusal) as called_off:
+            self._discarded(item.swap, self._executor.settle(item.swap, str(called_off)))
+            raise
+        if verdict.kind == journal.COMMITTED:
+            return _swapped(item, verdict)
+        self._discarded(item.swap, verdict)
+        raise (LakekeeperError if verdict.failed else UnitChanged)(verdict.problem)
+
+    def _discarded(self, swap: Swap, verdict: Verdict) -> None:
+        record(self._run, self._executor, swap, verdict)
+
+    def _check_closed(self, location: str, files: Manifest) -> None:
+        if self._table.file_format not in (ORC, PARQUET):
+            check_closed(self._cluster.fs, location, files)
+
+    def _last_check(self, swap: Swap, listing: Listing) -> None:
+        self._check_deadline()
+        check_writers(listing, swap.live, self._table.facts.storage.location, self._table.dead_before)
+        # A file that was opened again looks as it did until its writer closes it.
+        self._check_closed(swap.live, swap.originals)
+
+    def _check_deadline(self) -> None:
+        deadline = self._table.options.deadline
+        if deadline and self._cluster.now() >= deadline:
+            raise Deferred(f"the deadline {deadline.isoformat()} has passed")
+
+    def _discard_tmp(self, survey: UnitSurvey) -> None:
+        """Deletes what a failed write left; it never was live, lies in our own folder, and so holds nothing else."""
+        path = self._run.path(self._new(survey))
+        try:
+            if self._cluster.fs.status(path) is not None:
+                self._cluster.fs.delete_tree(path)
+        except OSError as error:
+            log.warning("%s is left behind: %s", path, error)
+
+
+def _swapped(item: Written, verdict: Verdict) -> Outcome:
+    body = verdict.body(item.swap)
+    if verdict.problem:
+        return replace(failed(item.survey, UnitChanged(verdict.problem)), record=body)
+    report = compacted_report(item.swap, item.survey.health, item.seconds, verdict.carried)
+    codec = item.profile.codec if item.profile else None
+    return Outcome(report, item.swap, body, codec, item.warnings)

@@ -1,0 +1,178 @@
+"""Cleans a run up: deletes its originals for good, and only them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from spark_jobs.core import journal, layout
+from spark_jobs.core.errors import LakekeeperError, Unsafe
+from spark_jobs.core.journal import Swap, UnitState
+from spark_jobs.core.layout import HOME, is_below
+from spark_jobs.core.model import parent
+from spark_jobs.core.wire import UnitReport
+from spark_jobs.shell.cluster import Cluster
+from spark_jobs.shell.ports import Pool
+from spark_jobs.shell.state.journal_store import Run
+from spark_jobs.shell.swap.directories import list_unit
+from spark_jobs.shell.swap.leftovers import differences, is_marker
+
+log = logging.getLogger("lakekeeper")
+
+
+@dataclass(frozen=True)
+class Retired:
+    """One unit of a cleanup and where its bytes went; `report` is set once its way has ended."""
+
+    state: UnitState
+    report: UnitReport | None = None
+    freed: int = 0
+    trashed: int = 0
+
+
+class Retirement:
+    """Deletes the originals of one run folder."""
+
+    def __init__(self, cluster: Cluster, run: Run, locations: Mapping[str, str], skip_trash: bool) -> None:
+        self._cluster = cluster
+        self._run = run
+        self._locations = locations
+        self._skip_trash = skip_trash
+        self._claimed = layout.claimed_folder(str(int(run.state.started.timestamp())))
+        # Somebody may have pointed a partition at its backup by hand: then the backup is the table.
+        self._inside = [place for place in locations.values() if f"/{HOME}" in place]
+
+    def run(self, units: Sequence[UnitState], parallelism: int, dry_run: bool) -> list[Retired]:
+        """Waves of units side by side: one record before and one after serve a whole wave."""
+        if not dry_run:
+            self._check_trash()
+        done: list[Retired] = []
+        wave = parallelism * 4
+        with self._cluster.pool(parallelism) as pool:
+            for start in range(0, len(units), wave):
+                done += self._wave(pool, units[start : start + wave], dry_run)
+        return done
+
+    def _check_trash(self) -> None:
+        """Known before anything is claimed: a claimed unit that cannot be deleted would be neither here nor there."""
+        if not self._skip_trash and not self._cluster.fs.trash_enabled(self._run.folder):
+            raise LakekeeperError(
+                "the trash is switched off (fs.trash.interval = 0); use --skip-trash to delete for good"
+            )
+
+    def _wave(self, pool: Pool, units: Sequence[UnitState], dry_run: bool) -> list[Retired]:
+        items = list(pool.map(self._step(self._check), map(Retired, units)))
+        if dry_run:
+            return [item if item.report else self._would(item) for item in items]
+        self._journal(journal.CLEANUP_CLAIMED, items)
+        items = list(pool.map(self._step(self._clean), items))
+        cleaned = [item for item in items if item.report and item.report.outcome == "cleaned"]
+        self._journal(journal.CLEANED, [replace(item, report=None) for item in cleaned])
+        for item in items:
+            log.info("%s: %s", item.state.swap.unit, item.report.outcome if item.report else "")
+        return items
+
+    def _step(self, act: Callable[[Retired], Retired]) -> Callable[[Retired], Retired]:
+        """One unit that cannot be cleaned must not stop the others."""
+
+        def guarded(item: Retired) -> Retired:
+            if item.report:
+                return item
+            try:
+                return act(item)
+            except Unsafe as error:
+                return replace(item, report=_report(item.state.swap, "quarantined", str(error)))
+            except (LakekeeperError, OSError) as error:
+                return replace(item, report=_report(item.state.swap, "failed", str(error)))
+
+        return guarded
+
+    def _journal(self, kind: str, items: Sequence[Retired]) -> None:
+        units = [{"unit": item.state.swap.unit.key} for item in items if not item.report]
+        if units:
+            self._run.journal.append(kind, units=units)
+
+    def _would(self, item: Retired) -> Retired:
+        report = _report(item.state.swap, "flagged", "dry run: its originals would be deleted")
+        return replace(item, report=report)
+
+    def _place(self, swap: Swap) -> str:
+        below = swap.old.split("/", 1)[1]
+        return self._run.path(f"{self._claimed}/{below}")
+
+    def _check(self, item: Retired) -> Retired:
+        """The originals may go only if they are exactly what the journal lists and the table does without them."""
+        swap, fs = item.state.swap, self._cluster.fs
+        old = self._run.path(swap.old)
+        if item.state.kind == journal.CLEANUP_CLAIMED and fs.status(old) is None:
+            return item
+        if fs.identity(old) != swap.live_id:
+            raise Unsafe(f"{old} is not the directory that the journal names; nothing was deleted")
+        changes = differences(swap.originals, list_unit(fs, old))
+        if changes:
+            raise Unsafe(f"{old} differs from its manifest ({changes}); nothing was deleted")
+        self._check_unused(swap, old)
+        fs.mkdirs(parent(self._place(swap)))
+        return item
+
+    def _check_unused(self, swap: Swap, old: str) -> None:
+        for place in self._inside:
+            if place == old or is_below(place, old) or is_below(old, place):
+                raise Unsafe(f"the metastore reads {place}, which is this backup; nothing was deleted")
+        if self._cluster.fs.status(swap.live) is None and swap.unit.key in self._locations:
+            raise Unsafe(
+                f"{swap.live} is missing although the metastore has it; its originals in {old} are kept"
+            )
+
+    def _clean(self, item: Retired) -> Retired:
+        """Claims by a rename, then deletes: a crash in between goes on from the claim."""
+        swap, fs = item.state.swap, self._cluster.fs
+        claimed = self._place(swap)
+        if fs.status(self._run.path(swap.old)) is not None:
+            fs.move(self._run.path(swap.old), claimed, swap.live_id)
+        trashed = fs.status(claimed) is not None and self._delete(swap, claimed)
+        report = replace(_report(swap, "cleaned"), files_after=0, bytes_after=0)
+        size = swap.originals.bytes
+        return replace(item, report=report, freed=0 if trashed else size, trashed=size if trashed else 0)
+
+    def _delete(self, swap: Swap, folder: str) -> bool:
+        """True if the folder went to the trash. An earlier, interrupted deletion may have left a part of it."""
+        present = list_unit(self._cluster.fs, folder)
+        known = swap.originals.files
+        unknown = [file.name for file in present.files if file not in known and not is_marker(file)]
+        if unknown:
+            raise Unsafe(f"{folder} holds {unknown[0]}, which its manifest does not list; it was not deleted")
+        try:
+            if self._skip_trash:
+                self._cluster.fs.delete_tree(folder)
+            elif not self._cluster.fs.trash(folder):
+                raise LakekeeperError(f"{folder} could not be moved to the trash")
+        except OSError:
+            if self._cluster.fs.status(folder) is not None:
+                raise
+        return not self._skip_trash
+
+    def release(self, units: Sequence[UnitState]) -> None:
+        """Gives back what a cleanup claimed and did not delete, so that it can still be rolled back."""
+        for state in units:
+            swap, fs = state.swap, self._cluster.fs
+            claimed = self._place(swap)
+            whole = fs.identity(claimed) == swap.live_id and not differences(
+                swap.originals, list_unit(fs, claimed)
+            )
+            if whole:
+                fs.mkdirs(parent(self._run.path(swap.old)))
+                fs.move(claimed, self._run.path(swap.old), swap.live_id)
+            if whole or fs.identity(self._run.path(swap.old)) == swap.live_id:
+                self._run.journal.append(journal.COMMITTED, units=[{"unit": swap.unit.key}])
+
+
+def _report(swap: Swap, outcome: str, reason: str | None = None) -> UnitReport:
+    return UnitReport(
+        swap.unit.to_json(),
+        outcome,
+        reason=reason,
+        files=len(swap.originals.files),
+        bytes=swap.originals.bytes,
+    )

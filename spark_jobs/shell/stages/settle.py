@@ -1,0 +1,132 @@
+"""Recovery: whatever run somebody left unfinished is brought to rest before anything else is done to the table."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from spark_jobs.core import journal
+from spark_jobs.core.errors import LakekeeperError, Unsafe
+from spark_jobs.core.journal import Swap, UnitState
+from spark_jobs.core.layout import is_below
+from spark_jobs.core.model import parent
+from spark_jobs.core.recovery import Where
+from spark_jobs.core.wire import UnitReport
+from spark_jobs.shell.cluster import Cluster
+from spark_jobs.shell.state.journal_store import Run
+from spark_jobs.shell.state.lease import Custody
+from spark_jobs.shell.state.runs import enter, take_over
+from spark_jobs.shell.swap.executor import Executor, Policy, Verdict
+from spark_jobs.shell.swap.returning import Returning
+from spark_jobs.shell.swap.swapping import Swapping
+
+log = logging.getLogger("lakekeeper")
+
+
+@dataclass
+class Settled:
+    """A run at rest: `ready` units are written, verified and still before their swap; `stuck` ones stay open."""
+
+    run: Run
+    ready: list[Swap] = field(default_factory=list)
+    stuck: list[UnitReport] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+class Settlement:
+    """Takes one run folder over and brings every open unit of it to an end, or leaves it alone and says so."""
+
+    def __init__(self, cluster: Cluster, custody: Custody, policy: Policy, verb: str) -> None:
+        self._cluster = cluster
+        self._custody = custody
+        self._policy = policy
+        self._verb = verb
+
+    def run(self, found: Run, resume: bool = False) -> Settled:
+        """`resume` keeps what is ready to be swapped; else it is discarded. The lease must be held."""
+        taken = take_over(self._cluster.fs, found)
+        self._make_folders(taken)
+        settled = Settled(enter(taken, self._custody, self._verb))
+        for unit in settled.run.state.units.values():
+            self._unit(settled, unit, resume)
+        self._clear(settled)
+        return settled
+
+    def _make_folders(self, run: Run) -> None:
+        """Every folder that a rename may need is made here, before the record that a fenced attempt cannot write."""
+        open_units = [unit.swap for unit in run.state.of_kind(*journal.INTENTS)]
+        needed = {parent(run.path(path)) for swap in open_units for path in (swap.aside, swap.old)}
+        for folder in sorted(needed):
+            self._cluster.fs.mkdirs(folder)
+
+    def _unit(self, settled: Settled, unit: UnitState, resume: bool) -> None:
+        if unit.kind not in journal.INTENTS:
+            self._executor(settled.run, unit).tidy(unit.swap)
+            return
+        try:
+            self._open_unit(settled, unit, resume)
+        except (LakekeeperError, OSError) as error:
+            settled.stuck.append(stuck_report(unit.swap, error))
+
+    def _open_unit(self, settled: Settled, unit: UnitState, resume: bool) -> None:
+        executor, swap = self._executor(settled.run, unit), unit.swap
+        where = executor.places(swap).look()
+        if resume and unit.kind == journal.PREPARED and where is Where.BEFORE:
+            settled.ready.append(swap)
+            return
+        verdict = executor.settle(swap)
+        record(settled.run, executor, swap, verdict)
+        settled.notes.append(
+            f"{swap.unit}: run {settled.run.run_id} had stopped {where.value}; {_now(verdict)}"
+        )
+        log.info(settled.notes[-1])
+
+    def _executor(self, run: Run, unit: UnitState) -> Executor:
+        backwards = unit.kind in (journal.ROLLBACK_PREPARED, journal.ROLLED_BACK)
+        return (Returning if backwards else Swapping)(self._cluster, run, self._policy)
+
+    def _clear(self, settled: Settled) -> None:
+        """What was written and never prepared: it never was live, and lies in a folder that is ours alone."""
+        kept = {settled.run.path(unit.swap.new) for unit in settled.run.state.units.values()}
+        for entry in self._cluster.fs.list(settled.run.folder):
+            if entry.is_dir and entry.name.startswith("__compact_tmp_"):
+                self._prune(entry.path, kept)
+
+    def _prune(self, folder: str, kept: set[str]) -> None:
+        if folder in kept:
+            return
+        if not any(is_below(path, folder) for path in kept):
+            self._cluster.fs.delete_tree(folder)
+            return
+        for entry in self._cluster.fs.list(folder):
+            if entry.is_dir:
+                self._prune(entry.path, kept)
+
+
+def record(run: Run, executor: Executor, swap: Swap, verdict: Verdict) -> None:
+    """Journals the verdict, and only then deletes what is of no use any more: a crash in between is tidied up later."""
+    run.journal.append(verdict.kind, units=[verdict.body(swap)])
+    if verdict.kind != journal.COMMITTED or verdict.problem:
+        executor.tidy(swap)
+
+
+def stuck_report(swap: Swap, error: Exception) -> UnitReport:
+    """A line for a unit whose intent stays open: only what nobody can settle by himself needs a person."""
+    outcome = "quarantined" if isinstance(error, Unsafe) else "failed"
+    return UnitReport.of(swap.unit.to_json(), outcome, reason=str(error))
+
+
+def unfinished(runs: Sequence[Run]) -> list[Run]:
+    return [run for run in runs if run.state.unfinished]
+
+
+_NOW = {
+    journal.COMMITTED: "it is compacted",
+    journal.DISCARDED: "it is as it was",
+    journal.ROLLED_BACK: "its originals are back",
+}
+
+
+def _now(verdict: Verdict) -> str:
+    return f"{_NOW[verdict.kind]}{f' ({verdict.problem})' if verdict.problem else ''}"

@@ -1,0 +1,259 @@
+"""Looks at one table: what may be compacted, what needs it, and why not. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from spark_jobs.core import eligibility, journal, selection
+from spark_jobs.core.cache import Cache, CachedUnit, find, usable
+from spark_jobs.core.commit_log import BrokenLog
+from spark_jobs.core.eligibility import Storage, TableFacts
+from spark_jobs.core.errors import LakekeeperError, Refusal
+from spark_jobs.core.health import Health, Thresholds, assess
+from spark_jobs.core.layout import ancestors, is_legacy_leftover, is_staging
+from spark_jobs.core.model import Manifest, TableName, Unit, name_of, parent
+from spark_jobs.core.options import Layers, Options
+from spark_jobs.core.overlap import overlapping
+from spark_jobs.core.wire import TableReport, UnitReport
+from spark_jobs.shell.cluster import Cluster
+from spark_jobs.shell.ports import Status
+from spark_jobs.shell.state.journal_store import Run
+from spark_jobs.shell.state.log_runs import log_of
+from spark_jobs.shell.state.runs import unfinished_runs
+from spark_jobs.shell.swap.directories import list_unit
+
+_LISTING_THREADS = 8
+Listing = Callable[[str], Sequence[Status]]
+
+
+@dataclass(frozen=True)
+class UnitSurvey:
+    """One unit: its files and health, or why it is left alone."""
+
+    unit: Unit
+    manifest: Manifest | None = None
+    health: Health | None = None
+    refusal: Refusal | None = None
+    error: str | None = None
+    interrupted: str | None = None
+    seen: CachedUnit | None = None
+
+    @property
+    def fingerprint(self) -> str | None:
+        if self.manifest is not None:
+            return self.manifest.fingerprint()
+        return self.seen.fingerprint if self.seen else None
+
+    @property
+    def flagged(self) -> bool:
+        """An interrupted unit is flagged too: the compaction that takes it up settles it first."""
+        small = self.health is not None and self.health.needs_compaction
+        return bool(self.interrupted) or (small and self.refusal is None)
+
+
+@dataclass(frozen=True)
+class TableSurvey:
+    """One table: its facts, its options and its units."""
+
+    facts: TableFacts
+    options: Options
+    file_format: str
+    units: list[UnitSurvey]
+    gone: list[selection.PartitionSpec] = field(default_factory=list)
+    dead_before: int = 0
+    warnings: list[str] = field(default_factory=list)
+
+    def seen(self) -> list[CachedUnit]:
+        """What this look found out that a later one may rely on."""
+        return [unit.seen for unit in self.units if unit.seen is not None]
+
+
+def survey(
+    cluster: Cluster,
+    name: TableName,
+    layers: Layers,
+    wanted: Sequence[Mapping[str, str | None]] | None = None,
+) -> TableSurvey:
+    """All units of the table that the options or `wanted` select; raises Refusal for the table as a whole."""
+    facts = cluster.metastore.table(name)
+    options = layers.resolve(str(name), facts.properties)
+    file_format = eligibility.check_table(facts, options.bucketing, options.enabled)
+    _check_root(cluster, facts)
+    places = cluster.metastore.units(facts)
+    chosen, gone = _choose(cluster, facts, options, [unit for unit, _ in places], wanted)
+    overlaps = overlapping([unit for unit, _ in places], facts)
+    # Ancestors are shared by thousands of partitions: one listing of each will do for a look.
+    listing = lru_cache(maxsize=None)(cluster.fs.list)
+    dead_before = int((cluster.now() - options.staging_ttl).timestamp() * 1000)
+    known = {} if options.full_scan else _known(cluster, facts)
+    look = _Look(cluster, facts, options.thresholds(), overlaps, dict(places), listing, dead_before, known)
+    with cluster.pool(_LISTING_THREADS) as pool:
+        units = list(pool.map(look.at, chosen))
+    if not facts.partition_keys and units and units[0].refusal is not None:
+        raise units[0].refusal
+    left = unfinished_runs(cluster.fs, facts, chosen)
+    units = [replace(unit, interrupted=_interrupted(left, unit.unit)) for unit in units]
+    return TableSurvey(
+        facts, options, file_format, units, gone, dead_before, [_unfinished(run) for run in left]
+    )
+
+
+def _known(cluster: Cluster, facts: TableFacts) -> Cache:
+    """The figures of earlier looks; without them everything is listed, and nothing else changes."""
+    try:
+        return log_of(cluster.fs, facts, cluster.now).survey() if facts.partition_keys else {}
+    except (BrokenLog, OSError):
+        return {}
+
+
+def _check_root(cluster: Cluster, facts: TableFacts) -> None:
+    try:
+        names = [status.name for status in cluster.fs.list(facts.storage.location)]
+    except FileNotFoundError:
+        return
+    eligibility.check_marks(names, facts.storage.location)
+
+
+def _choose(
+    cluster: Cluster,
+    facts: TableFacts,
+    options: Options,
+    units: list[Unit],
+    wanted: Sequence[Mapping[str, str | None]] | None,
+) -> tuple[list[Unit], list[selection.PartitionSpec]]:
+    if wanted is not None:
+        return selection.pick(units, wanted, facts.partition_keys)
+    if options.partitions is not None:
+        selection.check_keys(options.partitions, facts.partition_keys, facts.name)
+        return selection.select(units, options.partitions, facts.name), []
+    if options.where is not None:
+        return cluster.metastore.matching(facts, units, options.where), []
+    return units, []
+
+
+@dataclass(frozen=True)
+class _Look:
+    """How to look at one unit of this table."""
+
+    cluster: Cluster
+    facts: TableFacts
+    thresholds: Thresholds
+    overlaps: Mapping[str, str]
+    storages: Mapping[Unit, Storage]
+    listing: Listing
+    dead_before: int
+    known: Cache = field(default_factory=dict)
+
+    def at(self, unit: Unit) -> UnitSurvey:
+        """Never raises: one odd unit must not stop the others."""
+        try:
+            self._check(unit)
+            mtime = self._mtime(unit)
+            cached = find(self.known, unit, mtime) if mtime is not None else None
+            if cached is not None and not cached.health(self.thresholds).needs_compaction:
+                return UnitSurvey(unit, health=cached.health(self.thresholds), seen=cached)
+            manifest = list_unit(self.cluster.fs, unit.location)
+            check_writers(self.listing, unit.location, self.facts.storage.location, self.dead_before)
+        except FileNotFoundError:
+            return UnitSurvey(unit, Manifest(()), assess(Manifest(()), self.thresholds))
+        except Refusal as refusal:
+            return UnitSurvey(unit, refusal=refusal)
+        except (OSError, LakekeeperError) as error:
+            return UnitSurvey(unit, error=str(error))
+        health = assess(manifest, self.thresholds)
+        return UnitSurvey(unit, manifest, health, seen=self._seen(unit, mtime, health, manifest))
+
+    def _mtime(self, unit: Unit) -> int | None:
+        """When the directory changed last, by its parent's listing: one call for thousands of partitions."""
+        if not self.facts.partition_keys:
+            return None
+        place = parent(unit.location)
+        try:
+            return next((s.mtime for s in self.listing(place) if s.path == unit.location), None)
+        except FileNotFoundError:
+            return None
+
+    def _seen(self, unit: Unit, mtime: int | None, health: Health, manifest: Manifest) -> CachedUnit | None:
+        """What is worth remembering. A file that is open for writing shows no length until it is flushed, or its first
+        block is full."""
+        if mtime is None:
+            return None
+        closed = all(file.length for file in manifest.data)
+        now = int(self.cluster.now().timestamp() * 1000)
+        seen = CachedUnit.of(unit, mtime, now, closed, health, manifest)
+        return seen if usable(seen, mtime) else None
+
+    def _check(self, unit: Unit) -> None:
+        eligibility.check_place(unit.location)
+        found = eligibility.check_storage(self.storages[unit], f"partition {unit} of {self.facts.name}")
+        if found != self.facts.storage.format:
+            raise Refusal(
+                "SERDE", f"partition {unit} is stored as {found}, its table as {self.facts.storage.format}"
+            )
+        eligibility.check_lines(self.facts, self.storages[unit], f"partition {unit} of {self.facts.name}")
+        if unit.key in self.overlaps:
+            raise Refusal("LOCATION_OVERLAP", f"{unit.location} overlaps {self.overlaps[unit.key]}")
+
+
+def check_writers(listing: Listing, location: str, root: str, dead_before: int) -> None:
+    """Raises Refusal where a writer stages, or another tool left something, between the unit and the table's root.
+
+    Staging untouched since `dead_before` (ms since the epoch) belongs to a writer that is dead. Beside a table without
+    partitions lie other people's folders: a writer's staging there is none of ours.
+    """
+    for folder in ancestors(location, root):
+        for entry in listing(folder):
+            if is_staging(entry.name) and location != root and entry.mtime >= dead_before:
+                raise Refusal("ACTIVE_WRITER", f"{entry.path} belongs to a writer that has not finished")
+            if is_legacy_leftover(entry.name) and entry.name.startswith(name_of(location) + "__"):
+                raise Refusal(
+                    "LEGACY_LEFTOVER", f"{entry.path} was left by another tool; settle it by hand first"
+                )
+
+
+def _unfinished(run: Run) -> str:
+    return (
+        f"run {run.run_id} has not ended: it is at work right now, or was interrupted; then the next compaction,"
+        " rollback or cleanup of this table settles it"
+    )
+
+
+def _interrupted(runs: Sequence[Run], unit: Unit) -> str | None:
+    """Why a unit that looks healthy, or is missing, is not: a run holds its originals, or is about to."""
+    for run in runs:
+        state = run.state.units.get(unit.key)
+        if state is not None and state.kind in journal.INTENTS:
+            return f"run {run.run_id} was interrupted while it worked here; the next compaction settles it"
+    return None
+
+
+def unit_report(found: UnitSurvey) -> UnitReport:
+    """What an analysis says of a unit."""
+    unit = found.unit.to_json()
+    if found.refusal is not None:
+        return UnitReport.of(
+            unit, "skipped", found.health, code=found.refusal.code, reason=found.refusal.reason
+        )
+    if found.interrupted is not None:
+        return UnitReport.of(unit, "flagged", found.health, reason=found.interrupted)
+    if found.health is None:
+        return UnitReport.of(unit, "failed", reason=found.error)
+    outcome = "flagged" if found.flagged else "healthy"
+    return UnitReport.of(unit, outcome, found.health, fingerprint=found.fingerprint)
+
+
+def table_report(found: TableSurvey) -> TableReport:
+    """The table's part of a report, with a line for each unit that was looked at."""
+    gone = [
+        UnitReport.of(spec, "skipped", reason="the partition is gone since the analysis")
+        for spec in found.gone
+    ]
+    return TableReport(
+        table=found.facts.name,
+        format=found.file_format,
+        location=found.facts.storage.location,
+        units=[*(unit_report(unit) for unit in found.units), *gone],
+        warnings=list(found.warnings),
+    )

@@ -1,0 +1,117 @@
+"""A table's runs over all its homes: finding them, opening one, taking one over."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from spark_jobs.core import journal, layout
+from spark_jobs.core.eligibility import TableFacts
+from spark_jobs.core.layout import Home
+from spark_jobs.core.model import Unit, parent
+from spark_jobs.shell.ports import FileSystem
+from spark_jobs.shell.state.journal_store import Journal, Run, next_run_id, runs_in, unfinished_in
+from spark_jobs.shell.state.lease import Custody
+
+
+def homes(facts: TableFacts, units: Iterable[Unit]) -> list[Home]:
+    """The table's own home first, then those of partitions that lie outside its root."""
+    root = facts.storage.location
+    found = [
+        Home.of_table(root, bool(facts.partition_keys)),
+        *(Home.of(root, unit.location) for unit in units),
+    ]
+    return list(dict.fromkeys(found))
+
+
+def all_runs(fs: FileSystem, facts: TableFacts, units: Iterable[Unit]) -> list[Run]:
+    """Every run of the table, oldest first; homes of partitions dropped since are found through the journals."""
+    paths = [home.path for home in homes(facts, units)]
+    found: dict[str, Run] = {}
+    while paths:
+        path = paths.pop()
+        for run in runs_in(fs, path, facts.name, facts.storage.location):
+            if run.folder not in found:
+                found[run.folder] = run
+                paths.extend(home for home in run.state.homes if home != path)
+    return sorted(found.values(), key=lambda run: run.state.started)
+
+
+def unfinished_runs(fs: FileSystem, facts: TableFacts, units: Iterable[Unit]) -> list[Run]:
+    """The table's runs that somebody is at work in, or has left half-way: in the homes of these units, and in those
+    that a journal names: the metastore may lose a partition while its directory is between two renames."""
+    paths = sorted({home.path for home in homes(facts, units)})
+    found: list[Run] = []
+    for path in paths:
+        here = unfinished_in(fs, path, facts.name, facts.storage.location)
+        found += here.runs
+        paths += sorted(here.homes - set(paths))
+    return sorted(found, key=lambda run: run.state.started)
+
+
+def choose_run_id(asked: str, existing: Sequence[Run]) -> tuple[str, list[Run]]:
+    """The run to work in, and its folders where it stands already.
+
+    A run that ended well is never touched again: asked for once more, it opens a new generation. One that did
+    not is resumed, so that a retried task continues its own run and a rollback finds all of it under one id.
+    """
+    newest = newest_generation(asked, existing)
+    same = [run for run in existing if run.run_id == newest]
+    if any(run.state.outcome not in ("done", "nothing") for run in same):
+        return newest, same
+    return next_run_id(asked, existing), []
+
+
+def newest_generation(asked: str, existing: Sequence[Run]) -> str:
+    """`asked` itself, or the newest of its generations (`asked-g2`, ...); `existing` are sorted oldest first."""
+    ours = [run.run_id for run in existing if re.fullmatch(rf"{re.escape(asked)}(-g\d+)?", run.run_id)]
+    return ours[-1] if ours else asked
+
+
+def take_over(fs: FileSystem, run: Run) -> Run:
+    """The same run under a folder name of this attempt's own. This fences every earlier attempt off:
+
+    whatever it still tries to rename or to journal is not there any more, in either half of a swap.
+    """
+    folder = f"{parent(run.folder)}/{run.run_id}.{uuid.uuid4().hex[:12]}"
+    try:
+        fs.rename(run.folder, folder)
+    except OSError:
+        if fs.status(folder) is None:
+            raise
+    journal_ = Journal(fs, folder)
+    return Run(run.run_id, folder, journal_, journal_.state() or run.state)
+
+
+def enter(run: Run, custody: Custody, verb: str) -> Run:
+    """Announces work in a run, and only then looks at the lease again: whoever took it over before that is seen here,
+    and whoever takes it over later sees the announcement and fences this attempt off."""
+    custody.require(parent(run.folder))
+    run.journal.append(journal.ENTERED, verb=verb)
+    custody.check()
+    return replace(run, state=run.current())
+
+
+def open_run(
+    fs: FileSystem, home: Home, run_id: str, facts: TableFacts, homes_: Iterable[Home], custody: Custody
+) -> Run:
+    """A new run's folder in a home; its journal says whose run this is, and where its other parts lie."""
+    folder = home.run_folder(run_id, uuid.uuid4().hex[:12])
+    journal_ = Journal(fs, folder)
+    journal_.open()
+    paths = [other.path for other in homes_]
+    journal_.append(
+        journal.RUN, table=facts.name, location=facts.storage.location, homes=paths, user=fs.user()
+    )
+    custody.check()
+    state = journal_.state()
+    assert state is not None
+    return Run(run_id, folder, journal_, state)
+
+
+def next_stamp(fs: FileSystem, runs: Iterable[Run], now: int) -> str:
+    """Seconds since the epoch, later than any stamp in the run's folders: no folder name is ever used twice."""
+    used = [layout.stamp_of(entry.name) for run in runs for entry in fs.list(run.folder)]
+    return str(max([now, *(number + 1 for number in used)]))

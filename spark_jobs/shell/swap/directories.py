@@ -1,0 +1,98 @@
+"""The places of one unit's swap: where its directories are now, and what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spark_jobs.core.errors import Refusal, Unsafe
+from spark_jobs.core.journal import Swap
+from spark_jobs.core.layout import is_staging
+from spark_jobs.core.model import Manifest
+from spark_jobs.core.recovery import Where, locate
+from spark_jobs.shell.ports import FileSystem, Status
+from spark_jobs.shell.swap.leftovers import MARKERS, differences
+
+
+class Directories:
+    """The absolute paths of a swap, below the run folder as it is named now."""
+
+    def __init__(self, fs: FileSystem, folder: str, swap: Swap) -> None:
+        self._fs = fs
+        self.swap = swap
+        self.live = swap.live
+        self.old = f"{folder}/{swap.old}"
+        self.new = f"{folder}/{swap.new}"
+        self.aside = f"{folder}/{swap.aside}"
+        self.conflict = f"{folder}/{swap.conflict}"
+
+    def look(self) -> Where:
+        """The rewritten directory may be in either of its two places; something else at `new` was put there by late
+        tasks of our own write, and never was live."""
+        swap, identity = self.swap, self._fs.identity
+        live, old, new, aside = (identity(path) for path in (self.live, self.old, self.new, self.aside))
+        third = swap.new_id if swap.new_id in (new, aside) else aside
+        return locate(live, old, third, swap.live_id, swap.new_id)
+
+    def rewritten(self) -> str:
+        """Where the rewritten directory is while it is not live."""
+        return self.aside if self._fs.identity(self.aside) == self.swap.new_id else self.new
+
+    def complete(self, folder: str, expected: Manifest) -> bool:
+        """Does a directory hold everything that it should, unchanged? More may have come."""
+        return not differences(expected, self._fs.manifest(folder)).lost
+
+    def at_work(self, folder: str, known: Manifest) -> str | None:
+        """What a writer has under its hands in a directory right now; None where all is quiet.
+
+        HDFS is asked about each file that `known` does not list: one call each, and there may be 65,000 in it.
+        """
+        entries = self._fs.list(folder)
+        for entry in entries:
+            if entry.is_dir or is_staging(entry.name):
+                return entry.name
+        closed = {file for file in known.files if file.length}
+        opened = self._fs.open_files(folder, [e.name for e in entries if e.entry() not in closed])
+        return opened[0] if opened else None
+
+    def explain(self, where: Where) -> Unsafe:
+        """The error for a state that only a person can settle."""
+        return Unsafe(
+            f"{self.live} is {where.value}; nothing was changed. Look at it, {self.old}, {self.new} and {self.aside}"
+        )
+
+
+def list_unit(fs: FileSystem, location: str) -> Manifest:
+    """The files of a unit; raises Refusal for anything that is not a plain directory of closed files."""
+    entries = fs.list(location)
+    for entry in entries:
+        _check_entry(entry, location)
+    # A file with a footer has been closed; one that is empty may be open still.
+    _refuse_open(fs, location, _suspects(entries))
+    return Manifest.of(entry.entry() for entry in entries)
+
+
+def check_closed(fs: FileSystem, location: str, files: Manifest) -> None:
+    """Raises Refusal where one of the files is still written, for formats whose files have no footer.
+
+    A writer that flushes shows a length, and what there is of it reads like a whole file.
+    """
+    _refuse_open(fs, location, [file.name for file in files.data])
+
+
+def _refuse_open(fs: FileSystem, location: str, names: Sequence[str]) -> None:
+    opened = fs.open_files(location, names)
+    if opened:
+        raise Refusal("ACTIVE_WRITER", f"{location}/{opened[0]} is being written right now")
+
+
+def _check_entry(entry: Status, location: str) -> None:
+    if is_staging(entry.name):
+        raise Refusal("ACTIVE_WRITER", f"{entry.path} belongs to a writer that has not finished")
+    if entry.is_dir:
+        raise Refusal(
+            "SUBDIRECTORIES", f"{location} holds the folder {entry.name}; its rows would be lost or misread"
+        )
+
+
+def _suspects(entries: Sequence[Status]) -> list[str]:
+    return [entry.name for entry in entries if not entry.length and entry.name not in MARKERS]

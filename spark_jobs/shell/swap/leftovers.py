@@ -1,0 +1,90 @@
+"""Clearing a directory that we wrote, and that may have been live: what others put there is never deleted."""
+
+from __future__ import annotations
+
+import uuid
+
+from spark_jobs.core import layout
+from spark_jobs.core.errors import Unsafe
+from spark_jobs.core.model import FileEntry, Manifest, ManifestDiff
+from spark_jobs.shell.ports import FileSystem
+from spark_jobs.shell.state.journal_store import Run
+
+#: Markers without content; the ones beside the originals hold for the directory.
+MARKERS = ("_SUCCESS",)
+
+
+def differences(before: Manifest, now: Manifest) -> ManifestDiff:
+    """What changed in a directory, empty markers aside: they carry no rows, and writers leave them as they please."""
+    changes = before.diff(now)
+    return ManifestDiff(
+        added=tuple(f for f in changes.added if not is_marker(f)),
+        lost=tuple(f for f in changes.lost if not is_marker(f)),
+    )
+
+
+def is_marker(file: FileEntry) -> bool:
+    return file.name in MARKERS and file.length == 0
+
+
+def carry(fs: FileSystem, ours: Manifest, folder: str, live: str) -> int:
+    """Moves every file that `ours` does not list into the live directory, under a name that is free there.
+
+    Returns how many of them are data. Raises Unsafe where one of ours was changed: whose rows it holds nobody can tell.
+    """
+    try:
+        here = fs.manifest(folder)
+    except FileNotFoundError:
+        return 0
+    changes = differences(ours, here)
+    names = {file.name for file in here.files}
+    changed = [file.name for file in changes.lost if file.is_data and file.name in names]
+    if changed:
+        raise Unsafe(f"{folder}/{changed[0]} was changed by somebody and is kept; {live} has the originals")
+    for file in changes.added:
+        fs.rename(f"{folder}/{file.name}", f"{live}/{layout.fresh_name(file.name, uuid.uuid4().hex[:8])}")
+    return sum(file.is_data for file in changes.added)
+
+
+def carry_conflicts(fs: FileSystem, folder: str, live: str) -> int:
+    """Moves the files of every directory that was found in the live one's place into the live one."""
+    try:
+        found = [entry.path for entry in fs.list(folder) if entry.is_dir]
+    except FileNotFoundError:
+        return 0
+    carried = 0
+    for path in found:
+        carried += carry(fs, Manifest(()), path, live)
+        forget(fs, Manifest(()), path)
+    return carried
+
+
+def forget(fs: FileSystem, ours: Manifest, folder: str) -> bool:
+    """Deletes our files, each by its journaled name and only if it is unchanged, then the empty folder.
+
+    Returns False where something else is left, which then stays.
+    """
+    try:
+        here = {file.name: file for file in fs.manifest(folder).files}
+    except FileNotFoundError:
+        return True
+    known = {file.name: file for file in ours.files}
+    for name, file in here.items():
+        if known.get(name) == file or is_marker(file):
+            fs.delete_file(f"{folder}/{name}")
+    return fs.delete_empty(folder)
+
+
+def remove_empty_folders(fs: FileSystem, run: Run) -> None:
+    """Removes a run's working folders as far as they are empty; never a file, and never its journal."""
+    for entry in fs.list(run.folder):
+        if entry.is_dir and entry.name.startswith("__"):
+            _remove_empty(fs, entry.path)
+
+
+def _remove_empty(fs: FileSystem, folder: str) -> None:
+    for entry in fs.list(folder):
+        if entry.is_dir:
+            _remove_empty(fs, entry.path)
+    if not fs.list(folder):
+        fs.delete_empty(folder)

@@ -1,0 +1,115 @@
+"""The swap of one unit: originals out, rewritten directory in. Nothing happens between the two renames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from spark_jobs.core import journal
+from spark_jobs.core.errors import Held, UnitChanged
+from spark_jobs.core.journal import Swap
+from spark_jobs.core.recovery import Where
+from spark_jobs.shell.swap.directories import Directories, list_unit
+from spark_jobs.shell.swap.executor import Action, Executor, Verdict
+from spark_jobs.shell.swap.leftovers import carry, differences
+
+
+class Swapping(Executor):
+    """Swaps units, and settles swaps that stopped half-way."""
+
+    def swap(self, swap: Swap, last_check: Callable[[], None]) -> Verdict:
+        """live -> old, new -> live. `last_check` raises to call the swap off while nothing has moved yet.
+
+        Raises what `last_check` raises, UnitChanged, and all that `settle` does.
+        """
+        places = self.places(swap)
+        last_check()
+        self._check_unchanged(places)
+        try:
+            self._fs.move(places.live, places.old, swap.live_id)
+            self._fs.move(places.new, places.live, swap.new_id)
+        except FileExistsError:
+            # A writer was quicker than the second rename: no failure, and `lakekeeper.writers` says how to go on.
+            return self.settle(swap)
+        except OSError as error:
+            return replace(self.settle(swap, str(error)), failed=True)
+        return self.settle(swap)
+
+    def _check_unchanged(self, places: Directories) -> None:
+        """Commit only against the state that was planned on. Added files are no obstacle: they are carried along."""
+        swap = places.swap
+        for path, identity in ((places.live, swap.live_id), (places.new, swap.new_id)):
+            if self._fs.identity(path) != identity:
+                raise UnitChanged(f"{path} is not the directory that was read")
+        lost = differences(swap.originals, list_unit(self._fs, places.live)).lost
+        if lost:
+            raise UnitChanged(
+                f"{places.live} changed while it was compacted: {lost[0].name} is another file now"
+            )
+        if swap.compacted.diff(list_unit(self._fs, places.new)):
+            raise UnitChanged(f"{places.new} is not what was written and verified")
+
+    def _actions(self) -> Mapping[Where, Action]:
+        return {
+            Where.BEFORE: self._discard,
+            Where.RESTORED: self._discard,
+            Where.OVERWRITTEN: self._gone,
+            Where.DROPPED: self._gone,
+            Where.GAP: self._in_the_gap,
+            Where.SWAPPED: self._sweep,
+            Where.NEW_LOST: self._without_new,
+            Where.RECREATED: self._recreated,
+            Where.OVERTAKEN: self._recreated,
+            Where.BOTH_ASIDE: self._put_back,
+            Where.TAKEN: self._aside,
+            Where.TAKEN_GAP: self._old_back,
+            Where.DISPLACED: self._put_back,
+            Where.SUPERSEDED: self._superseded,
+        }
+
+    def _discard(self, places: Directories, problem: str | None) -> Verdict:
+        """The originals are live for certain. What was added while the rewritten directory was live goes to them."""
+        carried = self._carry(places, places.rewritten())
+        return Verdict(journal.DISCARDED, problem or "the swap was interrupted", carried)
+
+    def _gone(self, places: Directories, problem: str | None) -> Verdict:
+        return Verdict(journal.DISCARDED, problem or f"{places.live} was replaced or dropped by somebody")
+
+    def _in_the_gap(self, places: Directories, problem: str | None) -> None:
+        """Forward, if what was verified still is what it was and the table still wants it there; else back."""
+        swap, source = places.swap, places.rewritten()
+        if not problem and self._policy.still_registered(swap) and places.complete(source, swap.compacted):
+            self._fs.move(source, places.live, swap.new_id)
+        else:
+            self._fs.move(places.old, places.live, swap.live_id)
+
+    def _without_new(self, places: Directories, _: str | None) -> Verdict | str:
+        if not self._policy.still_registered(places.swap):
+            return self._theirs(places)
+        self._fs.move(places.old, places.live, places.swap.live_id)
+        return f"what was written for {places.live} is gone"
+
+    def _sweep(self, places: Directories, _: str | None) -> Verdict | str:
+        """A writer that got in before the first rename shows in `old`. Files that it has closed are carried into the
+        table; one that replaced files, or is still at work, gets its directory back at once."""
+        busy = places.at_work(places.old, places.swap.originals)
+        reason = f"a writer is at work in {busy}" if busy else self._replaced(places)
+        if reason is None:
+            carried = carry(self._fs, places.swap.originals, places.old, places.live)
+            return Verdict(journal.COMMITTED, carried=carried)
+        return self._revert(places, reason)
+
+    def _replaced(self, places: Directories) -> str | None:
+        lost = differences(places.swap.originals, self._fs.manifest(places.old)).lost
+        return f"{lost[0].name} was replaced or removed during the swap" if lost else None
+
+    def _revert(self, places: Directories, reason: str) -> Verdict | str:
+        """Back at once, unless somebody already works in the new directory, or has overwritten it: then that is the
+        table now."""
+        busy = places.at_work(places.live, places.swap.compacted)
+        if busy:
+            raise Held(f"{reason}, and another in {places.live} ({busy}); the next run settles it")
+        if not places.complete(places.live, places.swap.compacted):
+            return self._theirs(places)
+        self._aside(places, reason)
+        return reason
