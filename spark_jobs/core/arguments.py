@@ -38,19 +38,25 @@ class _Parser(argparse.ArgumentParser):
 def parse(verb: str, argv: Sequence[str], description: str) -> Invocation:
     """Raises UsageError; `--help` and `--version` print and exit."""
     given = vars(_parser(verb, description).parse_args(argv))
-    table, tables = given.pop("table", None), given.pop("tables", None)
+    tables, database = _named(given.pop("table", "") + given.pop("tables", "")), given.pop("database", None)
+    if not tables and not database:
+        raise UsageError("--table, --tables and --database want a name, and got an empty one; see --help")
     run_id = given.pop("run_id", None)
     return Invocation(
         verb=verb,
-        tables=tuple(name.strip() for name in (table or tables or "").split(",") if name.strip()),
-        database=given.pop("database", None),
-        run_id=check_run_id(run_id) if run_id else None,
+        tables=tables,
+        database=database,
+        run_id=None if run_id is None else check_run_id(run_id),
         config_file=given.pop("config_file", None),
         request=given.pop("request", None),
         report=given.pop("report", None),
         limit=given.pop("limit", None),
         options=given,
     )
+
+
+def _named(tables: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in tables.split(",") if name.strip())
 
 
 def _parser(verb: str, description: str) -> argparse.ArgumentParser:
