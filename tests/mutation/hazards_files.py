@@ -40,7 +40,7 @@ FILES = (
         (
             Edit(
                 f"{_SHELL}/stages/survey.py",
-                'found = eligibility.check_storage(self.storages[unit], f"partition {unit} of {self.facts.name}")',
+                "found = eligibility.check_storage(self.storages[unit], what)",
                 "found = self.facts.storage.format",
             ),
         ),

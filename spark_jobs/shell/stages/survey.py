@@ -187,12 +187,13 @@ class _Look:
 
     def _check(self, unit: Unit) -> None:
         eligibility.check_place(unit.location)
-        found = eligibility.check_storage(self.storages[unit], f"partition {unit} of {self.facts.name}")
+        what = f"partition {unit} of {self.facts.name}" if unit.spec else f"table {self.facts.name}"
+        found = eligibility.check_storage(self.storages[unit], what)
         if found != self.facts.storage.format:
             raise Refusal(
                 "SERDE", f"partition {unit} is stored as {found}, its table as {self.facts.storage.format}"
             )
-        eligibility.check_lines(self.facts, self.storages[unit], f"partition {unit} of {self.facts.name}")
+        eligibility.check_lines(self.facts, self.storages[unit], what)
         if unit.key in self.overlaps:
             raise Refusal("LOCATION_OVERLAP", f"{unit.location} overlaps {self.overlaps[unit.key]}")
 
