@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from spark_jobs.shell.rewrite import Rewriter
 from tests.cluster.superuser import Look, Superuser, acting_as
 from tests.spark.toolbox import Jobs, many, only, outcomes
 
@@ -79,6 +81,42 @@ def test_directory_and_files_are_dressed_as_the_originals(
         assert outcomes(jobs("rollback", "--table", dressed.table)) == ["restored"]
     assert dressed.look() == before
     assert len(dressed.superuser.files(dressed.unit)) == 5
+
+
+@pytest.mark.parametrize("what", ["mode", "ACL", "group", "files"])
+def test_what_is_closed_while_it_is_compacted_stays_closed(
+    jobs: Jobs, dressed: Dressed, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    root, write = dressed.superuser, Rewriter.write
+    close: dict[str, Callable[[], None]] = {
+        "mode": lambda: root.chmod(dressed.unit, "700"),
+        "ACL": lambda: root.set_acl(dressed.unit, FOLDER_ACL),
+        "group": lambda: root.chown(dressed.unit, "hdfs", "analysts"),
+        "files": lambda: root.chmod(root.files(dressed.unit)[2], "600"),
+    }
+
+    def closed(self: Rewriter, plan: Any) -> Any:
+        written = write(self, plan)
+        close[what]()
+        return written
+
+    monkeypatch.setattr(Rewriter, "write", closed)
+    open_, tree = dressed.look(), root.tree(dressed.root)
+    report = jobs("compact", "--table", dressed.table)
+    assert (report["exit_code"], outcomes(report)) == (0, ["changed"])
+    assert "changed while it was compacted" in only(report)["units"][0]["reason"]
+    assert dressed.look() != open_
+    assert root.tree(dressed.root) == tree
+
+
+def test_a_rollback_says_where_the_originals_are_open_to_others_than_the_table_was(
+    jobs: Jobs, dressed: Dressed
+) -> None:
+    jobs("compact", "--table", dressed.table)
+    dressed.superuser.chmod(dressed.unit, "700")
+    (unit,) = only(jobs("rollback", "--table", dressed.table))["units"]
+    assert unit["outcome"] == "restored"
+    assert unit["reason"].startswith("as before the compaction, and not as since: its mode")
 
 
 def test_somebody_elses_data_keeps_all_but_its_owner(

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from spark_jobs.core.attributes import Attributes, Lack, blend, judge
+from spark_jobs.core.errors import UnitChanged
 from spark_jobs.core.model import Manifest
 from spark_jobs.shell.ports import FileSystem
 
@@ -25,6 +26,7 @@ class Clothes:
     folder: Attributes
     file: Attributes
     lacks: tuple[Lack, ...]
+    listed: frozenset[str]
 
     @classmethod
     def of(cls, fs: FileSystem, location: str, manifest: Manifest) -> Clothes:
@@ -32,10 +34,25 @@ class Clothes:
         the rest: looking closer is a handful of calls for each, and there may be 65,000."""
         names = [file.name for file in manifest.data]
         sample = (names[0], names[len(names) // 2], names[-1])
-        looked_at = dict.fromkeys((*_kinds(fs, location, names), *sample))
+        listed = _listed(fs, location, names)
+        looked_at = dict.fromkeys((*_kinds(listed), *sample))
         found = [fs.attributes(f"{location}/{name}") for name in looked_at]
         file, lacks = blend(found)
-        return cls(fs, location, fs.attributes(location), file, tuple(lacks))
+        folder = fs.attributes(location)
+        return cls(fs, location, folder, file, tuple(lacks), frozenset(listed.values()))
+
+    def check_kept(self, manifest: Manifest) -> None:
+        """Raises UnitChanged where somebody gave the directory, or one of these files, something else meanwhile: what
+        was closed must not be open again. Of the files, what the listing shows."""
+        try:
+            folder = self.fs.attributes(self.location)
+            listed = _listed(self.fs, self.location, [file.name for file in manifest.data])
+        except FileNotFoundError:
+            raise UnitChanged(f"{self.location} vanished while it was compacted") from None
+        if folder != self.folder or not self.listed.issuperset(listed.values()):
+            raise UnitChanged(
+                f"owner, mode, ACL or another attribute of {self.location} changed while it was compacted"
+            )
 
     def dress_folder(self, new: str, policy: str | None) -> list[str]:
         """Before anything is written: policies count for what comes into the directory from then on, and what may not
@@ -74,9 +91,13 @@ def dress_like(fs: FileSystem, source: str, target: str, policy: str | None) -> 
     return judge(fs.give(target, replace(found, mode=found.mode | _WRITABLE)), policy, source)
 
 
-def _kinds(fs: FileSystem, location: str, names: list[str]) -> list[str]:
-    """A file of each kind that the listing shows, the most frequent first."""
+def _listed(fs: FileSystem, location: str, names: list[str]) -> dict[str, str]:
+    """What the listing shows of these files: owner, group, mode, replication, and whether there is an ACL."""
     wanted = set(names)
-    listed = {entry.name: entry.access for entry in fs.list(location) if entry.name in wanted}
+    return {entry.name: entry.access for entry in fs.list(location) if entry.name in wanted}
+
+
+def _kinds(listed: dict[str, str]) -> list[str]:
+    """A file of each kind that the listing shows, the most frequent first."""
     first = {access: name for name, access in reversed(listed.items())}
     return [first[access] for access, _ in Counter(listed.values()).most_common()]

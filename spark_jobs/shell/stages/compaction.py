@@ -39,6 +39,7 @@ class Written:
     survey: UnitSurvey
     swap: Swap
     profile: Profile | None = None
+    clothes: Clothes | None = None
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
 
@@ -136,7 +137,7 @@ class Compaction:
         footers.check_written(found.profile, read_footers(self._cluster, self._table, new, compacted))
         swap = self._prepare(survey, before, compacted, rewritten.rows)
         said = (*found.profile.warnings, *rewritten.warnings, *warnings)
-        return Written(survey, swap, found.profile, warnings=said)
+        return Written(survey, swap, found.profile, clothes, warnings=said)
 
     def _plan(
         self, survey: UnitSurvey, before: Manifest, found: Inspection, new: str, replication: int | None
@@ -228,7 +229,7 @@ class Compaction:
 
     def _swap(self, item: Written, listing: Listing) -> Outcome:
         try:
-            verdict = self._executor.swap(item.swap, lambda: self._last_check(item.swap, listing))
+            verdict = self._executor.swap(item.swap, lambda: self._last_check(item, listing))
         except (UnitChanged, Deferred, Refusal) as called_off:
             self._discarded(item.swap, self._executor.settle(item.swap, str(called_off)))
             raise
@@ -244,9 +245,12 @@ class Compaction:
         if self._table.file_format not in (ORC, PARQUET):
             check_closed(self._cluster.fs, location, files)
 
-    def _last_check(self, swap: Swap, listing: Listing) -> None:
+    def _last_check(self, item: Written, listing: Listing) -> None:
+        swap = item.swap
         self._check_deadline()
         check_writers(listing, swap.live, self._table.facts.storage.location, self._table.dead_before)
+        if item.clothes:
+            item.clothes.check_kept(swap.originals)
         # A file that was opened again looks as it did until its writer closes it.
         self._check_closed(swap.live, swap.originals)
 

@@ -23,11 +23,13 @@ log = logging.getLogger("lakekeeper")
 
 @dataclass(frozen=True)
 class _Step:
-    """One unit on its way back; `report` is set where the way ended early, `verdict` where it came to rest."""
+    """One unit on its way back; `report` is set where the way ended early, `verdict` where it came to rest; `note` is
+    what a person should know."""
 
     state: UnitState
     report: UnitReport | None = None
     verdict: Verdict | None = None
+    note: str | None = None
 
 
 class Restoration:
@@ -74,7 +76,7 @@ class Restoration:
 
     def _prepare(self, step: _Step) -> _Step:
         self._executor.prepare(step.state.swap, self._on_new_data)
-        return step
+        return replace(step, note=self._executor.unlike(step.state.swap))
 
     def _return(self, step: _Step) -> _Step:
         return replace(step, verdict=self._executor.settle(step.state.swap))
@@ -101,15 +103,16 @@ class Restoration:
         assert verdict is not None
         if verdict.kind != journal.ROLLED_BACK:
             return UnitReport.of(swap.unit.to_json(), "failed", reason=verdict.problem)
-        return restored_report(swap, verdict.carried, seconds)
+        return restored_report(swap, verdict.carried, seconds, step.note)
 
 
-def restored_report(swap: Swap, carried: int, seconds: float) -> UnitReport:
+def restored_report(swap: Swap, carried: int, seconds: float, note: str | None) -> UnitReport:
     """The line of a unit whose originals are back."""
+    added = f"{carried} files that were added since stay in the table" if carried else None
     return UnitReport(
         unit=swap.unit.to_json(),
         outcome="restored",
-        reason=f"{carried} files that were added since stay in the table" if carried else None,
+        reason="; ".join(text for text in (added, note) if text) or None,
         files=len(swap.compacted.data) + carried,
         bytes=swap.compacted.bytes,
         files_after=len(swap.originals.data) + carried,

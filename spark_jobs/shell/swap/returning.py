@@ -34,6 +34,17 @@ class Returning(Executor):
         self._check_originals(places)
         self._fs.mkdirs(parent(places.aside))
 
+    def unlike(self, swap: Swap) -> str | None:
+        """Who may read the originals is as it was before the compaction, whatever has been changed since; None where
+        it is the same, or cannot be known."""
+        places = self.places(swap)
+        try:
+            now, then = (self._fs.attributes(path) for path in (places.live, places.old))
+        except OSError:
+            return None
+        unlike = [kind for kind in ("mode", "group", "acl") if getattr(now, kind) != getattr(then, kind)]
+        return f"as before the compaction, and not as since: its {', '.join(unlike)}" if unlike else None
+
     def _check_location(self, swap: Swap) -> None:
         if self._policy.registered(swap):
             return
