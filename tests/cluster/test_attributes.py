@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs.shell.rewrite import Rewriter
+from spark_jobs.shell.files.rewrite import Rewriter
 from tests.cluster.superuser import Look, Superuser, acting_as
 from tests.spark.toolbox import Jobs, many, only, outcomes
 

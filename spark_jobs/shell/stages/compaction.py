@@ -106,13 +106,23 @@ class Compaction:
             return failed(survey, self._cause(survey, error))
 
     def _cause(self, survey: UnitSurvey, error: Exception) -> Exception:
-        """Files that somebody replaced while they were read make for all kinds of errors; none of them is a failure."""
+        """Files that somebody replaced while they were read, or has not finished, make for all kinds of errors; none of
+        them is a failure."""
+        fs, location = self._cluster.fs, survey.unit.location
+        known = isinstance(error, (Refusal, Deferred))
         try:
-            now = self._cluster.fs.manifest(survey.unit.location)
+            now = fs.manifest(location)
+            opened = [] if known else fs.open_files(location, [file.name for file in now.data])
         except OSError:
             return error
         lost = differences(survey.manifest, now).lost if survey.manifest else ()
-        return UnitChanged(f"{lost[0].name} was replaced or removed meanwhile ({error})") if lost else error
+        if lost:
+            return UnitChanged(f"{lost[0].name} was replaced or removed meanwhile ({error})")
+        return (
+            Refusal("ACTIVE_WRITER", f"{location}/{opened[0]} is being written ({error})")
+            if opened
+            else error
+        )
 
     def _write(self, survey: UnitSurvey) -> Written:
         started = time.monotonic()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from spark_jobs.core import journal
 from spark_jobs.core.cache import CachedUnit, merged
-from spark_jobs.core.eligibility import TableFacts
+from spark_jobs.core.eligibility import ORC, PARQUET, TableFacts
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.model import Unit, parent
 from spark_jobs.core.options import Options
@@ -40,7 +40,8 @@ class Visit:
 
     @property
     def policy(self) -> Policy:
-        return Policy(_locations(self.units), self.options.writers, self._registered_now)
+        footers = self.facts.storage.format in (ORC, PARQUET)
+        return Policy(_locations(self.units), self.options.writers, self._registered_now, footers)
 
     def _registered_now(self) -> dict[str, str]:
         return _locations(unit for unit, _ in self.cluster.metastore.units(self.facts))

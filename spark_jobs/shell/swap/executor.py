@@ -36,11 +36,13 @@ _QUIET_LOOKS = 12
 @dataclass(frozen=True)
 class Policy:
     """What a swap may assume: `writers` is what writers of this table do (`append`, `overwrite`, None: unknown),
-    `locations` are the metastore's own by unit key, as they were when the work began, and `ask` gets them anew."""
+    `locations` are the metastore's own by unit key, as they were when the work began, and `ask` gets them anew; of
+    formats without `footers`, writers open files again that have been closed."""
 
     locations: Mapping[str, str] = field(default_factory=dict)
     writers: str | None = None
     ask: Callable[[], Mapping[str, str]] | None = None
+    footers: bool = True
 
     def registered(self, swap: Swap) -> bool:
         """Did the metastore have the unit there when the work began?"""
@@ -146,10 +148,15 @@ class Executor(ABC):
 
     def _carry_quiet(self, places: Directories, folder: str, known: Manifest) -> int:
         """What was added to a folder moves into the table, once nobody writes there any more; raises Held till then."""
-        busy = places.at_work(folder, known)
+        busy = self._busy(places, folder, known)
         if busy:
             raise Held(f"a writer is at work in {folder} ({busy}); the next run settles it")
         return carry(self._fs, known, folder, places.live)
+
+    def _busy(self, places: Directories, folder: str, known: Manifest) -> str | None:
+        """What a writer has under its hands there. A file without a footer that was opened again looks as it did until
+        something is flushed, so that each is asked about."""
+        return places.at_work(folder, known if self._policy.footers else Manifest(()))
 
     def _put_back(self, places: Directories, _: str | None) -> None:
         """Somebody's directory went aside in place of ours: it returns to where its owner left it."""

@@ -9,7 +9,7 @@ from spark_jobs.core.errors import LakekeeperError, Unsafe
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import Manifest, parent
 from spark_jobs.core.recovery import Where
-from spark_jobs.shell.swap.directories import Directories, list_unit
+from spark_jobs.shell.swap.directories import Directories, check_closed, list_unit
 from spark_jobs.shell.swap.executor import Action, Executor, Verdict, overwritten
 from spark_jobs.shell.swap.leftovers import carry, differences
 
@@ -59,6 +59,8 @@ class Returning(Executor):
         lost = [file.name for file in changes.lost if file.is_data]
         if lost:
             raise CannotReturn(f"{self._overwritten(places, lost[0])}")
+        if not self._policy.footers:
+            check_closed(self._fs, places.live, places.swap.compacted)
         added = [file.name for file in changes.added if file.is_data]
         if added and on_new_data == "refuse":
             raise CannotReturn(
@@ -67,8 +69,8 @@ class Returning(Executor):
 
     def _overwritten(self, places: Directories, name: str) -> str:
         return (
-            f"{name} in {places.live} was overwritten or removed since the compaction; a rollback would bring old rows"
-            f" back. The originals stay in {places.old}"
+            f"{name} in {places.live} was overwritten, removed or opened again since the compaction; a rollback would"
+            f" bring old rows back. The originals stay in {places.old}"
         )
 
     def _check_originals(self, places: Directories) -> None:
@@ -142,12 +144,16 @@ class Returning(Executor):
         return overwritten(places)
 
     def _lost(self, places: Directories, source: str) -> str | None:
-        """One of our data files that is not there any more as it was, while the directory is; None if there is none."""
+        """One of our data files that is not there any more as it was, or that somebody has opened again; None if there
+        is none, or no directory."""
+        ours = places.swap.compacted
         try:
-            changes = differences(places.swap.compacted, self._fs.manifest(source))
+            lost = [file.name for file in differences(ours, self._fs.manifest(source)).lost if file.is_data]
+            if not lost and not self._policy.footers:
+                lost += self._fs.open_files(source, [file.name for file in ours.data])
         except FileNotFoundError:
             return None
-        return next((file.name for file in changes.lost if file.is_data), None)
+        return lost[0] if lost else None
 
     def _replaced_since(self, places: Directories, _: str | None) -> Verdict:
         """The originals were back, and somebody has replaced them since: that is as it should be. What was appended

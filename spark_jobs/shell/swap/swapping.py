@@ -92,7 +92,7 @@ class Swapping(Executor):
     def _sweep(self, places: Directories, _: str | None) -> Verdict | str:
         """A writer that got in before the first rename shows in `old`. Files that it has closed are carried into the
         table; one that replaced files, or is still at work, gets its directory back at once."""
-        busy = places.at_work(places.old, places.swap.originals)
+        busy = self._busy(places, places.old, places.swap.originals)
         reason = f"a writer is at work in {busy}" if busy else self._replaced(places)
         if reason is None:
             carried = carry(self._fs, places.swap.originals, places.old, places.live)
@@ -106,7 +106,7 @@ class Swapping(Executor):
     def _revert(self, places: Directories, reason: str) -> Verdict | str:
         """Back at once, unless somebody already works in the new directory, or has overwritten it: then that is the
         table now."""
-        busy = places.at_work(places.live, places.swap.compacted)
+        busy = self._busy(places, places.live, places.swap.compacted)
         if busy:
             raise Held(f"{reason}, and another in {places.live} ({busy}); the next run settles it")
         if not places.complete(places.live, places.swap.compacted):
