@@ -20,7 +20,7 @@ _REPLACED = Edit(
 )
 _LATE_OVERWRITE = Edit(
     f"{_SHELL}/swap/returning.py",
-    "return next((file.name for file in changes.lost if file.is_data), None)",
+    "return lost[0] if lost else None",
     "return None",
 )
 _STAGING_AT_WORK = Edit(
