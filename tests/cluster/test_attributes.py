@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from spark_jobs.shell.files.rewrite import Rewriter
 from tests.cluster.superuser import Look, Superuser, acting_as
+from tests.spark.meanwhile import after_rewrites
 from tests.spark.toolbox import Jobs, many, only, outcomes
 
 if TYPE_CHECKING:
@@ -87,20 +87,14 @@ def test_directory_and_files_are_dressed_as_the_originals(
 def test_what_is_closed_while_it_is_compacted_stays_closed(
     jobs: Jobs, dressed: Dressed, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    root, write = dressed.superuser, Rewriter.write
+    root = dressed.superuser
     close: dict[str, Callable[[], None]] = {
         "mode": lambda: root.chmod(dressed.unit, "700"),
         "ACL": lambda: root.set_acl(dressed.unit, FOLDER_ACL),
         "group": lambda: root.chown(dressed.unit, "hdfs", "analysts"),
         "files": lambda: root.chmod(root.files(dressed.unit)[2], "600"),
     }
-
-    def closed(self: Rewriter, plan: Any) -> Any:
-        written = write(self, plan)
-        close[what]()
-        return written
-
-    monkeypatch.setattr(Rewriter, "write", closed)
+    after_rewrites(monkeypatch, lambda _: close[what]())
     open_, tree = dressed.look(), root.tree(dressed.root)
     report = jobs("compact", "--table", dressed.table)
     assert (report["exit_code"], outcomes(report)) == (0, ["changed"])

@@ -285,6 +285,14 @@ class Handle:
         self._tree.change(self._number, closed=True, mtime=self._tree.tick())
 
 
+def open_again(tree: ModelTree, path: str) -> Handle:
+    """A closed file as `append` opens it: until something is flushed, a listing shows it as it was."""
+    number = tree.find(path)
+    assert number is not None
+    tree.change(number, closed=False, told=tree.inodes[number].length)
+    return Handle(tree, number)
+
+
 def open_for_write(tree: ModelTree, path: str) -> Handle:
     """A new file as a writer opens it: missing parents are made, as Spark's tasks do."""
     tree.tick()

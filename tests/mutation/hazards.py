@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from tests.mutation.hazards_files import FILES
 from tests.mutation.hazards_ground import GROUND
 from tests.mutation.hazards_jobs import JOBS
+from tests.mutation.hazards_open import OPEN
 from tests.mutation.hazards_seam import SEAM
 from tests.mutation.hazards_swap import SWAP
 from tests.mutation.mutation import Mutation
@@ -18,7 +19,7 @@ ALL = tuple(f"H{number}" for number in range(1, 37))
 
 #: Ordered so that tables read well; those that need Spark come last.
 MUTATIONS: tuple[Mutation, ...] = (
-    *sorted((*SWAP, *JOBS, *FILES, *GROUND), key=lambda mutation: ALL.index(mutation.hazard)),
+    *sorted((*SWAP, *JOBS, *FILES, *GROUND, *OPEN), key=lambda mutation: ALL.index(mutation.hazard)),
     *sorted(SEAM, key=lambda mutation: ALL.index(mutation.hazard)),
 )
 

@@ -28,7 +28,6 @@ _STAGING_AT_WORK = Edit(
     "            if entry.is_dir or is_staging(entry.name):\n",
     f"            {_OFF}\n",
 )
-
 SWAP = (
     Mutation(
         "H1-journal",

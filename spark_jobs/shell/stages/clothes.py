@@ -44,11 +44,8 @@ class Clothes:
     def check_kept(self, manifest: Manifest) -> None:
         """Raises UnitChanged where somebody gave the directory, or one of these files, something else meanwhile: what
         was closed must not be open again. Of the files, what the listing shows."""
-        try:
-            folder = self.fs.attributes(self.location)
-            listed = _listed(self.fs, self.location, [file.name for file in manifest.data])
-        except FileNotFoundError:
-            raise UnitChanged(f"{self.location} vanished while it was compacted") from None
+        folder = self.fs.attributes(self.location)
+        listed = _listed(self.fs, self.location, [file.name for file in manifest.data])
         if folder != self.folder or not self.listed.issuperset(listed.values()):
             raise UnitChanged(
                 f"owner, mode, ACL or another attribute of {self.location} changed while it was compacted"

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from spark_jobs.core import footers, journal, layout
-from spark_jobs.core.eligibility import ORC, PARQUET
 from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged
 from spark_jobs.core.footers import Profile
 from spark_jobs.core.journal import Swap
@@ -18,13 +17,14 @@ from spark_jobs.core.model import Manifest
 from spark_jobs.core.writer_options import writer_options
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.ports import Pool, Rewrite
+from spark_jobs.shell.stages.checks import Checks
 from spark_jobs.shell.stages.clothes import Clothes, dress_like
 from spark_jobs.shell.stages.inspection import Inspection, inspect, read_footers
 from spark_jobs.shell.stages.outcomes import Outcome, compacted_report, describe, failed
 from spark_jobs.shell.stages.settle import record
-from spark_jobs.shell.stages.survey import Listing, TableSurvey, UnitSurvey, check_writers
+from spark_jobs.shell.stages.survey import Listing, TableSurvey, UnitSurvey
 from spark_jobs.shell.state.journal_store import Run
-from spark_jobs.shell.swap.directories import check_closed, list_unit
+from spark_jobs.shell.swap.directories import list_unit
 from spark_jobs.shell.swap.executor import Policy, Verdict
 from spark_jobs.shell.swap.leftovers import MARKERS, differences
 from spark_jobs.shell.swap.swapping import Swapping
@@ -55,6 +55,7 @@ class Compaction:
         self._home = home
         self._run = run
         self._stamp = stamp
+        self._checks = Checks(cluster, table)
         self._executor = Swapping(cluster, run, policy)
         self._made: set[str] = set()
         self._done = 0
@@ -109,26 +110,22 @@ class Compaction:
         """Files that somebody replaced while they were read, or has not finished, make for all kinds of errors; none of
         them is a failure."""
         fs, location = self._cluster.fs, survey.unit.location
-        known = isinstance(error, (Refusal, Deferred))
+        plain = isinstance(error, (Refusal, Deferred))
         try:
             now = fs.manifest(location)
-            opened = [] if known else fs.open_files(location, [file.name for file in now.data])
+            opened = [] if plain else fs.open_files(location, [file.name for file in now.data])
         except OSError:
             return error
         lost = differences(survey.manifest, now).lost if survey.manifest else ()
         if lost:
             return UnitChanged(f"{lost[0].name} was replaced or removed meanwhile ({error})")
-        return (
-            Refusal("ACTIVE_WRITER", f"{location}/{opened[0]} is being written ({error})")
-            if opened
-            else error
-        )
+        if opened:
+            return Refusal("ACTIVE_WRITER", f"{location}/{opened[0]} is being written ({error})")
+        return error
 
     def _write(self, survey: UnitSurvey) -> Written:
         started = time.monotonic()
-        self._check_deadline()
-        before = list_unit(self._cluster.fs, survey.unit.location)
-        self._check_closed(survey.unit.location, before)
+        before = self._checks.before_write(survey.unit.location)
         found = inspect(self._cluster, self._table, survey.unit.location, before)
         written = self._rewrite(survey, before, found)
         return replace(written, seconds=time.monotonic() - started)
@@ -248,26 +245,11 @@ class Compaction:
         self._discarded(item.swap, verdict)
         raise (LakekeeperError if verdict.failed else UnitChanged)(verdict.problem)
 
+    def _last_check(self, item: Written, listing: Listing) -> None:
+        self._checks.before_swap(item.swap, self._run.path(item.swap.new), item.clothes, listing)
+
     def _discarded(self, swap: Swap, verdict: Verdict) -> None:
         record(self._run, self._executor, swap, verdict)
-
-    def _check_closed(self, location: str, files: Manifest) -> None:
-        if self._table.file_format not in (ORC, PARQUET):
-            check_closed(self._cluster.fs, location, files)
-
-    def _last_check(self, item: Written, listing: Listing) -> None:
-        swap = item.swap
-        self._check_deadline()
-        check_writers(listing, swap.live, self._table.facts.storage.location, self._table.dead_before)
-        if item.clothes:
-            item.clothes.check_kept(swap.originals)
-        # A file that was opened again looks as it did until its writer closes it.
-        self._check_closed(swap.live, swap.originals)
-
-    def _check_deadline(self) -> None:
-        deadline = self._table.options.deadline
-        if deadline and self._cluster.now() >= deadline:
-            raise Deferred(f"the deadline {deadline.isoformat()} has passed")
 
     def _discard_tmp(self, survey: UnitSurvey) -> None:
         """Deletes what a failed write left; it never was live, lies in our own folder, and so holds nothing else."""

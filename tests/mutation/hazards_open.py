@@ -1,0 +1,72 @@
+"""Guards of what may change without a trace in a listing: files that are opened again, and who may read them."""
+
+from __future__ import annotations
+
+from tests.mutation.mutation import Edit, Mutation
+
+_SHELL = "spark_jobs/shell"
+_OPEN = "tests/crash/test_guards_open.py"
+_OFF = "if False:"
+
+_ASKS_NOBODY = Edit(f"{_SHELL}/swap/executor.py", "known if self._policy.footers else Manifest(())", "known")
+
+OPEN = (
+    Mutation(
+        "H5-again",
+        "a file of lines that was opened again is not looked for in the sweep",
+        (_ASKS_NOBODY,),
+        (f"{_OPEN}::TestLines::test_a_file_that_is_opened_again_stays_its_writers",),
+    ),
+    Mutation(
+        "H5-still",
+        "a file of lines that was opened again is not looked for before the swap",
+        (
+            Edit(
+                f"{_SHELL}/stages/checks.py",
+                "        self._closed(swap.live, swap.originals)\n",
+                "",
+            ),
+        ),
+        (f"{_OPEN}::TestLines::test_one_that_was_opened_again_before_the_swap_is_never_moved",),
+    ),
+    Mutation(
+        "H6-again",
+        "a rollback does not look for rewritten files that were opened again",
+        (
+            _ASKS_NOBODY,
+            Edit(
+                f"{_SHELL}/swap/returning.py", "        if not self._policy.footers:\n", f"        {_OFF}\n"
+            ),
+            Edit(
+                f"{_SHELL}/swap/returning.py",
+                "            if not lost and not self._policy.footers:\n",
+                f"            {_OFF}\n",
+            ),
+        ),
+        (f"{_OPEN}::TestLines::test_a_rollback_takes_no_file_from_its_writer",),
+    ),
+    Mutation(
+        "H24-closed",
+        "who may read a unit is not looked at again before its swap",
+        (
+            Edit(
+                f"{_SHELL}/stages/checks.py",
+                "            clothes.check_kept(swap.originals)\n",
+                "            pass\n",
+            ),
+        ),
+        (f"{_OPEN}::TestRights::test_what_is_closed_while_it_is_compacted_stays_closed",),
+    ),
+    Mutation(
+        "H24-retry",
+        "what a dead attempt has written keeps the rights that it was given then",
+        (
+            Edit(
+                f"{_SHELL}/stages/checks.py",
+                "            found.dress_files(new, self._table.options.attributes)\n",
+                "",
+            ),
+        ),
+        (f"{_OPEN}::TestRights::test_what_is_closed_before_the_retry_of_a_dead_attempt_stays_closed",),
+    ),
+)
