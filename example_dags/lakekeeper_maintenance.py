@@ -15,11 +15,14 @@ compact again, clear `compact`.
 `airflow pools set lakekeeper 2 "Tables compacted side by side"`, and set the environment variable
 `LAKEKEEPER_POOL=lakekeeper` for the DAG processor, the scheduler and the workers.
 
+**Where the metastore asks for Kerberos tickets** choose `spark` in the parameter *List the tables by*: one job then
+analyses the whole database. Airflow's `HiveMetastoreHook` speaks Kerberos only with libraries that it does not bring.
+
 **Limits of the listing:** `HiveMetastoreHook` reads the definitions of all tables of the database into the worker, and
 waits for the answer without a limit (hence the task's own). `metastore_default` may name several hosts of one port; the
 first that is reachable is asked. Partitions are not listed here (the hook's own `get_partitions` ends at 32,767 without
 a word): the analysis does that in Spark. Airflow maps over at most `[core] max_map_length` tables, 1,024 by default;
-beyond that, split the database by the parameter `tables`, or give the operators `database=` without mapping.
+beyond that, split the database by the parameter `tables`, or list by `spark`.
 """
 
 from __future__ import annotations
@@ -56,6 +59,15 @@ PARAMS = {
         items={"type": "string", "pattern": r"^[^.\s]+\.[^.\s]+$"},
         title="Only these tables",
         description="One `database.table` a line, instead of a whole database.",
+        section="Tables",
+    ),
+    "listing": Param(
+        "metastore",
+        type="string",
+        enum=["metastore", "spark"],
+        title="List the tables by",
+        description="`metastore`: by the connection `metastore_default`, and an analysis for each table."
+        " `spark`: one analysis of the whole database, which needs no such connection.",
         section="Tables",
     ),
     "window_start": Param(
@@ -103,23 +115,31 @@ def lakekeeper_maintenance() -> None:
     )
 
     @task(execution_timeout=timedelta(minutes=10))
-    def list_tables(params: dict[str, Any] | None = None) -> list[str]:
-        """List the external tables; what Lakekeeper cannot compact safely is then skipped by the analysis."""
+    def list_tables(params: dict[str, Any] | None = None) -> list[dict[str, str]]:
+        """List what to analyse; what Lakekeeper cannot compact safely is then skipped by the analysis."""
         from airflow.providers.apache.hive.hooks.hive import HiveMetastoreHook
 
         settings = params or {}
         if settings["tables"]:
-            return list(settings["tables"])
+            return [{"table": name} for name in settings["tables"]]
+        if settings["listing"] == "spark":
+            return [{"database": settings["database"]}]
         hook, database = HiveMetastoreHook(metastore_conn_id="metastore_default"), settings["database"]
+        try:
+            known = hook.get_databases(database)
+        except Exception as error:
+            hint = "where it asks for Kerberos tickets, set the parameter 'listing' to 'spark'"
+            raise RuntimeError(f"metastore_default does not answer ({error}); {hint}") from error
         # To the metastore, a database that it does not have is an empty one: a slip must not look like a healthy night.
-        if database.lower() not in hook.get_databases(database):
+        if database.lower() not in known:
             raise ValueError(f"the metastore has no database '{database}'")
         found = hook.get_tables(database)
-        return sorted(
+        names = sorted(
             f"{table.dbName}.{table.tableName}"
             for table in found
             if table.tableType == "EXTERNAL_TABLE" and "lakekeeper.run_id" not in (table.parameters or {})
         )
+        return [{"table": name} for name in names]
 
     tables = list_tables()
     analyze = AnalyzeOperator.partial(
@@ -127,15 +147,17 @@ def lakekeeper_maintenance() -> None:
         config_file=CONFIG_FILE,
         on_refused="skip",
         pool=POOL,
-        map_index_template="{{ task.table }}",
-    ).expand(table=tables)
+        map_index_template="{{ task.table or task.database }}",
+    ).expand_kwargs(tables)
 
     # all_done: a table that cannot be analysed does not keep the others from their compaction.
     @task(trigger_rule="all_done")
     def only_flagged(analyses: Any) -> list[dict[str, Any]]:
-        """Keep the analyses that flagged something."""
+        """Keep what is flagged, one table in each."""
         found = [analysis for analysis in analyses or () if analysis]
-        return [a for a in found if a["outcome"] == "done"]
+        return [
+            {**a, "tables": [table]} for a in found for table in a["tables"] if table["outcome"] == "done"
+        ]
 
     flagged = only_flagged(analyze.output)
     compact = CompactOperator.partial(

@@ -40,6 +40,7 @@ def flagged_units(analyses: Iterable[Mapping[str, Any]]) -> dict[str, list[Unit]
 
 def _flagged(analysis: Mapping[str, Any]) -> Iterable[tuple[str, list[Unit]]]:
     tables = analysis["tables"]
+    names = {table["table"] for table in tables}
     if all(table.get("flagged") is not None for table in tables):
         return [(table["table"], table["flagged"]) for table in tables]
     uri = analysis.get("report")
@@ -49,7 +50,7 @@ def _flagged(analysis: Mapping[str, Any]) -> Iterable[tuple[str, list[Unit]]]:
         full = report.parse(exchange.read(uri), ANALYZE)
     except ReportError as error:
         raise UsageError(f"analysis: {uri}: {error}") from None
-    return [(table["table"], report.flagged_units(table)) for table in full.tables]
+    return [(t["table"], report.flagged_units(t)) for t in full.tables if t["table"] in names]
 
 
 def current_pass(context: Context) -> str | None:

@@ -100,6 +100,18 @@ def test_maintenance_compacts_what_is_flagged_and_skips_what_is_refused(dagbag, 
     assert summary.xcom_pull(task_ids="summary") == {"tables": 1, "files_before": 600, "files_after": 3}
 
 
+def test_maintenance_lists_by_spark_and_compacts_the_tables_side_by_side(dagbag, spark):
+    """No metastore is asked: there is none here, and no connection to one."""
+    state, states, _ = maintenance(dagbag, tables=None, database="sales", listing="spark")
+    assert state == "success"
+    assert states["analyze"] == {"success": 1}
+    assert states["compact"] == {"success": 2}
+    assert sorted(after(c["argv"], "--table") for c in spark.calls if "--run-id" in c["argv"]) == [
+        "sales.a",
+        "sales.b",
+    ]
+
+
 def test_maintenance_of_a_healthy_database_is_green(dagbag, spark):
     (spark.home / "tables.json").write_text(json.dumps({f"sales.{t}": ["r"] for t in "abc"}))
     state, states, _ = maintenance(dagbag)

@@ -60,7 +60,7 @@ def test_it_lists_what_may_be_compacted_and_no_backups(
     assert spark.sql(f"SHOW TABLES IN {database} LIKE '__bkp_events_*'").count() == 1
 
     found, _ = _list(airflow, tmp_path, cluster.metastore.port, database, database.upper(), "nowhere")
-    assert found[:2] == [[f"{database}.events"]] * 2
+    assert found[:2] == [[{"table": f"{database}.events"}]] * 2
     assert found[2] == "ValueError: the metastore has no database 'nowhere'"
 
 
@@ -72,7 +72,8 @@ def test_it_lists_a_database_of_very_many_tables_in_full(
     spark.sql(f"CREATE EXTERNAL TABLE {database}.t0 (id BIGINT) STORED AS PARQUET LOCATION '{folder}/t'")
     Registered(spark).copies(database, "t0", [f"t{number}" for number in range(1, MANY)])
     (found,), _ = _list(airflow, tmp_path, cluster.metastore.port, database)
-    assert found == sorted(f"{database}.t{number}" for number in range(MANY))
+    names = sorted(f"{database}.t{number}" for number in range(MANY))
+    assert found == [{"table": name} for name in names]
 
 
 def test_without_a_metastore_the_task_fails_and_its_log_says_where_it_was_looked_for(
