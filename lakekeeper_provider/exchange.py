@@ -70,7 +70,7 @@ def _uri(root: str) -> str:
         return root.strip().rstrip("/")
     if Path(root.strip()).is_absolute():
         return f"file://{root.strip().rstrip('/')}"
-    raise UsageError(f"report_dir: expected a URI such as hdfs://nameservice/lakekeeper, got {root!r}")
+    raise UsageError(f"report_dir: expected a URI such as webhdfs://namenode:9870/lakekeeper, got {root!r}")
 
 
 def _for_driver(uri: str) -> str:

@@ -26,8 +26,9 @@ ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY = "analyze", "compact", "rollback",
 VERBS = (ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY)
 
 _IDENTIFIER = re.compile(r"[^\s.,`'\"/]+")
-_SIZE = re.compile(r"\d+(\.\d+)?\s*([kmgt]i?)?b?", re.IGNORECASE)
-_DURATION = re.compile(r"\d+[dhms]")
+_WORD = re.compile(r"\w+")
+_SIZE = re.compile(r"\d+(\.\d+)?\s*([kmgt]?b)?", re.IGNORECASE)
+_DURATION = re.compile(r"\d+\s*[smhdw]")
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ OPTIONS: Mapping[str, Option] = {
         Option("block_size_mb", integer(1), 128, "HDFS block size in MB", "--block-size", _REWRITE),
         Option(
             "compaction_ratio_threshold",
-            number,
+            number(1),
             10.0,
             "compact where min(average, median) file size is below block size / ratio",
             "--ratio-threshold",
@@ -176,8 +177,18 @@ OPTIONS: Mapping[str, Option] = {
         ),
         Option("keep_last", integer(0), None, "keep the newest N runs", "--keep-last", (CLEANUP,)),
         Option("skip_trash", boolean, False, "delete without the HDFS trash", "--skip-trash", (CLEANUP,)),
-        Option("backup_prefix", pattern(_IDENTIFIER, "a name"), "__bkp", "prefix of backup tables"),
-        Option("backup_database", pattern(_IDENTIFIER, "a name"), None, "database of backup tables"),
+        Option(
+            "backup_prefix",
+            pattern(_WORD, "a name of letters, digits and _"),
+            "__bkp",
+            "prefix of backup tables",
+        ),
+        Option(
+            "backup_database",
+            pattern(_WORD, "a name of letters, digits and _"),
+            None,
+            "database of backup tables",
+        ),
         Option("register_backup", boolean, True, "register backups as tables"),
         Option(
             "staging_ttl",

@@ -52,15 +52,20 @@ def boolean(name: str, value: Any) -> bool:
     return word == "true"
 
 
-def number(name: str, value: Any) -> float:
-    """Accept a number above zero."""
-    try:
-        result = float(value)
-    except (TypeError, ValueError):
-        raise wrong(name, value, "a number") from None
-    if isinstance(value, bool) or not 0 < result < float("inf"):
-        raise wrong(name, value, "a number above 0")
-    return result
+def number(minimum: float) -> Parser:
+    """Make a parser of numbers from ``minimum`` up."""
+
+    def parse(name: str, value: Any) -> float:
+        expected = f"a number from {minimum}"
+        try:
+            result = float(value)
+        except (TypeError, ValueError):
+            raise wrong(name, value, expected) from None
+        if isinstance(value, bool) or not minimum <= result < float("inf"):
+            raise wrong(name, value, expected)
+        return result
+
+    return parse
 
 
 def integer(minimum: int) -> Parser:

@@ -175,12 +175,20 @@ class SubmissionOperator(SparkSubmitOperator):
         bundled = [] if self._own_script(spark) else [str(bundle.build_bundle(folder))]
         extra = own("py_files") or ",".join(spark.py_files)
         self.py_files = ",".join([*bundled, *([extra] if extra else [])]) or None
-        for name in ("keytab", "principal", "proxy_user"):
-            setattr(self, name, own(name) or getattr(spark, name))
+        self._run_as(spark)
         for name, attribute in _PRIVATE.items():
             setattr(self, attribute, own(name) or _from_file(spark, name))
         ticket = own("use_krb5ccache")
         self._use_krb5ccache = spark.use_krb5ccache if ticket is None else boolean("use_krb5ccache", ticket)
+
+    def _run_as(self, spark: SparkSubmit) -> None:
+        """Whom the job runs as: spark-submit takes a principal or a proxy user, so that who says one here wants none of
+        the file's other."""
+        own = {name: self._given_value(name) for name in ("keytab", "principal", "proxy_user")}
+        unwanted: tuple[str, ...] = ("keytab", "principal") if own["proxy_user"] else ()
+        unwanted += ("proxy_user",) if own["keytab"] or own["principal"] else ()
+        for name, value in own.items():
+            setattr(self, name, value or (None if name in unwanted else getattr(spark, name)))
 
     def _check(self, hook: Any, spark: SparkSubmit) -> None:
         master = hook._connection["master"]

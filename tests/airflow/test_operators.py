@@ -105,6 +105,19 @@ class TestSubmission:
         assert "--principal" not in call["argv"]
         assert "spark.kerberos.renewal.credentials=ccache" in call["argv"]
 
+    def test_an_operator_that_says_whom_to_run_as_says_all_of_it(self, spark, tmp_path):
+        """spark-submit takes a principal or a proxy user, not both."""
+        config = tmp_path / "lakekeeper.yaml"
+        config.write_text("spark_submit: {principal: p@R, keytab: /etc/p.keytab}")
+        analyze(config_file=str(config), proxy_user="alice").execute(context())
+        config.write_text("spark_submit: {proxy_user: alice}")
+        analyze(config_file=str(config), principal="p@R", keytab="/etc/p.keytab").execute(context())
+        proxied, named = (call["argv"] for call in spark.calls)
+        assert after(proxied, "--proxy-user") == "alice"
+        assert not {"--principal", "--keytab"} & set(proxied)
+        assert after(named, "--principal") == "p@R"
+        assert "--proxy-user" not in named
+
     def test_the_file_says_how_to_submit_to_a_cluster(self, spark, monkeypatch, tmp_path):
         """So that a DAG can be taken to cluster mode without a change."""
         monkeypatch.setenv("KRB5CCNAME", "/tmp/krb5cc_test")
@@ -204,7 +217,7 @@ class TestMistakesAreFoundBeforeSubmitting:
             ({"use_krb5ccache": "maybe"}, "use_krb5ccache: expected true or false, got 'maybe'"),
             ({"config_file": "/nowhere.yaml"}, "cannot read the configuration file /nowhere.yaml"),
             ({"deploy_mode": "cluster"}, "set report_dir"),
-            ({"report_dir": "relative/path"}, "expected a URI such as hdfs://"),
+            ({"report_dir": "relative/path"}, "expected a URI such as webhdfs://"),
             ({"report_dir": "nosuch://host/path"}, "this worker cannot reach nosuch://host/path"),
             ({"table": None, "tables": [f"a.t{n}" for n in range(201)]}, "201 tables are more than the 200"),
             ({"conn_id": "spark_missing"}, "the Spark connection 'spark_missing' does not exist"),
@@ -370,6 +383,16 @@ class TestReports:
         assert analysis["tables"][0]["flagged"] is None
         CompactOperator(task_id="compact", analysis=analysis).execute(context())
         assert len(spark.calls[-1]["request"]["units"]["sales.events"]) == 2000
+
+    def test_of_such_an_analysis_only_the_tables_that_it_names_are_compacted(self, spark, tmp_path):
+        units = [{"unit": {"date": f"{n:020}"}, "outcome": "flagged"} for n in range(1000)]
+        spark.plan(analyze={"table": {"units": units}})
+        whole = AnalyzeOperator(task_id="analyze", database="sales", report_dir=str(tmp_path / "r"))
+        analysis = whole.execute(context())
+        assert [table["flagged"] for table in analysis["tables"]] == [None, None]
+        one = {**analysis, "tables": analysis["tables"][:1]}
+        CompactOperator(task_id="compact", analysis=one).execute(context())
+        assert list(spark.calls[-1]["request"]["units"]) == ["sales.a"]
 
 
 class TestCompactFromAnalysis:

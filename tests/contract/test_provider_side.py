@@ -15,6 +15,7 @@ import pytest
 from lakekeeper_provider import cli, report
 from lakekeeper_provider.commands import job_arguments
 from lakekeeper_provider.config import Config
+from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.options import OPTIONS, Selection, parse_options
 from lakekeeper_provider.report import Verdict
 from lakekeeper_provider.request import build_request, dump
@@ -45,6 +46,15 @@ def test_requests(name):
     arguments = parse_options(expected["arguments"])
     built = build_request(config, arguments, units=expected.get("units"), runs=expected.get("runs"))
     assert json.loads(dump(built)) == expected
+
+
+@pytest.mark.parametrize(("name", "values"), sorted(golden("values.json").items()))
+def test_values_of_options(name, values):
+    for value in values["accepted"]:
+        parse_options({name: value})
+    for value in values["refused"]:
+        with pytest.raises(UsageError, match=name):
+            parse_options({name: value})
 
 
 @pytest.mark.parametrize("case", golden("argv.json"), ids=lambda case: case["verb"])

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from spark_jobs.core.arguments import parse
+from spark_jobs.core.errors import UsageError
 from spark_jobs.core.health import Health
-from spark_jobs.core.options import Layers
+from spark_jobs.core.options import Layers, parse_option
 from spark_jobs.core.wire import Report, Request, TableReport, UnitReport
 
 GOLDEN = Path(__file__).parents[2] / "contract" / "golden"
@@ -18,6 +19,16 @@ GOLDEN = Path(__file__).parents[2] / "contract" / "golden"
 
 def golden(name: str) -> Any:
     return json.loads((GOLDEN / name).read_text())
+
+
+@pytest.mark.parametrize(("name", "values"), sorted(golden("values.json").items()))
+def test_values_of_options(name: str, values: Any) -> None:
+    """What the provider lets through is not refused only after Spark has started."""
+    for value in values["accepted"]:
+        parse_option(name, value, "a test")
+    for value in values["refused"]:
+        with pytest.raises(UsageError, match=name):
+            parse_option(name, value, "a test")
 
 
 @pytest.mark.parametrize("case", golden("argv.json"), ids=lambda case: str(case["verb"]))
