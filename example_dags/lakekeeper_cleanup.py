@@ -68,6 +68,9 @@ def lakekeeper_cleanup() -> None:
         "older_than": "{{ params.older_than }}",
         "keep_last": "{{ params.keep_last }}",
         "config_file": "{{ params.config_file }}",
+        # Of these tasks alone: nobody is asked twice.
+        "retries": 2,
+        "retry_delay": timedelta(minutes=5),
     }
     preview = CleanupOperator(task_id="preview", dry_run=True, **retention)
 

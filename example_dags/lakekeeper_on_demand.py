@@ -4,12 +4,15 @@
 Trigger it by hand and fill in the form. `analyze` writes nothing; `compact` keeps the originals; `rollback` puts them
 back. Choose *Dry run* to see what a compaction would do.
 
+To undo a compaction of this DAG, trigger it again with the action *Roll back*: clearing the task `rollback` of a run
+whose form said otherwise does nothing.
+
 It needs a Spark connection `spark_default`, and `spark-submit` on the workers.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from airflow.providers.common.compat.sdk import Param, dag, task
@@ -62,6 +65,7 @@ PARAMS = {
     start_date=datetime(2026, 1, 1),
     catchup=False,
     params=PARAMS,
+    default_args={"retries": 2, "retry_delay": timedelta(minutes=5)},
     doc_md=__doc__,
     tags=["lakekeeper"],
 )

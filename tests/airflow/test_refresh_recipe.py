@@ -19,8 +19,8 @@ GUIDE = ROOT / "docs" / "production.md"
 
 def with_recipe(dag: str) -> str:
     """The DAG as somebody would have it who follows the guide: imports on top, the rest at the end of its function."""
-    [recipe] = [b for b in re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.S) if "REFRESH" in b]
-    imports, body = recipe.split("\n\n", 1)
+    blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.S)
+    imports, body = (block for block in blocks if "SQLExecuteQueryOperator" in block)
     future = "from __future__ import annotations\n"
     assert dag.count(LAST_LINES) == dag.count(future) == 1
     return dag.replace(future, f"{future}{imports}\n").replace(LAST_LINES, f"{LAST_LINES}{body}\n")

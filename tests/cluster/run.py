@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from types import FrameType
 
-from tests.cluster import jars, kerberos
+from tests.cluster import client, jars, kerberos
 from tests.cluster.cluster import Cluster
 from tests.cluster.server import NotStarted
 from tests.cluster.sites import USERS
@@ -18,6 +18,12 @@ from tests.harness import paths
 from tests.harness.machine import MachineError, require_java
 
 FOLDER = paths.SCRATCH / "cluster"
+_SPARK = paths.DEFAULT_SPARK
+_EXAMPLES = f"""
+# With these exported, for instance (python3.11 tests/harness/envs.py {_SPARK} makes the Spark):
+java $HADOOP_OPTS -cp "$HADOOP_CONF_DIR:{jars.HADOOP}/*" {client.HDFS_DFS[0]} -ls /
+PATH={paths.env_dir(_SPARK)}/bin:$PATH spark-sql -e 'SHOW DATABASES'
+"""
 
 
 def main() -> int:
@@ -43,7 +49,8 @@ def _serve(*, secure: bool, user: str) -> None:
     try:
         with Cluster(FOLDER, secure=secure) as cluster:
             print(f"cluster: ready after {time.monotonic() - started:.0f} s; Ctrl-C ends it, and wipes it\n")
-            print(_exports(cluster.client(user)), flush=True)
+            print(_exports(cluster.client(user)))
+            print(_EXAMPLES, flush=True)
             signal.pause()
     except KeyboardInterrupt:
         print("cluster: stopped")

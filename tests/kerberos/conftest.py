@@ -27,20 +27,29 @@ folder, *tables = sys.argv[1:]
 spark = SparkSession.builder.enableHiveSupport().getOrCreate()
 for table in tables:
     name, partitions = table.split("=")
+    database = name.split(".")[0]
+    spark.sql(f"CREATE DATABASE IF NOT EXISTS {database} LOCATION '{folder}/{database}.db'")
     place = f"{folder}/{name}"
     for d in range(1, int(partitions) + 1):
         many = spark.range(0, 400, 1, 20).write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
         many.parquet(f"{place}/d={d}")
     spark.sql(
-        f"CREATE EXTERNAL TABLE default.{name} (id BIGINT) PARTITIONED BY (d STRING) STORED AS PARQUET"
+        f"CREATE EXTERNAL TABLE {name} (id BIGINT) PARTITIONED BY (d STRING) STORED AS PARQUET"
         f" LOCATION '{place}'"
     )
-    spark.sql(f"MSCK REPAIR TABLE default.{name}")
+    spark.sql(f"MSCK REPAIR TABLE {name}")
 """
 #: What executors would start: the jobs promise to need none there.
 NO_PYTHON = "/nowhere/python3"
 #: One for each test that changes one: making them together spares as many starts of Spark.
-TABLES = {"client": 1, "in_cluster": 1, "ticket": 1, "proxy": 1, "killed": PARTITIONS, "guarded": 1}
+TABLES = {
+    "default.client": 1,
+    "nightly.in_cluster": 1,
+    "default.ticket": 1,
+    "default.proxy": 1,
+    "default.killed": PARTITIONS,
+    "default.guarded": 1,
+}
 
 
 @pytest.fixture(scope="session")
@@ -132,4 +141,4 @@ def tables(
     command = ["spark-submit", "--master", "local[2]", str(script), home, *wanted]
     done = subprocess.run(command, env={**node, **cluster.client("etl")}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
-    return {name: Table(cluster, f"default.{name}", f"{home}/{name}/d=1") for name in TABLES}
+    return {name.split(".")[1]: Table(cluster, name, f"{home}/{name}/d=1") for name in TABLES}

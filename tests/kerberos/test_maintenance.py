@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -32,14 +33,27 @@ def renewed(ticket: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_keytab_in_cluster_mode_and_the_reports_by_webhdfs(
     airflow_db: Path, cluster: Cluster, tables: dict[str, Table], tmp_path: Path
 ) -> None:
-    """The configuration file alone takes the DAG there."""
+    """The configuration file alone takes the DAG there; the metastore asks for tickets, so that Spark lists the tables."""
     table, config = tables["in_cluster"], tmp_path / "lakekeeper.yaml"
     submit = {"deploy_mode": "cluster", "report_dir": reports(cluster), **keytab(cluster)}
     config.write_text(yaml.safe_dump({"spark_submit": submit}))
+    listed = {"database": table.name.split(".")[0], "listing": "spark"}
     with applications(cluster, ("etl", "SUCCEEDED"), ("etl", "SUCCEEDED")):
-        state, states, _ = maintenance(dags_in(EXAMPLES), tables=[table.name], config_file=str(config))
+        state, states, _ = maintenance(dags_in(EXAMPLES), tables=None, config_file=str(config), **listed)
     assert (state, only(states, "compact"), only(states, "rollback")) == ("success", "success", "skipped")
     assert [owner for owner, _, _ in table.files().values()] == ["etl"]
+
+
+def test_airflows_own_listing_says_how_to_do_without_it(
+    airflow_db: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AIRFLOW__CORE__SECURITY")
+    metastore = {"conn_type": "hive_metastore", "host": "localhost", "port": cluster.metastore.port}
+    monkeypatch.setenv("AIRFLOW_CONN_METASTORE_DEFAULT", json.dumps(metastore))
+    task = dags_in(EXAMPLES).dags["lakekeeper_maintenance"].get_task("list_tables")
+    asked = {"database": "nightly", "tables": None, "listing": "metastore"}
+    with pytest.raises(RuntimeError, match="set the parameter 'listing' to 'spark'"):
+        task.python_callable(params=asked)
 
 
 def test_a_driver_that_yarn_kills_is_followed_by_one_that_finishes_the_work(
