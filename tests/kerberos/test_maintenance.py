@@ -33,7 +33,7 @@ def renewed(ticket: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_keytab_in_cluster_mode_and_the_reports_by_webhdfs(
     airflow_db: Path, cluster: Cluster, tables: dict[str, Table], tmp_path: Path
 ) -> None:
-    """The configuration file alone takes the DAG there; the metastore asks for tickets, so that Spark lists the tables."""
+    """The configuration file alone takes the DAG there. Spark lists the tables: the metastore asks for tickets too."""
     table, config = tables["in_cluster"], tmp_path / "lakekeeper.yaml"
     submit = {"deploy_mode": "cluster", "report_dir": reports(cluster), **keytab(cluster)}
     config.write_text(yaml.safe_dump({"spark_submit": submit}))
