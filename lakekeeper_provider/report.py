@@ -174,7 +174,10 @@ def human(size: float) -> str:
 
 
 def summary(report: Report, uri: str | None) -> dict[str, Any]:
-    """Return what goes to XCom: under 48 KB, else without the units, for which ``uri`` stands."""
+    """
+    Return what goes to XCom: under 48 KB. Else of an analysis without the tables that need nothing, which the log
+    has; else without the units, for which ``uri`` stands.
+    """
     value = {
         "schema_version": 1,
         "verb": report.verb,
@@ -196,6 +199,9 @@ def summary(report: Report, uri: str | None) -> dict[str, Any]:
 
 def _shorter(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
     analysis, tables = value["verb"] == "analyze", value["tables"]
+    if analysis:
+        tables = [table for table in tables if table["flagged"]]
+        yield {**value, "tables": tables}
     if analysis and value["report"] is None:
         return  # the flagged units would be nowhere
     if analysis:

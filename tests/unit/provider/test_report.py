@@ -130,6 +130,17 @@ def test_a_large_analysis_points_to_its_report():
     assert len(json.dumps(summed)) < report.XCOM_LIMIT
 
 
+def test_an_analysis_of_a_large_database_leaves_healthy_tables_to_the_log():
+    healthy = [table(f"sales.t{n}", outcome="nothing", units=[unit("healthy")]) for n in range(1000)]
+    found = parsed("done", *healthy, table("sales.small", units=[unit("flagged")]), verb="analyze")
+    summed = report.summary(found, None)
+    assert len(json.dumps(summed)) < report.XCOM_LIMIT
+    assert [(t["table"], t["flagged"]) for t in summed["tables"]] == [
+        ("sales.small", [{"date": "2026-02-23"}])
+    ]
+    assert report.render(found).count("sales.t") == 1000
+
+
 def test_a_large_analysis_without_a_place_for_reports_is_an_error():
     with pytest.raises(UsageError, match="set report_dir"):
         report.summary(analysis(1, 5000), None)
