@@ -33,7 +33,7 @@ class Checks:
         try:
             self._clothes(swap, new, clothes)
         except FileNotFoundError:
-            raise UnitChanged(f"{swap.live} vanished while it was compacted") from None
+            raise UnitChanged(f"{swap.live}, or what was written for it, vanished meanwhile") from None
         # A file that was opened again looks as it did until its writer closes it.
         self._closed(swap.live, swap.originals)
 
