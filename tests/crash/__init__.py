@@ -1,1 +1,1 @@
-"""The jobs in a model world: every crash, error and interleaving, in milliseconds."""
+"""The jobs in a model cluster: every crash, error and interleaving, in milliseconds."""

@@ -1,4 +1,4 @@
-"""A world of two directories, for the tests of the model itself."""
+"""A cluster of two directories, for the tests of the model itself."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.crash import figures, writers
 from tests.crash.model_tree import AUTHORITY
-from tests.crash.world import World
+from tests.crash.simulated_cluster import SimulatedCluster
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -16,9 +16,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture
-def world() -> World:
+def sim() -> SimulatedCluster:
     """/a holds a file of rows 1 to 3, /b is an empty directory."""
-    world = World()
-    writers.append(world, f"{AUTHORITY}/a", world.ledger.fresh(3))
-    world.tree.make_dirs(f"{AUTHORITY}/b")
-    return world
+    sim = SimulatedCluster()
+    writers.append(sim, f"{AUTHORITY}/a", sim.ledger.fresh(3))
+    sim.tree.make_dirs(f"{AUTHORITY}/b")
+    return sim

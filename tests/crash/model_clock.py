@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from tests.crash.gate import Killed
+from tests.crash.fault_injection import Killed
 from tests.crash.model_pool import WouldBlock, give_way, outside_pool
 from tests.crash.model_tree import EPOCH_MS
 from tests.crash.process import acting_as
 
 if TYPE_CHECKING:
-    from tests.crash.world import Client, World
+    from tests.crash.simulated_cluster import Client, SimulatedCluster
 
 
 @dataclass
 class Beat:
-    """Something that a process does every so often in the background; `due` in ms of the world's time."""
+    """Something that a process does every so often in the background; `due` in ms of the cluster's time."""
 
     client: Client
     interval: int
@@ -27,7 +27,7 @@ class Beat:
 
 
 class Beats:
-    """The heartbeats of all processes of a world."""
+    """The heartbeats of all processes of a cluster."""
 
     def __init__(self) -> None:
         self._beats: list[Beat] = []
@@ -40,21 +40,21 @@ class Beats:
         if beat in self._beats:
             self._beats.remove(beat)
 
-    def advance(self, world: World, seconds: float) -> None:
+    def advance(self, sim: SimulatedCluster, seconds: float) -> None:
         """Time passes, and whoever lives beats meanwhile; a paused process catches up after its pause."""
-        until = world.millis + round(seconds * 1000)
+        until = sim.millis + round(seconds * 1000)
         while (beat := self._next(until)) is not None:
-            world.tree.millis = max(world.millis, beat.due)
+            sim.tree.millis = max(sim.millis, beat.due)
             beat.due = (
-                world.millis + beat.interval
+                sim.millis + beat.interval
             )  # also before: an act in which time passes is not its own beat
             self._beat(beat)
-            beat.due = world.millis + beat.interval
-        world.tree.millis = max(world.millis, until)
+            beat.due = sim.millis + beat.interval
+        sim.tree.millis = max(sim.millis, until)
 
     def _next(self, until: int) -> Beat | None:
-        self._beats = [beat for beat in self._beats if beat.client.gate.alive]
-        due = [beat for beat in self._beats if beat.due <= until and not beat.client.gate.paused]
+        self._beats = [beat for beat in self._beats if beat.client.injector.alive]
+        due = [beat for beat in self._beats if beat.due <= until and not beat.client.injector.paused]
         return min(due, key=lambda beat: beat.due, default=None)
 
     def _beat(self, beat: Beat) -> None:
@@ -83,17 +83,17 @@ class ModelClock:
         return (self._tick() - EPOCH_MS) / 1000
 
     def _tick(self) -> int:
-        self._client.gate.check()
-        return self._client.world.tree.tick()
+        self._client.injector.check()
+        return self._client.sim.tree.tick()
 
     def sleep(self, seconds: float) -> None:
         """Others may act meanwhile: the other threads of this process, and everybody's heartbeats."""
         give_way()
-        self._client.gate.check()
-        self._client.world.advance(seconds)
-        self._client.gate.check()
+        self._client.injector.check()
+        self._client.sim.advance(seconds)
+        self._client.injector.check()
 
     def every(self, seconds: float, act: Callable[[], None]) -> Callable[[], None]:
         interval = max(1, round(seconds * 1000))
-        world = self._client.world
-        return world.beats.add(Beat(self._client, interval, world.millis + interval, act))
+        sim = self._client.sim
+        return sim.beats.add(Beat(self._client, interval, sim.millis + interval, act))

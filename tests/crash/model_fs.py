@@ -9,7 +9,7 @@ from spark_jobs.core.attributes import MODE, Attributes, Lack
 from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.quota import Quota
 from spark_jobs.shell.ports import FileSystem, FileSystemError, Status
-from tests.crash.gate import Gate
+from tests.crash.fault_injection import FaultInjector
 from tests.crash.model_rights import Rights
 from tests.crash.model_tree import (
     AUTHORITY,
@@ -30,12 +30,12 @@ TRASH = f"{AUTHORITY}/user/{ME}/.Trash/Current"
 class ModelFileSystem(Rights, FileSystem):
     """Obeys what the real one was seen to do; where a call is two RPCs that matter apart, it is two points."""
 
-    def __init__(self, tree: ModelTree, gate: Gate) -> None:
+    def __init__(self, tree: ModelTree, injector: FaultInjector) -> None:
         self._tree = tree
-        self._gate = gate
+        self._injector = injector
 
     def _call(self, act: Callable[[], T], op: str, *args: Any) -> T:
-        return self._gate.call(op, args, act, FileSystemError)
+        return self._injector.call(op, args, act, FileSystemError)
 
     def user(self) -> str:
         return ME

@@ -12,10 +12,10 @@ from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.model import DEFAULT_PARTITION, Spec, TableName, Unit
 from spark_jobs.shell.hadoop.metastore import BACKUP_PROPERTIES, RUN_PROPERTY, SOURCE_PROPERTY, MetastoreError
-from tests.crash.gate import Gate
+from tests.crash.fault_injection import FaultInjector
 
 if TYPE_CHECKING:
-    from tests.crash.world import World
+    from tests.crash.simulated_cluster import SimulatedCluster
 
 T = TypeVar("T")
 _FORMAT = "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat"
@@ -84,75 +84,75 @@ class MetastoreState:
         return repr([(str(name), table.facts, table.units()) for name, table in self.tables()])
 
 
-def register(world: World, name: TableName, facts: TableFacts) -> None:
+def register(sim: SimulatedCluster, name: TableName, facts: TableFacts) -> None:
     """CREATE TABLE: refuses a taken name, and makes the directory where it is missing."""
-    if world.metastore.exists(name):
+    if sim.metastore.exists(name):
         raise MetastoreError(f"cannot register {name}: table already exists")
-    world.metastore.put(name, ModelTable(facts))
-    world.tree.make_dirs(facts.storage.location)
+    sim.metastore.put(name, ModelTable(facts))
+    sim.tree.make_dirs(facts.storage.location)
 
 
-def register_partition(world: World, name: TableName, spec: Spec, location: str) -> None:
+def register_partition(sim: SimulatedCluster, name: TableName, spec: Spec, location: str) -> None:
     """ADD IF NOT EXISTS PARTITION: makes the directory where it is missing."""
-    table = world.metastore.get(name)
+    table = sim.metastore.get(name)
     if spec in table.partitions:
         return
-    world.metastore.put(name, replace(table, partitions={**table.partitions, spec: location}))
-    world.tree.make_dirs(location)
+    sim.metastore.put(name, replace(table, partitions={**table.partitions, spec: location}))
+    sim.tree.make_dirs(location)
 
 
-def forget_partitions(world: World, name: TableName, specs: Sequence[Spec]) -> None:
+def forget_partitions(sim: SimulatedCluster, name: TableName, specs: Sequence[Spec]) -> None:
     """DROP IF EXISTS PARTITION of an external table: no file is touched."""
-    table = world.metastore.get(name)
+    table = sim.metastore.get(name)
     kept = {spec: place for spec, place in table.partitions.items() if spec not in specs}
-    world.metastore.put(name, replace(table, partitions=kept))
+    sim.metastore.put(name, replace(table, partitions=kept))
 
 
-def msck(world: World, name: TableName, sync: bool = False) -> None:
+def msck(sim: SimulatedCluster, name: TableName, sync: bool = False) -> None:
     """MSCK REPAIR TABLE: what looks like a partition below the root becomes one.
 
     `sync` is what `discover.partitions` does by itself: it drops those too whose directory it does not find.
     """
-    table = world.metastore.get(name)
+    table = sim.metastore.get(name)
     keys, root = table.facts.partition_keys, table.facts.storage.location
-    for spec, location in _discover(world, root, keys) if keys else ():
-        register_partition(world, name, spec, location)
-    missing = [spec for spec, place in table.partitions.items() if world.tree.find(place) is None]
+    for spec, location in _discover(sim, root, keys) if keys else ():
+        register_partition(sim, name, spec, location)
+    missing = [spec for spec, place in table.partitions.items() if sim.tree.find(place) is None]
     if sync and missing:
-        forget_partitions(world, name, missing)
+        forget_partitions(sim, name, missing)
 
 
-def _discover(world: World, folder: str, keys: Sequence[str]) -> Iterator[tuple[Spec, str]]:
+def _discover(sim: SimulatedCluster, folder: str, keys: Sequence[str]) -> Iterator[tuple[Spec, str]]:
     """Directories `key=value`, one level for each key; hidden names are skipped at every level."""
     if not keys:
         yield (), folder
         return
-    inode = world.tree.get(folder)
+    inode = sim.tree.get(folder)
     for name, number in sorted(inode.children.items()) if inode else ():
         key, equals, value = name.partition("=")
         if name.startswith((".", "_")):
             continue
-        if not (equals and key.lower() == keys[0].lower() and world.tree.inodes[number].is_dir):
+        if not (equals and key.lower() == keys[0].lower() and sim.tree.inodes[number].is_dir):
             continue
         text = unquote(value)
         mine = (keys[0], None if text == DEFAULT_PARTITION else text)
-        for spec, location in _discover(world, f"{folder}/{name}", keys[1:]):
+        for spec, location in _discover(sim, f"{folder}/{name}", keys[1:]):
             yield (mine, *spec), location
 
 
 class ModelMetastore:
     """One process's client; behaves as `spark_jobs.shell.hadoop.metastore.Metastore` does."""
 
-    def __init__(self, world: World, gate: Gate) -> None:
-        self._world = world
-        self._gate = gate
+    def __init__(self, sim: SimulatedCluster, injector: FaultInjector) -> None:
+        self._sim = sim
+        self._injector = injector
 
     def _call(self, act: Callable[[], T], op: str, *args: object) -> T:
-        return self._gate.call(op, args, act, MetastoreError)
+        return self._injector.call(op, args, act, MetastoreError)
 
     @property
     def _state(self) -> MetastoreState:
-        return self._world.metastore
+        return self._sim.metastore
 
     def database_exists(self, database: str) -> bool:
         return self._call(lambda: database in self._state.databases, "database_exists", database)
@@ -202,14 +202,14 @@ class ModelMetastore:
     ) -> None:
         """One point for the table and one for each batch of partitions: it may die in between."""
         facts = _backup_facts(backup, source, run_id, location)
-        self._call(lambda: register(self._world, backup, facts), "create_backup", str(backup), location)
+        self._call(lambda: register(self._sim, backup, facts), "create_backup", str(backup), location)
         for start in range(0, len(units) if source.partition_keys else 0, _BATCH):
             batch = units[start : start + _BATCH]
             self._call(lambda batch=batch: self._add(backup, batch), "create_backup.add", str(backup))  # type: ignore[misc]
 
     def _add(self, backup: TableName, units: Sequence[tuple[Unit, str]]) -> None:
         for unit, where in units:
-            register_partition(self._world, backup, unit.spec, where)
+            register_partition(self._sim, backup, unit.spec, where)
 
     def backup_tables(self, run_id: str, database: str, source: str) -> list[TableName]:
         found = []
@@ -234,7 +234,7 @@ class ModelMetastore:
         for start in range(0, len(units), _BATCH):
             specs = [unit.spec for unit in units[start : start + _BATCH]]
             self._call(
-                lambda specs=specs: forget_partitions(self._world, backup, specs),  # type: ignore[misc]
+                lambda specs=specs: forget_partitions(self._sim, backup, specs),  # type: ignore[misc]
                 "drop_backup_partitions",
                 str(backup),
             )

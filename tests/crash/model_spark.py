@@ -11,7 +11,7 @@ from spark_jobs.core.errors import LakekeeperError, VerificationFailed
 from spark_jobs.core.footers import Footer, Profile
 from spark_jobs.core.model import name_of
 from spark_jobs.shell.ports import FileSystem, FileSystemError, Rewrite, Rewritten
-from tests.crash.gate import Gate
+from tests.crash.fault_injection import FaultInjector
 from tests.crash.model_fs import ModelFileSystem
 from tests.crash.model_tree import Inode, ModelTree
 
@@ -35,15 +35,15 @@ def decode_rows(content: bytes) -> tuple[int, ...] | None:
 class ModelFooters:
     """Reads footers; one point for all files of a unit, as the real one asks in one round trip."""
 
-    def __init__(self, tree: ModelTree, gate: Gate) -> None:
+    def __init__(self, tree: ModelTree, injector: FaultInjector) -> None:
         self._tree = tree
-        self._gate = gate
+        self._injector = injector
 
     def read(self, files: Sequence[str], file_format: str) -> list[Footer]:
         def act() -> list[Footer]:
             return [self._footer(file) for file in files]
 
-        return self._gate.call("footers", tuple(files), act, FileSystemError)
+        return self._injector.call("footers", tuple(files), act, FileSystemError)
 
     def _footer(self, file: str) -> Footer:
         inode = self._tree.get(file)

@@ -1,6 +1,6 @@
 """The state of one HDFS, and the rules by which a NameNode changes it.
 
-Inodes are values and a directory's children are never changed in place, so that a copy of the whole world costs one
+Inodes are values and a directory's children are never changed in place, so that a copy of the whole cluster costs one
 shallow copy of a dictionary: the crash tests take one at every step.
 """
 

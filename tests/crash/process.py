@@ -21,7 +21,7 @@ from spark_jobs.shell import clock as system_clock
 from tests.crash.model_pool import CooperativeLock, CooperativeRLock
 
 if TYPE_CHECKING:
-    from tests.crash.world import Client
+    from tests.crash.simulated_cluster import Client
 
 _acting: list[Client] = []
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tests.crash.model_fs import TRASH
 from tests.crash.model_tree import AUTHORITY, Handle, open_for_write
 from tests.crash.replay import Script, Step, Stream
-from tests.crash.world import World
+from tests.crash.simulated_cluster import SimulatedCluster
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,40 +25,40 @@ Differences = Mapping[tuple[str, int], tuple[object, str]]
 class ModelHost:
     """The model, and those who are none of the jobs."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, sim: SimulatedCluster) -> None:
+        self._sim = sim
 
     def open_stream(self, path: str, data: bytes) -> Handle:
-        handle = open_for_write(self._world.tree, path)
+        handle = open_for_write(self._sim.tree, path)
         handle.write(data)
         return handle
 
     def mode(self, path: str) -> int:
-        inode = self._world.tree.get(path)
+        inode = self._sim.tree.get(path)
         assert inode is not None
         return inode.mode
 
     def pause(self) -> None:
-        self._world.advance(1)
+        self._sim.advance(1)
 
     def grant(self, path: str, owner: str, mode: int) -> None:
-        number = self._world.tree.find(path)
+        number = self._sim.tree.find(path)
         assert number is not None
-        self._world.tree.change(number, owner=owner, mode=mode)
+        self._sim.tree.change(number, owner=owner, mode=mode)
 
     def raw_rename(self, source: str, target: str) -> bool:
-        return self._world.tree.raw_rename(source, target)
+        return self._sim.tree.raw_rename(source, target)
 
     def kept(self, path: str) -> str:
         return f"{TRASH}{path[len(AUTHORITY) :]}"
 
 
 def on_model(steps: Sequence[Step], *, trash: bool) -> list[object]:
-    world = World()
-    world.tree.trash_on = trash
+    sim = SimulatedCluster()
+    sim.tree.trash_on = trash
     root = f"{AUTHORITY}/replay"
-    world.tree.make_dirs(root)
-    return Script(world.client().fs, root, ModelHost(world)).run(steps)
+    sim.tree.make_dirs(root)
+    return Script(sim.client().fs, root, ModelHost(sim)).run(steps)
 
 
 class _RealStream:

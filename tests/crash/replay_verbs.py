@@ -19,7 +19,7 @@ from tests.crash.model_tree import AUTHORITY
 from tests.crash.process import acting_as
 from tests.crash.replay import Recording, Stopped, comparable
 from tests.crash.scenario import VERBS
-from tests.crash.world import World
+from tests.crash.simulated_cluster import SimulatedCluster
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -53,23 +53,23 @@ class Model:
     """The table in the model."""
 
     def __init__(self) -> None:
-        self.world, self.root = World(), f"{AUTHORITY}/replay"
+        self.sim, self.root = SimulatedCluster(), f"{AUTHORITY}/replay"
         self.table = f"sales.{TABLE}"
-        writers.create_table(self.world, self.table, f"{self.root}/{TABLE}")
+        writers.create_table(self.sim, self.table, f"{self.root}/{TABLE}")
         for _ in range(4):
             self.append()
 
     def append(self) -> None:
-        writers.append(self.world, f"{self.root}/{TABLE}", self.world.ledger.fresh(1))
+        writers.append(self.sim, f"{self.root}/{TABLE}", self.sim.ledger.fresh(1))
 
     def run(self, verb: str, fs: Callable[[Any], Recording]) -> tuple[Recording, object]:
-        client = self.world.client()
+        client = self.sim.client()
         recording = fs(client.fs)
         with acting_as(client):
             return recording, run(replace(client.cluster, fs=recording), verb, self.table)
 
     def rows(self) -> list[int]:
-        return sorted(visible_rows(self.world.tree, f"{self.root}/{TABLE}"))
+        return sorted(visible_rows(self.sim.tree, f"{self.root}/{TABLE}"))
 
 
 class Hurried:

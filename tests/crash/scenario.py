@@ -16,7 +16,7 @@ from spark_jobs.shell.verbs.rollback import rollback_table
 from tests.crash import writers
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.process import acting_as
-from tests.crash.world import Client, World
+from tests.crash.simulated_cluster import Client, SimulatedCluster
 
 VERBS = {
     "analyze": analyze_table,
@@ -28,22 +28,22 @@ EVENTS, FLAT = "sales.events", "sales.flat"
 WAREHOUSE = f"{AUTHORITY}/warehouse"
 
 
-def build(files: int = 4, rows: int = 3) -> World:
+def build(files: int = 4, rows: int = 3) -> SimulatedCluster:
     """sales.events: partitions a and b under its root, c elsewhere; sales.flat: no partitions; all need compacting."""
-    world = World()
-    writers.create_table(world, EVENTS, f"{WAREHOUSE}/events", keys=("k",))
+    sim = SimulatedCluster()
+    writers.create_table(sim, EVENTS, f"{WAREHOUSE}/events", keys=("k",))
     for value in ("a", "b"):
-        _fill(world, writers.add_partition(world, EVENTS, value), files, rows)
-    outside = writers.add_partition(world, EVENTS, "c", location=f"{AUTHORITY}/elsewhere/c")
-    _fill(world, outside, files, rows)
-    writers.create_table(world, FLAT, f"{WAREHOUSE}/flat")
-    _fill(world, f"{WAREHOUSE}/flat", files + 2, rows)
-    return world
+        _fill(sim, writers.add_partition(sim, EVENTS, value), files, rows)
+    outside = writers.add_partition(sim, EVENTS, "c", location=f"{AUTHORITY}/elsewhere/c")
+    _fill(sim, outside, files, rows)
+    writers.create_table(sim, FLAT, f"{WAREHOUSE}/flat")
+    _fill(sim, f"{WAREHOUSE}/flat", files + 2, rows)
+    return sim
 
 
-def _fill(world: World, location: str, files: int, rows: int) -> None:
+def _fill(sim: SimulatedCluster, location: str, files: int, rows: int) -> None:
     for _ in range(files):
-        writers.append(world, location, world.ledger.fresh(rows))
+        writers.append(sim, location, sim.ledger.fresh(rows))
 
 
 def run(client: Client, verb: str, *argv: str, request: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -60,5 +60,5 @@ def run(client: Client, verb: str, *argv: str, request: dict[str, Any] | None = 
 def _put_request(client: Client, request: dict[str, Any]) -> str:
     """Airflow puts it there before the process starts: it is none of its points."""
     uri = f"{AUTHORITY}/user/me/request-{client.name}.json"
-    client.world.tree.write(uri, json.dumps(request).encode(), overwrite=True, parents=True)
+    client.sim.tree.write(uri, json.dumps(request).encode(), overwrite=True, parents=True)
     return uri

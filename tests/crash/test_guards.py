@@ -21,13 +21,13 @@ from spark_jobs.shell.state.journal_store import Journal
 from spark_jobs.shell.state.lease import Custody, Terms
 from spark_jobs.shell.state.runs import enter
 from tests.crash import writers
-from tests.crash.gate import Fault, Killed, Point
+from tests.crash.explorer import runs_of
+from tests.crash.fault_injection import Fault, Killed, Point
 from tests.crash.model_spark import ModelFooters
 from tests.crash.oracle import check
 from tests.crash.process import acting_as
-from tests.crash.proof import runs_of
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
-from tests.crash.world import Client, World
+from tests.crash.simulated_cluster import Client, SimulatedCluster
 
 LIVE = f"{WAREHOUSE}/flat"
 HOME = f"{WAREHOUSE}/.lakekeeper-flat"
@@ -67,75 +67,75 @@ def only(report: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture
-def flat() -> World:
+def flat() -> SimulatedCluster:
     return build()
 
 
-def _append(world: World, place: str = LIVE) -> Callable[[], object]:
-    return lambda: writers.append(world, place, world.ledger.fresh(2))
+def _append(sim: SimulatedCluster, place: str = LIVE) -> Callable[[], object]:
+    return lambda: writers.append(sim, place, sim.ledger.fresh(2))
 
 
 class TestWriters:
-    def test_nothing_happens_between_the_two_renames(self, flat: World) -> None:
+    def test_nothing_happens_between_the_two_renames(self, flat: SimulatedCluster) -> None:
         client = flat.client()
         compact(client)
         first = next(number for number, point in enumerate(client.trace) if out(point))
         assert into(client.trace[first + 1])
 
-    def test_rows_appended_in_the_last_moment_are_carried(self, flat: World) -> None:
+    def test_rows_appended_in_the_last_moment_are_carried(self, flat: SimulatedCluster) -> None:
         report = compact(flat.client(Fault.hook(out, _append(flat))))
         assert (outcomes(report), check(flat)) == (["compacted"], [])
 
-    def test_rows_replaced_during_the_compaction_call_the_swap_off(self, flat: World) -> None:
+    def test_rows_replaced_during_the_compaction_call_the_swap_off(self, flat: SimulatedCluster) -> None:
         client = flat.client(Fault.hook(written, lambda: writers.overwrite_in_place(flat, LIVE, [900])))
         report = compact(client)
         assert (outcomes(report), check(flat, resurrected=True)) == (["changed"], [])
         assert not any(out(point) for point in client.trace)
 
-    def test_a_directory_made_anew_in_the_gap_is_carried_along(self, flat: World) -> None:
+    def test_a_directory_made_anew_in_the_gap_is_carried_along(self, flat: SimulatedCluster) -> None:
         request = {"arguments": {"writers": "append"}}
         client = flat.client(Fault.hook(into, _append(flat)))
         report = run(client, "compact", "--table", FLAT, request=request)
         assert (outcomes(report), report["exit_code"], check(flat)) == (["compacted"], 0, [])
 
-    def test_rows_replaced_while_they_are_read_are_no_failure(self, flat: World) -> None:
+    def test_rows_replaced_while_they_are_read_are_no_failure(self, flat: SimulatedCluster) -> None:
         client = flat.client(Fault.hook(writing, lambda: writers.overwrite_in_place(flat, LIVE, [900])))
         report = compact(client)
         assert (outcomes(report), report["exit_code"], check(flat, resurrected=True)) == (["changed"], 0, [])
 
-    def test_rows_replaced_in_the_last_moment_are_not_brought_back(self, flat: World) -> None:
+    def test_rows_replaced_in_the_last_moment_are_not_brought_back(self, flat: SimulatedCluster) -> None:
         client = flat.client(Fault.hook(out, lambda: writers.overwrite_in_place(flat, LIVE, [900])))
         assert (outcomes(compact(client)), check(flat, resurrected=True)) == (["changed"], [])
 
     @pytest.mark.parametrize("name", ["part-0._COPYING_", "_temporary", ".hive-staging_x"])
-    def test_staging_in_a_unit_is_left_alone(self, flat: World, name: str) -> None:
+    def test_staging_in_a_unit_is_left_alone(self, flat: SimulatedCluster, name: str) -> None:
         flat.tree.write(f"{LIVE}/{name}", b"half a file")
         assert only(compact(flat.client()))["code"] == "ACTIVE_WRITER"
 
-    def test_staging_above_a_unit_is_left_alone(self, flat: World) -> None:
+    def test_staging_above_a_unit_is_left_alone(self, flat: SimulatedCluster) -> None:
         flat.tree.make_dirs(f"{WAREHOUSE}/events/.spark-staging-1")
         codes = [unit["code"] for unit in only(compact(flat.client(), EVENTS))["units"]]
         assert codes == ["ACTIVE_WRITER", "ACTIVE_WRITER", None]
 
-    def test_a_unit_with_an_open_file_is_left_alone(self, flat: World) -> None:
+    def test_a_unit_with_an_open_file_is_left_alone(self, flat: SimulatedCluster) -> None:
         stream = writers.open_append(flat, LIVE, flat.ledger.fresh(2))
         assert only(compact(flat.client()))["code"] == "ACTIVE_WRITER"
         assert stream.close()
         assert check(flat) == []
 
-    def test_a_job_that_stages_as_the_swap_begins_gets_through(self, flat: World) -> None:
+    def test_a_job_that_stages_as_the_swap_begins_gets_through(self, flat: SimulatedCluster) -> None:
         job = writers.staged_append(flat, LIVE, flat.ledger.fresh(2))
         report = compact(flat.client(Fault.hook(out, job.stage)))
         assert outcomes(report) == ["changed"]
         assert (job.publish(), job.finish(), check(flat)) == (True, True, [])
 
-    def test_a_directory_made_anew_in_the_gap_is_nobodys_to_judge(self, flat: World) -> None:
+    def test_a_directory_made_anew_in_the_gap_is_nobodys_to_judge(self, flat: SimulatedCluster) -> None:
         """Its rows, and both copies of ours, stay until somebody says what writers of this table do."""
         report = compact(flat.client(Fault.hook(into, _append(flat))))
         assert (outcomes(report), report["exit_code"]) == (["quarantined"], 3)
         assert check(flat, journaled=True) == []
 
-    def test_folders_in_a_unit_are_refused(self, flat: World) -> None:
+    def test_folders_in_a_unit_are_refused(self, flat: SimulatedCluster) -> None:
         flat.tree.write(f"{LIVE}/HIVE_UNION_SUBDIR_1/000000_0", b"rows", parents=True)
         before = flat.tree.digest()
         assert only(compact(flat.client()))["code"] == "SUBDIRECTORIES"
@@ -144,14 +144,16 @@ class TestWriters:
 
 
 class TestOtherJobs:
-    def test_a_living_owner_is_waited_for_and_not_taken_over(self, flat: World) -> None:
+    def test_a_living_owner_is_waited_for_and_not_taken_over(self, flat: SimulatedCluster) -> None:
         reports: list[dict[str, Any]] = []
         second = Fault.hook(writing, lambda: reports.append(compact(flat.client(), FLAT, "r2")))
         assert outcomes(compact(flat.client(second))) == ["compacted"]
         assert only(reports[0])["outcome"] == "busy"
 
     @pytest.mark.parametrize("moment", [out, into])
-    def test_who_slept_at_a_rename_is_fenced_off(self, flat: World, moment: Callable[[Point], bool]) -> None:
+    def test_who_slept_at_a_rename_is_fenced_off(
+        self, flat: SimulatedCluster, moment: Callable[[Point], bool]
+    ) -> None:
         """It wakes up, fails, and has not changed a thing."""
         left: list[str] = []
 
@@ -165,7 +167,9 @@ class TestOtherJobs:
         assert compact(zombie)["exit_code"] != 0
         assert (flat.tree.digest(), check(flat)) == (left[0], [])
 
-    def test_who_was_taken_over_before_he_opened_a_run_does_nothing_more(self, flat: World) -> None:
+    def test_who_was_taken_over_before_he_opened_a_run_does_nothing_more(
+        self, flat: SimulatedCluster
+    ) -> None:
         def opening(point: Point) -> bool:
             return point.op == "create" and "/r1." in point.args[0]
 
@@ -173,20 +177,22 @@ class TestOtherJobs:
         assert "taken" in only(compact(zombie))["reason"]
         assert not any(writing(point) for point in zombie.trace)
 
-    def test_who_was_taken_over_before_he_entered_a_run_does_nothing_more(self, flat: World) -> None:
+    def test_who_was_taken_over_before_he_entered_a_run_does_nothing_more(
+        self, flat: SimulatedCluster
+    ) -> None:
         compact(flat.client())
         (found,) = runs_of(flat, [FLAT])
         first, second = flat.client(), flat.client()
         with acting_as(first), Custody(first.cluster, Terms("rollback")) as custody:
             custody.take([HOME])
-            first.gate.paused = True
+            first.injector.paused = True
             with acting_as(second), Custody(second.cluster, Terms("cleanup")) as other:
                 other.take([HOME])
-            first.gate.paused = False
+            first.injector.paused = False
             with pytest.raises(Held):
                 enter(replace(found, journal=Journal(first.fs, found.folder)), custody, "rollback")
 
-    def test_the_metastore_is_not_told_of_a_folder_that_was_taken_over(self, flat: World) -> None:
+    def test_the_metastore_is_not_told_of_a_folder_that_was_taken_over(self, flat: SimulatedCluster) -> None:
         """It would make the directories, and a zombie could rename into them again."""
         compact(flat.client())
         (found,) = runs_of(flat, [FLAT])
@@ -199,7 +205,9 @@ class TestOtherJobs:
         assert (backup, flat.tree.find(found.folder)) == (None, None)
         assert warnings
 
-    def test_the_metastore_is_told_of_originals_only_when_they_are_there(self, flat: World) -> None:
+    def test_the_metastore_is_told_of_originals_only_when_they_are_there(
+        self, flat: SimulatedCluster
+    ) -> None:
         with pytest.raises(Killed):
             compact(flat.client(Fault.crash_before(out)))
         (found,) = runs_of(flat, [FLAT])
@@ -214,14 +222,14 @@ class TestOtherJobs:
 class TestFaults:
     @pytest.mark.parametrize("moment", [out, into])
     def test_whoever_comes_next_settles_what_a_death_left(
-        self, flat: World, moment: Callable[[Point], bool]
+        self, flat: SimulatedCluster, moment: Callable[[Point], bool]
     ) -> None:
         with pytest.raises(Killed):
             compact(flat.client(Fault.crash_after(moment)))
         assert compact(flat.client(), FLAT, "r2")["exit_code"] == 0
         assert check(flat, journaled=False) == []
 
-    def test_what_is_not_whole_any_more_does_not_go_live(self, flat: World) -> None:
+    def test_what_is_not_whole_any_more_does_not_go_live(self, flat: SimulatedCluster) -> None:
         with pytest.raises(Killed):
             compact(flat.client(Fault.crash_after(out)))
         new = next(
@@ -234,13 +242,15 @@ class TestFaults:
     @pytest.mark.parametrize("moment", [out, into])
     @pytest.mark.parametrize("fault", [Fault.error_before, Fault.error_after])
     def test_an_answer_of_a_rename_is_not_believed(
-        self, flat: World, moment: Callable[[Point], bool], fault: Callable[..., Fault]
+        self, flat: SimulatedCluster, moment: Callable[[Point], bool], fault: Callable[..., Fault]
     ) -> None:
         report = compact(flat.client(fault(moment)))
         assert outcomes(report) == [("failed" if fault == Fault.error_before else "compacted")]
         assert check(flat) == []
 
-    def test_a_permission_that_expires_in_the_gap_leaves_the_intent_open(self, flat: World) -> None:
+    def test_a_permission_that_expires_in_the_gap_leaves_the_intent_open(
+        self, flat: SimulatedCluster
+    ) -> None:
         root = f"{WAREHOUSE}/hourly"
         writers.create_table(flat, "sales.hourly", root, keys=("d", "h"))
         live = writers.add_partition(flat, "sales.hourly", "1", "2")
@@ -257,7 +267,7 @@ class TestFaults:
         assert check(flat) == []
 
     def test_a_table_beside_which_nothing_can_be_written_is_refused_before_any_work(
-        self, flat: World
+        self, flat: SimulatedCluster
     ) -> None:
         flat.tree.readonly = frozenset({WAREHOUSE})
         client = flat.client()
@@ -265,7 +275,7 @@ class TestFaults:
         assert not any(point.op in ("footers", "raw_rename") for point in client.trace)
 
     def test_one_odd_table_does_not_stop_the_others(
-        self, flat: World, monkeypatch: pytest.MonkeyPatch
+        self, flat: SimulatedCluster, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         client = flat.client()
         read = client.metastore.table
@@ -280,7 +290,7 @@ class TestFaults:
         assert {t["table"]: t["outcome"] for t in report["tables"]} == {EVENTS: "failed", FLAT: "done"}
 
     def test_one_odd_unit_does_not_stop_the_others(
-        self, flat: World, monkeypatch: pytest.MonkeyPatch
+        self, flat: SimulatedCluster, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         footer = ModelFooters._footer
 

@@ -11,48 +11,50 @@ from spark_jobs.core.footers import Footer
 from spark_jobs.core.model import Manifest, name_of
 from spark_jobs.shell.swap.leftovers import forget
 from tests.crash import writers
-from tests.crash.gate import Fault, Killed, Point
+from tests.crash.explorer import runs_of
+from tests.crash.fault_injection import Fault, Killed, Point
 from tests.crash.model_spark import ModelFooters, encode_rows
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.oracle import check, live_rows
-from tests.crash.proof import runs_of
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
+from tests.crash.simulated_cluster import SimulatedCluster
 from tests.crash.test_guards import LIVE, compact, only, outcomes
-from tests.crash.world import World
 
 AT_ONCE = ("--older-than", "0s", "--skip-trash")
 
 
 @pytest.fixture
-def done() -> World:
-    """The world after a compaction of the flat table."""
-    world = build()
-    assert compact(world.client())["exit_code"] == 0
-    return world
+def done() -> SimulatedCluster:
+    """The cluster after a compaction of the flat table."""
+    sim = build()
+    assert compact(sim.client())["exit_code"] == 0
+    return sim
 
 
 @pytest.fixture
-def built() -> World:
+def built() -> SimulatedCluster:
     """Tables that all need a compaction."""
     return build()
 
 
-def _old(world: World) -> str:
+def _old(sim: SimulatedCluster) -> str:
     """Where the originals of the flat table lie."""
-    (found,) = runs_of(world, [FLAT])
+    (found,) = runs_of(sim, [FLAT])
     return found.path(next(iter(found.state.units.values())).swap.old)
 
 
-def _rollback(world: World, table: str = FLAT, *faults: Fault) -> dict[str, Any]:
-    return run(world.client(*faults), "rollback", "--table", table)
+def _rollback(sim: SimulatedCluster, table: str = FLAT, *faults: Fault) -> dict[str, Any]:
+    return run(sim.client(*faults), "rollback", "--table", table)
 
 
-def _cleanup(world: World, table: str = FLAT) -> dict[str, Any]:
-    return run(world.client(), "cleanup", "--table", table, *AT_ONCE)
+def _cleanup(sim: SimulatedCluster, table: str = FLAT) -> dict[str, Any]:
+    return run(sim.client(), "cleanup", "--table", table, *AT_ONCE)
 
 
 class TestUnfinished:
-    def test_a_run_is_found_although_the_metastore_has_lost_its_only_partition(self, built: World) -> None:
+    def test_a_run_is_found_although_the_metastore_has_lost_its_only_partition(
+        self, built: SimulatedCluster
+    ) -> None:
         """The look reads one record of each run that has ended; that of the table's own home leads to the others."""
         only_outside = ("--partitions", '[{"k": "c"}]')
         assert compact(built.client(), EVENTS, "r1", *only_outside)["exit_code"] == 0
@@ -66,18 +68,20 @@ class TestUnfinished:
 
 
 class TestRollback:
-    def test_rows_appended_since_stay_in_the_table(self, done: World) -> None:
+    def test_rows_appended_since_stay_in_the_table(self, done: SimulatedCluster) -> None:
         writers.append(done, LIVE, done.ledger.fresh(2))
         assert (outcomes(_rollback(done)), check(done)) == (["restored"], [])
 
-    def test_rows_appended_in_the_last_moment_stay_in_the_table(self, done: World) -> None:
+    def test_rows_appended_in_the_last_moment_stay_in_the_table(self, done: SimulatedCluster) -> None:
         def out(point: Point) -> bool:
             return point.op == "rename" and point.args[0] == LIVE
 
         late = Fault.hook(out, lambda: writers.append(done, LIVE, done.ledger.fresh(2)))
         assert (outcomes(_rollback(done, FLAT, late)), check(done)) == (["restored"], [])
 
-    def test_a_partition_that_is_dropped_in_the_last_moment_does_not_come_back(self, built: World) -> None:
+    def test_a_partition_that_is_dropped_in_the_last_moment_does_not_come_back(
+        self, built: SimulatedCluster
+    ) -> None:
         assert compact(built.client(), EVENTS)["exit_code"] == 0
         place = writers.location_of(built, EVENTS, "a")
 
@@ -89,18 +93,20 @@ class TestRollback:
         writers.msck(built, EVENTS)
         assert [unit.spec for unit in built.units(EVENTS)] == [(("k", "b"),), (("k", "c"),)]
 
-    def test_rows_that_were_overwritten_since_do_not_come_back(self, done: World) -> None:
+    def test_rows_that_were_overwritten_since_do_not_come_back(self, done: SimulatedCluster) -> None:
         writers.overwrite_in_place(done, LIVE, done.ledger.fresh(2))
         assert (outcomes(_rollback(done)), check(done, resurrected=True)) == (["failed"], [])
 
-    def test_rows_that_were_overwritten_in_the_last_moment_do_not_come_back(self, done: World) -> None:
+    def test_rows_that_were_overwritten_in_the_last_moment_do_not_come_back(
+        self, done: SimulatedCluster
+    ) -> None:
         def out(point: Point) -> bool:
             return point.op == "rename" and point.args[0] == LIVE
 
         late = Fault.hook(out, lambda: writers.overwrite_in_place(done, LIVE, done.ledger.fresh(2)))
         assert (outcomes(_rollback(done, FLAT, late)), check(done, resurrected=True)) == (["failed"], [])
 
-    def test_what_others_put_into_a_folder_of_ours_is_not_deleted(self, done: World) -> None:
+    def test_what_others_put_into_a_folder_of_ours_is_not_deleted(self, done: SimulatedCluster) -> None:
         fs, folder = done.client().fs, f"{AUTHORITY}/aside"
         done.tree.write(f"{folder}/ours", encode_rows([1]), parents=True)
         ours: Manifest = fs.manifest(folder)
@@ -109,7 +115,7 @@ class TestRollback:
         assert [entry.name for entry in fs.list(folder)] == ["theirs"]
 
     def test_rows_appended_between_the_renames_stay_in_the_table_that_is_not_rolled_back(
-        self, done: World
+        self, done: SimulatedCluster
     ) -> None:
         """One writer overwrites the rewritten files right before the renames, another appends between them."""
         old = _old(done)
@@ -127,34 +133,34 @@ class TestRollback:
         assert (outcomes(report), check(done, resurrected=True)) == (["failed"], [])
 
     def test_the_journal_and_not_the_metastore_leads_the_way_back(self) -> None:
-        world = build()
-        before = live_rows(world, FLAT)
-        report = compact(world.client(Fault.error_before(lambda point: point.op == "create_backup")))
+        sim = build()
+        before = live_rows(sim, FLAT)
+        report = compact(sim.client(Fault.error_before(lambda point: point.op == "create_backup")))
         assert (report["exit_code"], only(report)["backup_table"]) == (0, None)
-        assert outcomes(_rollback(world)) == ["restored"]
-        assert (live_rows(world, FLAT), len(world.tree.files(LIVE))) == (before, 6)
+        assert outcomes(_rollback(sim)) == ["restored"]
+        assert (live_rows(sim, FLAT), len(sim.tree.files(LIVE))) == (before, 6)
 
     @pytest.mark.parametrize("verb", ["rollback", "cleanup"])
     def test_a_table_whose_name_begins_like_another_s_leaves_its_runs_alone(self, verb: str) -> None:
         """Both have the partition that lies elsewhere, and so a home in common."""
-        world = build()
+        sim = build()
         longer, elsewhere = f"{EVENTS}_2p", f"{AUTHORITY}/elsewhere/c"
-        writers.create_table(world, longer, f"{WAREHOUSE}/events_2p", keys=("k",))
-        writers.add_partition(world, longer, "c", location=elsewhere)
-        assert outcomes(compact(world.client(), longer)) == ["compacted"]
-        report = _rollback(world, EVENTS) if verb == "rollback" else _cleanup(world, EVENTS)
+        writers.create_table(sim, longer, f"{WAREHOUSE}/events_2p", keys=("k",))
+        writers.add_partition(sim, longer, "c", location=elsewhere)
+        assert outcomes(compact(sim.client(), longer)) == ["compacted"]
+        report = _rollback(sim, EVENTS) if verb == "rollback" else _cleanup(sim, EVENTS)
         assert outcomes(report) == []
-        assert outcomes(_rollback(world, longer)) == ["restored"]
+        assert outcomes(_rollback(sim, longer)) == ["restored"]
 
 
 class TestCleanup:
-    def test_a_file_that_came_to_the_originals_late_is_kept(self, done: World) -> None:
+    def test_a_file_that_came_to_the_originals_late_is_kept(self, done: SimulatedCluster) -> None:
         writers.append(done, _old(done), done.ledger.fresh(2))
         report = _cleanup(done)
         assert (outcomes(report), report["exit_code"]) == (["quarantined"], 3)
         assert check(done, journaled=True) == []
 
-    def test_a_directory_that_is_not_the_journaled_one_is_not_deleted(self, done: World) -> None:
+    def test_a_directory_that_is_not_the_journaled_one_is_not_deleted(self, done: SimulatedCluster) -> None:
         """Somebody has put his own where the originals lay."""
         old = _old(done)
         done.tree.rename(old, f"{AUTHORITY}/moved")
@@ -162,7 +168,7 @@ class TestCleanup:
         assert outcomes(_cleanup(done)) == ["quarantined"]
         assert check(done, journaled=True) == []
 
-    def test_originals_stay_while_the_live_directory_is_missing(self, done: World) -> None:
+    def test_originals_stay_while_the_live_directory_is_missing(self, done: SimulatedCluster) -> None:
         done.tree.rename(LIVE, f"{AUTHORITY}/moved")
         assert outcomes(_cleanup(done)) == ["quarantined"]
         assert done.tree.find(_old(done))
@@ -170,17 +176,17 @@ class TestCleanup:
 
 class TestLeftAlone:
     def test_no_table_of_the_originals_where_nobody_wants_one(self) -> None:
-        world = build()
+        sim = build()
         request = {"arguments": {"register_backup": False}}
-        report = run(world.client(), "compact", "--table", FLAT, request=request)
+        report = run(sim.client(), "compact", "--table", FLAT, request=request)
         assert (only(report)["backup_table"], outcomes(report)) == (None, ["compacted"])
-        assert [str(name) for name, _ in world.metastore.tables()] == [EVENTS, FLAT]
+        assert [str(name) for name, _ in sim.metastore.tables()] == [EVENTS, FLAT]
 
     def test_the_table_of_the_originals_goes_to_the_database_that_is_meant_for_it(self) -> None:
-        world = build()
-        world.metastore.databases["guarded"] = {}
+        sim = build()
+        sim.metastore.databases["guarded"] = {}
         request = {"arguments": {"backup_database": "guarded"}}
-        report = run(world.client(), "compact", "--table", FLAT, request=request)
+        report = run(sim.client(), "compact", "--table", FLAT, request=request)
         assert only(report)["backup_table"].startswith("guarded.__bkp_flat_")
 
     @pytest.mark.parametrize(
@@ -190,8 +196,8 @@ class TestLeftAlone:
     def test_a_partition_of_another_format_than_its_table(
         self, monkeypatch: pytest.MonkeyPatch, serde: str, code: str
     ) -> None:
-        world = build()
-        client = world.client()
+        sim = build()
+        client = sim.client()
         units = client.metastore.units
 
         def mixed(facts: Any) -> Any:
@@ -206,21 +212,21 @@ class TestLeftAlone:
         assert found == {"a": code, "b": None, "c": None}
 
     def test_partitions_that_share_a_directory(self) -> None:
-        world = build()
-        writers.add_partition(world, EVENTS, "twin", location=f"{AUTHORITY}/elsewhere/c")
-        found = {unit["unit"]["k"]: unit["code"] for unit in only(compact(world.client(), EVENTS))["units"]}
+        sim = build()
+        writers.add_partition(sim, EVENTS, "twin", location=f"{AUTHORITY}/elsewhere/c")
+        found = {unit["unit"]["k"]: unit["code"] for unit in only(compact(sim.client(), EVENTS))["units"]}
         assert found == {"a": None, "b": None, "c": "LOCATION_OVERLAP", "twin": "LOCATION_OVERLAP"}
 
     @pytest.mark.parametrize(("mark", "code"), [(".hoodie", "HUDI"), ("_delta_log", "DELTA")])
     def test_another_table_format_under_the_root(self, mark: str, code: str) -> None:
-        world = build()
-        world.tree.make_dirs(f"{WAREHOUSE}/events/{mark}")
-        assert only(compact(world.client(), EVENTS))["code"] == code
+        sim = build()
+        sim.tree.make_dirs(f"{WAREHOUSE}/events/{mark}")
+        assert only(compact(sim.client(), EVENTS))["code"] == code
 
 
 class TestFiles:
     def test_columns_by_position_need_files_of_one_schema(
-        self, built: World, monkeypatch: pytest.MonkeyPatch
+        self, built: SimulatedCluster, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         place, footer = f"{AUTHORITY}/by_position", ModelFooters._footer
         writers.create_table(built, "sales.by_position", place, **{"parquet.column.index.access": "true"})
@@ -234,14 +240,14 @@ class TestFiles:
         (unit,) = only(compact(built.client(), "sales.by_position"))["units"]
         assert unit["code"] == "POSITIONAL"
 
-    def test_files_of_no_length_are_dropped_and_recorded(self, built: World) -> None:
+    def test_files_of_no_length_are_dropped_and_recorded(self, built: SimulatedCluster) -> None:
         built.tree.write(f"{LIVE}/part-empty", b"")
         assert outcomes(compact(built.client())) == ["compacted"]
         (found,) = runs_of(built, [FLAT])
         swap = next(iter(found.state.units.values())).swap
         assert "part-empty" in [file.name for file in swap.originals.files]
 
-    def test_statistics_are_not_touched_unless_asked_for(self, built: World) -> None:
+    def test_statistics_are_not_touched_unless_asked_for(self, built: SimulatedCluster) -> None:
         client, asked = built.copy().client(), built.client()
         compact(client)
         compact(asked, FLAT, "r1", "--analyze-stats")

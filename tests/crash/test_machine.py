@@ -1,4 +1,4 @@
-"""Hypothesis plays with the tables: writers, crashes, sleepers and clocks, in any order that it can think of.
+"""Hypothesis plays with the tables: writers, crashes, paused processes and clocks, in any order that it can think of.
 
 The suite plays the same rounds each time: it is to say whether a change broke something.
 LAKEKEEPER_CRASH_PROFILE=soak looks for what nobody has thought of, for hours, from a seed of its own;

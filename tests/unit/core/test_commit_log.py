@@ -33,7 +33,7 @@ from spark_jobs.core.log_merge import MB, plan_merge
 from spark_jobs.core.model import Unit
 from spark_jobs.shell.ports import FileSystemError
 from spark_jobs.shell.state.commit_log import CommitLog
-from tests.unit.core.log_world import HOME, NOW, Crash, MemoryFs, failing, files, fine, run_state, swap
+from tests.unit.core.faulty_memory_fs import HOME, NOW, Crash, MemoryFs, failing, files, fine, run_state, swap
 
 ONE = run_state(swap("1", files("a", "b", "_SUCCESS"), files("c")))
 

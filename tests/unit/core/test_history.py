@@ -25,7 +25,7 @@ from spark_jobs.shell.job import Job
 from spark_jobs.shell.state.journal_store import Journal, Run
 from spark_jobs.shell.state.log_runs import log_of, log_runs
 from spark_jobs.shell.verbs.history import history_table
-from tests.unit.core.log_world import HOME, NOW, MemoryFs, files, fine, run_state, swap
+from tests.unit.core.faulty_memory_fs import HOME, NOW, MemoryFs, files, fine, run_state, swap
 
 ONE = swap("1", files("a", "b"), files("c"))
 AGAIN = swap("1", files("c"), files("d"), stamp=2)

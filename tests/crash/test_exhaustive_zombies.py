@@ -9,12 +9,8 @@ import pytest
 
 from spark_jobs.core import journal
 from spark_jobs.core.model import name_of
-from tests.crash.canon import live
 from tests.crash.crashes import crash_states
-from tests.crash.figures import Figures, figures
-from tests.crash.gate import Fault, Point
-from tests.crash.model_tree import AUTHORITY
-from tests.crash.proof import (
+from tests.crash.explorer import (
     Act,
     Proof,
     after,
@@ -27,8 +23,12 @@ from tests.crash.proof import (
     rollback,
     runs_of,
 )
+from tests.crash.fault_injection import Fault, Point
+from tests.crash.figures import Figures, figures
+from tests.crash.model_tree import AUTHORITY
 from tests.crash.scenario import EVENTS, FLAT, build
-from tests.crash.world import World
+from tests.crash.simulated_cluster import SimulatedCluster
+from tests.crash.state_digest import live
 
 FIRST = {"compact": compact(FLAT), "rollback": rollback(FLAT), "cleanup": cleanup(FLAT)}
 SECOND = {"compact": compact(FLAT, "other"), "rollback": rollback(FLAT), "cleanup": cleanup(FLAT)}
@@ -38,41 +38,41 @@ SECOND = {"compact": compact(FLAT, "other"), "rollback": rollback(FLAT), "cleanu
 MAKING_A_LEASE = 2
 
 
-def start_of(name: str) -> World:
+def start_of(name: str) -> SimulatedCluster:
     return after(build(), [] if name == "compact" else [FIRST["compact"]])
 
 
 class Sleep:
     """A process falls asleep at one of its calls, and another one acts meanwhile."""
 
-    def __init__(self, world: World, act: Act, number: int, second: Act) -> None:
-        self.world = world.copy()
+    def __init__(self, sim: SimulatedCluster, act: Act, number: int, second: Act) -> None:
+        self.sim = sim.copy()
         self._second = second
         self._left: object = None
         self.other: dict[str, Any] = {}
-        client = self.world.client(Fault.hook(number, self._meanwhile, paused=True))
+        client = self.sim.client(Fault.hook(number, self._meanwhile, paused=True))
         self.report = act(client)
         self.name = f"{act} asleep before {at(client, number)}, while {second}"
         self.failed = self.report["exit_code"] != 0
         # Whoever came by its lease after its sleep acts as the next job would.
         since = [point for point in client.trace[number - 1 :] if is_lease(point)]
         self.zombie = bool(self._taken) and not since
-        self.changed = live(self.world, act.tables) != self._left
+        self.changed = live(self.sim, act.tables) != self._left
 
     def _meanwhile(self) -> None:
-        before = leases(self.world)
-        self.other = self._second(self.world.client())
-        self._taken = leases(self.world) - before
-        self._left = live(self.world, self._second.tables)
+        before = leases(self.sim)
+        self.other = self._second(self.sim.client())
+        self._taken = leases(self.sim) - before
+        self._left = live(self.sim, self._second.tables)
 
 
 def is_lease(point: Point) -> bool:
     return point.op == "create" and "/lease-" in point.args[0]
 
 
-def leases(world: World) -> set[str]:
+def leases(sim: SimulatedCluster) -> set[str]:
     """All leases that stand, whether released or not."""
-    paths = [path for path, _, _ in world.tree.walk(AUTHORITY) if "/lease-" in path]
+    paths = [path for path, _, _ in sim.tree.walk(AUTHORITY) if "/lease-" in path]
     return {path.removesuffix(".released") for path in paths}
 
 
@@ -81,7 +81,7 @@ def awake(line: Figures, proof: Proof, sleep: Sleep) -> None:
     line.violated(sleep.name, complaint(sleep.other))
     if sleep.zombie and sleep.changed:
         line.violated(sleep.name, ["it has changed the table after it was taken over"])
-    proof.ended(sleep.name, sleep.world, {"exit_code": 0})
+    proof.ended(sleep.name, sleep.sim, {"exit_code": 0})
     line.note("failed", int(sleep.failed))
 
 
@@ -94,8 +94,8 @@ def test_a_sleeper_wakes_up(first: str, second: str) -> None:
     for number in range(1, points(start, act) + 1):
         sleep = Sleep(start, act, number, SECOND[second])
         awake(line, proof, sleep)
-        if proof.fresh(sleep.world):
-            proof.settle(sleep.name, sleep.world, recoveries(act)[number % 3], rest=number % 4 == 0)
+        if proof.fresh(sleep.sim):
+            proof.settle(sleep.name, sleep.sim, recoveries(act)[number % 3], rest=number % 4 == 0)
     assert line.violations == []
     # Taken over before it had entered anything, or when all was done, it has nothing to fail at; in between it must.
     assert line.notes["failed"] > line.points / 3
@@ -108,8 +108,8 @@ def test_a_recoverer_falls_asleep(second: str) -> None:
     proof = Proof(line, [FLAT], resurrected=False, mirrors=False)
     for turn, state in enumerate(crash_states(build(), FIRST["compact"])[14::4]):
         act = [compact(FLAT, "again"), FIRST["compact"], rollback(FLAT)][turn % 3]
-        for number in range(1 + turn % 3, points(state.world, act), 3):
-            awake(line, proof, Sleep(state.world, act, number, SECOND[second]))
+        for number in range(1 + turn % 3, points(state.sim, act), 3):
+            awake(line, proof, Sleep(state.sim, act, number, SECOND[second]))
     assert line.violations == []
 
 
@@ -121,12 +121,12 @@ def test_partitions_in_several_homes() -> None:
     for number in range(1, points(start, act) + 1):
         sleep = Sleep(start, act, number, seconds[number % 3])
         awake(line, proof, sleep)
-        proof.settle(sleep.name, sleep.world, act, rest=number % 9 == 0)
+        proof.settle(sleep.name, sleep.sim, act, rest=number % 9 == 0)
     assert line.violations == []
 
 
-def both(reports: list[dict[str, Any]], act: Act, world: World) -> None:
-    reports.append(act(world.client()))
+def both(reports: list[dict[str, Any]], act: Act, sim: SimulatedCluster) -> None:
+    reports.append(act(sim.client()))
 
 
 @pytest.mark.parametrize("table", [FLAT, EVENTS])
@@ -137,10 +137,10 @@ def test_two_start_together(table: str) -> None:
     line = figures(f"two compactions of {table} at once", "1 overlap")
     proof = Proof(line, [table], mirrors=False)
     for number in range(1, points(start, act) + 1):
-        world = start.copy()
+        sim = start.copy()
         reports: list[dict[str, Any]] = []
-        hook = partial(both, reports, compact(table, "second"), world)
-        client = world.client(Fault.hook(number, hook))
+        hook = partial(both, reports, compact(table, "second"), sim)
+        client = sim.client(Fault.hook(number, hook))
         reports.append(act(client))
         line.points += 1
         outcomes = sorted(report["tables"][0]["outcome"] for report in reports)
@@ -149,7 +149,7 @@ def test_two_start_together(table: str) -> None:
         slow = outcomes == ["done", "failed"] and line.notes["done and failed"] <= MAKING_A_LEASE
         if not slow and outcomes not in (["done", "nothing"], ["busy", "done"]):
             line.violated(name, [f"one of the two has to work, and only one: {outcomes}"])
-        proof.ended(name, world, {"exit_code": 0})
+        proof.ended(name, sim, {"exit_code": 0})
     assert line.violations == []
 
 
@@ -158,7 +158,7 @@ def test_what_is_written_is_not_written_again(table: str) -> None:
     """A retry of the same run swaps what its first attempt had verified and journaled."""
     act, ready = compact(table), 0
     for state in crash_states(build(), act):
-        kept, client = written_units(state.world, table), state.world.client()
+        kept, client = written_units(state.sim, table), state.sim.client()
         assert act(client)["exit_code"] == 0
         writes = {
             point.args[0] for point in client.trace if point.op == "mkdirs" and "/_temporary" in point.args[0]
@@ -169,11 +169,11 @@ def test_what_is_written_is_not_written_again(table: str) -> None:
     assert ready > 0
 
 
-def written_units(world: World, table: str) -> set[str]:
+def written_units(sim: SimulatedCluster, table: str) -> set[str]:
     """The last components of units that are PREPARED and whose rewritten directory is still aside."""
     found = set()
-    for run in runs_of(world, [table]):
+    for run in runs_of(sim, [table]):
         for unit in run.state.of_kind(journal.PREPARED):
-            if world.tree.find(run.path(unit.swap.new)) is not None:
+            if sim.tree.find(run.path(unit.swap.new)) is not None:
                 found.add(name_of(unit.swap.live))
     return found

@@ -9,14 +9,14 @@ from typing import Any
 from spark_jobs.core.model import TableName
 from spark_jobs.shell.state.journal_store import Run
 from spark_jobs.shell.state.runs import all_runs
-from tests.crash.canon import canon, live
 from tests.crash.crashes import crash_states
+from tests.crash.fault_injection import Fault
 from tests.crash.figures import Figures
-from tests.crash.gate import Fault
 from tests.crash.oracle import check
 from tests.crash.process import acting_as
 from tests.crash.scenario import EVENTS, FLAT, run
-from tests.crash.world import Client, World
+from tests.crash.simulated_cluster import Client, SimulatedCluster
+from tests.crash.state_digest import live, state_digest
 
 AT_ONCE = ("--older-than", "0s")
 
@@ -69,17 +69,17 @@ def acts(tables: str) -> list[tuple[Act, list[Act]]]:
     ]
 
 
-def after(world: World, before: Iterable[Act]) -> World:
-    """The world once these acts are done."""
-    twin = world.copy()
+def after(sim: SimulatedCluster, before: Iterable[Act]) -> SimulatedCluster:
+    """The cluster once these acts are done."""
+    twin = sim.copy()
     for act in before:
         assert act(twin.client())["exit_code"] == 0
     return twin
 
 
-def points(world: World, act: Act, seed: int | None = None) -> int:
+def points(sim: SimulatedCluster, act: Act, seed: int | None = None) -> int:
     """How many effects the act has when nothing goes wrong."""
-    client = world.copy().client(seed=seed)
+    client = sim.copy().client(seed=seed)
     act(client)
     return client.points
 
@@ -89,18 +89,16 @@ def at(client: Client, number: int) -> str:
     return str(client.trace[number - 1]) if number <= client.points else "the end"
 
 
-def runs_of(world: World, tables: Sequence[str]) -> list[Run]:
-    """The runs of these tables, as another process would find them; it may be asked of a world that goes on."""
-    client = world.copy().client()
+def runs_of(sim: SimulatedCluster, tables: Sequence[str]) -> list[Run]:
+    """The runs of these tables, as another process would find them; it may be asked of a cluster that goes on."""
+    client = sim.copy().client()
     with acting_as(client):
         facts = [client.metastore.table(TableName.parse(table)) for table in tables]
-        return [run for each in facts for run in all_runs(client.fs, each, world.units(each.name))]
+        return [run for each in facts for run in all_runs(client.fs, each, sim.units(each.name))]
 
 
-def unfinished(world: World, tables: Sequence[str]) -> list[str]:
-    return [
-        f"run {run.run_id} is unfinished: stuck" for run in runs_of(world, tables) if run.state.unfinished
-    ]
+def unfinished(sim: SimulatedCluster, tables: Sequence[str]) -> list[str]:
+    return [f"run {run.run_id} is unfinished: stuck" for run in runs_of(sim, tables) if run.state.unfinished]
 
 
 def quarantined(report: dict[str, Any]) -> list[dict[str, Any]]:
@@ -119,7 +117,7 @@ def complaint(report: dict[str, Any]) -> list[str]:
 
 
 class Proof:
-    """Recoveries of one suite; from worlds that differ in times and random ids only, each is run once."""
+    """Recoveries of one suite; from clusters that differ in times and random ids only, each is run once."""
 
     def __init__(
         self,
@@ -132,37 +130,37 @@ class Proof:
         self.tables = list(tables)
         self._resurrected = resurrected
         self._mirrors = mirrors
-        self._ends: dict[tuple[str, Act], World] = {}
+        self._ends: dict[tuple[str, Act], SimulatedCluster] = {}
         self._fine: set[str] = set()
         self._seen: set[str] = set()
 
-    def broken(self, where: object, world: World) -> None:
+    def broken(self, where: object, sim: SimulatedCluster) -> None:
         """Right after a crash a row may lie in a folder of ours instead of the table, but never nowhere."""
-        self.line.violated(where, check(world, journaled=True, resurrected=self._resurrected))
+        self.line.violated(where, check(sim, journaled=True, resurrected=self._resurrected))
 
-    def ended(self, where: object, world: World, report: dict[str, Any]) -> None:
+    def ended(self, where: object, sim: SimulatedCluster, report: dict[str, Any]) -> None:
         """A job that says that all is well must have left it so; else a row may still lie in a folder of ours."""
         failed = report["exit_code"] != 0
-        self.line.violated(where, check(world, journaled=failed, resurrected=self._resurrected))
+        self.line.violated(where, check(sim, journaled=failed, resurrected=self._resurrected))
 
-    def fresh(self, world: World) -> bool:
+    def fresh(self, sim: SimulatedCluster) -> bool:
         """Is it a state that this proof has not seen yet?"""
-        name = canon(world, self._mirrors)
+        name = state_digest(sim, self._mirrors)
         new = name not in self._seen
         self._seen.add(name)
         self.line.states += new
         return new
 
     def settle(
-        self, where: object, world: World, act: Act, rest: bool = True, refuses: bool = False
-    ) -> World:
-        """Recovers a copy of the world, and returns it at rest. With `rest` it is also shown that it is.
+        self, where: object, sim: SimulatedCluster, act: Act, rest: bool = True, refuses: bool = False
+    ) -> SimulatedCluster:
+        """Recovers a copy of the cluster, and returns it at rest. With `rest` it is also shown that it is.
 
         `refuses`: somebody overwrote the table, so that a rollback may say no.
         """
-        key = (canon(world, self._mirrors), act)
+        key = (state_digest(sim, self._mirrors), act)
         if key not in self._ends:
-            twin = world.copy()
+            twin = sim.copy()
             report = act(twin.client())
             self.line.recoveries += 1
             refused = refuses and act.verb == "rollback" and not quarantined(report)
@@ -173,42 +171,42 @@ class Proof:
                 self._at_rest(f"{where}; then {act}", twin)
         return self._ends[key]
 
-    def _amiss(self, world: World) -> list[str]:
-        return [*check(world, resurrected=self._resurrected), *unfinished(world, self.tables)]
+    def _amiss(self, sim: SimulatedCluster) -> list[str]:
+        return [*check(sim, resurrected=self._resurrected), *unfinished(sim, self.tables)]
 
-    def _at_rest(self, where: object, world: World) -> None:
+    def _at_rest(self, where: object, sim: SimulatedCluster) -> None:
         """Recovering once more changes nothing, and the table can be compacted."""
-        name = canon(world, mirrors=False)
+        name = state_digest(sim, mirrors=False)
         if name in self._fine:
             return
         self._fine.add(name)
         tables = ",".join(self.tables)
-        again = world.copy()
+        again = sim.copy()
         cleanup(tables, "--older-than", "3650d")(again.client())
-        if live(again, self.tables) != live(world, self.tables):
+        if live(again, self.tables) != live(sim, self.tables):
             self.line.violated(where, ["recovering twice is not recovering once"])
-        last = world.copy()
+        last = sim.copy()
         report = compact(tables, "next")(last.client())
         self.line.violated(f"{where}; then a new run", [*complaint(report), *self._amiss(last)])
 
     def crashes(
-        self, world: World, act: Act, where: str = "", seed: int | None = None
-    ) -> list[tuple[str, World]]:
-        """The distinct states in which a killed `act` leaves the world."""
-        found = [(f"{where}{act} {state}", state.world) for state in crash_states(world, act, seed)]
+        self, sim: SimulatedCluster, act: Act, where: str = "", seed: int | None = None
+    ) -> list[tuple[str, SimulatedCluster]]:
+        """The distinct states in which a killed `act` leaves the cluster."""
+        found = [(f"{where}{act} {state}", state.sim) for state in crash_states(sim, act, seed)]
         fresh = [(name, state) for name, state in found if self.fresh(state)]
         for name, state in fresh:
             self.broken(name, state)
         return fresh
 
     def errors(
-        self, world: World, act: Act, where: str = "", seed: int | None = None
-    ) -> list[tuple[str, World]]:
-        """The distinct states in which `act` leaves the world when one of its calls fails, or loses its answer."""
+        self, sim: SimulatedCluster, act: Act, where: str = "", seed: int | None = None
+    ) -> list[tuple[str, SimulatedCluster]]:
+        """The distinct states in which `act` leaves the cluster when one of its calls fails, or loses its answer."""
         found = []
-        for number in range(1, points(world, act, seed) + 1):
+        for number in range(1, points(sim, act, seed) + 1):
             for fault in (Fault.error_before, Fault.error_after):
-                twin = world.copy()
+                twin = sim.copy()
                 client = twin.client(fault(number), seed=seed)
                 report = act(client)
                 name = f"{where}{act} with {fault.__name__} {at(client, number)}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.crash.explorer import Act, Proof, acts, after, compact, points, recoveries
 from tests.crash.figures import figures
-from tests.crash.proof import Act, Proof, acts, after, compact, points, recoveries
 from tests.crash.scenario import EVENTS, FLAT, build
 
 BOTH = f"{EVENTS},{FLAT}"

@@ -1,4 +1,4 @@
-"""One name for worlds that differ in times and in random ids only: from each of them the jobs do the same."""
+"""One name for clusters that differ in times and in random ids only: from each of them the jobs do the same."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hashlib
 import re
 
 from tests.crash.model_tree import AUTHORITY, Inode
-from tests.crash.world import World
+from tests.crash.simulated_cluster import SimulatedCluster
 
 _GZIP = b"\x1f\x8b"
 #: All that the jobs compare for equality only: inode ids, times of files, run attempts, stamps, process names.
@@ -25,10 +25,10 @@ _TOKEN = re.compile(
 _MIRRORS = re.compile(r"/\.lakekeeper[^/]*/(log(/|\Z)|lease-)")
 
 
-def canon(world: World, mirrors: bool = True) -> str:
+def state_digest(sim: SimulatedCluster, mirrors: bool = True) -> str:
     """Numbers each such token by where it first appears; files keep their times, for manifests quote them.
 
-    Without `mirrors` worlds are one that differ in their commit logs and leases only.
+    Without `mirrors` clusters are one that differ in their commit logs and leases only.
     """
     numbers: dict[tuple[str, str], int] = {}
 
@@ -38,18 +38,18 @@ def canon(world: World, mirrors: bool = True) -> str:
             return "<time>"
         return f"<{kind}{numbers.setdefault((kind, match[kind]), len(numbers))}>"
 
-    return hashlib.blake2b(_TOKEN.sub(rename, _text(world, mirrors)).encode(), digest_size=16).hexdigest()
+    return hashlib.blake2b(_TOKEN.sub(rename, _text(sim, mirrors)).encode(), digest_size=16).hexdigest()
 
 
-def _text(world: World, mirrors: bool) -> str:
+def _text(sim: SimulatedCluster, mirrors: bool) -> str:
     lines = []
-    for path, number, inode in world.tree.walk(AUTHORITY):
+    for path, number, inode in sim.tree.walk(AUTHORITY):
         if not mirrors and _MIRRORS.search(path):
             continue
         about = f"{inode.mode} {inode.closed} {_content(inode)}"
         lines.append(f'{path} hdfs:{number} "mtime": {0 if inode.is_dir else inode.mtime} {about}')
-    ledger = (sorted(world.ledger.committed), sorted(world.ledger.overwritten))
-    return "\n".join([*lines, world.metastore.text(), str(ledger)])
+    ledger = (sorted(sim.ledger.committed), sorted(sim.ledger.overwritten))
+    return "\n".join([*lines, sim.metastore.text(), str(ledger)])
 
 
 def _content(inode: Inode) -> str:
@@ -58,10 +58,10 @@ def _content(inode: Inode) -> str:
     return (gzip.decompress(inode.content) if packed else inode.content).decode("latin-1")
 
 
-def live(world: World, tables: list[str]) -> list[tuple[str, list[tuple[str, bytes]]]]:
+def live(sim: SimulatedCluster, tables: list[str]) -> list[tuple[str, list[tuple[str, bytes]]]]:
     """What lies at the tables' locations, file by file; homes of ours lie elsewhere."""
     return [
-        (unit.location, [(name, inode.content) for name, inode in world.tree.files(unit.location)])
+        (unit.location, [(name, inode.content) for name, inode in sim.tree.files(unit.location)])
         for table in tables
-        for unit in world.units(table)
+        for unit in sim.units(table)
     ]

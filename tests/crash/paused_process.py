@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tests.crash import process
-from tests.crash.gate import Fault, Killed, Point
-from tests.crash.world import Client, World
+from tests.crash.fault_injection import Fault, Killed, Point
+from tests.crash.simulated_cluster import Client, SimulatedCluster
 
 #: A thread of the model never waits for anything but its turn; so long can no turn take.
 _STUCK_SECONDS = 60
 
 
-class Sleeper:
-    """It has a thread of its own, but only one thread of the world ever runs: `go_on` returns when it stands or ends.
+class PausedProcess:
+    """It has a thread of its own, but only one thread of the cluster ever runs: `go_on` returns when it stands or ends.
 
     With `frozen` all of the process stands still, as in a long pause of the JVM; else its heart goes on beating, as
     while a long job runs. `stops` say before which of its effects it stands still, each once.
@@ -23,7 +23,7 @@ class Sleeper:
 
     def __init__(
         self,
-        world: World,
+        sim: SimulatedCluster,
         work: Callable[[Client], dict[str, Any]],
         stops: Sequence[Callable[[Point], bool]],
         *faults: Fault,
@@ -37,7 +37,7 @@ class Sleeper:
         self.report: dict[str, Any] | None = None
         self.ended = False
         hooks = [Fault.hook(_unless_beating(stop), self._stand_still, paused=frozen) for stop in stops]
-        self.client = world.client(*hooks, *faults, seed=seed, skew=skew)
+        self.client = sim.client(*hooks, *faults, seed=seed, skew=skew)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 

@@ -1,4 +1,4 @@
-"""A whole world in memory: one HDFS, one metastore, time, the rows that writers committed; and processes on it."""
+"""A whole cluster in memory: one HDFS, one metastore, time, the rows that writers committed; and processes on it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from spark_jobs.core.model import TableName, Unit
 from spark_jobs.shell.cluster import Cluster
-from tests.crash.gate import Fault, Gate, Observer, Point
+from tests.crash.fault_injection import Fault, FaultInjector, Observer, Point
 from tests.crash.model_clock import Beats, ModelClock
 from tests.crash.model_fs import ModelFileSystem
 from tests.crash.model_metastore import MetastoreState, ModelMetastore
@@ -16,8 +16,8 @@ from tests.crash.model_pool import DeterministicPool
 from tests.crash.model_spark import ModelFooters, ModelRewriter
 from tests.crash.model_tree import ModelTree
 
-#: Called as observer(number of the point, "before" or "after", the world as it is at that moment).
-WorldObserver = Callable[[int, str, "World"], None]
+#: Called as observer(number of the point, "before" or "after", the cluster as it is at that moment).
+ClusterObserver = Callable[[int, str, "SimulatedCluster"], None]
 
 
 class Ledger:
@@ -45,7 +45,7 @@ class Ledger:
         return self.committed - self.overwritten
 
 
-class World:
+class SimulatedCluster:
     """The state that outlives every process. A copy has no processes: as if all had died at once."""
 
     def __init__(self) -> None:
@@ -64,15 +64,15 @@ class World:
         """Grows with every change, of times too: where it stands still, no digest need be taken."""
         return self.tree.version + self.metastore.version
 
-    def copy(self) -> World:
-        twin = World.__new__(World)
+    def copy(self) -> SimulatedCluster:
+        twin = SimulatedCluster.__new__(SimulatedCluster)
         twin.tree, twin.metastore = self.tree.copy(), self.metastore.copy()
         twin.ledger, twin.beats = self.ledger.copy(), Beats()
         twin.born = self.born
         return twin
 
     def digest(self) -> str:
-        """Equal for worlds that differ in time only."""
+        """Equal for clusters that differ in time only."""
         ledger = (sorted(self.ledger.committed), sorted(self.ledger.overwritten))
         text = f"{self.tree.digest()} {self.metastore.text()} {ledger}"
         return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
@@ -88,7 +88,7 @@ class World:
     def client(
         self,
         *faults: Fault,
-        observer: WorldObserver | None = None,
+        observer: ClusterObserver | None = None,
         seed: int | None = None,
         skew: float = 0.0,
         name: str | None = None,
@@ -99,52 +99,52 @@ class World:
 
 
 class Client:
-    """One process on the world: what it may use is its `cluster`, and each of its effects passes its `gate`."""
+    """One process on the cluster: what it may use is its `cluster`, and each of its effects passes its `injector`."""
 
     def __init__(
         self,
-        world: World,
+        sim: SimulatedCluster,
         faults: Sequence[Fault],
-        observer: WorldObserver | None,
+        observer: ClusterObserver | None,
         seed: int | None,
         skew: float,
         name: str,
     ) -> None:
-        self.world = world
+        self.sim = sim
         self.name = name
         self.random = random.Random(name)
         self._order = None if seed is None else random.Random(seed)
-        self.gate = Gate(faults, world.tree.tick, self._observing(observer))
-        self.fs = ModelFileSystem(world.tree, self.gate)
+        self.injector = FaultInjector(faults, sim.tree.tick, self._observing(observer))
+        self.fs = ModelFileSystem(sim.tree, self.injector)
         self.clock = ModelClock(self, skew)
-        self.metastore = ModelMetastore(world, self.gate)
+        self.metastore = ModelMetastore(sim, self.injector)
         self.cluster = Cluster(
             self.fs,
             self.metastore,
-            ModelFooters(world.tree, self.gate),
+            ModelFooters(sim.tree, self.injector),
             ModelRewriter(self.fs, name),
             self.clock,
             lambda size: DeterministicPool(size, self._order),
         )
 
-    def _observing(self, observer: WorldObserver | None) -> Observer | None:
+    def _observing(self, observer: ClusterObserver | None) -> Observer | None:
         if observer is None:
             return None
-        return lambda point, phase: observer(point.number, phase, self.world)
+        return lambda point, phase: observer(point.number, phase, self.sim)
 
     @property
     def trace(self) -> list[Point]:
-        return self.gate.trace
+        return self.injector.trace
 
     @property
     def points(self) -> int:
-        return self.gate.points
+        return self.injector.points
 
     @property
     def state(self) -> str:
         """alive, paused or killed."""
-        return "killed" if not self.gate.alive else "paused" if self.gate.paused else "alive"
+        return "killed" if not self.injector.alive else "paused" if self.injector.paused else "alive"
 
     def kill(self) -> None:
         """`kill -9`: the next effect of whatever thread, a heartbeat included, does not take place."""
-        self.gate.kill()
+        self.injector.kill()

@@ -9,10 +9,10 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from tests.crash.gate import Fault, Point
+from tests.crash.fault_injection import Fault, Point
 from tests.crash.scenario import run
-from tests.crash.traffic import Traffic
-from tests.crash.world import Client
+from tests.crash.simulated_cluster import Client
+from tests.crash.workload import Workload
 
 _READING = (
     "list", "status", "identity", "open_files", "read", "trash_enabled", "footers", "table", "tables", "units",
@@ -173,21 +173,21 @@ class Other:
     what: str
     number: int
 
-    def on(self, traffic: Traffic, kind: str | None) -> None:
-        place = traffic.place(self.number)
+    def on(self, workload: Workload, kind: str | None) -> None:
+        place = workload.place(self.number)
         if place is None:
             return
         acts: dict[str, Callable[[], object]] = {
-            "append": lambda: traffic.append(place),
-            "open": lambda: traffic.open(place),
-            "stage": lambda: traffic.stage(place),
-            "recreate": lambda: traffic.overwrite(place, recreate=True),
-            "overwrite in place": lambda: traffic.overwrite(place, recreate=False),
-            "drop": lambda: traffic.drop(place, delete_data=False),
-            "drop with data": lambda: traffic.drop(place, delete_data=True),
-            "add": lambda: traffic.add("abcd"[self.number % 4]),
-            "msck": lambda: traffic.msck(sync=False),
-            "msck sync": lambda: traffic.msck(sync=True),
+            "append": lambda: workload.append(place),
+            "open": lambda: workload.open(place),
+            "stage": lambda: workload.stage(place),
+            "recreate": lambda: workload.overwrite(place, recreate=True),
+            "overwrite in place": lambda: workload.overwrite(place, recreate=False),
+            "drop": lambda: workload.drop(place, delete_data=False),
+            "drop with data": lambda: workload.drop(place, delete_data=True),
+            "add": lambda: workload.add("abcd"[self.number % 4]),
+            "msck": lambda: workload.msck(sync=False),
+            "msck sync": lambda: workload.msck(sync=True),
         }
         acts[self._fitting(kind)]()
 

@@ -11,7 +11,7 @@ from tests.crash.model_metastore import register_partition
 from tests.crash.model_spark import visible_rows
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build
-from tests.crash.world import World
+from tests.crash.simulated_cluster import SimulatedCluster
 
 
 @dataclass(frozen=True)
@@ -47,29 +47,29 @@ class Stage:
     doomed: bool = False
 
 
-def town() -> World:
+def town() -> SimulatedCluster:
     """The tables of the scenarios, with a partition less: the fewer there are, the sooner two meet."""
-    world = build(files=2, rows=1)
-    writers.drop_partition(world, EVENTS, "b", delete_data=True)
-    return world
+    sim = build(files=2, rows=1)
+    writers.drop_partition(sim, EVENTS, "b", delete_data=True)
+    return sim
 
 
-class Traffic:
+class Workload:
     """Rows are given up by what they belong to, not by where a reader sees them: who overwrites a partition means all
     that was ever written to it, also while its directory is between two renames."""
 
-    def __init__(self, world: World, tables: Sequence[str]) -> None:
-        self.world = world
+    def __init__(self, sim: SimulatedCluster, tables: Sequence[str]) -> None:
+        self.sim = sim
         self.tables = list(tables)
         self.pending: list[Stream | Stage] = []
         self.replaced: set[int] = set()
         self.mislaid: dict[tuple[str, Spec], str] = {}
         self._belongs: dict[int, str] = {}
         for place in self.places():
-            self._note(place, visible_rows(world.tree, place.location))
+            self._note(place, visible_rows(sim.tree, place.location))
 
     def places(self) -> list[Place]:
-        return [Place(table, unit) for table in self.tables for unit in self.world.units(table)]
+        return [Place(table, unit) for table in self.tables for unit in self.sim.units(table)]
 
     def place(self, number: int) -> Place | None:
         """One of the places that there are; numbers wrap around."""
@@ -77,7 +77,7 @@ class Traffic:
         return found[number % len(found)] if found else None
 
     def _fresh(self, place: Place) -> list[int]:
-        rows = self.world.ledger.fresh(1)
+        rows = self.sim.ledger.fresh(1)
         self._note(place, rows)
         return rows
 
@@ -96,19 +96,19 @@ class Traffic:
     def append(self, place: Place) -> None:
         """Two tasks, two files: whatever was written can be compacted."""
         for _ in range(2):
-            writers.append(self.world, place.location, self._fresh(place))
+            writers.append(self.sim, place.location, self._fresh(place))
 
     def open(self, place: Place) -> None:
         if len(self.pending) > 2:
             return
         rows = self._fresh(place)
-        self.pending.append(Stream(place, rows, writers.open_append(self.world, place.location, rows)))
+        self.pending.append(Stream(place, rows, writers.open_append(self.sim, place.location, rows)))
 
     def stage(self, place: Place) -> None:
         if len(self.pending) > 2:
             return
         rows = self._fresh(place)
-        writer = writers.staged_append(self.world, place.location, rows)
+        writer = writers.staged_append(self.sim, place.location, rows)
         writer.stage()
         self.pending.append(Stage(place, rows, writer))
 
@@ -129,17 +129,17 @@ class Traffic:
         """From now on readers may see its rows, but nobody was promised them yet."""
         item.published = item.writer.publish()
         if item.published:
-            self.world.ledger.committed.update(item.rows)
-            self.world.ledger.overwritten.update(item.rows)
+            self.sim.ledger.committed.update(item.rows)
+            self.sim.ledger.overwritten.update(item.rows)
 
     def _finish(self, item: Stream | Stage) -> None:
         done = item.writer.close() if isinstance(item, Stream) else item.writer.finish()
         if not done:
             return
         if item.doomed:
-            self.world.ledger.overwritten.update(item.rows)
+            self.sim.ledger.overwritten.update(item.rows)
             return
-        self.world.ledger.overwritten.difference_update(item.rows)
+        self.sim.ledger.overwritten.difference_update(item.rows)
         if item.place.unit.spec:
             self._register(item.place)
 
@@ -153,29 +153,29 @@ class Traffic:
 
     def _register(self, place: Place) -> None:
         """ADD IF NOT EXISTS PARTITION, as Spark's and Hive's own inserts do at their end."""
-        register_partition(self.world, TableName.parse(place.table), place.unit.spec, place.location)
+        register_partition(self.sim, TableName.parse(place.table), place.unit.spec, place.location)
 
     # Replacing
 
     def overwrite(self, place: Place, recreate: bool) -> None:
         self._give_up(place)
-        self.replaced.update(visible_rows(self.world.tree, place.location))
+        self.replaced.update(visible_rows(self.sim.tree, place.location))
         act = writers.overwrite_by_recreation if recreate else writers.overwrite_in_place
-        act(self.world, place.location, self._fresh(place))
-        writers.append(self.world, place.location, self._fresh(place))
+        act(self.sim, place.location, self._fresh(place))
+        writers.append(self.sim, place.location, self._fresh(place))
 
     def drop(self, place: Place, delete_data: bool) -> None:
         if not place.unit.spec:
             return
         self._give_up(place)
         if delete_data:
-            self.replaced.update(visible_rows(self.world.tree, place.location))
+            self.replaced.update(visible_rows(self.sim.tree, place.location))
         values = [str(value) for _, value in place.unit.spec]
-        writers.drop_partition(self.world, place.table, *values, delete_data=delete_data)
+        writers.drop_partition(self.sim, place.table, *values, delete_data=delete_data)
 
     def _give_up(self, place: Place) -> None:
         theirs = {row for row, location in self._belongs.items() if location == place.location}
-        self.world.ledger.overwritten.update(theirs & self.world.ledger.committed)
+        self.sim.ledger.overwritten.update(theirs & self.sim.ledger.committed)
         for item in self.pending:
             item.doomed |= item.place.location == place.location
 
@@ -185,23 +185,23 @@ class Traffic:
         """A partition that the metastore lost comes back where it was; any other at its default, or c outside."""
         if EVENTS not in self.tables:
             return
-        spec = writers.spec_of(self.world, EVENTS, [value])
+        spec = writers.spec_of(self.sim, EVENTS, [value])
         outside = f"{AUTHORITY}/elsewhere/c" if value == "c" else f"{WAREHOUSE}/events/k={value}"
-        writers.add_partition(self.world, EVENTS, value, location=self.mislaid.pop((EVENTS, spec), outside))
+        writers.add_partition(self.sim, EVENTS, value, location=self.mislaid.pop((EVENTS, spec), outside))
 
     def msck(self, sync: bool) -> None:
         """What discovery drops because a directory is between two renames was not dropped by anybody."""
         before = self.places()
         for table in self.tables:
-            writers.msck(self.world, table, sync)
+            writers.msck(self.sim, table, sync)
         kept = self.places()
         self.mislaid.update(
             {(place.table, place.unit.spec): place.location for place in before if place not in kept}
         )
 
-    def found_again(self) -> World:
+    def found_again(self) -> SimulatedCluster:
         """A copy in which somebody has added the partitions again that the metastore lost on its own."""
-        twin = self.world.copy()
+        twin = self.sim.copy()
         for (table, spec), location in self.mislaid.items():
             if twin.tree.find(location) is not None:
                 register_partition(twin, TableName.parse(table), spec, location)
@@ -213,7 +213,7 @@ class Traffic:
     def back(self) -> list[int]:
         """Rows that a reader saw when they were replaced or deleted, and that are there again."""
         return sorted(
-            {row for table in self.tables for row in oracle.live_rows(self.world, table)} & self.replaced
+            {row for table in self.tables for row in oracle.live_rows(self.sim, table)} & self.replaced
         )
 
     # The end
@@ -221,9 +221,9 @@ class Traffic:
     def declare(self, kind: str) -> None:
         """ALTER TABLE SET TBLPROPERTIES: what writers of these tables do."""
         for name in map(TableName.parse, self.tables):
-            table = self.world.metastore.get(name)
+            table = self.sim.metastore.get(name)
             properties = {**table.facts.properties, "lakekeeper.writers": kind}
-            self.world.metastore.put(name, replace(table, facts=replace(table.facts, properties=properties)))
+            self.sim.metastore.put(name, replace(table, facts=replace(table.facts, properties=properties)))
 
     def finish_all(self) -> None:
         while self.pending:
@@ -233,6 +233,6 @@ class Traffic:
         """As the reports ask for: MSCK, and the ones outside by hand."""
         self.msck(sync=False)
         for (table, spec), location in self.mislaid.items():
-            if self.world.tree.find(location) is not None:
-                register_partition(self.world, TableName.parse(table), spec, location)
+            if self.sim.tree.find(location) is not None:
+                register_partition(self.sim, TableName.parse(table), spec, location)
         self.mislaid.clear()

@@ -72,10 +72,10 @@ class Fault:
 Observer = Callable[[Point, str], None]
 
 
-class Gate:
-    """The one way of a process to the world.
+class FaultInjector:
+    """The one way of a process to the cluster.
 
-    `tick` lets time go on with each effect; `observe` sees the world before and after each.
+    `tick` lets time go on with each effect; `observe` sees the cluster before and after each.
     """
 
     def __init__(

@@ -11,10 +11,7 @@ import pytest
 from spark_jobs.core.model import TableName
 from tests.crash import writers
 from tests.crash.crashes import crash_states
-from tests.crash.figures import Figures, figures
-from tests.crash.gate import Fault
-from tests.crash.oracle import check, journaled_rows
-from tests.crash.proof import (
+from tests.crash.explorer import (
     Act,
     Proof,
     acts,
@@ -26,10 +23,13 @@ from tests.crash.proof import (
     recoveries,
     unfinished,
 )
+from tests.crash.fault_injection import Fault
+from tests.crash.figures import Figures, figures
+from tests.crash.oracle import check, journaled_rows
 from tests.crash.scenario import EVENTS, FLAT, build
-from tests.crash.world import World
+from tests.crash.simulated_cluster import SimulatedCluster
 
-Writer = Callable[[World, str, Sequence[int]], object]
+Writer = Callable[[SimulatedCluster, str, Sequence[int]], object]
 #: The rows of the partition that is written to; `scenario.build` numbers them in order.
 FIRST_ROWS = range(1, 13)
 #: How many steps of ours two writers may lie apart: more than there are between any two looks at a directory.
@@ -37,39 +37,39 @@ NEAR = 6
 OVERWRITERS = {"recreation": writers.overwrite_by_recreation, "in place": writers.overwrite_in_place}
 
 
-def declare(world: World, table: str, kind: str) -> None:
+def declare(sim: SimulatedCluster, table: str, kind: str) -> None:
     """ALTER TABLE SET TBLPROPERTIES: what writers of the table do."""
     name = TableName.parse(table)
-    known = world.metastore.get(name)
+    known = sim.metastore.get(name)
     properties = {**known.facts.properties, "lakekeeper.writers": kind}
-    world.metastore.put(name, replace(known, facts=replace(known.facts, properties=properties)))
+    sim.metastore.put(name, replace(known, facts=replace(known.facts, properties=properties)))
 
 
-def place(world: World, table: str) -> str:
-    return writers.location_of(world, table, *(["a"] if table == EVENTS else []))
+def place(sim: SimulatedCluster, table: str) -> str:
+    return writers.location_of(sim, table, *(["a"] if table == EVENTS else []))
 
 
-def start_of(verb: str, table: str, kind: str | None = None) -> tuple[Act, World]:
+def start_of(verb: str, table: str, kind: str | None = None) -> tuple[Act, SimulatedCluster]:
     act, before = next((act, before) for act, before in acts(table) if act.verb == verb)
-    world = after(build(), before)
+    sim = after(build(), before)
     if kind is not None:
-        declare(world, table, kind)
-    return act, world
+        declare(sim, table, kind)
+    return act, sim
 
 
-def overwrites(world: World, table: str, writer: Writer) -> None:
+def overwrites(sim: SimulatedCluster, table: str, writer: Writer) -> None:
     """Where a writer says so, it replaces what it finds and what it would have found a moment before."""
-    due = set(world.ledger.due)
-    here = writers.location_of(world, table)
-    writer(world, here, world.ledger.fresh(2))
-    world.ledger.overwritten |= due & journaled_rows(world) if table == FLAT else set()
+    due = set(sim.ledger.due)
+    here = writers.location_of(sim, table)
+    writer(sim, here, sim.ledger.fresh(2))
+    sim.ledger.overwritten |= due & journaled_rows(sim) if table == FLAT else set()
 
 
 def interrupted(
-    line: Figures, world: World, act: Act, number: int, hook: Callable[[World], object]
-) -> tuple[str, World, bool]:
+    line: Figures, sim: SimulatedCluster, act: Act, number: int, hook: Callable[[SimulatedCluster], object]
+) -> tuple[str, SimulatedCluster, bool]:
     """An act with somebody at work before one of its calls; was a unit left for a person to judge?"""
-    twin = world.copy()
+    twin = sim.copy()
     client = twin.client(Fault.hook(number, partial(hook, twin)))
     report = act(client)
     line.points += 1
@@ -79,18 +79,20 @@ def interrupted(
     return name, twin, waits
 
 
-def judged(line: Figures, proof: Proof, name: str, world: World, act: Act, kinds: Sequence[str]) -> None:
+def judged(
+    line: Figures, proof: Proof, name: str, sim: SimulatedCluster, act: Act, kinds: Sequence[str]
+) -> None:
     """A unit in quarantine has lost nothing, stays as it is while nobody judges, and is settled once somebody does."""
     line.note("quarantined")
     line.violated(
-        name, [text.replace("are lost", "are lost in quarantine") for text in check(world, journaled=True)]
+        name, [text.replace("are lost", "are lost in quarantine") for text in check(sim, journaled=True)]
     )
-    again = world.copy()
+    again = sim.copy()
     report = compact(proof.tables[0], "again")(again.client())
     if not quarantined(report):
         line.violated(name, ["nobody judged, and yet it is settled"])
     for kind in kinds:
-        twin = world.copy()
+        twin = sim.copy()
         declare(twin, proof.tables[0], kind)
         proof.settle(f"{name}; declared {kind}", twin, recoveries(act)[1], refuses=True)
 
@@ -103,13 +105,13 @@ def test_an_appender_at_every_step(table: str, verb: str, kind: str | None) -> N
     line = figures(f"{verb} {table}, an append, writers={kind}", "1 writer")
     proof = Proof(line, [table], mirrors=False)
     for number in range(1, points(start, act) + 1, 1 if table == FLAT else 3):
-        name, world, waits = interrupted(
+        name, sim, waits = interrupted(
             line, start, act, number, lambda w: writers.append(w, place(w, table), w.ledger.fresh(2))
         )
         if waits:
-            judged(line, proof, name, world, act, ["append"])
-        elif proof.fresh(world):
-            proof.settle(name, world, recoveries(act)[number % 3], rest=number % 5 == 0)
+            judged(line, proof, name, sim, act, ["append"])
+        elif proof.fresh(sim):
+            proof.settle(name, sim, recoveries(act)[number % 3], rest=number % 5 == 0)
     assert line.violations == []
     assert kind is None or "quarantined" not in line.notes
 
@@ -124,7 +126,7 @@ def test_an_overwriter_at_every_step(verb: str, kind: str | None, how: str) -> N
     proof = Proof(line, [FLAT], mirrors=False)
     hook = partial(overwrites, table=FLAT, writer=OVERWRITERS[how]) if kind == "overwrite" else None
     for number in range(1, points(start, act) + 1):
-        name, world, waits = interrupted(
+        name, sim, waits = interrupted(
             line,
             start,
             act,
@@ -132,11 +134,11 @@ def test_an_overwriter_at_every_step(verb: str, kind: str | None, how: str) -> N
             hook or (lambda w: OVERWRITERS[how](w, place(w, FLAT), w.ledger.fresh(2))),
         )
         if waits:
-            judged(line, proof, name, world, act, ["append"])
+            judged(line, proof, name, sim, act, ["append"])
         else:
-            line.violated(name, check(world, journaled=True, resurrected=True))
-            if proof.fresh(world):
-                proof.settle(name, world, recoveries(act)[number % 3], rest=number % 5 == 0, refuses=True)
+            line.violated(name, check(sim, journaled=True, resurrected=True))
+            if proof.fresh(sim):
+                proof.settle(name, sim, recoveries(act)[number % 3], rest=number % 5 == 0, refuses=True)
     assert line.violations == []
 
 
@@ -149,26 +151,26 @@ def test_two_overwriters_close_together(verb: str, kind: str) -> None:
     proof, last = Proof(line, [FLAT], mirrors=False), points(start, act)
     for first in range(1, last + 1):
         for second in range(first + 1, min(first + NEAR, last) + 1):
-            world = start.copy()
-            hook = partial(_overwrite, world, kind)
-            client = world.client(Fault.hook(first, hook), Fault.hook(second, hook))
+            sim = start.copy()
+            hook = partial(_overwrite, sim, kind)
+            client = sim.client(Fault.hook(first, hook), Fault.hook(second, hook))
             report = act(client)
             line.points += 1
             name = f"{act} with writers before {at(client, first)} and {at(client, second)}"
-            line.violated(name, check(world, journaled=True, resurrected=kind == "overwrite"))
+            line.violated(name, check(sim, journaled=True, resurrected=kind == "overwrite"))
             line.violated(name, ["in quarantine: stuck"] if quarantined(report) else [])
-            if proof.fresh(world):
-                proof.settle(name, world, recoveries(act)[second % 3], rest=second % 5 == 0, refuses=True)
+            if proof.fresh(sim):
+                proof.settle(name, sim, recoveries(act)[second % 3], rest=second % 5 == 0, refuses=True)
     assert line.violations == []
 
 
-def _overwrite(world: World, kind: str) -> None:
+def _overwrite(sim: SimulatedCluster, kind: str) -> None:
     """One that only appends gives up what the directory holds, and nothing else."""
     writer = OVERWRITERS["recreation"]
     if kind == "overwrite":
-        overwrites(world, FLAT, writer)
+        overwrites(sim, FLAT, writer)
     else:
-        writer(world, place(world, FLAT), world.ledger.fresh(2))
+        writer(sim, place(sim, FLAT), sim.ledger.fresh(2))
 
 
 @pytest.mark.parametrize("flush", [False, True])
@@ -181,9 +183,9 @@ def test_a_stream_that_is_closed_later(verb: str, flush: bool) -> None:
     pairs = [(1, end) for end in range(1, last + 1)]
     pairs += [(begin, end) for begin in range(9, last, 18) for end in range(begin, last + 1, 11)]
     for begin, end in pairs:
-        world, opened, closed = start.copy(), [], []
-        client = world.client(
-            Fault.hook(begin, partial(_open, world, opened, flush)),
+        sim, opened, closed = start.copy(), [], []
+        client = sim.client(
+            Fault.hook(begin, partial(_open, sim, opened, flush)),
             Fault.hook(end, partial(_close, opened, closed)),
         )
         report = act(client)
@@ -193,16 +195,16 @@ def test_a_stream_that_is_closed_later(verb: str, flush: bool) -> None:
         name = f"stream from {begin} to {end} ({at(client, end)})"
         if quarantined(report):
             line.note("quarantined")
-            line.violated(name, check(world, journaled=True))
+            line.violated(name, check(sim, journaled=True))
             continue
-        proof.ended(name, world, report)
-        if proof.fresh(world):
-            proof.settle(name, world, recoveries(act)[end % 3], rest=end % 5 == 0)
+        proof.ended(name, sim, report)
+        if proof.fresh(sim):
+            proof.settle(name, sim, recoveries(act)[end % 3], rest=end % 5 == 0)
     assert line.violations == []
 
 
-def _open(world: World, opened: list[writers.OpenAppend], flush: bool) -> None:
-    opened.append(writers.open_append(world, place(world, FLAT), world.ledger.fresh(2)))
+def _open(sim: SimulatedCluster, opened: list[writers.OpenAppend], flush: bool) -> None:
+    opened.append(writers.open_append(sim, place(sim, FLAT), sim.ledger.fresh(2)))
     if flush:
         opened[-1].flush()
 
@@ -219,11 +221,11 @@ def test_a_job_with_a_committer(verb: str) -> None:
     proof, last = Proof(line, [FLAT], mirrors=False), points(start, act)
     for begin in range(1, last + 1, 4):
         for publish in range(begin, last + 2, 11):
-            world = start.copy()
-            job = writers.staged_append(world, place(world, FLAT), world.ledger.fresh(2))
+            sim = start.copy()
+            job = writers.staged_append(sim, place(sim, FLAT), sim.ledger.fresh(2))
             finish = min(publish + begin % 6, last + 1)
             report = act(
-                world.client(
+                sim.client(
                     Fault.hook(begin, job.stage),
                     Fault.hook(publish, job.publish),
                     Fault.hook(finish, job.finish),
@@ -234,11 +236,11 @@ def test_a_job_with_a_committer(verb: str) -> None:
             job.finish()
             if quarantined(report):
                 line.note("quarantined")
-                line.violated(name, check(world, journaled=True))
-                declare(world, FLAT, "append")
-                proof.settle(name, world, compact(FLAT, "other"), rest=False)
+                line.violated(name, check(sim, journaled=True))
+                declare(sim, FLAT, "append")
+                proof.settle(name, sim, compact(FLAT, "other"), rest=False)
             else:
-                proof.ended(name, world, report)
+                proof.ended(name, sim, report)
     assert line.violations == []
 
 
@@ -248,10 +250,10 @@ def test_the_metastore_is_tidied_after_a_crash(verb: str) -> None:
     act, start = start_of(verb, EVENTS)
     line = figures(f"{verb}, a crash, then discovery", "crashes")
     for state in crash_states(start, act):
-        world = state.world
-        writers.msck(world, EVENTS, sync=True)
+        sim = state.sim
+        writers.msck(sim, EVENTS, sync=True)
         for recovery in recoveries(act):
-            twin = world.copy()
+            twin = sim.copy()
             report = recovery(twin.client())
             line.recoveries += 1
             gone = set("abc") - {str(dict(unit.spec)["k"]) for unit in twin.units(EVENTS)}
@@ -285,11 +287,11 @@ def test_a_partition_goes_at_every_step(verb: str, sync: bool) -> None:
     assert line.violations == []
 
 
-def _tidy(world: World) -> None:
-    writers.msck(world, EVENTS, sync=True)
+def _tidy(sim: SimulatedCluster) -> None:
+    writers.msck(sim, EVENTS, sync=True)
 
 
-def _drop(world: World) -> None:
+def _drop(sim: SimulatedCluster) -> None:
     """Between two renames the rows are not where the partition is, and given up all the same."""
-    world.ledger.overwritten.update(FIRST_ROWS)
-    writers.drop_partition(world, EVENTS, "a", delete_data=True)
+    sim.ledger.overwritten.update(FIRST_ROWS)
+    writers.drop_partition(sim, EVENTS, "a", delete_data=True)

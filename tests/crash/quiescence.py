@@ -8,17 +8,17 @@ from typing import Any
 from spark_jobs.core.model import TableName
 from spark_jobs.shell.state.runs import all_runs
 from tests.crash.process import acting_as
-from tests.crash.world import World
+from tests.crash.simulated_cluster import SimulatedCluster
 
 _BY_DESIGN = "'lakekeeper.writers' does not say whether writers of this table append or overwrite"
 
 
-def open_runs(world: World, tables: Sequence[str]) -> list[str]:
+def open_runs(sim: SimulatedCluster, tables: Sequence[str]) -> list[str]:
     """The runs that are unfinished, as another process would find them."""
-    client = world.copy().client()
+    client = sim.copy().client()
     with acting_as(client):
         facts = [client.metastore.table(TableName.parse(table)) for table in tables]
-        runs = [run for each in facts for run in all_runs(client.fs, each, world.units(each.name))]
+        runs = [run for each in facts for run in all_runs(client.fs, each, sim.units(each.name))]
     return [run.run_id for run in runs if run.state.unfinished]
 
 
