@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down test test-unit test-crash test-mutation test-spark cluster cluster-test tried test-airflow soak lint format envs wheel clean python
+.PHONY: help demo up down test test-all test-unit test-crash test-mutation test-spark cluster cluster-test tried test-airflow coverage soak lint format envs wheel clean python
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,32 +16,40 @@ up: python ## open the Airflow UI on the demo's tables
 down: python ## stop what `make up` started
 	@$(PYTHON) -m tests.demo.ui down
 
-test: python ## everything: lint, unit, crash, mutation, Spark, cluster, Airflow, demo
+SUITE = $(PYTHON) -m tests.harness.suite $(if $(ALL),--all)
+
+test: python ## lint and the default set of tests (MINUTES minutes on two cores, DISK GB)
 	@$(PYTHON) -m tests.harness.suite
 
-test-unit: python ## unit and contract tests
-	@$(PYTHON) -m tests.harness.suite unit
+test-all: python ## every test on all versions (ALLMINUTES minutes on two cores; RESUME=1: what has not passed yet)
+	@LAKEKEEPER_CLUSTER=$${LAKEKEEPER_CLUSTER:-required} $(PYTHON) -m tests.harness.suite --all $(if $(RESUME),--resume)
 
-test-crash: python ## the jobs in a model world, killed at every step
-	@$(PYTHON) -m tests.harness.suite crash
+test-unit: python ## unit and contract tests
+	@$(SUITE) unit
+
+test-crash: python ## the jobs on a simulated cluster, killed at every step (ALL=1: on every version, here and below)
+	@$(SUITE) crash
 
 test-mutation: python ## each guard against a known hazard removed, to see a test fail
-	@$(PYTHON) -m tests.harness.suite mutation
+	@$(SUITE) mutation
 
 test-spark: python ## the jobs on Spark 3.5 and 4.3, the smoke tests on 3.3
-	@$(PYTHON) -m tests.harness.suite spark
+	@$(SUITE) spark
 
 cluster: python ## a real HDFS, YARN and Hive Metastore with Kerberos, to try things on by hand (OPEN=1: without)
 	@$(PYTHON) -m tests.cluster.run $(if $(OPEN),--open)
 
 cluster-test: python ## the jobs on a real HDFS, YARN and Hive Metastore, with Kerberos and without
-	@LAKEKEEPER_CLUSTER=required $(PYTHON) -m tests.harness.suite cluster
+	@LAKEKEEPER_CLUSTER=required $(PYTHON) -m tests.harness.suite --all cluster
 
 tried: python ## write docs/tried-on-a-cluster.md anew
 	@$(PYTHON) -m tests.cluster.tried
 
 test-airflow: python ## the provider on Airflow 3.3 and 2.11
-	@$(PYTHON) -m tests.harness.suite airflow
+	@$(SUITE) airflow
+
+coverage: python ## which lines the unit, Spark and Airflow tests run
+	@$(PYTHON) -m tests.harness.suite --coverage unit spark airflow
 
 soak: python ## kill Spark drivers at random instants, and count the rows: CYCLES=50 or MINUTES=10, SEED=n
 	@$(PYTHON) tests/harness/envs.py spark-3.5

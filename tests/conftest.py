@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-pytest_plugins = ["tests.harness.fixtures"]
+pytest_plugins = ["tests.harness.fixtures", "tests.harness.selection"]
 
 MARKERS = {
     "smoke": "the few that also run on the oldest Spark",

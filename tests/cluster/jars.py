@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from tests.harness import paths
@@ -20,15 +21,19 @@ class NoJars(Exception):
 
 def ensure() -> None:
     """Raises NoJars without Maven, or where it finds no way to them."""
-    stamp = HOME / "stamp"
-    if stamp.exists() and stamp.read_text() == fingerprint():
+    if is_current():
         return
     if shutil.which("mvn") is None:
         raise NoJars("Maven is needed, and there is no mvn on PATH; Debian and Ubuntu: apt-get install maven")
     print("cluster: fetching the libraries of Hadoop and Hive (200 MB)", flush=True)
     shutil.rmtree(HOME, ignore_errors=True)
     _maven()
-    stamp.write_text(fingerprint())
+    (HOME / "stamp").write_text(fingerprint())
+
+
+def is_current() -> bool:
+    stamp = HOME / "stamp"
+    return stamp.exists() and stamp.read_text() == fingerprint()
 
 
 def fingerprint() -> str:
@@ -40,3 +45,10 @@ def _maven() -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise NoJars(f"Maven could not fetch the libraries:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+
+
+if __name__ == "__main__":
+    try:
+        ensure()
+    except NoJars as error:
+        sys.exit(f"error: {error}")

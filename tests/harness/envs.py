@@ -48,7 +48,7 @@ PROVIDER = (
     "apache-airflow-providers-standard",
     "pyyaml>=6.0",
 )
-TESTING = ("pytest>=8", "pytest-cov>=5")
+TESTING = ("pytest>=8", "pytest-cov>=5", "pytest-reportlog>=1.0")
 SPARK = ("pyyaml>=6.0", *TESTING)
 STATEFUL = ("hypothesis>=6.130",)
 

@@ -74,12 +74,17 @@ def stop(process: subprocess.Popen[bytes], *, patience: float = 15) -> int:
     """End a child and all that it started: it politely, then what is left for good."""
     if process.returncode is not None:
         return process.returncode
+    terminate(process, patience=patience)
+    sweep(process)
+    return process.wait()
+
+
+def terminate(process: subprocess.Popen[bytes], *, patience: float = 15) -> None:
+    """Ask a child and its process group to end, and wait for as long as `patience` seconds. It is not reaped."""
     _signal(os.killpg, process.pid, signal.SIGTERM)
     deadline = time.monotonic() + patience
     while not has_ended(process) and time.monotonic() < deadline:
         time.sleep(0.05)
-    sweep(process)
-    return process.wait()
 
 
 def sweep(process: subprocess.Popen[bytes]) -> None:

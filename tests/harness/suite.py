@@ -1,7 +1,10 @@
 """Run the suites, each in the environment it belongs to, and add up what came out.
 
-    python3.11 -m tests.harness.suite              all of them
-    python3.11 -m tests.harness.suite spark lint   some groups
+    python3.11 -m tests.harness.suite                    what `make test` runs: one version of each thing, and what
+                                                         differs between versions on the others
+    python3.11 -m tests.harness.suite --all              everything, on all versions
+    python3.11 -m tests.harness.suite --all --resume     go on where the last run of everything stopped
+    python3.11 -m tests.harness.suite spark lint         some groups
 
 A suite that ran no test has failed: an empty folder proves nothing.
 """
@@ -11,144 +14,116 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import subprocess
+import signal
 import sys
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import replace
+from types import FrameType
 
-from tests.harness import coverage, envs, machine, needs, paths
-from tests.harness.outcome import Outcome, read_junit, summary
-from tests.harness.processes import own_environ
+from tests.harness import coverage, envs, jobs, machine, needs, results, timings
+from tests.harness.job_runner import Ended, Runner
+from tests.harness.outcome import Outcome, read_report_log, slowest, summary
+from tests.harness.suites import GROUPS, SUITES, Suite, chosen
 
-OUT = paths.SCRATCH / "test"
 NO_TESTS = 5
-JOBS_UNIT = "tests/unit/core"
 
-#: What a Spark asks of a metastore depends on its version, more than what it asks of HDFS.
-METASTORE = tuple(f"tests/cluster/{name}.py" for name in ("test_metastore", "test_metastore_down"))
-
-
-@dataclass(frozen=True)
-class Suite:
-    """One pytest run: which group asks for it, in which environment, on which folders.
-
-    `measured` adds to the coverage; what runs the same lines a million times is none the wiser for being slower.
-    `alone`: it waits for a scheduler or a browser, whose patience ends where others take the processors.
-    `needs`: what this machine must have (`needs`).
-    """
-
-    name: str
-    group: str
-    env: str
-    folders: tuple[str, ...]
-    options: tuple[str, ...] = ()
-    measured: bool = True
-    alone: bool = False
-    needs: tuple[str, ...] = ()
-
-    @property
-    def slug(self) -> str:
-        return self.name.replace(" ", "-")
-
-
-#: Those that mostly wait for servers stand among those that compute, for neighbours run side by side.
-SUITES = (
-    Suite("harness", "unit", "spark-3.5", ("tests/harness",)),
-    Suite("unit jobs", "unit", "spark-3.5", (JOBS_UNIT,)),
-    Suite("unit provider", "unit", "airflow-3.3", ("tests/unit", "tests/contract"), ("--ignore", JOBS_UNIT)),
-    Suite("cluster", "cluster", "spark-3.5", ("tests/cluster",), measured=False, needs=("jars",)),
-    Suite("crash", "crash", "spark-3.5", ("tests/crash",), measured=False),
-    Suite("mutation", "mutation", "spark-3.5", ("tests/mutation",), measured=False),
-    Suite("spark 3.5", "spark", "spark-3.5", ("tests/spark",)),
-    Suite(
-        "kerberos",
-        "cluster",
-        "airflow-kerberos",
-        ("tests/kerberos",),
-        measured=False,
-        needs=("jars", "kerberos"),
-    ),
-    Suite("spark 4.3", "spark", "spark-4.3", ("tests/spark",)),
-    Suite("cluster 4.3", "cluster", "spark-4.3", METASTORE, measured=False, needs=("jars",)),
-    Suite("fidelity 3.5", "spark", "spark-3.5", ("tests/fidelity",), measured=False),
-    Suite("fidelity 4.3", "spark", "spark-4.3", ("tests/fidelity",), measured=False),
-    Suite("spark 3.3 smoke", "spark", "spark-3.3", ("tests/spark",), ("-m", "smoke")),
-    Suite("soak", "spark", "spark-3.5", ("tests/soak",), measured=False),
-    Suite("airflow 3.3", "airflow", "airflow-3.3", ("tests/airflow",), alone=True),
-    Suite("airflow 2.11", "airflow", "airflow-2.11", ("tests/airflow",), ("-m", "not live"), alone=True),
-    Suite("demo", "demo", "spark-3.5", ("tests/demo",), alone=True),
-)
-
-LINT = {
-    "ruff check": ("ruff", "check", "."),
-    "ruff format": ("ruff", "format", "--check", "."),
-    "mypy provider": ("mypy", "-p", "lakekeeper_provider"),
-    "mypy jobs": ("mypy", "-p", "spark_jobs"),
-}
-
-# Airflow suites submit to this one, and the demo runs on both.
-ALSO_NEEDED = {"airflow": ("spark-3.5",), "cluster": ("spark-3.5", "airflow-3.3"), "demo": ("airflow-3.3",)}
-
-GROUPS = ("lint", "unit", "crash", "mutation", "spark", "cluster", "airflow", "demo")
-
-#: Suites that run side by side, and the memory in bytes that each of them wants.
+#: Suites that compute side by side, and the memory in bytes that each of them wants.
 AT_ONCE, MEMORY = 2, 5 * 1024**3
 
 #: Set to `required`, the suites of the cluster may not stay away.
 CLUSTER = "LAKEKEEPER_CLUSTER"
 
 
-def run_groups(groups: Sequence[str]) -> int:
-    started = time.monotonic()
-    chosen = [suite for suite in SUITES if suite.group in groups]
-    lacks = {suite: lack for suite in chosen for lack in [needs.lack(suite.needs)] if lack}
-    able = [suite for suite in chosen if suite not in lacks]
-    envs.ensure(needed_envs(able))
-    shutil.rmtree(OUT, ignore_errors=True)
-    OUT.mkdir(parents=True)
-    outcomes = lint() if "lint" in groups else []
-    outcomes += [not_run(suite, lack) for suite, lack in lacks.items()]
-    outcomes += run_all(able, started)
-    if any(suite.measured for suite in able):
-        coverage.report(OUT)
-    print(summary(outcomes))
-    return int(any(outcome.failed for outcome in outcomes))
+class Session:
+    """One run: the outcomes so far, and what to do as each job ends."""
 
+    def __init__(self, plan: jobs.Plan) -> None:
+        self._plan = plan
+        self._started = time.monotonic()
+        self._seconds: dict[str, float] = {}
+        self._results = results.Results(plan.out / "results.json")
+        self.outcomes: list[Outcome] = []
 
-def needed_envs(suites: Sequence[Suite]) -> list[str]:
-    """In the order of the table, each once. `dev` reports the coverage."""
-    wanted = {"dev", *(suite.env for suite in suites)}
-    wanted.update(env for suite in suites for env in ALSO_NEEDED.get(suite.group, ()))
-    return [name for name in envs.SPECS if name in wanted]
+    def run(self, groups: Sequence[str], *, resume: bool) -> None:
+        """Run the suites of these groups; on KeyboardInterrupt, `outcomes` holds what ended until then."""
+        suites = chosen(groups)
+        suites = self._without_passed(suites) if resume else self._fresh(suites)
+        lacks = {suite: lack for suite in suites for lack in [needs.lack(suite.needs)] if lack}
+        self.outcomes += [self._not_run(suite, lack) for suite, lack in lacks.items()]
+        able = [suite for suite in suites if suite not in lacks]
+        try:
+            Runner(at_once(), self._say, self._on_end).run(self._plan.jobs(able, lint="lint" in groups))
+        finally:
+            timings.record(self._plan.test_set, self._seconds)
 
+    def _fresh(self, suites: list[Suite]) -> list[Suite]:
+        shutil.rmtree(self._plan.out, ignore_errors=True)
+        self._results.begin()
+        return suites
 
-def lint() -> list[Outcome]:
-    return [_check(name, command) for name, command in LINT.items()]
+    def _without_passed(self, suites: list[Suite]) -> list[Suite]:
+        passed = self._results.resume()
+        for suite in suites:
+            if suite.name in passed:
+                found = read_report_log(suite.name, self._plan.report_log(suite))
+                self.outcomes.append(replace(found, usage=passed[suite.name], note="passed before"))
+        return [suite for suite in suites if suite.name not in passed]
 
+    def _not_run(self, suite: Suite, lack: str) -> Outcome:
+        self._say(f"{suite.name}: not run. {lack}")
+        return not_run(suite, lack)
 
-def _check(name: str, command: Sequence[str]) -> Outcome:
-    print(f"\n== {name}", flush=True)
-    started = time.monotonic()
-    tool = paths.env_dir("dev") / "bin" / command[0]
-    code = subprocess.run([tool, *command[1:]], cwd=paths.ROOT, env=own_environ()).returncode
-    return Outcome(name, passed=int(code == 0), failed=int(code != 0), seconds=time.monotonic() - started)
+    def _on_end(self, ended: Ended) -> None:
+        name = ended.job.name
+        self._seconds[name] = ended.usage.wall
+        outcome = self._outcome(ended)
+        output = ended.job.log.read_text(errors="replace") if ended.job.log.exists() else ""
+        self._say(f"{name}: {ended.reason or 'ended'}\n{output}{slowest(outcome) if outcome else ''}")
+        if outcome:
+            self.outcomes.append(outcome)
+            self._results.add(outcome)
+
+    def _outcome(self, ended: Ended) -> Outcome | None:
+        """That of a suite or a check; an environment counts only where it could not be made."""
+        suite = self._plan.suites.get(ended.job.name)
+        if suite:
+            return suite_outcome(suite, ended, self._plan)
+        if ended.job.name in self._plan.checks:
+            return Outcome(ended.job.name, passed=int(ended.ok), failed=int(not ended.ok), usage=ended.usage)
+        return (
+            None if ended.ok else Outcome(ended.job.name, failed=1, note=ended.reason or "could not be made")
+        )
+
+    def _say(self, text: str) -> None:
+        print(f"\n== [{time.monotonic() - self._started:.0f} s] {text}", flush=True)
 
 
 def not_run(suite: Suite, lack: str) -> Outcome:
-    print(f"\n== {suite.name}\n{lack}", flush=True)
-    outcome = Outcome(suite.name, note="this machine lacks what it needs", missed=True)
-    return outcome.but_failed(outcome.note) if os.environ.get(CLUSTER) == "required" else outcome
+    outcome = Outcome(suite.name, note=lack, missed=True)
+    return outcome.but_failed(lack) if os.environ.get(CLUSTER) == "required" else outcome
 
 
-def run_all(suites: Sequence[Suite], started: float) -> list[Outcome]:
-    """Some at a time, for most of them leave a processor idle; then those that want the machine for themselves."""
-    together = [suite for suite in suites if not suite.alone]
-    with ThreadPoolExecutor(at_once()) as pool:
-        outcomes = list(pool.map(lambda suite: run(suite, started), together))
-    return [*outcomes, *(run(suite, started) for suite in suites if suite.alone)]
+def suite_outcome(suite: Suite, ended: Ended, plan: jobs.Plan) -> Outcome:
+    """A suite passed if pytest did and a test ran, or if all of its tests are left to `make test-all`."""
+    left = plan.left_out(suite)
+    found = read_report_log(suite.name, plan.report_log(suite))
+    outcome = replace(found, usage=ended.usage, left=left)
+    if ended.reason:
+        return outcome.but_failed(f"{ended.reason} {outcome.note}".strip())
+    if ended.code == NO_TESTS and left and not suite.default:
+        return outcome
+    if ended.code == NO_TESTS or (ended.code == 0 and not outcome.passed):
+        return outcome.but_failed("no test ran")
+    if ended.code and not outcome.failed:
+        return outcome.but_failed(f"pytest ended with {ended.code} {outcome.note}".strip())
+    return outcome
+
+
+def in_order(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Checks and environments first, then the suites as they are listed."""
+    names = [suite.name for suite in SUITES]
+    return sorted(outcomes, key=lambda each: names.index(each.name) if each.name in names else -1)
 
 
 def at_once() -> int:
@@ -156,63 +131,45 @@ def at_once() -> int:
     return max(1, min(AT_ONCE, memory // MEMORY))
 
 
-def run(suite: Suite, started: float) -> Outcome:
-    """What a suite prints goes to a file, and is shown when it has ended: two of them would talk at once."""
-    _say(started, f"{suite.name} in {suite.env}: started")
-    environ, output, begun = _environ(suite), OUT / suite.slug / "output.txt", time.monotonic()
-    with output.open("wb") as file:
-        code = subprocess.run(
-            _command(suite), cwd=paths.ROOT, env=environ, stdout=file, stderr=subprocess.STDOUT
-        ).returncode
-    outcome = _outcome(suite, code, time.monotonic() - begun)
-    _say(started, f"{suite.name} in {suite.env}: ended\n{output.read_text(errors='replace')}")
-    return outcome
+def run(groups: Sequence[str], *, everything: bool, resume: bool = False, covered: bool = False) -> int:
+    """Run some groups; returns the exit code. The summary is printed also where the run is cut short."""
+    machine.require_python()
+    machine.require_java()
+    envs.ensure_uv()
+    plan = jobs.Plan("all" if everything else "default", covered)
+    session, cut = Session(plan), False
+    try:
+        session.run(groups, resume=resume)
+    except KeyboardInterrupt:
+        cut = True
+    if covered:
+        coverage.report(plan.out)
+    print(summary(in_order(session.outcomes)))
+    if cut:
+        print("interrupted: what had not ended is not in the table", file=sys.stderr)
+    return 130 if cut else int(any(outcome.failed for outcome in session.outcomes))
 
 
-def _say(started: float, text: str) -> None:
-    print(f"\n== [{time.monotonic() - started:.0f} s] {text}", flush=True)
-
-
-def _command(suite: Suite) -> list[str]:
-    pytest = [str(paths.env_python(suite.env)), "-m", "pytest", "-q", *suite.folders, *suite.options]
-    kept = [f"--junitxml={_junit(suite)}", "-o", f"cache_dir={OUT / suite.slug / 'cache'}"]
-    return [*pytest, *kept, *(coverage.OPTIONS if suite.measured else ())]
-
-
-def _environ(suite: Suite) -> dict[str, str]:
-    """Airflow's home is below the scratch folder: nothing in the user's own is touched."""
-    (OUT / suite.slug).mkdir(parents=True, exist_ok=True)
-    return {
-        **own_environ(),
-        **(coverage.environ(OUT, suite.slug) if suite.measured else {}),
-        "AIRFLOW_HOME": str(OUT / suite.slug / "airflow"),
-        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-        "PATH": f"{paths.env_dir(suite.env) / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
-    }
-
-
-def _junit(suite: Suite) -> Path:
-    return OUT / suite.slug / "junit.xml"
-
-
-def _outcome(suite: Suite, code: int, seconds: float) -> Outcome:
-    outcome = read_junit(suite.name, _junit(suite), seconds)
-    if code == NO_TESTS or (code == 0 and not outcome.passed):
-        return outcome.but_failed("no test ran")
-    if code and not outcome.failed:
-        return outcome.but_failed(f"pytest ended with {code}")
-    return outcome
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Run the test suites.")
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(GROUPS))
-    groups = parser.parse_args().groups or list(GROUPS)
+    parser.add_argument("--all", action="store_true", help="everything, on all versions")
+    parser.add_argument(
+        "--resume", action="store_true", help="skip the suites that have passed on this commit"
+    )
+    parser.add_argument("--coverage", action="store_true", help="measure which lines of the product are run")
+    options = parser.parse_args()
+    groups = options.groups or list(GROUPS)
     if unknown := sorted(set(groups) - set(GROUPS)):
         parser.error(f"no such group: {', '.join(unknown)} (there are {', '.join(GROUPS)})")
+    signal.signal(signal.SIGTERM, _interrupt)
     try:
-        return run_groups(groups)
-    except (envs.EnvError, machine.MachineError) as error:
+        return run(groups, everything=options.all, resume=options.resume, covered=options.coverage)
+    except (envs.EnvError, machine.MachineError, results.CannotResume) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 

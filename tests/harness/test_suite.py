@@ -2,65 +2,117 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
-import threading
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tests.cluster import jars
-from tests.harness import needs, suite
-from tests.harness.outcome import Outcome, read_junit, summary
+from tests.harness import needs, paths, suite, timings
+from tests.harness.job_runner import Ended, Job
+from tests.harness.jobs import Plan
+from tests.harness.outcome import Outcome, read_report_log, summary
+from tests.harness.resources import Usage
+from tests.harness.suites import GROUPS, SUITES, environments
 
-ANY = suite.SUITES[0]
+ANY = SUITES[0]
 
 
 @pytest.fixture
-def junit(tmp_path, monkeypatch):
-    monkeypatch.setattr(suite, "OUT", tmp_path)
-    report = tmp_path / ANY.slug / "junit.xml"
-    report.parent.mkdir()
-
-    def write(tests=0, failures=0, errors=0, skipped=0):
-        counts = f'tests="{tests}" failures="{failures}" errors="{errors}" skipped="{skipped}"'
-        report.write_text(f"<testsuites><testsuite {counts}/></testsuites>")
-
-    return write
+def plan(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "SCRATCH", tmp_path)
+    return Plan("default")
 
 
-def test_errors_count_as_failures(junit):
-    junit(tests=10, failures=1, errors=2, skipped=3)
+@pytest.fixture
+def ended(plan):
+    """What came out of a suite that ended with this code, and whose tests went like this."""
 
-    outcome = suite._outcome(ANY, 1, 0)
+    def end(code, *tests, reason="", left=(), of=ANY):
+        log = plan.report_log(of)
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text("".join(f"{json.dumps(line)}\n" for line in tests))
+        (log.parent / "left.txt").write_text("".join(f"{name}\n" for name in left))
+        job = Job(of.name, (), log, {})
+        return suite.suite_outcome(of, Ended(job, code, Usage(2, 3, 4), reason), plan)
 
-    assert (outcome.passed, outcome.failed, outcome.skipped) == (4, 3, 3)
-
-
-def test_an_empty_suite_has_failed(junit):
-    junit()
-
-    assert suite._outcome(ANY, suite.NO_TESTS, 0).failed == 1
-
-
-def test_a_suite_that_skipped_everything_has_failed(junit):
-    junit(tests=2, skipped=2)
-
-    assert suite._outcome(ANY, 0, 0).note == "no test ran"
+    return end
 
 
-def test_a_suite_without_a_report_has_failed(tmp_path, monkeypatch):
-    monkeypatch.setattr(suite, "OUT", tmp_path)
+def phase(node, when, outcome="passed", seconds=1.0):
+    kind = {"$report_type": "TestReport"}
+    return {**kind, "nodeid": node, "when": when, "outcome": outcome, "duration": seconds}
 
-    assert suite._outcome(ANY, 4, 0).failed == 1
+
+def reports(node, setup="passed", call="passed", teardown="passed"):
+    phases = {"setup": setup, **({"call": call} if setup == "passed" else {}), "teardown": teardown}
+    return [phase(node, when, outcome) for when, outcome in phases.items()]
 
 
-def test_a_crash_after_the_last_test_has_failed(junit):
-    junit(tests=2)
+def test_errors_in_fixtures_count_as_failures(ended):
+    outcome = ended(
+        1,
+        *reports("a"),
+        *reports("b", setup="failed"),
+        *reports("c", teardown="failed"),
+        *reports("d", call="failed"),
+        *reports("e", setup="skipped"),
+    )
 
-    assert suite._outcome(ANY, 3, 0).note == "pytest ended with 3"
+    assert (outcome.passed, outcome.failed, outcome.skipped) == (1, 3, 1)
+    assert outcome.usage == Usage(2, 3, 4)
+
+
+def test_an_empty_suite_has_failed(ended):
+    assert ended(suite.NO_TESTS).failed == 1
+
+
+def test_a_suite_that_skipped_everything_has_failed(ended):
+    assert ended(0, *reports("a", setup="skipped")).note == "no test ran"
+
+
+def test_a_suite_that_is_left_to_the_other_set_has_not_failed(ended):
+    left = replace(ANY, default=False)
+
+    assert ended(suite.NO_TESTS, left=["a", "b"], of=left).failed == 0
+    assert ended(suite.NO_TESTS, left=["a"]).note == "no test ran"
+
+
+def test_a_suite_without_a_report_has_failed(plan):
+    job = Job(ANY.name, (), Path("none"), {})
+
+    assert suite.suite_outcome(ANY, Ended(job, 4), plan).note == "pytest ended with 4"
+
+
+def test_a_crash_after_the_last_test_has_failed(ended):
+    assert ended(3, *reports("a")).note == "pytest ended with 3"
+
+
+def test_a_suite_that_was_stopped_says_in_which_test(ended):
+    outcome = ended(-15, *reports("a"), phase("b", "setup"), reason="timed out after 5 s")
+
+    assert (outcome.passed, outcome.failed, outcome.note) == (1, 1, "timed out after 5 s in b")
+
+
+def test_a_line_that_was_cut_off_is_no_report(tmp_path):
+    log = tmp_path / "report.jsonl"
+    log.write_text("\n".join([*map(json.dumps, reports("a")), '{"$report_type": "TestRep']))
+
+    assert read_report_log("x", log).passed == 1
 
 
 def test_no_report_is_no_test(tmp_path):
-    assert read_junit("x", tmp_path / "none.xml", 1.0) == Outcome("x", seconds=1.0)
+    assert read_report_log("x", tmp_path / "none") == Outcome("x")
+
+
+def test_the_slowest_tests_are_named_with_their_fixtures(ended):
+    outcome = ended(0, *reports("a"), phase("b", "setup", seconds=7), phase("b", "teardown"))
+
+    assert outcome.slowest == ((8.0, "b"), (3.0, "a"))
+    assert "8.0 s  b" in summary([outcome])
 
 
 def test_the_last_line_is_the_plain_total():
@@ -69,14 +121,21 @@ def test_the_last_line_is_the_plain_total():
     assert text.splitlines()[-1] == "5 passed, 1 failed, 1 skipped"
 
 
+def test_what_is_left_to_the_other_set_is_counted_by_suite():
+    text = summary([Outcome("a", passed=2, left=("x", "y")), Outcome("b", passed=1)])
+
+    assert "left to `make test-all`: 2 tests" in text
+    assert any(line.split() == ["a", "2", "tests"] for line in text.splitlines())
+
+
 @pytest.mark.parametrize(("required", "failed"), [("required", 1), ("", 0)])
 def test_a_suite_that_cannot_run_here_is_named_aloud(monkeypatch, required, failed):
     monkeypatch.setenv(suite.CLUSTER, required)
 
-    text = summary([suite.not_run(ANY, "there is no mvn")])
+    text = summary([suite.not_run(ANY, "there is no mvn; apt-get install maven")])
 
-    assert f"!!! {ANY.name} DID NOT RUN" in text
-    assert text.endswith(f"0 passed, {failed} failed, 0 skipped")
+    assert f"0 passed, {failed} failed, 0 skipped" in text.splitlines()
+    assert text.splitlines()[-1] == f"!!! {ANY.name} DID NOT RUN: there is no mvn; apt-get install maven"
 
 
 def test_without_maven_a_suite_of_the_cluster_says_how_to_get_it(monkeypatch, tmp_path):
@@ -87,29 +146,6 @@ def test_without_maven_a_suite_of_the_cluster_says_how_to_get_it(monkeypatch, tm
     assert "apt-get install krb5-kdc" in needs.lack(("kerberos",))
 
 
-def test_suites_run_side_by_side_and_those_that_may_not_run_alone(monkeypatch):
-    meeting, running, beside = threading.Barrier(suite.AT_ONCE), set(), {}
-
-    def run(each, _):
-        running.add(each)
-        if not each.alone:
-            meeting.wait(10)  # breaks, where nobody runs beside this one
-        beside[each] = len(running)
-        if not each.alone:
-            meeting.wait(10)
-        running.discard(each)
-        return Outcome(each.name)
-
-    monkeypatch.setattr(suite, "run", run)
-    monkeypatch.setattr(suite, "at_once", lambda: suite.AT_ONCE)
-    together = [each for each in suite.SUITES if not each.alone][: 2 * suite.AT_ONCE]
-    alone = [each for each in suite.SUITES if each.alone]
-    outcomes = suite.run_all([*alone, *together], 0.0)
-
-    assert [outcome.name for outcome in outcomes] == [each.name for each in [*together, *alone]]
-    assert beside == {**dict.fromkeys(together, suite.AT_ONCE), **dict.fromkeys(alone, 1)}
-
-
 @pytest.mark.parametrize(("gigabytes", "suites"), [(2, 1), (11, 2), (64, suite.AT_ONCE)])
 def test_as_many_run_at_once_as_there_is_memory_for(monkeypatch, gigabytes, suites):
     memory = {"SC_PHYS_PAGES": gigabytes * 1024**3 // 4096, "SC_PAGE_SIZE": 4096}
@@ -118,9 +154,55 @@ def test_as_many_run_at_once_as_there_is_memory_for(monkeypatch, gigabytes, suit
     assert suite.at_once() == suites
 
 
-def test_what_a_suite_prints_is_shown_whole(junit, monkeypatch, capsys):
-    junit(tests=1)
-    monkeypatch.setattr(suite, "_command", lambda _: [sys.executable, "-c", "print('two'); print('lines')"])
+def test_the_last_run_corrects_the_committed_times(tmp_path, monkeypatch):
+    monkeypatch.setattr(timings, "COMMITTED", tmp_path / "committed.json")
+    monkeypatch.setattr(paths, "SCRATCH", tmp_path / "scratch")
+    timings.COMMITTED.write_text('{"default": {"a": 10, "b": 20}}')
+    timings.record("default", {"a": 30.4})
+    timings.record("all", {"a": 99})
 
-    assert suite.run(ANY, 0.0).passed == 1
-    assert "two\nlines\n" in capsys.readouterr().out
+    assert timings.expected("default") == {"a": 30, "b": 20}
+
+
+def test_every_suite_has_a_committed_time():
+    committed = json.loads(timings.COMMITTED.read_text())
+
+    assert {each.name for each in SUITES} <= committed["all"].keys()
+    assert {each.name for each in SUITES} <= committed["default"].keys()
+
+
+def test_every_suite_belongs_to_a_group_and_waits_for_its_environments(plan):
+    jobs = {job.name: job for job in plan.jobs(SUITES, lint=True)}
+
+    assert {each.group for each in SUITES} <= set(GROUPS)
+    for each in SUITES:
+        for env in environments(each):
+            assert f"environment {env}" in jobs[each.name].after or f"environment {env}" not in jobs
+
+
+FAILING = """
+import time
+def test_one(): print("two\\nlines")
+def test_two(): assert False, "a reason"
+"""
+
+
+def test_a_run_from_the_command_line_shows_what_failed_and_the_table(tmp_path):
+    """One group whose suite is a small folder, in a process of its own."""
+    (tmp_path / "test_x.py").write_text(FAILING)
+    code = (
+        "import sys, pathlib\n"
+        "from tests.harness import paths, suite, suites\n"
+        f"paths.SCRATCH = pathlib.Path({str(tmp_path / 'scratch')!r})\n"
+        f"only = suites.Suite('small', 'unit', {paths.DEFAULT_SPARK!r}, ({str(tmp_path / 'test_x.py')!r},),\n"
+        f"    ('-p', 'tests.harness.selection', '--rootdir', {str(tmp_path)!r}, '-c', '/dev/null'))\n"
+        "suite.chosen = lambda _: [only]\n"
+        "sys.exit(suite.run(['unit'], everything=False))\n"
+    )
+    python = Path(sys.executable).resolve()
+    done = subprocess.run([python, "-c", code], cwd=paths.ROOT, capture_output=True, text=True)
+
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "a reason" in done.stdout
+    assert done.stdout.splitlines()[-1] == "1 passed, 1 failed, 0 skipped"
+    assert (tmp_path / "scratch" / "timings.json").exists()

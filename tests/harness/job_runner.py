@@ -1,0 +1,159 @@
+"""Run programs side by side, each after those that it needs, and measure what each of them took.
+
+A job is started as soon as what it needs has succeeded and its lane has room. One that runs past its limit is stopped
+and has failed alone. When the runner itself is stopped, it stops its jobs, and hands on what has ended until then.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+from tests.harness import paths, processes
+from tests.harness.resources import NOTHING, PeakMemory, Usage
+
+_POLL_SECONDS = 0.2
+_HEARTBEAT_SECONDS = 60
+_sleep = time.sleep
+
+
+class Lane(Enum):
+    """How a job shares the machine; the value is its niceness.
+
+    SETUP makes environments, two at a time. COMPUTE keeps a processor busy. LATENCY waits for a scheduler or a browser
+    whose patience ends where others take the processors: one at a time, with priority. BACKGROUND computes, and takes
+    what the others leave.
+    """
+
+    SETUP = 1
+    COMPUTE = 5
+    LATENCY = 0
+    BACKGROUND = 15
+
+
+@dataclass(frozen=True)
+class Job:
+    """A program. `after` are the names of jobs that must have succeeded; `limit` and `expected` are seconds."""
+
+    name: str
+    command: tuple[str | os.PathLike[str], ...]
+    log: Path
+    environ: Mapping[str, str]
+    lane: Lane = Lane.COMPUTE
+    limit: float = 1800
+    expected: float = 0
+    after: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a job ended. `code` is None where it was not started; `reason` says why it did not end by itself."""
+
+    job: Job
+    code: int | None
+    usage: Usage = NOTHING
+    reason: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.code == 0 and not self.reason
+
+
+@dataclass
+class _Running:
+    job: Job
+    process: subprocess.Popen[bytes]
+    started: float
+    peak: PeakMemory
+
+    def end(self, reason: str = "") -> Ended:
+        """Stop what still runs of it, and reap it; `wait4` tells its processor time, that of its children included."""
+        if reason:
+            processes.terminate(self.process)
+        processes.sweep(self.process)
+        _, status, used = os.wait4(self.process.pid, 0)
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        usage = Usage(time.monotonic() - self.started, used.ru_utime + used.ru_stime, self.peak.bytes)
+        return Ended(self.job, self.process.returncode, usage, reason)
+
+
+@dataclass
+class Runner:
+    """`slots`: how many jobs of COMPUTE and LATENCY run side by side. `tell` gets a line when something happens."""
+
+    slots: int
+    tell: Callable[[str], None]
+    on_end: Callable[[Ended], None]
+    _pending: list[Job] = field(default_factory=list)
+    _running: list[_Running] = field(default_factory=list)
+    _ended: dict[str, Ended] = field(default_factory=dict)
+
+    def run(self, jobs: Sequence[Job]) -> None:
+        """Run them all, the longest first. On KeyboardInterrupt the running ones are stopped, and it goes on up."""
+        self._pending = sorted(jobs, key=lambda job: -job.expected)
+        heartbeat = time.monotonic()
+        try:
+            while self._pending or self._running:
+                self._start_what_may()
+                self._reap()
+                heartbeat = self._beat(heartbeat)
+                _sleep(_POLL_SECONDS)
+        except BaseException:
+            for running in self._running:
+                self._close(running.end("interrupted"))
+            raise
+
+    def _start_what_may(self) -> None:
+        for job in list(self._pending):
+            failed = [name for name in job.after if name in self._ended and not self._ended[name].ok]
+            if failed:
+                self._pending.remove(job)
+                self._close(Ended(job, None, reason=f"{failed[0]} failed"))
+            elif job.after <= self._ended.keys() and self._has_room(job.lane):
+                self._pending.remove(job)
+                self._start(job)
+
+    def _has_room(self, lane: Lane) -> bool:
+        count = {each: sum(running.job.lane is each for running in self._running) for each in Lane}
+        regular = count[Lane.COMPUTE] + count[Lane.LATENCY]
+        return {
+            Lane.SETUP: count[Lane.SETUP] < 2,
+            # What waits may join at any time: it needs little, and the chain of those that wait is the longest.
+            Lane.LATENCY: count[Lane.LATENCY] < 1,
+            Lane.COMPUTE: regular < self.slots,
+            Lane.BACKGROUND: regular + count[Lane.BACKGROUND] < self.slots + 1 or not count[Lane.BACKGROUND],
+        }[lane]
+
+    def _start(self, job: Job) -> None:
+        self.tell(f"{job.name}: started")
+        command = ["nice", "-n", str(job.lane.value), *job.command]
+        process = processes.spawn(command, log=job.log, cwd=paths.ROOT, env=job.environ)
+        self._running.append(_Running(job, process, time.monotonic(), PeakMemory(process.pid)))
+
+    def _reap(self) -> None:
+        for running in list(self._running):
+            running.peak.sample()
+            late = time.monotonic() - running.started > running.job.limit
+            if processes.has_ended(running.process) or late:
+                self._running.remove(running)
+                self._close(running.end(f"timed out after {running.job.limit:.0f} s" if late else ""))
+
+    def _close(self, ended: Ended) -> None:
+        self._ended[ended.job.name] = ended
+        self.on_end(ended)
+
+    def _beat(self, last: float) -> float:
+        now = time.monotonic()
+        if now - last < _HEARTBEAT_SECONDS:
+            return last
+        self.tell(f"running: {', '.join(self._states(now))}; {len(self._pending)} to come")
+        return now
+
+    def _states(self, now: float) -> Iterator[str]:
+        for running in self._running:
+            yield f"{running.job.name} ({now - running.started:.0f} s)"

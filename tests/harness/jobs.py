@@ -1,0 +1,132 @@
+"""The jobs of a run: environments and libraries, checks of the sources, and a pytest for each suite."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.harness import coverage, envs, paths, timings
+from tests.harness.job_runner import Job, Lane
+from tests.harness.processes import own_environ
+from tests.harness.suites import LINT, Suite, environments
+
+JARS = "cluster jars"
+#: A test that hangs shows where: pytest dumps all stacks after so many seconds.
+_DUMP_SECONDS = 600
+
+
+@dataclass
+class Plan:
+    """What a run does. `test_set`: "default" or "all"; `covered`: coverage is measured."""
+
+    test_set: str
+    covered: bool = False
+    suites: dict[str, Suite] = field(default_factory=dict)
+
+    @property
+    def out(self) -> Path:
+        """Everything that the run leaves; that of another set stays."""
+        return paths.SCRATCH / ("test-all" if self.test_set == "all" else "test")
+
+    @property
+    def checks(self) -> Iterable[str]:
+        return LINT
+
+    def report_log(self, suite: Suite) -> Path:
+        return self.out / suite.slug / "report.jsonl"
+
+    def left_out(self, suite: Suite) -> tuple[str, ...]:
+        """The ids of its tests that this set leaves out."""
+        file = self.out / suite.slug / "left.txt"
+        return tuple(file.read_text().splitlines()) if file.exists() else ()
+
+    def jobs(self, suites: Sequence[Suite], *, lint: bool) -> list[Job]:
+        """Return the jobs for these suites, and for what they need that is not there yet."""
+        self.suites = {suite.name: suite for suite in suites}
+        expected = timings.expected(self.test_set)
+        wanted = {env for suite in suites for env in environments(suite)}
+        wanted |= {"dev"} if lint or self.covered else set()
+        setup = [*self._environments(wanted), *self._libraries(suites)]
+        made = {job.name for job in setup}
+        checks = list(self._lint(expected, made)) if lint else []
+        return [*setup, *checks, *(self._pytest(suite, expected, made) for suite in suites)]
+
+    def _environments(self, wanted: set[str]) -> Iterator[Job]:
+        names = [name for name in envs.SPECS if name in wanted and not envs.is_current(name)]
+        for number, name in enumerate(names):
+            command = (sys.executable, "tests/harness/envs.py", name)
+            # In the order of the table: the first ones are what most suites wait for.
+            yield self._job(_env_job(name), command, Lane.SETUP, expected=1e6 - number)
+
+    def _libraries(self, suites: Sequence[Suite]) -> Iterator[Job]:
+        from tests.cluster import jars
+
+        if any("jars" in suite.needs for suite in suites) and not jars.is_current():
+            yield self._job(JARS, (sys.executable, "-m", "tests.cluster.jars"), Lane.SETUP, expected=1e6)
+
+    def _lint(self, expected: dict[str, float], made: set[str]) -> Iterator[Job]:
+        after = frozenset({_env_job("dev")} & made)
+        for name, (tool, *arguments) in LINT.items():
+            command = (paths.env_dir("dev") / "bin" / tool, *arguments)
+            yield self._job(name, command, Lane.COMPUTE, expected=expected.get(name, 0), after=after)
+
+    def _pytest(self, suite: Suite, expected: dict[str, float], made: set[str]) -> Job:
+        needed = {*map(_env_job, environments(suite)), *([JARS] if "jars" in suite.needs else [])}
+        return Job(
+            suite.name,
+            self._command(suite),
+            self._folder(suite.slug) / "output.txt",
+            self._environ(suite),
+            suite.lane,
+            suite.limit,
+            expected.get(suite.name, 0),
+            frozenset(needed & made),
+        )
+
+    def _job(
+        self,
+        name: str,
+        command: Sequence[str | os.PathLike[str]],
+        lane: Lane,
+        *,
+        expected: float,
+        after: frozenset[str] = frozenset(),
+    ) -> Job:
+        log = self._folder(name.replace(" ", "-")) / "output.txt"
+        return Job(name, tuple(command), log, own_environ(), lane, expected=expected, after=after)
+
+    def _command(self, suite: Suite) -> tuple[str, ...]:
+        chosen = self.test_set if suite.default or self.test_set == "all" else "none"
+        folder = self._folder(suite.slug)
+        return (
+            *(str(paths.env_python(suite.env)), "-m", "pytest", "-q", *suite.folders, *suite.options),
+            *(
+                f"--report-log={self.report_log(suite)}",
+                f"--left-out={folder / 'left.txt'}",
+                f"--test-set={chosen}",
+            ),
+            *("-o", f"cache_dir={folder / 'cache'}", "-o", f"faulthandler_timeout={_DUMP_SECONDS}"),
+            *(coverage.OPTIONS if self.covered else ()),
+        )
+
+    def _environ(self, suite: Suite) -> dict[str, str]:
+        """Airflow's home is below the scratch folder: nothing in the user's own is touched."""
+        return {
+            **own_environ(),
+            **(coverage.environ(self.out, suite.slug) if self.covered else {}),
+            "AIRFLOW_HOME": str(self._folder(suite.slug) / "airflow"),
+            "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+            "PATH": f"{paths.env_dir(suite.env) / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+        }
+
+    def _folder(self, slug: str) -> Path:
+        folder = self.out / slug
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+
+def _env_job(name: str) -> str:
+    return f"environment {name}"

@@ -1,0 +1,92 @@
+"""The test suites: what each runs, in which environment, and how it shares the machine with the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tests.harness.job_runner import Lane
+
+JOBS_UNIT = "tests/unit/core"
+
+#: What a Spark asks of a metastore depends on its version, more than what it asks of HDFS.
+METASTORE = tuple(f"tests/cluster/{name}.py" for name in ("test_metastore", "test_metastore_down"))
+
+
+@dataclass(frozen=True)
+class Suite:
+    """One pytest run.
+
+    Attributes:
+        group: the `make` target that asks for it (`make test-<group>`).
+        env: the environment below .envs/ whose Python runs it.
+        folders: what pytest collects.
+        options: more arguments of pytest.
+        needs: what the machine must have besides Python and Java (`needs`).
+        lane: how it shares the machine (`job_runner.Lane`).
+        default: part of `make test`; else it runs in `make test-all` only.
+        limit: seconds after which it is stopped and has failed; several times what it takes on a busy machine.
+    """
+
+    name: str
+    group: str
+    env: str
+    folders: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    lane: Lane = Lane.COMPUTE
+    default: bool = True
+    limit: float = 1800
+
+    @property
+    def slug(self) -> str:
+        return self.name.replace(" ", "-")
+
+
+SUITES = (
+    Suite("harness", "unit", "spark-3.5", ("tests/harness",)),
+    Suite("unit jobs", "unit", "spark-3.5", (JOBS_UNIT,)),
+    Suite("unit provider", "unit", "airflow-3.3", ("tests/unit", "tests/contract"), ("--ignore", JOBS_UNIT)),
+    # One thread of pure Python each: they take what the others leave of the processors.
+    Suite("crash", "crash", "spark-3.5", ("tests/crash",), lane=Lane.BACKGROUND, limit=3600),
+    Suite("mutation", "mutation", "spark-3.5", ("tests/mutation",), lane=Lane.BACKGROUND, limit=3600),
+    Suite("spark 3.5", "spark", "spark-3.5", ("tests/spark",)),
+    Suite("spark 4.3", "spark", "spark-4.3", ("tests/spark",)),
+    Suite("spark 3.3 smoke", "spark", "spark-3.3", ("tests/spark",), ("-m", "smoke")),
+    Suite("fidelity 3.5", "spark", "spark-3.5", ("tests/fidelity",)),
+    Suite("fidelity 4.3", "spark", "spark-4.3", ("tests/fidelity",)),
+    Suite("soak", "spark", "spark-3.5", ("tests/soak",)),
+    Suite("cluster", "cluster", "spark-3.5", ("tests/cluster",), needs=("jars",)),
+    Suite("cluster 4.3", "cluster", "spark-4.3", METASTORE, needs=("jars",)),
+    Suite("kerberos", "cluster", "airflow-kerberos", ("tests/kerberos",), needs=("jars", "kerberos")),
+    Suite("airflow 3.3", "airflow", "airflow-3.3", ("tests/airflow",), lane=Lane.LATENCY),
+    Suite("airflow 2.11", "airflow", "airflow-2.11", ("tests/airflow",), ("-m", "not live")),
+    Suite("demo", "demo", "spark-3.5", ("tests/demo",), lane=Lane.LATENCY),
+)
+
+LINT = {
+    "ruff check": ("ruff", "check", "."),
+    "ruff format": ("ruff", "format", "--check", "."),
+    "mypy provider": ("mypy", "-p", "lakekeeper_provider"),
+    "mypy jobs": ("mypy", "-p", "spark_jobs"),
+}
+
+GROUPS = ("lint", "unit", "crash", "mutation", "spark", "cluster", "airflow", "demo")
+
+#: Environments that a suite starts programs of, besides the one that it runs in.
+_ALSO = {
+    "airflow": ("spark-3.5",),
+    "cluster": ("spark-3.5", "airflow-3.3"),
+    "demo": ("airflow-3.3",),
+}
+_OTHER_SPARK = {"fidelity 3.5": ("spark-4.3",), "fidelity 4.3": ("spark-3.5",)}
+
+
+def environments(suite: Suite) -> tuple[str, ...]:
+    """Return all environments that this suite uses, its own first. A metastore runs on the default Spark's jars."""
+    also = (*_ALSO.get(suite.group, ()), *_OTHER_SPARK.get(suite.name, ()), "spark-3.5")
+    return tuple(dict.fromkeys((suite.env, *also)))
+
+
+def chosen(groups: Sequence[str]) -> list[Suite]:
+    return [suite for suite in SUITES if suite.group in groups]

@@ -1,0 +1,198 @@
+"""Jobs run side by side in their lanes, each after those that it needs; each is measured, and fails alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.harness import job_runner, processes
+from tests.harness.job_runner import Job, Lane, Runner
+from tests.harness.resources import PeakMemory
+
+#: Waits until a file appears, and gives up with an error.
+MEET = """
+import pathlib, sys, time
+mine, other = map(pathlib.Path, sys.argv[1:])
+mine.touch()
+deadline = time.monotonic() + 60
+while not other.exists():
+    assert time.monotonic() < deadline, f"{other} did not appear"
+    time.sleep(0.01)
+"""
+#: Uses a processor in a child of its own, and waits for it.
+SPIN = """
+import subprocess, sys
+subprocess.run([sys.executable, "-c", "import time\\nwhile time.process_time() < 0.5: pass"], check=True)
+"""
+HOLD = "import time; held = bytearray(300_000_000); print('held', flush=True); time.sleep(600)"
+
+
+@pytest.fixture
+def play(tmp_path, monkeypatch):
+    """Runs jobs to their end; returns what ended, by name, in the order of the ends."""
+    monkeypatch.setattr(job_runner, "_sleep", lambda _: time.sleep(0.01))
+
+    def run(*jobs, slots=2):
+        ended = {}
+        runner = Runner(slots, lambda _: None, lambda each: ended.setdefault(each.job.name, each))
+        runner.run(jobs)
+        return ended
+
+    return run
+
+
+@pytest.fixture
+def job(tmp_path):
+    def make(name, source="pass", *arguments, **more):
+        command = (sys.executable, "-c", source, *map(str, arguments))
+        return Job(name, command, tmp_path / f"{name}.log", os.environ, **more)
+
+    return make
+
+
+def _meeting(job, tmp_path, first, second):
+    places = tmp_path / "one", tmp_path / "two"
+    return job("a", MEET, *places, lane=first), job("b", MEET, *reversed(places), lane=second)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "slots"),
+    [
+        (Lane.COMPUTE, Lane.COMPUTE, 2),
+        (Lane.COMPUTE, Lane.LATENCY, 1),
+        (Lane.COMPUTE, Lane.BACKGROUND, 1),
+        (Lane.SETUP, Lane.SETUP, 1),
+    ],
+)
+def test_what_may_run_side_by_side_does(play, job, tmp_path, first, second, slots):
+    ended = play(*_meeting(job, tmp_path, first, second), slots=slots)
+
+    assert all(each.ok for each in ended.values()), ended
+
+
+@pytest.mark.parametrize(
+    ("lane", "slots"), [(Lane.COMPUTE, 1), (Lane.LATENCY, 2), (Lane.COMPUTE, 2), (Lane.SETUP, 1)]
+)
+def test_a_lane_that_is_full_waits(play, job, tmp_path, lane, slots):
+    """Each job is alone in its folder, or one of as many as may be."""
+    most = {Lane.LATENCY: 1, Lane.SETUP: 2}.get(lane, slots)
+    count = (
+        "import os, pathlib, sys, time\n"
+        "mine = pathlib.Path(sys.argv[1], str(os.getpid()))\n"
+        "mine.touch(); time.sleep(0.1)\n"
+        "count = len(os.listdir(sys.argv[1])); mine.unlink()\n"
+        "sys.exit(int(count > int(sys.argv[2])))"
+    )
+    folder = tmp_path / "running"
+    folder.mkdir()
+
+    ended = play(*(job(f"{n}", count, folder, most, lane=lane) for n in range(5)), slots=slots)
+
+    assert [each.code for each in ended.values()] == [0] * 5
+
+
+def test_the_longest_starts_first(play, job):
+    ended = play(*(job(name, expected=seconds) for name, seconds in (("b", 5), ("c", 1), ("a", 9))), slots=1)
+
+    assert list(ended) == ["a", "b", "c"]
+
+
+def test_one_that_runs_too_long_is_stopped_and_fails_alone(play, job):
+    ended = play(job("slow", "import time; time.sleep(600)", limit=0.3), job("quick"))
+
+    assert ended["slow"].reason == "timed out after 0 s"
+    assert not ended["slow"].ok
+    assert ended["quick"].ok
+
+
+def test_what_needs_a_failed_one_is_not_started(play, job):
+    ended = play(
+        job("env", "raise SystemExit(1)"),
+        job("suite", after=frozenset({"env"})),
+        job("more", after=frozenset({"suite"})),
+        job("other"),
+    )
+
+    assert (ended["suite"].code, ended["suite"].reason) == (None, "env failed")
+    assert ended["more"].reason == "suite failed"
+    assert ended["other"].ok
+
+
+def test_what_is_needed_ends_first(play, job, tmp_path):
+    made = tmp_path / "made"
+    first = job("first", "import pathlib, sys; pathlib.Path(sys.argv[1]).touch()", made)
+    second = job(
+        "second",
+        "import pathlib, sys; sys.exit(not pathlib.Path(sys.argv[1]).exists())",
+        made,
+        expected=9,
+        after=frozenset({"first"}),
+    )
+
+    assert play(second, first)["second"].ok
+
+
+def test_the_processor_time_of_children_counts(play, job):
+    assert play(job("spin", SPIN))["spin"].usage.cpu >= 0.5
+
+
+def test_what_it_leaves_behind_is_ended(play, job):
+    leave = (
+        "import subprocess, sys\n"
+        "print(subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']).pid)"
+    )
+    ended = play(job("leaves", leave))["leaves"]
+
+    assert ended.ok
+    left, deadline = int(ended.job.log.read_text()), time.monotonic() + 60
+    while processes.start_time(left) is not None:
+        assert time.monotonic() < deadline, f"process {left} is still there"
+        time.sleep(0.01)
+
+
+def test_an_interrupted_run_says_what_it_stopped(job, monkeypatch):
+    """Ctrl-C arrives while one job runs and another waits for its slot."""
+    ended = []
+    polls = iter([None, None])
+
+    def poll(_):
+        try:
+            next(polls)
+        except StopIteration:
+            raise KeyboardInterrupt from None
+
+    monkeypatch.setattr(job_runner, "_sleep", poll)
+    first, second = job("first", HOLD, expected=1), job("second", HOLD)
+    with pytest.raises(KeyboardInterrupt):
+        Runner(1, lambda _: None, ended.append).run([first, second])
+
+    assert [(each.job.name, each.ok, each.reason) for each in ended] == [("first", False, "interrupted")]
+
+
+def test_memory_of_grandchildren_counts(tmp_path):
+    launch = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {HOLD!r}])"
+    log = tmp_path / "log"
+    process = processes.spawn([sys.executable, "-c", launch], log=log, cwd=tmp_path)
+    try:
+        deadline = time.monotonic() + 60
+        while "held" not in log.read_text():
+            assert time.monotonic() < deadline, f"nothing was allocated: {log.read_text()}"
+            time.sleep(0.05)
+        peak = PeakMemory(process.pid)
+        peak.sample()
+        assert peak.bytes > 300_000_000
+    finally:
+        processes.stop(process)
+
+
+def test_memory_of_a_process_that_is_gone_is_none():
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    peak = PeakMemory(process.pid)
+    peak.sample()
+
+    assert peak.bytes == 0
