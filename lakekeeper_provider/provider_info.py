@@ -14,7 +14,6 @@ def get_provider_info() -> dict[str, Any]:
         "integrations": [
             {
                 "integration-name": "Lakekeeper",
-                "external-doc-url": "https://github.com/ab2dridi/Lakekeeper",
                 "tags": ["software"],
             }
         ],

@@ -42,7 +42,7 @@ class Spec:
 
 # What pyproject.toml asks for. It is in the lock, so the project goes on top without its dependencies.
 PROVIDER = (
-    "apache-airflow-providers-common-compat>=1.23",
+    "apache-airflow-providers-common-compat>=1.10.1",
     "apache-airflow-providers-apache-spark>=5.0",
     "apache-airflow-providers-apache-hive>=9.0",
     "apache-airflow-providers-standard",

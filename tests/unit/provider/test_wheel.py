@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
+from email.message import Message
+from email.parser import Parser
 from pathlib import Path
 
 import pytest
 
+from lakekeeper_provider.provider_info import get_provider_info
 from tests.harness import envs, paths
 
 pytestmark = pytest.mark.packaging
@@ -33,6 +37,12 @@ def installed(wheel, tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def metadata(installed) -> Message:
+    [found] = installed.glob("*.dist-info/METADATA")
+    return Parser().parsestr(found.read_text())
+
+
 def python(installed: Path, *argv: str) -> str:
     env = {**os.environ, "PYTHONPATH": str(installed), "AIRFLOW_HOME": str(installed / "airflow-home")}
     command = [sys.executable, "-W", "ignore", *argv]
@@ -52,6 +62,25 @@ def test_carries_the_jobs_inside_the_package_and_nothing_beside_it(wheel):
     top = {name.split("/")[0] for name in names}
     assert {name for name in top if not name.endswith(".dist-info")} == {"lakekeeper_provider"}
     assert not [name for name in names if "__pycache__" in name or "/tests/" in name]
+
+
+@pytest.mark.parametrize("shown", ["metadata", "provider info"])
+def test_no_address_of_another_project_is_published(metadata, shown):
+    text = metadata.as_string() if shown == "metadata" else repr(get_provider_info())
+    assert "lakekeeper" in text
+    assert re.findall(r"https?://\S+", text) == []
+
+
+def test_no_extra_puts_a_full_spark_beside_airflow(metadata):
+    required = metadata.get_all("Requires-Dist")
+    assert len(required) > 5
+    assert [line for line in required if re.match(r"pyspark\b", line)] == []
+
+
+def test_the_environments_are_resolved_from_the_published_bounds(metadata):
+    published = {line for line in metadata.get_all("Requires-Dist") if "extra ==" not in line}
+    providers = {line for line in published if not line.startswith("apache-airflow<")}
+    assert providers == set(envs.PROVIDER) - {"apache-airflow-providers-standard"}
 
 
 def test_the_bundle_is_built_from_the_wheel(installed, tmp_path):
