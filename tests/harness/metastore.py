@@ -151,13 +151,14 @@ class Metastore:
 #: Below the range from which systems take the ports of outgoing connections: nobody gets one of these by chance
 #: before the server that it was chosen for has it.
 PORTS = range(15_000, 30_000)
+TRIED_PORTS = 1_000
 
 
 def free_port() -> int:
-    while True:
-        port = random.choice(PORTS)
+    for port in random.sample(PORTS, TRIED_PORTS):
         if is_free(port):
             return port
+    raise RuntimeError(f"none of {TRIED_PORTS} ports between {PORTS[0]} and {PORTS[-1]} is free on {HOST}")
 
 
 def is_free(port: int) -> bool:

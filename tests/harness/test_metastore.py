@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from tests.harness import metastore as module
 from tests.harness import paths
 from tests.harness.metastore import Metastore
+from tests.harness.processes import wait_until
 
 PARENT = """
 import sys, time
@@ -70,11 +70,4 @@ def test_it_dies_with_a_parent_that_was_killed(tmp_path):
     os.kill(parent.pid, signal.SIGKILL)
     parent.wait()
 
-    _until(lambda: not module.answers(port))
-
-
-def _until(true_at_last, patience: float = 60) -> None:
-    deadline = time.monotonic() + patience
-    while not true_at_last():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_until(lambda: not module.answers(port), f"the end of the metastore on port {port}")

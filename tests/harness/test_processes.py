@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
+
+import pytest
 
 from tests.harness import processes
 
@@ -21,21 +22,19 @@ time.sleep(600)
 def test_stopping_reaches_a_grandchild_that_left_the_group(tmp_path):
     log = tmp_path / "log"
     process = processes.spawn([sys.executable, "-c", STUBBORN], log=log, cwd=tmp_path)
-    while not log.read_text().endswith("\n"):
-        time.sleep(0.05)
+    processes.wait_until(lambda: log.read_text().endswith("\n"), "the grandchild's process id in the log")
     grandchild = int(log.read_text())
 
     processes.stop(process)
 
-    assert _gone(grandchild)
+    processes.wait_until(lambda: _is_gone(grandchild), f"the end of the grandchild {grandchild}", patience=10)
 
 
 def test_an_ended_process_is_noticed_and_keeps_its_code(tmp_path):
     process = processes.spawn(
         [sys.executable, "-c", "raise SystemExit(3)"], log=tmp_path / "log", cwd=tmp_path
     )
-    while not processes.has_ended(process):
-        time.sleep(0.05)
+    processes.wait_until(lambda: processes.has_ended(process), "the end of a process that exits by itself")
 
     assert processes.stop(process) == 3
 
@@ -60,11 +59,14 @@ def test_other_installations_are_left_out(monkeypatch):
     assert kept["JAVA_HOME"] == "/opt/java"
 
 
-def _gone(pid: int) -> bool:
-    for _ in range(200):
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.05)
+def test_a_wait_is_bounded_and_says_for_what():
+    with pytest.raises(TimeoutError, match=r"waited 0 s for a sign of life"):
+        processes.wait_until(lambda: False, "a sign of life", patience=0)
+
+
+def _is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
     return False
