@@ -23,8 +23,8 @@ def ensure() -> None:
     """Raises NoJars without Maven, or where it finds no way to them."""
     if is_current():
         return
-    if shutil.which("mvn") is None:
-        raise NoJars("Maven is needed, and there is no mvn on PATH; Debian and Ubuntu: apt-get install maven")
+    if reason := lack():
+        raise NoJars(reason)
     print("cluster: fetching the libraries of Hadoop and Hive (200 MB)", flush=True)
     shutil.rmtree(HOME, ignore_errors=True)
     _maven()
@@ -34,6 +34,13 @@ def ensure() -> None:
 def is_current() -> bool:
     stamp = HOME / "stamp"
     return stamp.exists() and stamp.read_text() == fingerprint()
+
+
+def lack() -> str:
+    """Why they cannot be had here; an empty text where they are there, or may be fetched."""
+    if is_current() or shutil.which("mvn"):
+        return ""
+    return "Maven is needed, and there is no mvn on PATH; Debian and Ubuntu: apt-get install maven"
 
 
 def fingerprint() -> str:

@@ -13,7 +13,14 @@ from tests.cluster.server import NotStarted, Server, listens
 from tests.harness.metastore import HOST, free_port
 
 REALM = "LAKEKEEPER.TEST"
-PROGRAMS = ("krb5kdc", "kdb5_util", "kadmin.local", "kinit")
+#: Each with the Debian package that has it.
+PROGRAMS = {
+    "krb5kdc": "krb5-kdc",
+    "kdb5_util": "krb5-kdc",
+    "kadmin.local": "krb5-admin-server",
+    "kinit": "krb5-user",
+    "klist": "krb5-user",
+}
 #: Where Debian keeps what only administrators call.
 _PATH = f"{os.environ.get('PATH', os.defpath)}{os.pathsep}/usr/sbin{os.pathsep}/sbin"
 
@@ -57,12 +64,18 @@ class NoKerberos(Exception):
     """MIT Kerberos is not installed; the message says what to do."""
 
 
+def missing() -> list[tuple[str, str]]:
+    """The programs that are not installed, each with the Debian package that has it."""
+    return [(name, package) for name, package in PROGRAMS.items() if shutil.which(name, path=_PATH) is None]
+
+
 def require() -> None:
-    missing = [name for name in PROGRAMS if shutil.which(name, path=_PATH) is None]
-    if missing:
+    if found := missing():
+        names = ", ".join(name for name, _ in found)
+        packages = " ".join(dict.fromkeys(package for _, package in found))
         raise NoKerberos(
-            f"MIT Kerberos is needed, and there is no {missing[0]};"
-            " on Debian and Ubuntu: apt-get install krb5-kdc krb5-admin-server krb5-user"
+            f"MIT Kerberos is needed, and this machine lacks {names};"
+            f" on Debian and Ubuntu: apt-get install {packages}"
         )
 
 

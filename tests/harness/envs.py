@@ -2,6 +2,7 @@
 
     python3.11 tests/harness/envs.py spark-3.5 airflow-3.3      make what is missing or out of date
     python3.11 tests/harness/envs.py                            all of them
+    python3.11 tests/harness/envs.py airflow-3.3-kerberos       add packages that are compiled here to airflow-3.3
     python3.11 tests/harness/envs.py --lock spark-3.5           resolve its lock file anew
 
 Standard library only. Spark keeps environments of its own: Airflow's Spark provider brings `pyspark-client`,
@@ -11,12 +12,15 @@ which writes the same files as `pyspark` and has no spark-submit.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,17 +31,25 @@ from tests.harness import machine, paths
 
 LOCKS = Path(__file__).resolve().parent / "locks"
 UV = "uv==0.13.8"
+UV_PROGRAM = paths.env_dir("tools") / "bin" / "uv"
 
 
 @dataclass(frozen=True)
 class Spec:
-    """What an environment is for. The lock file says what is in it."""
+    """What an environment is for. The lock file says what is in it.
+
+    Attributes:
+        requirements: what the lock file is resolved from.
+        project: the project is installed too, as an editable package.
+        java: its programs need Java.
+        on: the environment to which these packages are added; there is none of this name then. They are compiled
+            here, against the system's libraries, so they are added only when they are asked for.
+    """
 
     requirements: tuple[str, ...]
     project: bool = False
     java: bool = False
-    #: Builds against the system's Kerberos library, so it is made only when it is asked for.
-    native: bool = False
+    on: str = ""
 
 
 # What pyproject.toml asks for. It is in the lock, so the project goes on top without its dependencies.
@@ -58,9 +70,7 @@ SPECS = {
     "spark-4.3": Spec(("pyspark==4.3.0", "pyarrow", *SPARK, *STATEFUL), java=True),
     "spark-3.3": Spec(("pyspark==3.3.4", *SPARK), java=True),
     "airflow-3.3": Spec(("apache-airflow==3.3.2", *PROVIDER, *TESTING), project=True),
-    "airflow-kerberos": Spec(
-        ("apache-airflow==3.3.2", *PROVIDER, *TESTING, "requests-kerberos>=0.15"), project=True, native=True
-    ),
+    "airflow-3.3-kerberos": Spec(("requests-kerberos>=0.15",), on="airflow-3.3"),
     "airflow-2.11": Spec(("apache-airflow==2.11.2", *PROVIDER, *TESTING), project=True),
 }
 
@@ -71,26 +81,55 @@ class EnvError(Exception):
     """An environment cannot be made; the message says what to do."""
 
 
+class NotCompiled(EnvError):
+    """Packages cannot be added to an environment, which is usable without them; the message has the compiler's."""
+
+
 def ensure(names: list[str]) -> None:
     """Bring these environments up to date. One that matches its stamp costs nothing."""
     machine.require_python()
     if any(SPECS[name].java for name in names):
         machine.require_java()
-    stale = [name for name in names if not is_current(name)]
+    wanted = dict.fromkeys(each for name in names for each in (SPECS[name].on, name) if each)
+    stale = [name for name in wanted if not is_current(name)]
     if stale:
         ensure_uv()
     for name in stale:
-        build(name)
+        with _locked(name):
+            if not is_current(name):
+                (extend if SPECS[name].on else build)(name)
+
+
+@contextlib.contextmanager
+def _locked(name: str) -> Iterator[None]:
+    """Two programs may want the same environment at the same time: the second waits, and finds it made."""
+    paths.ENVS.mkdir(exist_ok=True)
+    with (paths.ENVS / f"{home(name)}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def home(name: str) -> str:
+    """The environment that holds the packages of `name`."""
+    return SPECS[name].on or name
 
 
 def is_current(name: str) -> bool:
-    stamp = paths.env_dir(name) / "stamp"
-    return stamp.exists() and stamp.read_text() == fingerprint(name) and paths.env_python(name).exists()
+    stamp = stamp_file(name)
+    if SPECS[name].on and not is_current(SPECS[name].on):
+        return False
+    return stamp.exists() and stamp.read_text() == fingerprint(name) and paths.env_python(home(name)).exists()
+
+
+def stamp_file(name: str) -> Path:
+    return paths.env_dir(home(name)) / (f"stamp-{name}" if SPECS[name].on else "stamp")
 
 
 def fingerprint(name: str) -> str:
-    """Changes when the environment must: its lock, the Python below it, or how the project is packaged."""
+    """Changes when the environment must: its lock, the Python below it, how the project is packaged, its base."""
     parts = [lock_file(name).read_bytes(), str(sys.version_info[:2]).encode()]
+    if SPECS[name].on:
+        parts.append(fingerprint(SPECS[name].on).encode())
     if SPECS[name].project:
         parts.append(packaging())
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
@@ -109,17 +148,45 @@ def lock_file(name: str) -> Path:
 
 
 def build(name: str) -> None:
-    lock = lock_file(name)
-    pinned = sum("==" in line for line in lock.read_text().splitlines())
-    say(f"{name}: {pinned} packages into {paths.env_dir(name).relative_to(paths.ROOT)}")
+    say(f"{name}: {_pinned(name)} packages into {paths.ENVS.name}/{name}")
+    _forget_extensions(name)
     if not paths.env_python(name).exists():
         uv("venv", "--clear", "--python", sys.executable, paths.env_dir(name))
-    uv("pip", "sync", "--python", paths.env_python(name), lock)
+    uv("pip", "sync", "--python", paths.env_python(name), lock_file(name))
     if SPECS[name].project:
         uv("pip", "install", "--python", paths.env_python(name), "--no-deps", "--editable", paths.ROOT)
     # Last, so that an interrupted build is taken up again.
-    (paths.env_dir(name) / "stamp").write_text(fingerprint(name))
+    stamp_file(name).write_text(fingerprint(name))
     say(f"{name}: ready")
+
+
+def _pinned(name: str) -> int:
+    return sum("==" in line for line in lock_file(name).read_text().splitlines())
+
+
+def _forget_extensions(name: str) -> None:
+    """`uv pip sync` removes what the lock file does not name."""
+    for other, spec in SPECS.items():
+        if spec.on == name:
+            stamp_file(other).unlink(missing_ok=True)
+
+
+def extend(name: str) -> None:
+    """Add the packages of `name` to the environment that it is on; raises NotCompiled."""
+    say(f"{name}: {_pinned(name)} packages into {paths.ENVS.name}/{home(name)}, compiled here")
+    target = ("--python", str(paths.env_python(home(name))))
+    command = [str(UV_PROGRAM), "pip", "install", *target, "--no-deps", "-r", str(lock_file(name))]
+    # Tests need no fast code: without optimization it is compiled in a fraction of the time.
+    environ = {**os.environ, **machine.uv_settings(), "CFLAGS": "-O0 -g0"}
+    done = subprocess.run(command, env=environ, cwd=paths.ROOT, capture_output=True, text=True)
+    if done.returncode:
+        raise NotCompiled(f"failed: {' '.join(command)}\n{_end(done.stdout + done.stderr)}")
+    stamp_file(name).write_text(fingerprint(name))
+    say(f"{name}: ready")
+
+
+def _end(output: str, lines: int = 40) -> str:
+    return "\n".join(output.strip().splitlines()[-lines:])
 
 
 def ensure_uv() -> None:
@@ -135,8 +202,11 @@ def ensure_uv() -> None:
 def uv(*arguments: str | Path) -> None:
     # At a terminal it shows how far a long download has come.
     quiet = [] if sys.stderr.isatty() else ["--quiet"]
-    tool = paths.env_dir("tools") / "bin" / "uv"
-    run([tool, *arguments, *quiet], hint=machine.NETWORK_HINT, env={**os.environ, **machine.uv_settings()})
+    run(
+        [UV_PROGRAM, *arguments, *quiet],
+        hint=machine.NETWORK_HINT,
+        env={**os.environ, **machine.uv_settings()},
+    )
 
 
 def run(command: list[str | Path], *, hint: str, env: dict[str, str] | None = None) -> None:
@@ -150,9 +220,20 @@ def lock(name: str) -> None:
     wanted = paths.SCRATCH / f"{name}.in"
     wanted.parent.mkdir(exist_ok=True)
     wanted.write_text("\n".join(SPECS[name].requirements) + "\n")
-    options = ("--universal", "--python-version", "3.11", "--no-annotate", "--no-header", "--upgrade")
+    options = ["--universal", "--python-version", "3.11", "--no-annotate", "--no-header", "--upgrade"]
+    if base := SPECS[name].on:
+        options += ["--constraint", str(lock_file(base))]
     uv("pip", "compile", *options, wanted, "--output-file", lock_file(name))
+    if base:
+        _drop_common(lock_file(name), lock_file(base))
     say(f"{name}: locked")
+
+
+def _drop_common(lock: Path, base: Path) -> None:
+    """What is in the environment already is not added to it."""
+    known = set(base.read_text().splitlines())
+    lines = lock.read_text().splitlines(keepends=True)
+    lock.write_text("".join(line for line in lines if line.strip() not in known))
 
 
 def say(text: str) -> None:
@@ -164,7 +245,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="ENV", help=", ".join(SPECS))
     parser.add_argument("--lock", action="store_true", help="resolve the lock files instead")
     options = parser.parse_args()
-    names = options.names or [name for name, spec in SPECS.items() if not spec.native]
+    names = options.names or [name for name, spec in SPECS.items() if not spec.on]
     if unknown := sorted(set(names) - set(SPECS)):
         parser.error(f"no such environment: {', '.join(unknown)} (there are {', '.join(SPECS)})")
     try:

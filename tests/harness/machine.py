@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 from tests.harness import paths
@@ -79,6 +80,16 @@ def _java_hint() -> str:
         "Install one (Debian and Ubuntu: apt-get install openjdk-17-jre-headless), or point JAVA_HOME at it:"
         " make JAVA_HOME=/path/to/java-17"
     )
+
+
+def missing_to_compile() -> list[tuple[str, str]]:
+    """What a Python package for Kerberos cannot be compiled without, each with the Debian package that has it."""
+    programs = {"krb5-config": "libkrb5-dev", "cc": "gcc libc6-dev"}
+    missing = [(name, package) for name, package in programs.items() if shutil.which(name) is None]
+    header = Path(sysconfig.get_path("include"), "Python.h")
+    if not header.exists():
+        missing.append((str(header), f"python{'.'.join(map(str, PYTHON))}-dev"))
+    return missing
 
 
 def uv_settings() -> dict[str, str]:

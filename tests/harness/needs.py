@@ -1,32 +1,32 @@
-"""What some suites need of a machine besides Python and Java, and how to get it."""
+"""What some suites need of a machine besides Python and Java, and how to get it.
+
+Nothing is fetched or compiled here: `tests.cluster.jars` and `envs.py airflow-3.3-kerberos` do that.
+"""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 
 from tests.cluster import jars, kerberos
+from tests.harness import machine
 
 
 def lack(needs: Sequence[str]) -> str | None:
     """Why a suite with these needs cannot run here; None if it can."""
-    try:
-        for need in needs:
-            _ENSURE[need]()
-    except (jars.NoJars, kerberos.NoKerberos) as error:
-        return str(error)
-    return None
+    return "\n".join(filter(None, (_LACK[need]() for need in needs))) or None
 
 
-def _kerberos() -> None:
-    """Its servers, and what Python's client for it is built with."""
-    kerberos.require()
-    for program, package in (("krb5-config", "libkrb5-dev"), ("cc", "gcc")):
-        if shutil.which(program) is None:
-            raise kerberos.NoKerberos(
-                f"Python's Kerberos client is built here, and there is no {program}; on Debian and Ubuntu:"
-                f" apt-get install {package}"
-            )
+def _kerberos() -> str:
+    """Its servers, and what Python's client for it is compiled with."""
+    missing = [*kerberos.missing(), *machine.missing_to_compile()]
+    if not missing:
+        return ""
+    found = ", ".join(thing for thing, _ in missing)
+    packages = " ".join(dict.fromkeys(package for _, package in missing))
+    return (
+        "MIT Kerberos is needed, and what Python's client for it is compiled with; this machine lacks"
+        f" {found}; on Debian and Ubuntu: apt-get install {packages}"
+    )
 
 
-_ENSURE = {"jars": jars.ensure, "kerberos": _kerberos}
+_LACK = {"jars": jars.lack, "kerberos": _kerberos}

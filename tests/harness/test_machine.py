@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.harness import envs, machine
+from tests.harness import envs, machine, needs, paths
 
 
 @pytest.fixture
@@ -87,3 +87,91 @@ def test_pips_settings_are_found_from_an_environment_without_pip(monkeypatch):
 
     assert machine.pip_settings() == {"index-url": "https://index.example"}
     assert len(asked) == 2
+
+
+KERBEROS = "airflow-3.3-kerberos"
+
+
+@pytest.fixture
+def complete(monkeypatch):
+    """Every program is there; the test takes away what it is about."""
+    monkeypatch.setattr("shutil.which", lambda name, **_: f"/usr/bin/{name}")
+
+
+def test_without_the_headers_of_python_their_package_is_named(complete, monkeypatch, tmp_path):
+    monkeypatch.setattr(machine.sysconfig, "get_path", lambda _: str(tmp_path))
+
+    said = needs.lack(("kerberos",))
+
+    assert f"this machine lacks {tmp_path}/Python.h;" in said
+    assert said.endswith("apt-get install python3.11-dev")
+
+
+def test_all_that_kerberos_lacks_is_named_at_once_with_one_command(monkeypatch, tmp_path):
+    (tmp_path / "Python.h").touch()
+    monkeypatch.setattr(machine.sysconfig, "get_path", lambda _: str(tmp_path))
+    monkeypatch.setattr(
+        "shutil.which", lambda name, **_: None if name in ("krb5kdc", "krb5-config") else name
+    )
+
+    said = needs.lack(("kerberos",))
+
+    assert "this machine lacks krb5kdc, krb5-config;" in said
+    assert said.endswith("apt-get install krb5-kdc libkrb5-dev")
+
+
+def test_a_machine_that_has_everything_lacks_nothing(complete, monkeypatch, tmp_path):
+    (tmp_path / "Python.h").touch()
+    monkeypatch.setattr(machine.sysconfig, "get_path", lambda _: str(tmp_path))
+
+    assert needs.lack(("kerberos",)) is None
+
+
+@pytest.fixture
+def made(monkeypatch, tmp_path):
+    """An environment with its extension, as a build leaves them."""
+    monkeypatch.setattr(paths, "ENVS", tmp_path)
+    python = paths.env_python("airflow-3.3")
+    python.parent.mkdir(parents=True)
+    python.touch()
+    for name in ("airflow-3.3", KERBEROS):
+        envs.stamp_file(name).write_text(envs.fingerprint(name))
+
+
+def test_an_extension_is_part_of_its_environment(made):
+    assert not paths.env_dir(KERBEROS).exists()
+    assert envs.is_current("airflow-3.3")
+    assert envs.is_current(KERBEROS)
+
+
+def test_an_environment_that_is_made_anew_has_lost_its_extension(made, monkeypatch):
+    monkeypatch.setattr(envs, "uv", lambda *_: None)
+
+    envs.build("airflow-3.3")
+
+    assert envs.is_current("airflow-3.3")
+    assert not envs.is_current(KERBEROS)
+
+
+def test_an_extension_that_cannot_be_compiled_leaves_its_environment_usable(made, monkeypatch):
+    envs.stamp_file(KERBEROS).unlink()
+    failed = subprocess.CompletedProcess([], 1, stdout="", stderr="fatal error: gssapi.h: No such file")
+    monkeypatch.setattr(envs.subprocess, "run", lambda *_, **__: failed)
+    monkeypatch.setattr(envs, "ensure_uv", lambda: None)
+
+    with pytest.raises(envs.NotCompiled, match=r"gssapi\.h: No such file"):
+        envs.ensure([KERBEROS])
+
+    assert envs.is_current("airflow-3.3")
+    assert not envs.is_current(KERBEROS)
+
+
+def test_an_extension_adds_nothing_that_its_environment_has():
+    own, base = (_names(name) for name in (KERBEROS, envs.SPECS[KERBEROS].on))
+
+    assert own
+    assert not own & base
+
+
+def _names(name):
+    return {line.split("==")[0] for line in envs.lock_file(name).read_text().splitlines()}
