@@ -12,12 +12,17 @@ from tests.harness.machine import java_command
 from tests.harness.processes import own_environ
 
 HDFS_DFS = ("org.apache.hadoop.fs.FsShell",)
+HDFS_FETCHDT = ("org.apache.hadoop.hdfs.tools.DelegationTokenFetcher",)
 YARN_APPLICATION = ("org.apache.hadoop.yarn.client.cli.ApplicationCLI", "application")
+
+
+#: Short lives, or little work: what the second compiler would make of the code comes too late for them.
+JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
 def options(folder: Path) -> list[str]:
     """Of every program of Hadoop: a small heap, and the configuration of the cluster in this folder."""
-    return ["-Xmx256m", "-XX:+UseSerialGC", "-cp", f"{folder / 'conf'}:{jars.HADOOP}/*"]
+    return ["-Xmx256m", *JVM, "-cp", f"{folder / 'conf'}:{jars.HADOOP}/*"]
 
 
 def call(folder: Path, *command: str, environ: Mapping[str, str]) -> subprocess.CompletedProcess[str]:

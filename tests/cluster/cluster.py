@@ -1,17 +1,19 @@
-"""HDFS, YARN and a Hive Metastore of their own releases, with Kerberos or without.
+"""HDFS, a Hive Metastore and, where it is asked for, YARN, of their own releases, with Kerberos or without.
 
-with Cluster(Path(".scratch/cluster")) as cluster:
+with Cluster(Path(".scratch/cluster"), yarn=True) as cluster:
     print(cluster.default_fs, cluster.metastore.uri)
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 
 from tests.cluster import client, jars, security, sites
 from tests.cluster.hdfs import Hdfs
 from tests.cluster.hive import SecureMetastore
 from tests.cluster.kerberos import REALM, Kdc
+from tests.cluster.webhdfs import WebHdfs, token_in
 from tests.cluster.yarn import Yarn
 from tests.harness.metastore import Metastore
 
@@ -19,13 +21,14 @@ from tests.harness.metastore import Metastore
 class Cluster:
     """Of one folder, which is wiped by nobody: start it there again and the files are there."""
 
-    def __init__(self, folder: Path, *, secure: bool = False) -> None:
+    def __init__(self, folder: Path, *, secure: bool = False, yarn: bool = False) -> None:
         self.folder = folder.resolve()
         self.conf = self.folder / "conf"
         self.ports = sites.Ports()
         self.default_fs = self.ports.default_fs
         self.kdc = Kdc(self.folder / "kdc") if secure else None
         self.hdfs = Hdfs(self.folder, self.ports, self._environ())
+        self._has_yarn = yarn
         self.yarn = Yarn(self.folder, self.ports, self._environ())
         self.metastore = self._metastore()
 
@@ -35,10 +38,13 @@ class Cluster:
             self.kdc.start()
             security.make_keytabs(self.kdc)
         self._configure()
+        if self._has_yarn:
+            self.yarn.start(wait=False)
         self.hdfs.start()
         self._make_folders()
-        self.yarn.start()
         self.metastore.start()
+        if self._has_yarn:
+            self.yarn.wait()
         return self
 
     def client(self, user: str) -> dict[str, str]:
@@ -77,14 +83,20 @@ class Cluster:
             "hdfs": (sites.hdfs_site(self.folder, self.ports), security.hdfs(kdc) if kdc else {}),
             "yarn": (sites.yarn_site(self.folder, self.ports), security.yarn(kdc) if kdc else {}),
         }
-        hive = {"hive.metastore.uris": self.metastore.uri, **(security.hive() if kdc else {})}
-        sites.write(self.conf, "hive-site.xml", hive)
+        hive = {"hive.metastore.uris": self.metastore.uri, **sites.hive_site_of_clients()}
+        sites.write(self.conf, "hive-site.xml", {**hive, **(security.hive() if kdc else {})})
         for name, (common, secured) in own.items():
             sites.write(self.conf, f"{name}-site.xml", {**common, **secured})
 
-    def shell(self, *command: str) -> str:
-        """`hdfs dfs`, as the superuser; returns what it prints."""
-        return self._tool(sites.SUPERUSER, *client.HDFS_DFS, *command)
+    @cached_property
+    def files(self) -> WebHdfs:
+        """HDFS as the superuser sees it, without a JVM for each look."""
+        address = f"{sites.NAME}:{self.ports.namenode_http}"
+        if self.kdc is None:
+            return WebHdfs(address, {"user.name": sites.SUPERUSER})
+        file = self.kdc.folder / "superuser.token"
+        self._tool(sites.SUPERUSER, *client.HDFS_FETCHDT, "--renewer", sites.SUPERUSER, file.as_uri())
+        return WebHdfs(address, {"delegation": token_in(file.read_bytes())})
 
     def kill_application(self, application: str, user: str) -> None:
         """`yarn application -kill`, as this user."""
@@ -95,12 +107,11 @@ class Cluster:
 
     def _make_folders(self) -> None:
         """What every user of a cluster finds there."""
-        shell = self.shell
-        homes = {user: f"/user/{user}" for user in sites.USERS}
-        shell("-mkdir", "-p", "/tmp", "/user/hive/warehouse", *homes.values())
-        shell("-chmod", "1777", "/tmp", "/user/hive/warehouse")
-        for user, home in homes.items():
-            shell("-chown", user, home)
+        for folder in ("/tmp", "/user/hive/warehouse"):
+            self.files.make(folder, "1777")
+        for user in sites.USERS:
+            self.files.make(f"/user/{user}", "755")
+            self.files.give(f"/user/{user}", user)
 
     def _environ(self) -> dict[str, str]:
         """Of the servers: without Kerberos they are whom they say they are."""
@@ -111,7 +122,8 @@ class Cluster:
     def _metastore(self) -> Metastore | SecureMetastore:
         folder, settings = self.folder / "metastore", {"fs.defaultFS": self.default_fs}
         if self.kdc is None:
-            return Metastore(folder, jars=jars.HIVE, settings=settings, environ=self._environ())
+            environ = {**self._environ(), "JAVA_TOOL_OPTIONS": " ".join(client.JVM)}
+            return Metastore(folder, jars=jars.HIVE, settings=settings, environ=environ)
         secured = {**settings, **security.metastore(self.kdc)}
         return SecureMetastore(folder, self.conf, secured, self._environ())
 

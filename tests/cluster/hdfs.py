@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import urllib.request
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from tests.cluster import client
 from tests.cluster.server import NotStarted, Server
 from tests.cluster.sites import NAME, Ports
+from tests.harness.metastore import HOST
 
 _NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
 _KEYS = "org.apache.hadoop.crypto.key.KeyShell"
@@ -31,10 +34,15 @@ class Hdfs:
 
     def start(self) -> None:
         if not (self._folder / "namenode").exists():
-            self._must("the NameNode could not be formatted", _NAMENODE, "-format", "-nonInteractive")
-            # Before the NameNode starts: it reads the file of keys once.
-            self._must("no key could be made", _KEYS, "create", KEY, "-size", "128")
+            self._make()
         self.revive()
+
+    def _make(self) -> None:
+        """An empty file system and a key. The NameNode reads the file of keys once, when it starts."""
+        with ThreadPoolExecutor() as beside:
+            key = beside.submit(self._must, "no key could be made", _KEYS, "create", KEY, "-size", "128")
+            self._must("the NameNode could not be formatted", _NAMENODE, "-format", "-nonInteractive")
+            key.result()
 
     def stop(self) -> None:
         self.datanode.stop()
@@ -65,18 +73,30 @@ class Hdfs:
         return self._state() is not None
 
     def is_whole(self) -> bool:
-        """A DataNode has reported, and files may be written."""
-        state = self._state() or {}
-        return state.get("NumLiveDataNodes") == 1 and state.get("FSState") == "Operational"
+        """The DataNode has reported, and files may be written.
 
-    def _state(self) -> dict[str, object] | None:
+        The NameNode alone does not tell: for some minutes it takes a DataNode that was killed for alive.
+        """
+        state = self._state() or {}
+        operational = state.get("NumLiveDataNodes") == 1 and state.get("FSState") == "Operational"
+        return operational and self._is_registered()
+
+    def _is_registered(self) -> bool:
+        """By what the DataNode says: it is known to the NameNode under the ports that it has now."""
+        state = _jmx(f"{HOST}:{self._ports.datanode_http}", "DataNode,name=DataNodeInfo") or {}
+        actors = json.loads(state.get("BPServiceActorInfo", "[]"))
+        return any(actor["ActorState"] == "RUNNING" for actor in actors)
+
+    def _state(self) -> dict[str, Any] | None:
         """What the NameNode says of itself; None while it does not answer."""
-        query = "jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState"
-        try:
-            with urllib.request.urlopen(
-                f"http://{NAME}:{self._ports.namenode_http}/{query}", timeout=5
-            ) as answer:
-                beans = json.load(answer)["beans"]
-        except (OSError, ValueError):
-            return None
-        return beans[0] if beans else None
+        return _jmx(f"{NAME}:{self._ports.namenode_http}", "NameNode,name=FSNamesystemState")
+
+
+def _jmx(address: str, bean: str) -> dict[str, Any] | None:
+    """The attributes of one of a server's beans; None while it does not answer."""
+    try:
+        with urllib.request.urlopen(f"http://{address}/jmx?qry=Hadoop:service={bean}", timeout=5) as answer:
+            beans = json.load(answer)["beans"]
+    except (OSError, ValueError):
+        return None
+    return beans[0] if beans else None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from tests.cluster import jars
+from tests.cluster import client, jars
 from tests.cluster.server import Server, listens
 from tests.harness.metastore import LOG4J, Metastore, free_port, hive_site
 
@@ -42,6 +42,7 @@ class SecureMetastore:
     def _command(self) -> list[str]:
         return [
             "-Xmx512m",
+            *client.JVM,
             f"-Dlog4j2.configurationFile={self._conf / 'metastore-log4j2.properties'}",
             f"-Dderby.stream.error.file={self.folder / 'derby.log'}",
             "-Dderby.system.durability=test",

@@ -124,6 +124,11 @@ class Kdc:
         self._run("kinit", "-c", str(cache), "-k", "-t", str(keytab), *options, principal)
         return cache
 
+    def has_expired(self, cache: Path) -> bool:
+        """No ticket in the cache is good any more, as `klist` sees it."""
+        command = ["klist", "-s", "-c", str(cache)]
+        return subprocess.run(command, env=self._environ(), cwd=self.folder).returncode != 0
+
     def _run(self, *command: str) -> None:
         done = subprocess.run(command, env=self._environ(), cwd=self.folder, capture_output=True, text=True)
         if done.returncode:

@@ -47,7 +47,7 @@ def _serve(*, secure: bool, user: str) -> None:
     started = time.monotonic()
     print("cluster: starting", flush=True)
     try:
-        with Cluster(FOLDER, secure=secure) as cluster:
+        with Cluster(FOLDER, secure=secure, yarn=True) as cluster:
             print(f"cluster: ready after {time.monotonic() - started:.0f} s; Ctrl-C ends it, and wipes it\n")
             print(_exports(cluster.client(user)))
             print(_EXAMPLES, flush=True)

@@ -31,6 +31,8 @@ def core() -> Mapping[str, str]:
         "hadoop.security.authentication": "kerberos",
         "hadoop.security.authorization": "true",
         "hadoop.rpc.protection": "privacy",
+        # Who is turned away tries so many times again, each a second or more after the last.
+        "ipc.client.connect.max.retries.on.sasl": "1",
         **{
             f"hadoop.proxyuser.{user}.{what}": "*" for user in (PROXY, "hive") for what in ("hosts", "groups")
         },

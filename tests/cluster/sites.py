@@ -27,6 +27,7 @@ class Ports:
 
     namenode: int = field(default_factory=free_port)
     namenode_http: int = field(default_factory=free_port)
+    datanode_http: int = field(default_factory=free_port)
     resourcemanager: int = field(default_factory=free_port)
     scheduler: int = field(default_factory=free_port)
     tracker: int = field(default_factory=free_port)
@@ -54,9 +55,16 @@ def write(folder: Path, name: str, settings: Mapping[str, str]) -> None:
         (folder / "webapps" / page).mkdir(parents=True, exist_ok=True)
 
 
+#: How long who finds a server away waits until he looks again: servers and clients are on one machine here.
+RETRY_MS = "100"
+
+
 def core_site(folder: Path, ports: Ports) -> dict[str, str]:
     return {
         "fs.defaultFS": ports.default_fs,
+        "ipc.client.connect.retry.interval": RETRY_MS,
+        # A reader who finds no DataNode waits for a multiple of this.
+        "dfs.client.retry.window.base": RETRY_MS,
         "fs.trash.interval": "1440",
         "hadoop.tmp.dir": str(folder / "tmp"),
         # No such users are known to the operating system.
@@ -81,11 +89,16 @@ def hdfs_site(folder: Path, ports: Ports) -> dict[str, str]:
         ),
         "dfs.datanode.address": anywhere,
         "dfs.datanode.ipc.address": anywhere,
-        "dfs.datanode.http.address": anywhere,
+        "dfs.datanode.http.address": f"{HOST}:{ports.datanode_http}",
         "dfs.datanode.hostname": NAME,
         "dfs.replication": "1",
         "dfs.heartbeat.interval": "1",
     }
+
+
+def hive_site_of_clients() -> dict[str, str]:
+    """The number of attempts stays: only the time between them is short."""
+    return {"hive.metastore.client.connect.retry.delay": f"{RETRY_MS}ms"}
 
 
 def yarn_site(folder: Path, ports: Ports) -> dict[str, str]:
@@ -113,4 +126,8 @@ def yarn_site(folder: Path, ports: Ports) -> dict[str, str]:
         # Kept for who looks why a container failed.
         "yarn.nodemanager.delete.debug-delay-sec": "3600",
         "yarn.scheduler.minimum-allocation-mb": "256",
+        # Containers are handed out and taken back at heartbeats.
+        "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": RETRY_MS,
+        # The NodeManager starts beside the ResourceManager, and may be the first.
+        "yarn.resourcemanager.connect.retry-interval.ms": RETRY_MS,
     }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
+import uuid
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,7 @@ import pytest
 
 from tests.cluster.cluster import Cluster
 from tests.cluster.registered import Registered
+from tests.cluster.superuser import Superuser
 from tests.harness import envs, paths
 from tests.harness.metastore import HOST, free_port
 from tests.harness.processes import own_environ
@@ -24,62 +27,76 @@ AIRFLOW = "airflow-3.3"
 MANY = 1100
 
 
+@dataclass(frozen=True)
+class Listed:
+    """What the task returned for each database, by the names that the tests give them, and its log."""
+
+    databases: dict[str, str]
+    found: dict[str, Any]
+    log: str
+    nowhere: int
+
+
 @pytest.fixture(scope="module")
-def airflow() -> Path:
+def listed(spark: SparkSession, cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Listed:
+    """One Airflow lists all that the tests of this module look at: importing it takes longer than its work."""
     envs.ensure([AIRFLOW])
-    return paths.env_python(AIRFLOW)
+    superuser, home = Superuser(spark, cluster.default_fs), tmp_path_factory.mktemp("airflow")
+    root = f"{superuser.root}/tests/{uuid.uuid4().hex[:10]}"
+    superuser.make(root, "777")
+    mixed, many_tables = (_database(spark, f"{root}/{name}") for name in ("mixed", "many"))
+    _fill_with_all_kinds(spark, Jobs(spark, home), mixed, root)
+    _fill_with_many(spark, many_tables, root)
+    databases = {"mixed": mixed, "in capitals": mixed.upper(), "missing": "nowhere", "many": many_tables}
+    port, nowhere = cluster.metastore.port, free_port()
+    places = [*(f"{port}:{name}" for name in databases.values()), f"{nowhere}:default"]
+    found, log = _list(home, places)
+    return Listed(databases, dict(zip([*databases, "no metastore"], found, strict=True)), log, nowhere)
 
 
-def _list(airflow: Path, home: Path, port: int, *databases: str) -> tuple[list[Any], str]:
-    """What the task returns for each database, and its log."""
-    connection = {"conn_type": "hive_metastore", "host": HOST, "port": port}
-    environ = {
-        **own_environ(),
-        "AIRFLOW_HOME": str(home),
-        "AIRFLOW_CONN_METASTORE_DEFAULT": json.dumps(connection),
-        "PYTHONPATH": str(paths.ROOT),
-    }
-    command = [str(airflow), "-m", "tests.cluster.list_by_hook", *databases]
-    done = subprocess.run(command, env=environ, cwd=paths.ROOT, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1]), done.stdout + done.stderr
+def _database(spark: SparkSession, location: str) -> str:
+    name = f"d_{uuid.uuid4().hex[:10]}"
+    spark.sql(f"CREATE DATABASE {name} LOCATION '{location}'")
+    return name
 
 
-def test_it_lists_what_may_be_compacted_and_no_backups(
-    spark: SparkSession, jobs: Jobs, cluster: Cluster, folder: str, airflow: Path, tmp_path: Path
-) -> None:
-    database = f"d_{folder.rsplit('/', 1)[1]}"
-    spark.sql(f"CREATE DATABASE {database} LOCATION '{folder}/db'")
-    many(spark, f"{folder}/events", "SELECT id FROM range(20)", 3)
+def _fill_with_all_kinds(spark: SparkSession, jobs: Jobs, database: str, root: str) -> None:
+    """An external table, compacted; its backup; a managed table; a view."""
+    many(spark, f"{root}/events", "SELECT id FROM range(20)", 3)
     spark.sql(
-        f"CREATE EXTERNAL TABLE {database}.events (id BIGINT) STORED AS PARQUET LOCATION '{folder}/events'"
+        f"CREATE EXTERNAL TABLE {database}.events (id BIGINT) STORED AS PARQUET LOCATION '{root}/events'"
     )
     spark.sql(f"CREATE TABLE {database}.managed (id BIGINT) STORED AS PARQUET")
     spark.sql(f"CREATE VIEW {database}.seen AS SELECT * FROM {database}.events")
     assert jobs("compact", "--table", f"{database}.events")["outcome"] == "done"
     assert spark.sql(f"SHOW TABLES IN {database} LIKE '__bkp_events_*'").count() == 1
 
-    found, _ = _list(airflow, tmp_path, cluster.metastore.port, database, database.upper(), "nowhere")
-    assert found[:2] == [[{"table": f"{database}.events"}]] * 2
-    assert found[2] == "ValueError: the metastore has no database 'nowhere'"
 
-
-def test_it_lists_a_database_of_very_many_tables_in_full(
-    spark: SparkSession, cluster: Cluster, folder: str, airflow: Path, tmp_path: Path
-) -> None:
-    database = f"d_{folder.rsplit('/', 1)[1]}"
-    spark.sql(f"CREATE DATABASE {database} LOCATION '{folder}/db'")
-    spark.sql(f"CREATE EXTERNAL TABLE {database}.t0 (id BIGINT) STORED AS PARQUET LOCATION '{folder}/t'")
+def _fill_with_many(spark: SparkSession, database: str, root: str) -> None:
+    spark.sql(f"CREATE EXTERNAL TABLE {database}.t0 (id BIGINT) STORED AS PARQUET LOCATION '{root}/t'")
     Registered(spark).copies(database, "t0", [f"t{number}" for number in range(1, MANY)])
-    (found,), _ = _list(airflow, tmp_path, cluster.metastore.port, database)
-    names = sorted(f"{database}.t{number}" for number in range(MANY))
-    assert found == [{"table": name} for name in names]
 
 
-def test_without_a_metastore_the_task_fails_and_its_log_says_where_it_was_looked_for(
-    airflow: Path, tmp_path: Path
-) -> None:
-    port = free_port()
-    (found,), log = _list(airflow, tmp_path, port, "default")
-    assert "Failed to locate the valid server" in found
-    assert f"Could not connect to {HOST}:{port}" in log
+def _list(home: Path, places: list[str]) -> tuple[list[Any], str]:
+    """What the task returns for each place, and its log."""
+    environ = {**own_environ(), "AIRFLOW_HOME": str(home), "PYTHONPATH": str(paths.ROOT)}
+    command = [str(paths.env_python(AIRFLOW)), "-m", "tests.cluster.list_by_hook", *places]
+    done = subprocess.run(command, env=environ, cwd=paths.ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1]), done.stdout + done.stderr
+
+
+def test_it_lists_what_may_be_compacted_and_no_backups(listed: Listed) -> None:
+    expected = [{"table": f"{listed.databases['mixed']}.events"}]
+    assert (listed.found["mixed"], listed.found["in capitals"]) == (expected, expected)
+    assert listed.found["missing"] == "ValueError: the metastore has no database 'nowhere'"
+
+
+def test_it_lists_a_database_of_very_many_tables_in_full(listed: Listed) -> None:
+    names = sorted(f"{listed.databases['many']}.t{number}" for number in range(MANY))
+    assert listed.found["many"] == [{"table": name} for name in names]
+
+
+def test_without_a_metastore_the_task_fails_and_its_log_says_where_it_was_looked_for(listed: Listed) -> None:
+    assert "Failed to locate the valid server" in listed.found["no metastore"]
+    assert f"Could not connect to {HOST}:{listed.nowhere}" in listed.log

@@ -1,8 +1,9 @@
-"""A table of 5,000 partitions: all are looked at and reported, and only those that need it are compacted."""
+"""A table of very many partitions: all are looked at and reported, and only those that need it are compacted."""
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,9 +16,24 @@ from tests.spark.toolbox import Jobs, many, only, outcomes, rows
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PARTITIONS, BATCH = 5000, 1000
-#: Three small files each; these have a single one; the others none at all.
-SMALL, SINGLE = (0, 999, 2500, 4999), (1, 3000)
+#: So many are registered at once. The least that is tried needs more than one call.
+BATCH = 1000
+
+
+@dataclass(frozen=True)
+class Wide:
+    """A table of so many partitions: some hold three small files each, some a single one, the others none at all."""
+
+    name: str
+    partitions: int
+
+    @property
+    def small(self) -> tuple[int, ...]:
+        return 0, BATCH - 1, self.partitions // 2, self.partitions - 1
+
+    @property
+    def single(self) -> tuple[int, ...]:
+        return 1, self.partitions * 3 // 5
 
 
 def _name(number: int) -> str:
@@ -25,20 +41,22 @@ def _name(number: int) -> str:
 
 
 @pytest.fixture
-def wide(spark: SparkSession, folder: str) -> str:
+def wide(request: pytest.FixtureRequest, spark: SparkSession, folder: str) -> Wide:
     """The metastore makes the directories that it misses, as it registers their partitions."""
     table = f"t_{folder.rsplit('/', 1)[1]}"
-    for numbers, count in ((SMALL, 3), (SINGLE, 1)):
+    found = Wide(table, request.param)
+    for numbers, count in ((found.small, 3), (found.single, 1)):
         for number in numbers:
             many(spark, f"{folder}/wide/p={_name(number)}", f"SELECT {number}L AS id FROM range(30)", count)
     spark.sql(
         f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (p STRING) STORED AS PARQUET"
         f" LOCATION '{folder}/wide'"
     )
-    for start in range(0, PARTITIONS, BATCH):
-        clauses = " ".join(f"PARTITION (p='{_name(n)}')" for n in range(start, start + BATCH))
+    for start in range(0, found.partitions, BATCH):
+        batch = range(start, min(start + BATCH, found.partitions))
+        clauses = " ".join(f"PARTITION (p='{_name(n)}')" for n in batch)
         spark.sql(f"ALTER TABLE {table} ADD {clauses}")
-    return table
+    return found
 
 
 def _listings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -54,37 +72,42 @@ def _listings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return listed
 
 
-def test_of_5000_partitions_all_are_reported_and_the_small_ones_compacted(
+@pytest.mark.parametrize(
+    "wide",
+    [pytest.param(1200, id="1,200"), pytest.param(5000, id="5,000", marks=pytest.mark.full)],
+    indirect=True,
+)
+def test_of_very_many_partitions_all_are_reported_and_the_small_ones_compacted(
     spark: SparkSession,
     jobs: Jobs,
     superuser: Superuser,
     folder: str,
-    wide: str,
+    wide: Wide,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    registered, name = Registered(spark), f"default.{wide}"
-    before, partitions = rows(spark, wide), registered.partitions(wide)
-    small, names = {_name(number) for number in SMALL}, {_name(n) for n in range(PARTITIONS)}
+    registered, name = Registered(spark), f"default.{wide.name}"
+    before, partitions = rows(spark, wide.name), registered.partitions(wide.name)
+    small, names = {_name(number) for number in wide.small}, {_name(n) for n in range(wide.partitions)}
     originals = {key: superuser.tree(f"{folder}/wide/p={key}") for key in small}
 
     listed = _listings(monkeypatch)
     units = only(jobs("analyze", "--table", name))["units"]
     assert listed == [name]
-    assert len(units) == PARTITIONS
+    assert len(units) == wide.partitions
     assert {unit["unit"]["p"] for unit in units} == names
     assert {unit["unit"]["p"] for unit in units if unit["outcome"] == "flagged"} == small
     assert Counter((unit["outcome"], unit["files"]) for unit in units) == {
-        ("flagged", 3): len(SMALL),
-        ("healthy", 1): len(SINGLE),
-        ("healthy", 0): PARTITIONS - len(SMALL) - len(SINGLE),
+        ("flagged", 3): len(wide.small),
+        ("healthy", 1): len(wide.single),
+        ("healthy", 0): wide.partitions - len(wide.small) - len(wide.single),
     }
 
     report = only(jobs("compact", "--table", name))
     assert {unit["unit"]["p"] for unit in report["units"] if unit["outcome"] == "compacted"} == small
-    assert Counter(outcomes({"tables": [report]})) == {"compacted": 4, "healthy": PARTITIONS - 4}
+    assert Counter(outcomes({"tables": [report]})) == {"compacted": 4, "healthy": wide.partitions - 4}
     assert report["warnings"] == []
-    assert rows(spark, wide) == before
-    assert registered.partitions(wide) == partitions
+    assert rows(spark, wide.name) == before
+    assert registered.partitions(wide.name) == partitions
     assert registered.names(report["backup_table"].split(".")[1]) == [f"p={key}" for key in sorted(small)]
 
     (entry,) = only(jobs("history", "--table", name))["history"]
@@ -92,6 +115,6 @@ def test_of_5000_partitions_all_are_reported_and_the_small_ones_compacted(
     assert (entry["before"]["files"], entry["after"]["files"]) == (12, 4)
 
     assert sorted(outcomes(jobs("rollback", "--table", name))) == ["restored"] * 4
-    assert rows(spark, wide) == before
-    assert registered.partitions(wide) == partitions
+    assert rows(spark, wide.name) == before
+    assert registered.partitions(wide.name) == partitions
     assert {key: superuser.tree(f"{folder}/wide/p={key}") for key in small} == originals

@@ -44,7 +44,13 @@ def _before_a_rewrite(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]
     before_rewrites(monkeypatch, lambda _: act())
 
 
-@pytest.mark.parametrize("kill_at", [_in_the_gap, _before_a_rewrite], ids=["between the renames", "mid-run"])
+@pytest.mark.parametrize(
+    "kill_at",
+    [
+        pytest.param(_in_the_gap, id="between the renames", marks=pytest.mark.one_version),
+        pytest.param(_before_a_rewrite, id="mid-run"),
+    ],
+)
 def test_a_run_whose_metastore_was_killed_ends_well_but_for_a_warning(
     spark: SparkSession,
     jobs: Jobs,
@@ -79,6 +85,7 @@ def test_a_run_whose_metastore_was_killed_ends_well_but_for_a_warning(
     assert Registered(spark).partitions(pair) == partitions
 
 
+@pytest.mark.one_version
 def test_a_driver_and_the_metastore_killed_in_the_gap_are_settled_once_it_is_back(
     spark: SparkSession,
     jobs: Jobs,

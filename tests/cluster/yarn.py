@@ -27,9 +27,13 @@ class Yarn:
         )
         self.nodemanager = Server("nodemanager", [*command, _NODEMANAGER], folder, self._is_whole, environ)
 
-    def start(self) -> None:
+    def start(self, *, wait: bool = True) -> None:
         self.resourcemanager.start(wait=False)
         self.nodemanager.start(wait=False)
+        if wait:
+            self.wait()
+
+    def wait(self) -> None:
         self.resourcemanager.wait()
         self.nodemanager.wait()
 

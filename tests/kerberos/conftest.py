@@ -54,7 +54,7 @@ TABLES = {
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with Cluster(tmp_path_factory.mktemp("cluster"), secure=True) as running:
+    with Cluster(tmp_path_factory.mktemp("cluster"), secure=True, yarn=True) as running:
         yield running
 
 
@@ -83,6 +83,10 @@ def spark_conf(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Pa
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
+        # Everything is on one machine: nothing is gained by asking seldom.
+        "spark.yarn.scheduler.heartbeat.interval-ms": "100",
+        "spark.yarn.report.interval": "100ms",
+        "spark.locality.wait": "0",
     }
     folder = tmp_path_factory.mktemp("spark-conf")
     (folder / "spark-defaults.conf").write_text(
@@ -119,12 +123,13 @@ def worker(node: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def ticket(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Gives the worker a ticket, as `kinit` or Airflow's own renewer would."""
+def ticket(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """Gives the worker a ticket, as `kinit` or Airflow's own renewer would; returns its cache."""
 
-    def give(user: str, *options: str) -> None:
+    def give(user: str, *options: str) -> Path:
         cache = cluster.kdc.ticket(cluster.kdc.keytab(user), f"{user}@{REALM}", *options)
         monkeypatch.setenv("KRB5CCNAME", f"FILE:{cache}")
+        return cache
 
     return give
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable
+import os
+import signal
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import fsspec
 import pytest
 import yaml
 
@@ -16,15 +16,23 @@ from lakekeeper_provider.operators.compact import CompactOperator
 from tests.airflow.support import context, dags_in
 from tests.airflow.test_dags import EXAMPLES, maintenance, only
 from tests.cluster.cluster import Cluster
-from tests.kerberos.worker import PARTITIONS, ROWS, Table, applications, finished, keytab, reports
+from tests.kerberos.worker import (
+    PARTITIONS,
+    ROWS,
+    Table,
+    applications,
+    executors,
+    finished,
+    keytab,
+    reports,
+    wait_for,
+)
 
-#: Seconds in which a run must have begun.
-PATIENCE = 300
 pytestmark = pytest.mark.usefixtures("worker", "renewed")
 
 
 @pytest.fixture
-def renewed(ticket: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+def renewed(ticket: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """What `airflow kerberos` leaves on a worker: the ticket by which it reads the reports."""
     monkeypatch.setenv("AIRFLOW__CORE__SECURITY", "kerberos")
     ticket("etl")
@@ -59,26 +67,25 @@ def test_airflows_own_listing_says_how_to_do_without_it(
 def test_a_driver_that_yarn_kills_is_followed_by_one_that_finishes_the_work(
     cluster: Cluster, tables: dict[str, Table]
 ) -> None:
-    """`yarn application -kill` as soon as the run has begun; then Airflow's next try of the same task."""
+    """`yarn application -kill` in the midst of the run; then Airflow's next try of the same task."""
     table = tables["killed"]
     settings = {"deploy_mode": "cluster", "report_dir": reports(cluster), "parallelism": 1, **keytab(cluster)}
-    home = f"{table.unit.rsplit('/', 1)[0]}/.lakekeeper"
+    known = finished(cluster)
     with applications(cluster, ("etl", "KILLED"), ("etl", "SUCCEEDED")):
         with ThreadPoolExecutor() as beside:
-            killing = beside.submit(_kill_the_next, cluster, home)
+            killing = beside.submit(_kill_in_the_midst, cluster, table, known)
             with pytest.raises(Exception, match=r"KILLED|killed"):
                 CompactOperator(task_id="compact", table=table.name, **settings).execute(context())
             killing.result()
+        assert 0 < table.compacted() < PARTITIONS
         done = CompactOperator(task_id="compact", table=table.name, **settings).execute(context())
     assert (done["outcome"], done["tables"][0]["rows"], len(table.files())) == ("done", ROWS * PARTITIONS, 1)
 
 
-def _kill_the_next(cluster: Cluster, home: str) -> None:
-    known = finished(cluster)
-    storage = fsspec.filesystem("webhdfs", host="localhost", port=cluster.ports.namenode_http, kerberos=True)
-    patience = time.monotonic() + PATIENCE
-    while not storage.exists(home.removeprefix(cluster.default_fs)):
-        assert time.monotonic() < patience, "no compaction has begun"
-        time.sleep(0.2)
+def _kill_in_the_midst(cluster: Cluster, table: Table, known: Collection[str]) -> None:
+    """The executor stands still from the first compacted partition on: the driver waits for it until it is killed."""
+    wait_for("a partition that is compacted", table.compacted)
     (application,) = set(finished(cluster)) - set(known)
+    for process in executors(application):
+        os.kill(process, signal.SIGSTOP)
     cluster.kill_application(application, "etl")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +14,7 @@ from lakekeeper_provider.operators.rollback import RollbackOperator
 from tests.airflow.support import context
 from tests.cluster.cluster import Cluster
 from tests.cluster.kerberos import REALM
-from tests.kerberos.worker import ROWS, Table, applications, keytab
+from tests.kerberos.worker import ROWS, Table, applications, keytab, wait_for
 
 pytestmark = pytest.mark.usefixtures("worker")
 #: What Hadoop's client, and Java below it, say to who has none.
@@ -46,7 +46,7 @@ def test_a_keytab_in_client_mode(cluster: Cluster, tables: dict[str, Table]) -> 
 def test_a_ticket_that_airflow_renews(
     cluster: Cluster,
     tables: dict[str, Table],
-    ticket: Callable[..., None],
+    ticket: Callable[..., Path],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("AIRFLOW__KERBEROS__PRINCIPAL", f"etl@{REALM}")
@@ -56,7 +56,7 @@ def test_a_ticket_that_airflow_renews(
 
 
 def test_the_work_of_somebody_else_by_proxy(
-    cluster: Cluster, tables: dict[str, Table], ticket: Callable[..., None]
+    cluster: Cluster, tables: dict[str, Table], ticket: Callable[..., Path]
 ) -> None:
     """The scheduler's account has the ticket, and may act for others; the work is theirs."""
     ticket("airflow")
@@ -82,9 +82,9 @@ def test_without_a_ticket_nothing_is_submitted(cluster: Cluster, guarded: Table)
         refused(guarded, NO_TICKET)
 
 
-def test_a_ticket_that_has_expired(cluster: Cluster, guarded: Table, ticket: Callable[..., None]) -> None:
-    ticket("etl", "-l", "1s")
-    time.sleep(2)
+def test_a_ticket_that_has_expired(cluster: Cluster, guarded: Table, ticket: Callable[..., Path]) -> None:
+    cache = ticket("etl", "-l", "1s")
+    wait_for("the end of the ticket's second", lambda: cluster.kdc.has_expired(cache), seconds=60)
     with applications(cluster):
         refused(guarded, NO_TICKET)
 

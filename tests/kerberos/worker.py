@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
 
 from tests.cluster.cluster import Cluster
 from tests.cluster.kerberos import REALM
 
-#: Of a partition; and so many partitions take long enough, one after the other, that a job can be killed meanwhile.
-ROWS, PARTITIONS = 400, 10
+#: Of a partition; and the partitions of the table whose job is killed.
+ROWS, PARTITIONS = 400, 5
+#: Seconds in which what a test waits for must have happened.
+PATIENCE = 300
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Table:
-    """Seen by the superuser, with Hadoop's own shell."""
+    """Seen by the superuser, as the NameNode lists it."""
 
     cluster: Cluster
     name: str
     unit: str
 
-    def files(self) -> dict[str, tuple[str, str, str]]:
+    def files(self) -> dict[str, tuple[str, int, int]]:
         """name -> (owner, size, time) of the partition's files."""
-        paths = self.cluster.shell("-ls", "-C", self.unit).split()
-        listed = self.cluster.shell("-stat", "%n %u %b %y", *paths)
-        rows = (line.split(" ", 3) for line in listed.splitlines())
-        return {name: (owner, size, time) for name, owner, size, time in rows}
+        return {
+            row["pathSuffix"]: (row["owner"], row["length"], row["modificationTime"])
+            for row in self._list(self.unit)
+        }
+
+    def compacted(self) -> int:
+        """The number of partitions that hold one file, in one look."""
+        rows = self._list(self.unit.rpartition("/")[0])
+        return sum(row["pathSuffix"].startswith("d=") and row["childrenNum"] == 1 for row in rows)
+
+    def _list(self, folder: str) -> list[dict[str, Any]]:
+        return self.cluster.files.list(folder.removeprefix(self.cluster.default_fs))
 
 
 def finished(cluster: Cluster) -> dict[str, tuple[str, str]]:
@@ -49,3 +65,30 @@ def keytab(cluster: Cluster, user: str = "etl") -> dict[str, str]:
 
 def reports(cluster: Cluster) -> str:
     return f"webhdfs://localhost:{cluster.ports.namenode_http}/user/etl/reports"
+
+
+def wait_for(what: str, found: Callable[[], T], *, seconds: float = PATIENCE) -> T:
+    """What `found` returns as soon as it is true."""
+    deadline = time.monotonic() + seconds
+    while not (result := found()):
+        if time.monotonic() > deadline:
+            pytest.fail(f"waited {seconds:.0f} s for {what}")
+        time.sleep(0.05)
+    return result
+
+
+def executors(application: str) -> list[int]:
+    """The processes of an application's executors, of which all run on this machine."""
+    signs = (application.encode(), b"CoarseGrainedExecutorBackend")
+    return [
+        int(file.parent.name)
+        for file in Path("/proc").glob("[0-9]*/cmdline")
+        if all(sign in _content(file) for sign in signs)
+    ]
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:  # the process has ended
+        return b""
