@@ -14,10 +14,10 @@ from tests.harness.processes import own_environ
 HDFS_DFS = ("org.apache.hadoop.fs.FsShell",)
 HDFS_FETCHDT = ("org.apache.hadoop.hdfs.tools.DelegationTokenFetcher",)
 YARN_APPLICATION = ("org.apache.hadoop.yarn.client.cli.ApplicationCLI", "application")
-
-
 #: Short lives, or little work: what the second compiler would make of the code comes too late for them.
 JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+#: Seconds after which a program hangs.
+LIMIT = 300
 
 
 def options(folder: Path) -> list[str]:
@@ -29,7 +29,7 @@ def call(folder: Path, *command: str, environ: Mapping[str, str]) -> subprocess.
     """A class and its arguments, as whoever the environment says."""
     whole = [java_command() or "java", *opened(), *options(folder), *command]
     environ = {**own_environ(), **environ}
-    return subprocess.run(whole, env=environ, cwd=folder, capture_output=True, text=True)
+    return subprocess.run(whole, env=environ, cwd=folder, capture_output=True, text=True, timeout=LIMIT)
 
 
 def must(folder: Path, *command: str, environ: Mapping[str, str]) -> str:

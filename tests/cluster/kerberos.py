@@ -13,6 +13,8 @@ from tests.cluster.server import NotStarted, Server, listens
 from tests.harness.metastore import HOST, free_port
 
 REALM = "LAKEKEEPER.TEST"
+#: Seconds after which a program hangs.
+LIMIT = 60
 #: Each with the Debian package that has it.
 PROGRAMS = {
     "krb5kdc": "krb5-kdc",
@@ -127,10 +129,12 @@ class Kdc:
     def has_expired(self, cache: Path) -> bool:
         """No ticket in the cache is good any more, as `klist` sees it."""
         command = ["klist", "-s", "-c", str(cache)]
-        return subprocess.run(command, env=self._environ(), cwd=self.folder).returncode != 0
+        return subprocess.run(command, env=self._environ(), cwd=self.folder, timeout=LIMIT).returncode != 0
 
     def _run(self, *command: str) -> None:
-        done = subprocess.run(command, env=self._environ(), cwd=self.folder, capture_output=True, text=True)
+        done = subprocess.run(
+            command, env=self._environ(), cwd=self.folder, capture_output=True, text=True, timeout=LIMIT
+        )
         if done.returncode:
             raise NotStarted(f"{command[0]} failed: {done.stderr[-500:]}")
 

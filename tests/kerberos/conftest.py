@@ -15,7 +15,7 @@ from tests.cluster.kerberos import REALM
 from tests.harness import paths
 from tests.harness.processes import own_environ
 from tests.harness.spark_env import LOG4J
-from tests.kerberos.worker import PARTITIONS, Table
+from tests.kerberos.worker import PARTITIONS, PATIENCE, Table
 
 __all__ = ["airflow_db"]
 
@@ -144,6 +144,7 @@ def tables(
     home = f"{cluster.default_fs}/user/etl"
     wanted = (f"{name}={partitions}" for name, partitions in TABLES.items())
     command = ["spark-submit", "--master", "local[2]", str(script), home, *wanted]
-    done = subprocess.run(command, env={**node, **cluster.client("etl")}, capture_output=True, text=True)
+    environ = {**node, **cluster.client("etl")}
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr[-3000:]
     return {name.split(".")[1]: Table(cluster, name, f"{home}/{name}/d=1") for name in TABLES}
