@@ -20,9 +20,10 @@ JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 LIMIT = 300
 
 
-def options(folder: Path) -> list[str]:
+def options(folder: Path, *libraries: str) -> list[str]:
     """Of every program of Hadoop: a small heap, and the configuration of the cluster in this folder."""
-    return ["-Xmx256m", *JVM, "-cp", f"{folder / 'conf'}:{jars.HADOOP}/*"]
+    places = (folder / "conf", f"{jars.HADOOP}/*", *libraries)
+    return ["-Xmx256m", *JVM, "-cp", ":".join(map(str, places))]
 
 
 def call(folder: Path, *command: str, environ: Mapping[str, str]) -> subprocess.CompletedProcess[str]:

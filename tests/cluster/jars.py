@@ -43,6 +43,11 @@ def lack() -> str:
     return "Maven is needed, and there is no mvn on PATH; Debian and Ubuntu: apt-get install maven"
 
 
+def compiler() -> list[str]:
+    """A compiler of Java sources, for a Java runtime has none; it is among Hive's libraries."""
+    return [str(jar) for name in ("janino", "commons-compiler") for jar in sorted(HIVE.glob(f"{name}-*.jar"))]
+
+
 def fingerprint() -> str:
     return hashlib.sha256(b"\0".join(pom.read_bytes() for pom in sorted(POMS.rglob("pom.xml")))).hexdigest()
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import urllib.request
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tests.cluster import client
+from tests.cluster import client, jars
 from tests.cluster.server import Server
 from tests.cluster.sites import NAME, Ports
 
-_RESOURCEMANAGER = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
+_RESOURCEMANAGER = Path(__file__).with_name("PatchedResourceManager.java")
+_COMPILER = "org.codehaus.janino.SimpleCompiler"
 _NODEMANAGER = "org.apache.hadoop.yarn.server.nodemanager.NodeManager"
 
 
@@ -21,11 +23,19 @@ class Yarn:
 
     def __init__(self, folder: Path, ports: Ports, environ: Mapping[str, str]) -> None:
         self._address = f"http://{NAME}:{ports.resourcemanager_http}"
-        command = client.options(folder)
-        self.resourcemanager = Server(
-            "resourcemanager", [*command, _RESOURCEMANAGER], folder, self._serves, environ
-        )
-        self.nodemanager = Server("nodemanager", [*command, _NODEMANAGER], folder, self._is_whole, environ)
+        self._folder = folder
+        self._environ = environ
+
+    @cached_property
+    def resourcemanager(self) -> Server:
+        compiled = (_COMPILER, str(_RESOURCEMANAGER), _RESOURCEMANAGER.stem)
+        command = [*client.options(self._folder, *jars.compiler()), *compiled]
+        return Server("resourcemanager", command, self._folder, self._serves, self._environ)
+
+    @cached_property
+    def nodemanager(self) -> Server:
+        command = [*client.options(self._folder), _NODEMANAGER]
+        return Server("nodemanager", command, self._folder, self._is_whole, self._environ)
 
     def start(self, *, wait: bool = True) -> None:
         self.resourcemanager.start(wait=False)
