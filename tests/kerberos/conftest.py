@@ -87,6 +87,8 @@ def spark_conf(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Pa
         "spark.yarn.scheduler.heartbeat.interval-ms": "100",
         "spark.yarn.report.interval": "100ms",
         "spark.locality.wait": "0",
+        # The driver begins while its executor starts.
+        "spark.scheduler.minRegisteredResourcesRatio": "0",
     }
     folder = tmp_path_factory.mktemp("spark-conf")
     (folder / "spark-defaults.conf").write_text(
