@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -9,12 +10,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.harness import paths
+
+ROOT = paths.ROOT
 # Before anything imports Airflow, and whatever the user's own setting: their database must not be touched.
 HOME = tempfile.TemporaryDirectory(prefix="lakekeeper-airflow-")
 os.environ.update(
@@ -43,18 +48,36 @@ class FakeSpark:
 
     def plan(self, **verbs: Any) -> None:
         """Say what goes wrong, by verb."""
-        (self.home / "plan.json").write_text(json.dumps(verbs))
+        with self._locked():
+            (self.home / "plan.json").write_text(json.dumps(verbs))
 
     @property
     def calls(self) -> list[dict[str, Any]]:
-        path = self.home / "calls.jsonl"
-        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        with self._locked():
+            return [json.loads(line) for line in self._read("calls.jsonl").splitlines()]
 
     @property
     def tables(self) -> dict[str, list[str]]:
         """The runs that stand, by table."""
-        path = self.home / "tables.json"
-        return json.loads(path.read_text()) if path.exists() else {}
+        with self._locked():
+            return json.loads(self._read("tables.json") or "{}")
+
+    def add_tables(self, tables: dict[str, list[str]]) -> None:
+        """Add tables to the model while spark-submits may be at work on it."""
+        with self._locked():
+            known = json.loads(self._read("tables.json") or "{}")
+            (self.home / "tables.json").write_text(json.dumps({**known, **tables}))
+
+    def _read(self, name: str) -> str:
+        path = self.home / name
+        return path.read_text() if path.exists() else ""
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Spark-submits that are at work hold this lock while they write."""
+        with (self.home / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
 
 def connection(host: str = "local[2]", **extra: Any) -> str:
@@ -63,14 +86,24 @@ def connection(host: str = "local[2]", **extra: Any) -> str:
 
 @pytest.fixture(scope="session")
 def airflow_db() -> Path:
-    """The home of a migrated database; `pristine.db` beside it stays as it was before any test ran a DAG."""
+    """The home of a migrated database. The migration is done once for each version of Airflow, until `make clean`."""
     home = Path(HOME.name)
-    done = subprocess.run(
-        [sys.executable, "-m", "airflow", "db", "migrate"], capture_output=True, text=True, cwd=home
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    shutil.copy(home / "airflow.db", home / "pristine.db")
+    kept = paths.SCRATCH / "airflow-db" / f"{version('apache-airflow')}.db"
+    if kept.exists():
+        shutil.copy(kept, home / "airflow.db")
+    else:
+        migrate(home, dict(os.environ))
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = shutil.copy(home / "airflow.db", kept.with_suffix(f".{os.getpid()}"))
+        Path(unfinished).replace(kept)
     return home
+
+
+def migrate(home: Path, env: dict[str, str]) -> None:
+    """Make the tables of Airflow's database."""
+    command = [sys.executable, "-m", "airflow", "db", "migrate"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=home, env=env)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 ``FAKE_SPARK`` names a folder with
 
-    calls.jsonl   one line per call: argv, the request, the environment's KRB5CCNAME
+    calls.jsonl   one line per call: when, argv, the request, the environment's KRB5CCNAME
     tables.json   the runs that stand, newest last, by table; a table with none is flagged by an analysis
     plan.json     what goes wrong, by verb, or by verb and table:
                   {"compact": {"outcome": "partial", "exit": 1, "report": "none"}, "analyze sales.a": {}}
@@ -16,6 +16,7 @@ import os
 import stat
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 HOME = Path(os.environ["FAKE_SPARK"])
@@ -30,6 +31,14 @@ def value(argv, flag):
 def load(name, default):
     path = HOME / name
     return json.loads(path.read_text()) if path.exists() else default
+
+
+@contextmanager
+def locked():
+    """Neither another spark-submit nor the test sees half of what is written."""
+    with (HOME / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def local(uri):
@@ -65,8 +74,7 @@ def report_of(verb, argv, request, plan):
     names = (
         selected.split(",") if selected else [f"{value(argv, '--database')}.{name}" for name in ("a", "b")]
     )
-    with (HOME / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked():
         tables = load("tables.json", {})
         run_id = value(argv, "--run-id")
         reports = [table_report(verb, name, request, run_id, tables) for name in names]
@@ -82,13 +90,14 @@ def report_of(verb, argv, request, plan):
 def record(argv, request):
     where = local(value(argv, "--request"))
     call = {
+        "at": time.time(),
         "argv": argv,
         "request": request,
         "folder_mode": stat.S_IMODE(where.parent.stat().st_mode),
         "bundle": [Path(p).is_file() for p in (value(argv, "--py-files") or "").split(",") if p],
         "krb5": os.environ.get("KRB5CCNAME"),
     }
-    with (HOME / "calls.jsonl").open("a") as calls:
+    with locked(), (HOME / "calls.jsonl").open("a") as calls:
         calls.write(json.dumps(call) + "\n")
 
 
@@ -96,7 +105,8 @@ def main(argv):
     request = json.loads(local(value(argv, "--request")).read_text())
     record(argv, request)
     verb = verb_of(argv)
-    plans = load("plan.json", {})
+    with locked():
+        plans = load("plan.json", {})
     plan = plans.get(f"{verb} {value(argv, '--table')}", plans.get(verb, {}))
     print(f"working on {verb}", flush=True)
     if plan.get("sleep"):

@@ -2,72 +2,73 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import shutil
-import socket
-import sqlite3
+import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from contextlib import ExitStack
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from tests.airflow.conftest import FakeSpark, connection
+from tests.airflow.conftest import FakeSpark, connection, migrate
+from tests.airflow.support import PATIENCE, wait_for
 from tests.harness import processes
+from tests.harness.metastore import free_port
+from tests.harness.postgres import Postgres, binaries
 
 DAGS = Path(__file__).with_name("live_dags")
-COMPONENTS = (("api-server",), ("scheduler",), ("dag-processor",), ("triggerer",))
+COMPONENTS = {
+    "api-server": ("--host", "127.0.0.1", "--workers", "1"),
+    # Nobody asks another host for a log here, and two Airflows would want the same port for that.
+    "scheduler": ("--skip-serve-logs",),
+    "dag-processor": (),
+    "triggerer": ("--skip-serve-logs",),
+}
 ENDED = ("success", "failed", "skipped", "upstream_failed")
-DAG_IDS = {"live_rollback", "live_gated", "live_mapped", "live_window", "lakekeeper_cleanup"}
-PATIENCE = 120  # seconds; a hung server must not hang the session
-
-
-def wait_for(what: str, check: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        if found := check():
-            return found
-        time.sleep(0.2)
-    raise AssertionError(f"gave up waiting for {what}")
+DAG_IDS = {"live_rollback", "live_gated", "live_mapped", "live_window", "live_cleanup"}
 
 
 class LiveAirflow:
-    """The server, and its REST API."""
+    """The server on a database of its own, and its REST API."""
 
-    def __init__(self, home: Path, database: Path) -> None:
+    def __init__(self, home: Path) -> None:
         home.mkdir(parents=True, exist_ok=True)
-        shutil.copy(database, home / "airflow.db")
-        with contextlib.closing(sqlite3.connect(home / "airflow.db")) as copy:
-            copy.execute("PRAGMA journal_mode=WAL")  # four processes write: readers must not block them
         self.home, self.spark = home, FakeSpark(home / "fake")
-        self.url = f"http://127.0.0.1:{_free_port()}"
-        self._children: list[Any] = []
+        self._port = free_port()
+        self.url = f"http://127.0.0.1:{self._port}"
+        self._database = Postgres(home / "postgres", binaries("airflow-3.3"))
+        self._children: dict[str, subprocess.Popen[bytes]] = {}
+        self._running = ExitStack()
         self._token: str | None = None
 
     def __enter__(self) -> LiveAirflow:
-        port = self.url.rpartition(":")[2]
-        for component in COMPONENTS:
-            where = ["--host", "127.0.0.1", "--port", port, "--workers", "1"]
-            command = [
-                sys.executable,
-                "-m",
-                "airflow",
-                *component,
-                *(where if component[0] == "api-server" else []),
-            ]
-            log = self.home / f"{component[0]}.log"
-            self._children.append(processes.spawn(command, log=log, cwd=self.home, env=self._environ()))
-        wait_for("the API", self._token_or_none)
-        wait_for("the DAGs", lambda: self._dag_ids() >= DAG_IDS)
+        with ExitStack() as started:
+            started.enter_context(self._database)
+            migrate(self.home, self._environ())
+            for component, options in COMPONENTS.items():
+                self._children[component] = self._start(component, *options)
+                started.callback(processes.stop, self._children[component], patience=3)
+            wait_for("the API", self._token_or_none)
+            wait_for("the DAGs", lambda: self._dag_ids() >= DAG_IDS)
+            self._running = started.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
-        for child in reversed(self._children):
-            processes.stop(child, patience=3)
+        self._running.close()
+
+    def _start(self, component: str, *options: str) -> subprocess.Popen[bytes]:
+        port = ("--port", str(self._port)) if component == "api-server" else ()
+        command = [sys.executable, "-m", "airflow", component, *options, *port]
+        log = self.home / f"{component}.log"
+        return processes.spawn(command, log=log, cwd=self.home, env=self._environ())
+
+    def _check_alive(self) -> None:
+        for component, child in self._children.items():
+            log = self.home / f"{component}.log"
+            assert not processes.has_ended(child), f"the {component} ended by itself:\n{processes.tail(log)}"
 
     def _environ(self) -> dict[str, str]:
         return {
@@ -79,7 +80,7 @@ class LiveAirflow:
             "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
             "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
             "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{self.url}/execution/",
-            "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{self.home}/airflow.db?timeout=100",
+            "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": self._database.sqlalchemy_url,
             "AIRFLOW__API__BASE_URL": self.url,
             "AIRFLOW__API__SECRET_KEY": "only-for-this-test-session",
             "AIRFLOW__API_AUTH__JWT_SECRET": "only-for-this-test-session-0123456789abcdef",
@@ -91,6 +92,7 @@ class LiveAirflow:
         }
 
     def _token_or_none(self) -> str | None:
+        self._check_alive()
         try:
             self._token = self._request("GET", "/auth/token")["access_token"]
         except (urllib.error.URLError, ConnectionError):
@@ -129,9 +131,11 @@ class LiveRun:
         found: dict[str, Any] = self.airflow.call("GET", self.path)
         return found
 
-    def end(self) -> str:
-        """Wait for the end of the DAG run; return its state."""
-        wait_for(f"the end of {self._id}", lambda: self.info()["state"] in ("success", "failed"))
+    def end(self, *, after: datetime | None = None) -> str:
+        """Wait for the end of the DAG run; return its state. Patience begins at the given time, if it is to come."""
+        wait = (after - datetime.now(timezone.utc)).total_seconds() if after else 0
+        ended = lambda: self.info()["state"] in ("success", "failed")  # noqa: E731
+        wait_for(f"the end of {self._id}", ended, max(0, wait) + PATIENCE)
         return str(self.info()["state"])
 
     def tasks(self, task_id: str) -> list[dict[str, Any]]:
@@ -152,15 +156,21 @@ class LiveRun:
         [instance] = self.tasks(task_id)
         return instance["state"]
 
-    def wait(self, task_id: str, *states: str) -> None:
-        wait_for(f"{task_id} to be {states}", lambda: self.state(task_id) in states)
+    def wait(self, task_id: str, *states: str) -> str:
+        """Wait until the task is in one of the states; return the one that was seen."""
 
-    def wait_for_answer(self, task_id: str) -> None:
-        """Wait until the task waits for a person, and its worker has been seen to end.
+        def seen() -> str | None:
+            state = self.state(task_id)
+            return state if state in states else None
 
-        An answer in between meets a scheduler that takes the end of that worker for the death of the resumed task.
+        found: str = wait_for(f"{task_id} to be {' or '.join(states)}", seen)
+        return found
+
+    def wait_for_worker(self, task_id: str) -> None:
+        """Wait until the scheduler has seen the end of the worker of a task that now waits for something else.
+
+        A task that is resumed before that meets a scheduler that takes the end of its first worker for its death.
         """
-        self.wait(task_id, "awaiting_input", "deferred")
         ended = f"TaskInstance Finished: dag_id={self._dag}, task_id={task_id}, run_id={self._id},"
         log = self.airflow.home / "scheduler.log"
         wait_for(
@@ -195,10 +205,3 @@ class LiveRun:
         calls = (call["argv"] for call in self.airflow.spark.calls)
         mine = (argv for argv in calls if any(self.table in word for word in argv))
         return sum(any(word.endswith("/rollback.py") for word in argv) for argv in mine)
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port

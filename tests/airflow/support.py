@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
+
+PATIENCE = 300  # seconds; a hung server must not hang the session
 
 
 @dataclass
@@ -38,6 +42,16 @@ def dags_in(folder: Path) -> Any:
     except ImportError:  # Airflow 2
         from airflow.models.dagbag import DagBag
     return DagBag(str(folder))
+
+
+def wait_for(what: str, check: Callable[[], Any], patience: float = PATIENCE) -> Any:
+    """Wait until the check gives something true, and return it."""
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        if found := check():
+            return found
+        time.sleep(0.2)
+    raise AssertionError(f"gave up waiting for {what}")
 
 
 def after(argv: list[str], flag: str) -> str:

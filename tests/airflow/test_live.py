@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 
-from tests.airflow.live_server import LiveAirflow, LiveRun, wait_for
+from tests.airflow.live_server import ENDED, LiveAirflow, LiveRun
+from tests.airflow.support import after, wait_for
 
 pytestmark = pytest.mark.live
 
+OPEN_FOR = timedelta(hours=3)
+
 
 @pytest.fixture(scope="module")
-def airflow(airflow_db, tmp_path_factory) -> Iterator[LiveAirflow]:
-    with LiveAirflow(tmp_path_factory.mktemp("live") / "home", airflow_db / "pristine.db") as running:
+def airflow(tmp_path_factory) -> Iterator[LiveAirflow]:
+    with LiveAirflow(tmp_path_factory.mktemp("live") / "home") as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def waiting(airflow) -> tuple[LiveRun, datetime]:
-    """A compaction whose window opens in a minute or so; it waits while the other tests run."""
-    opens = (datetime.now(timezone.utc) + timedelta(seconds=90)).replace(second=0, microsecond=0)
-    closes = opens + timedelta(hours=3)
+    """A compaction that is deferred until its window opens; it waits while the other tests run.
+
+    Where a task takes long to start, the window may be open by then: the next one opens later.
+    """
+    for lead in (20, 120, 480):
+        run, opens = window_run(airflow, lead)
+        if run.wait("compact", "deferred", *ENDED) == "deferred":
+            run.wait_for_worker("compact")
+            if datetime.now(timezone.utc) < opens:
+                return run, opens
+    raise AssertionError("no task started in the eight minutes before its window opened")
+
+
+def window_run(airflow: LiveAirflow, lead: int) -> tuple[LiveRun, datetime]:
+    """A DAG run whose window opens in so many seconds, and at most a minute more: windows know whole minutes."""
+    opens = (datetime.now(timezone.utc) + timedelta(seconds=lead + 60)).replace(second=0, microsecond=0)
+    closes = opens + OPEN_FOR
     window = {"start": f"{opens:%H:%M}", "end": f"{closes:%H:%M}"}
-    run = airflow.trigger("live_window", table="night.events", **window)
-    run.wait("compact", "deferred")
-    assert not [call for call in airflow.spark.calls if "night.events" in call["argv"]]
-    return run, closes
+    return airflow.trigger("live_window", table=f"night.events_{lead}", **window), opens
 
 
 @pytest.fixture
@@ -166,26 +180,30 @@ def test_killed_from_the_ui_then_cleared(airflow, waiting):
 
 @pytest.mark.parametrize(("answer", "deletion"), [("Approve", "success"), ("Reject", "skipped")])
 def test_backups_are_deleted_only_after_approval(airflow, waiting, answer, deletion):
-    tables = airflow.spark.tables
-    tables.update({"shop.a": ["r1"], "shop.b": []})
-    (airflow.spark.home / "tables.json").write_text(json.dumps(tables))
-    submitted = len(airflow.spark.calls)
-    run = airflow.trigger("lakekeeper_cleanup", database="shop")
-    run.wait_for_answer("approve")
-    [preview] = airflow.spark.calls[submitted:]
-    assert preview["request"]["arguments"]["dry_run"] is True
+    database = f"shop_{answer.lower()}"
+    airflow.spark.add_tables({f"{database}.a": ["r1"], f"{database}.b": []})
+    run = airflow.trigger("live_cleanup", database=database)
+    run.wait("approve", "awaiting_input", "deferred")
+    run.wait_for_worker("approve")
+    assert [arguments["dry_run"] for arguments in cleanups(airflow, database)] == [True]
     details = f"{run.path}/taskInstances/approve/-1/hitlDetails"
-    assert "- shop.a" in airflow.call("GET", details)["body"]
+    assert f"- {database}.a" in airflow.call("GET", details)["body"]
     airflow.call("PATCH", details, {"chosen_options": [answer]})
     assert run.end() == "success", run.states()
     assert run.state("delete") == deletion
-    deletions = [call["request"]["arguments"] for call in airflow.spark.calls[submitted + 1 :]]
+    _, *deletions = cleanups(airflow, database)
     assert deletions == ([{"older_than": "7d", "keep_last": 1}] if answer == "Approve" else [])
 
 
+def cleanups(airflow: LiveAirflow, database: str) -> list[dict[str, Any]]:
+    """What was submitted for this database, by whichever task."""
+    mine = (call for call in airflow.spark.calls if database in call["argv"])
+    return [call["request"]["arguments"] for call in mine]
+
+
 def test_a_closed_window_is_waited_for_in_the_triggerer(airflow, waiting):
-    run, closes = waiting
-    assert run.end() == "success"
-    calls = [call["argv"] for call in airflow.spark.calls if "night.events" in call["argv"]]
-    assert len(calls) == 1
-    assert calls[0][calls[0].index("--deadline") + 1] == f"{closes:%Y-%m-%dT%H:%M:%SZ}"
+    run, opens = waiting
+    assert run.end(after=opens) == "success"
+    [call] = [call for call in airflow.spark.calls if run.table in call["argv"]]
+    assert call["at"] >= opens.timestamp()
+    assert after(call["argv"], "--deadline") == f"{opens + OPEN_FOR:%Y-%m-%dT%H:%M:%SZ}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import stat
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from lakekeeper_provider.operators.rollback import RollbackOperator
 from lakekeeper_provider.sensors.small_files import SmallFilesSensor
 from lakekeeper_provider.window import MaintenanceWindow
 from tests.airflow.conftest import connection
-from tests.airflow.support import after, context
+from tests.airflow.support import after, context, wait_for
 
 
 def analyze(**kwargs) -> AnalyzeOperator:
@@ -521,30 +521,33 @@ class TestInDags:
 
 class TestKill:
     def test_a_killed_task_fails_and_submits_nothing_more(self, spark):
-        spark.plan(compact={"sleep": 60})
+        spark.plan(compact={"sleep": 120})
         operator, started = compact(), spark.home / "started"
 
         def kill():
-            while not started.exists():
-                started.parent.stat()
+            wait_for("spark-submit", started.exists, patience=100)
             operator.on_kill()
 
-        killer = threading.Thread(target=kill)
-        killer.start()
-        with pytest.raises(AirflowException, match="was killed"):
-            operator.execute(context())
-        killer.join()
+        with ThreadPoolExecutor(1) as pool:
+            killing = pool.submit(kill)
+            with pytest.raises(AirflowException, match="was killed"):
+                operator.execute(context())
+            killing.result()
         assert len(spark.calls) == 1
 
     def test_a_task_that_was_killed_before_it_submitted_does_not_submit(self, spark):
         operator = analyze()
-        operator._killed = True
+        operator.on_kill()
         with pytest.raises(AirflowException, match="was killed"):
             operator.execute(context())
         assert spark.calls == []
 
-    def test_a_kill_before_anything_was_submitted_is_quiet(self):
-        analyze().on_kill()
+    def test_a_kill_before_anything_was_submitted_is_quiet(self, monkeypatch):
+        """Nobody is asked to kill a job that there is not: the user would see that fail, not the kill."""
+        operator, hooks = analyze(conn_id="spark_missing"), []
+        monkeypatch.setattr(operator, "_get_hook", lambda: hooks.append("asked"))
+        operator.on_kill()
+        assert hooks == []
 
 
 def test_a_cleared_success_submits_again_because_the_parent_is_not_durable():

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from tests.airflow.support import wait_for
+from tests.demo.served import processes_below
 from tests.harness import paths, processes
 from tests.harness.postgres import Postgres, binaries
 
@@ -41,33 +42,13 @@ def ask(url: str, statement: str) -> list[tuple]:
         engine.dispose()
 
 
-def servers_on(folder: Path) -> list[str]:
-    """Processes that name the folder, and are not dead already."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            command = process.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        if str(folder) in command:
-            found.append(command)
-    return found
-
-
-def wait_until(what: str, check) -> None:
-    deadline = time.monotonic() + 60
-    while not check():
-        assert time.monotonic() < deadline, f"gave up waiting for {what}"
-        time.sleep(0.05)
-
-
 def test_started_again_it_has_the_same_data_and_stopped_it_leaves_no_process(server):
     with server:
         ask(server.sqlalchemy_url, "CREATE TABLE kept AS SELECT 7 AS number")
-    assert servers_on(server.directory) == []
+    assert processes_below(server.directory) == []
     with server:
         assert ask(server.sqlalchemy_url, "SELECT number FROM kept") == [(7,)]
-    assert servers_on(server.directory) == []
+    assert processes_below(server.directory) == []
 
 
 def test_nobody_reaches_it_over_a_network_and_only_its_owner_over_the_socket(server):
@@ -88,7 +69,7 @@ def test_a_client_that_stays_connected_does_not_keep_it_from_stopping(server):
         engine = create_engine(server.sqlalchemy_url)
         client = engine.connect()
         client.execute(text("SELECT 1"))
-    assert servers_on(server.directory) == []
+    assert processes_below(server.directory) == []
     client.invalidate()
     engine.dispose()
 
@@ -97,11 +78,11 @@ def test_it_dies_with_its_parent_and_the_next_one_takes_over(server, tmp_path):
     log = tmp_path / "hold.log"
     parent = processes.spawn([sys.executable, "-c", HOLD, server.directory], log=log, cwd=paths.ROOT)
     try:
-        wait_until("the server", lambda: log.read_text().endswith("\n"))
+        wait_for("the server", lambda: log.read_text().endswith("\n"))
         ask(log.read_text().strip(), "CREATE TABLE kept AS SELECT 8 AS number")
     finally:
         processes.kill(parent)
-    wait_until("the end of the server", lambda: not servers_on(server.directory))
+    wait_for("the end of the server", lambda: not processes_below(server.directory))
     with server:
         assert ask(server.sqlalchemy_url, "SELECT number FROM kept") == [(8,)]
 
@@ -118,4 +99,4 @@ def test_a_server_that_cannot_start_says_why(server):
     (server.directory / "data" / "PG_VERSION").write_text("9.6\n")
     with pytest.raises(RuntimeError, match=r"(?s)did not start.*not compatible"), server:
         pass
-    assert servers_on(server.directory) == []
+    assert processes_below(server.directory) == []

@@ -26,15 +26,13 @@ def with_recipe(dag: str) -> str:
     return dag.replace(future, f"{future}{imports}\n").replace(LAST_LINES, f"{LAST_LINES}{body}\n")
 
 
-@pytest.fixture
-def dagbag(airflow_db, tmp_path, monkeypatch):
-    name = "lakekeeper_maintenance.py"
-    (tmp_path / "dags").mkdir()
-    (tmp_path / "dags" / name).write_text(with_recipe((EXAMPLES / name).read_text()))
-    found = dags_in(tmp_path / "dags")
+@pytest.fixture(scope="module")
+def dagbag(airflow_db, tmp_path_factory):
+    folder, name = tmp_path_factory.mktemp("dags"), "lakekeeper_maintenance.py"
+    (folder / name).write_text(with_recipe((EXAMPLES / name).read_text()))
+    found = dags_in(folder)
     for task in found.dags["lakekeeper_maintenance"].tasks:
-        settings = getattr(task, "partial_kwargs", task.__dict__)
-        monkeypatch.setitem(settings, "retries", 0)
+        getattr(task, "partial_kwargs", task.__dict__)["retries"] = 0
     return found
 
 

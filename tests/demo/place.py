@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tests.harness import paths
 from tests.harness.metastore import HOST, Metastore
+from tests.harness.postgres import Postgres, binaries
 from tests.harness.spark_env import spark_environ
 
 AIRFLOW = "airflow-3.3"
@@ -22,7 +23,7 @@ DAG = "lakekeeper_demo"
 
 @dataclass(frozen=True)
 class Place:
-    """A scratch folder with a metastore's database, a warehouse, an Airflow home, and logs."""
+    """A scratch folder with a metastore's database and Airflow's, a warehouse, an Airflow home, and logs."""
 
     root: Path
 
@@ -72,14 +73,18 @@ class Place:
     def spark_environ(self, metastore: Metastore) -> dict[str, str]:
         return spark_environ(SPARK, metastore.uri, self.root)
 
-    def airflow_environ(self, metastore: Metastore) -> dict[str, str]:
-        """Airflow on SQLite, with its two connections leading here; Spark's part is for spark-submit."""
+    def database(self) -> Postgres:
+        """Airflow's own. `make up` shows in it what `make demo` ran."""
+        return Postgres(self.root / "postgres", binaries(AIRFLOW))
+
+    def airflow_environ(self, metastore: Metastore, database: Postgres) -> dict[str, str]:
+        """Airflow, with its two connections leading here; Spark's part is for spark-submit."""
         return {
             **self.spark_environ(metastore),
             "AIRFLOW_HOME": str(self.airflow_home),
             "AIRFLOW__CORE__DAGS_FOLDER": str(paths.ROOT / "example_dags"),
             "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-            "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{self.airflow_home / 'airflow.db'}",
+            "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": database.sqlalchemy_url,
             "AIRFLOW__API_AUTH__JWT_SECRET": self._secret(),
             "AIRFLOW__API__SECRET_KEY": self._secret(),
             "AIRFLOW_CONN_SPARK_DEFAULT": json.dumps({"conn_type": "spark", "host": "local[2]"}),

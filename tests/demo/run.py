@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.demo import measure, report, steps, ui
@@ -47,7 +48,11 @@ def measured(place: Place, metastore: Metastore, when: str, *more: str) -> repor
 
 
 def run_dag(place: Place, metastore: Metastore) -> None:
-    env = place.airflow_environ(metastore)
+    with place.database() as database:
+        _run_dag(place.airflow_environ(metastore, database), place)
+
+
+def _run_dag(env: Mapping[str, str], place: Place) -> None:
     for name, title, command in (
         ("airflow-db", "preparing Airflow's database", ("db", "migrate")),
         ("dag", f"running the DAG {DAG}", ("dags", "test", DAG)),

@@ -1,4 +1,4 @@
-"""The process behind `make up`: a metastore and Airflow's parts, until it is told to stop.
+"""The process behind `make up`: a metastore, Airflow's database and its parts, until it is told to stop.
 
 Each part leads a session of its own, so that stopping one takes along whatever it started.
 """
@@ -32,7 +32,8 @@ class Told(Exception):
 def serve(place: Place, port: int) -> int:
     with ExitStack() as stack:
         metastore = stack.enter_context(place.metastore())
-        env = {**place.airflow_environ(metastore), **ui_environ(place, port)}
+        database = stack.enter_context(place.database())
+        env = {**place.airflow_environ(metastore, database), **ui_environ(place, port)}
         parts = {}
         for name, command in components(port).items():
             parts[name] = spawn(command, log=place.log(f"ui-{name}"), cwd=paths.ROOT, env=env)

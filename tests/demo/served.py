@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 import sys
 import time
 import urllib.error
@@ -15,8 +17,8 @@ from typing import Any
 from tests.demo import serve
 from tests.demo.place import DAG, Place
 from tests.harness import paths
-from tests.harness.metastore import free_port
-from tests.harness.processes import spawn, stop
+from tests.harness.metastore import Metastore, free_port
+from tests.harness.processes import has_ended, spawn, stop, tail
 
 PATIENCE = 300  # seconds; a hung server must not hang the tests
 
@@ -77,15 +79,27 @@ def serving(place: Place) -> Iterator[Api]:
     port = free_port()
     command = [python(), "-m", "tests.demo.serve", str(port), str(place.root)]
     process = spawn(command, log=place.log("serve"), cwd=paths.ROOT)
-    url = f"http://127.0.0.1:{port}"
     try:
-        deadline = time.monotonic() + PATIENCE
-        while not serve.is_healthy(url):
-            assert time.monotonic() < deadline, place.log("serve").read_text()[-2000:]
-            time.sleep(0.5)
+        url = f"http://127.0.0.1:{port}"
+        _wait_until_healthy(place, process, url)
         yield Api(url, *serve.credentials(place))
     finally:
         stop(process, patience=60)
+
+
+def _wait_until_healthy(place: Place, process: subprocess.Popen[bytes], url: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not serve.is_healthy(url):
+        late = has_ended(process) or time.monotonic() > deadline
+        assert not late, f"Airflow did not start:\n{tail(place.log('serve'))}"
+        time.sleep(0.5)
+
+
+def running_metastore(place: Place) -> Metastore:
+    """The one that is served, to be asked and not to be started: where it is stands in Spark's configuration."""
+    settings = (place.root / "spark-conf" / "spark-defaults.conf").read_text()
+    [port] = re.findall(r"hive\.metastore\.uris thrift://.*:(\d+)", settings)
+    return Metastore(place.root / "metastore", port=int(port))
 
 
 def python() -> str:

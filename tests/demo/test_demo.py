@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.demo.place import DAG, Place
-from tests.demo.served import processes_below, serving
 from tests.demo.tables import TABLES
 
 pytestmark = pytest.mark.live
@@ -16,30 +15,27 @@ File = tuple[str, int, int]
 
 
 def test_the_demo_keeps_its_promises(demo):
-    place, done = demo
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert demo.done.returncode == 0, demo.done.stdout + demo.done.stderr
     for files in ("500 -> 1", "600 -> 3", "900 -> 9"):
-        assert files in done.stdout
-    assert not list(processes_below(place.root.parent))
+        assert files in demo.done.stdout
+    assert demo.processes == []
 
 
-def test_a_cleared_rollback_task_restores_every_file(demo):
+def test_a_cleared_rollback_task_restores_every_file(demo, api):
     """Names, sizes and times, with rows that were added since; a second clear finds nothing to do."""
-    place, _ = demo
+    place = demo.place
     originals = {table.name: _originals(place, table.name) for table in TABLES}
     assert [len(files) for files in originals.values()] == [table.files for table in TABLES]
     added = _append(place, "lakekeeper_flat")
 
-    with serving(place) as api:
-        run = api.get(f"/dags/{DAG}/dagRuns?order_by=-run_after")["dag_runs"][0]["dag_run_id"]
-        for _ in range(2):
-            assert api.clear_alone(run, "rollback") == "success"
-            for table in TABLES:
-                restored = _live(place, table.name)
-                assert originals[table.name] <= restored
-                new = restored - originals[table.name]
-                assert [size for _, size, _ in new] == ([added] if table.name == "lakekeeper_flat" else [])
-    assert not list(processes_below(place.root.parent))
+    run = api.get(f"/dags/{DAG}/dagRuns?order_by=-run_after")["dag_runs"][0]["dag_run_id"]
+    for _ in range(2):
+        assert api.clear_alone(run, "rollback") == "success"
+        for table in TABLES:
+            restored = _live(place, table.name)
+            assert originals[table.name] <= restored
+            new = restored - originals[table.name]
+            assert [size for _, size, _ in new] == ([added] if table.name == "lakekeeper_flat" else [])
 
 
 def _originals(place: Place, table: str) -> set[File]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -13,55 +15,101 @@ import pytest
 from tests.demo import report
 from tests.demo.place import DAG, Place
 from tests.demo.run import measured
-from tests.demo.served import PATIENCE, Api, processes_below, serving
+from tests.demo.served import PATIENCE, Api, running_metastore
 from tests.demo.tables import TABLES, DemoTable
 
 pytestmark = pytest.mark.live
 
 
-def test_killed_compactions_end_like_undisturbed_ones(demo):
+def test_killed_compactions_end_like_undisturbed_ones(demo, api):
     """Of the first table the driver is killed, of the second the driver and the Airflow task around it, of the third
     the Airflow task alone: its driver lives on, and the next try must not get in its way."""
-    place, _ = demo
-    _roll_back(place)
-    with place.metastore() as metastore:
-        before = measured(place, metastore, "before-kills")
-    with serving(place) as api:
-        run = api.trigger()
-        for table, victims in zip(TABLES, ({"driver"}, {"driver", "task"}, {"task"}), strict=True):
-            _kill_in_the_middle(place, api, run, table, victims)
-        state = _end(api, run)
-        tries = [task["try_number"] for task in api.tasks(run, "compact")]
-    with place.metastore() as metastore:
-        after = measured(place, metastore, "after-kills", "--repair")
+    place = demo.place
+    _roll_back(api)
+    metastore = running_metastore(place)
+    before = measured(place, metastore, "before-kills")
+    known = {table: set(_journals(place, table)) for table in TABLES}
+    run = api.trigger()
+    for table, victims in zip(TABLES, ({"driver"}, {"driver", "task"}, {"task"}), strict=True):
+        _kill_in_the_middle(_Run(place, api, run, table, known[table]), victims)
+    state = _end(api, run)
+    tries = [task["try_number"] for task in api.tasks(run, "compact")]
+    after = measured(place, metastore, "after-kills", "--repair")
 
     assert state == "success"
     assert [number > 1 for number in tries] == [True] * len(TABLES)
     assert report.problems(before, after) == []
     for table in TABLES:
         assert _unfinished(place, table) == []
-    assert not list(processes_below(place.root.parent))
 
 
-def _roll_back(place: Place) -> None:
+def _roll_back(api: Api) -> None:
     """Many small files again, however often that has been asked for before."""
-    with serving(place) as api:
-        run = api.get(f"/dags/{DAG}/dagRuns?order_by=run_after")["dag_runs"][0]["dag_run_id"]
-        assert api.clear_alone(run, "rollback") == "success"
+    run = api.get(f"/dags/{DAG}/dagRuns?order_by=run_after")["dag_runs"][0]["dag_run_id"]
+    assert api.clear_alone(run, "rollback") == "success"
 
 
-def _kill_in_the_middle(place: Place, api: Api, run: str, table: DemoTable, victims: set[str]) -> None:
-    """While it writes, or right after: the first files of the rewrite are there, and the job is not done."""
-    known = set(_journals(place, table))
-    deadline = time.monotonic() + 3 * PATIENCE
-    while not (_writing(place, table, known) and _drivers(place, table)):
-        assert api.state(run) in ("queued", "running")
-        assert time.monotonic() < deadline, f"the compaction of {table.name} did not begin"
-        time.sleep(0.05)
-    drivers = _drivers(place, table)
+@dataclass(frozen=True)
+class _Run:
+    """The compaction of one table in a DAG run; `known` are the journals of earlier ones."""
+
+    place: Place
+    api: Api
+    run: str
+    table: DemoTable
+    known: set[Path]
+
+    def check(self, deadline: float, missing: str) -> None:
+        """What is awaited can still come."""
+        state = self.api.state(self.run)
+        assert state in ("queued", "running"), f"the DAG run is {state}, and {missing}"
+        assert time.monotonic() < deadline, missing
+
+    def drivers(self) -> list[int]:
+        return _drivers(self.place, self.table)
+
+    def has_begun(self) -> bool:
+        return bool(set(_journals(self.place, self.table)) - self.known)
+
+
+def _kill_in_the_middle(run: _Run, victims: set[str]) -> None:
+    """While it writes: the first files of the rewrite are there, and the job is not done."""
+    drivers = _stopped_while_writing(run)
     doomed = [*(drivers if "driver" in victims else []), *(_tasks(drivers) if "task" in victims else [])]
     for pid in doomed:
         os.kill(pid, signal.SIGKILL)
+    _signal(drivers, signal.SIGCONT)
+
+
+def _stopped_while_writing(run: _Run) -> list[int]:
+    """The processes of the driver, stopped at a moment when it writes: stopped ones cannot be done before the kill.
+
+    It runs in short slices once it has begun, for what it does is looked at while it is stopped.
+    """
+    deadline = time.monotonic() + 3 * PATIENCE
+    while not (run.has_begun() and run.drivers()):
+        run.check(deadline, f"the compaction of {run.table.name} did not begin")
+        time.sleep(0.05)
+    while True:
+        drivers = run.drivers()
+        _signal(drivers, signal.SIGSTOP)
+        if _writing(run.place, run.table, run.known) and _all_stopped(drivers):
+            return drivers
+        _signal(drivers, signal.SIGCONT)
+        assert run.drivers(), f"the driver of {run.table.name} ended before it was seen to write"
+        run.check(deadline, f"the compaction of {run.table.name} was not seen to write")
+        time.sleep(0.02)
+
+
+def _signal(pids: list[int], sign: signal.Signals) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, sign)
+
+
+def _all_stopped(pids: list[int]) -> bool:
+    """A signal takes its time: one that is still running may yet come to its end."""
+    return bool(pids) and all(_state(pid) == b"T" for pid in pids)
 
 
 def _home(place: Place, table: DemoTable) -> Path:
@@ -101,7 +149,16 @@ def _tasks(drivers: list[int]) -> list[int]:
 
 
 def _parent(pid: int) -> int:
-    return int(_read(pid, "stat").rpartition(b")")[2].split()[1])
+    return int(_stat(pid)[1])
+
+
+def _state(pid: int) -> bytes:
+    return _stat(pid)[0]
+
+
+def _stat(pid: int) -> list[bytes]:
+    """What follows the name, which may hold anything."""
+    return _read(pid, "stat").rpartition(b")")[2].split() or [b"gone", b"0"]
 
 
 def _read(pid: int, name: str) -> bytes:

@@ -116,7 +116,7 @@ def down() -> int:
         print("nothing to stop: the UI is not open")
     else:
         _stop(state)
-        print(f"stopped the Airflow UI at {state.url}, and its metastore (process {state.pid})")
+        print(f"stopped the Airflow UI at {state.url}, its database and its metastore (process {state.pid})")
     STATE.unlink(missing_ok=True)
     return 0
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from airflow.providers.common.compat.sdk import AirflowException, dag, task
 
-from example_dags.lakekeeper_cleanup import lakekeeper_cleanup
+from example_dags.lakekeeper_cleanup import PARAMS, lakekeeper_cleanup
 from lakekeeper_provider.operators.compact import CompactOperator
 from lakekeeper_provider.operators.rollback import RecordCompactionOperator, RollbackOperator
 
@@ -79,8 +79,12 @@ def live_window() -> None:
     )
 
 
+# The example, without its schedule and its limit of one run: neither the time of day nor a run that waits for a person
+# may keep another run from starting.
+live_cleanup = dag(dag_id="live_cleanup", params=PARAMS, **COMMON)(lakekeeper_cleanup.__wrapped__)
+
 live_rollback()
 live_gated()
-lakekeeper_cleanup()
+live_cleanup()
 live_mapped()
 live_window()
