@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ import pytest
 from tests.harness import paths
 from tests.harness.metastore import Metastore
 from tests.harness.spark_env import spark_environ as make_spark_environ
+from tests.harness.spark_settings import restored
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,22 +50,51 @@ def spark_environ(metastore: Metastore, tmp_path_factory: pytest.TempPathFactory
     return make_spark_environ(_spark_env(), metastore.uri, tmp_path_factory.mktemp("spark"))
 
 
-@pytest.fixture(scope="module")
-def spark(spark_environ: dict[str, str]) -> Iterator[SparkSession]:
-    """A session with Hive support in this process. Each module has its own, so no setting leaks on."""
+@pytest.fixture(scope="session")
+def spark_session(spark_environ: dict[str, str]) -> Iterator[SparkSession]:
+    """One session with Hive support for the whole run; tests ask for `spark`."""
     from pyspark.sql import SparkSession
 
+    with _environment(spark_environ):
+        session = SparkSession.builder.appName("tests").enableHiveSupport().getOrCreate()
+        yield session
+        session.stop()
+
+
+@pytest.fixture(scope="module")
+def spark(spark_session: SparkSession) -> Iterator[SparkSession]:
+    """The session of the run. Each module finds it as the first one did: what a test has set goes no further."""
+    with restored(spark_session):
+        yield spark_session
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """This process has these environment variables, and no others, until the end."""
+    before = dict(os.environ)
+    _become(variables)
+    try:
+        yield
+    finally:
+        _become(before)
+
+
+def _become(variables: Mapping[str, str]) -> None:
     os.environ.clear()
-    os.environ.update(spark_environ)
-    session = SparkSession.builder.appName("tests").enableHiveSupport().getOrCreate()
-    yield session
-    session.stop()
+    os.environ.update(variables)
 
 
 @pytest.fixture
 def database(spark: SparkSession, tmp_path: Path) -> Iterator[Database]:
     """A fresh database whose tables go below the test's temporary folder."""
-    fresh = Database(f"t_{uuid.uuid4().hex[:10]}", tmp_path / "db")
+    with fresh_database(spark, tmp_path) as fresh:
+        yield fresh
+
+
+@contextmanager
+def fresh_database(spark: SparkSession, folder: Path) -> Iterator[Database]:
+    """For a fixture of a wider scope than `database` has."""
+    fresh = Database(f"t_{uuid.uuid4().hex[:10]}", folder / "db")
     spark.sql(f"CREATE DATABASE {fresh} LOCATION '{fresh.path.as_uri()}'")
     yield fresh
     spark.sql(f"DROP DATABASE {fresh} CASCADE")

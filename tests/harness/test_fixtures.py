@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness import spark_settings
+
 pytestmark = pytest.mark.skipif("spark-" not in sys.prefix, reason="needs a Spark environment")
 
 
@@ -31,3 +33,20 @@ def test_the_session_is_the_environments_own(spark, spark_environ):
 
 def test_a_database_is_fresh(spark, database):
     assert spark.sql(f"SHOW TABLES IN {database}").count() == 0
+
+
+def test_what_a_module_sets_goes_no_further(spark):
+    before = spark_settings.sql_settings(spark)
+    hadoop, zones = spark._jsc.hadoopConfiguration(), spark._jvm.java.util.TimeZone
+    interval, zone = hadoop.get("fs.trash.interval"), zones.getDefault().getID()
+
+    with spark_settings.restored(spark):
+        spark.sql("SET hive.exec.dynamic.partition.mode=nonstrict")
+        spark.conf.set("spark.sql.shuffle.partitions", "7")
+        hadoop.set("fs.trash.interval", "17")
+        hadoop.set("tests.of.ours", "x")
+        zones.setDefault(zones.getTimeZone("Asia/Kolkata"))
+
+    assert spark_settings.sql_settings(spark) == before
+    assert (hadoop.get("fs.trash.interval"), hadoop.get("tests.of.ours")) == (interval, None)
+    assert zones.getDefault().getID() == zone
