@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -65,28 +66,44 @@ HIVE = {
 }
 
 
-def write(spark: SparkSession, folder: str, sql: str, file_format: str, settings: dict[str, str]) -> None:
-    """Four files."""
+#: folder, SQL, file format, settings
+Job = tuple[str, str, str, dict[str, str]]
+
+#: What is compiled for a query of 20 rows costs more than it saves; files come out of the same writers without it.
+INTERPRETED = {"spark.sql.codegen.wholeStage": "false"}
+
+
+def write(spark: SparkSession, jobs: Iterable[Job]) -> None:
+    """Four files for each, every file by a task of its own; equal settings share a session."""
+    sessions: dict[str, SparkSession] = {}
+    for folder, sql, file_format, settings in jobs:
+        key = repr(sorted(settings.items()))
+        if key not in sessions:
+            sessions[key] = _session(spark, {"spark.sql.session.timeZone": "UTC", **settings})
+        frame = sessions[key].sql(f"SELECT id, {sql} AS v FROM range(0, {ROWS}, 1, {FILES})")
+        frame.write.mode("append").option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").format(
+            file_format
+        ).save(folder)
+
+
+def _session(spark: SparkSession, settings: dict[str, str]) -> SparkSession:
     session = spark.newSession()
-    for key, value in {"spark.sql.session.timeZone": "UTC", **settings}.items():
+    for key, value in {**INTERPRETED, **settings}.items():
         session.conf.set(key, value)
-    frame = session.sql(f"SELECT id, {sql} AS v FROM range({ROWS})").repartition(FILES)
-    frame.write.mode("append").option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").format(
-        file_format
-    ).save(folder)
+    return session
 
 
-def write_by_hive(spark: SparkSession, table: str, folder: str, column: str, file_format: str) -> None:
-    """Through Hive's own SerDe and output format: one file per INSERT."""
-    session = spark.newSession()
-    for key in ("convertMetastoreParquet", "convertMetastoreOrc"):
-        session.conf.set(f"spark.sql.hive.{key}", "false")
-    kind, sql = HIVE[column]
-    session.sql(
-        f"CREATE EXTERNAL TABLE {table} (id BIGINT, v {kind}) STORED AS {file_format} LOCATION '{folder}'"
-    )
-    per_file = ROWS // FILES
-    for number in range(FILES):
+#: table, folder, column, file format
+HiveJob = tuple[str, str, str, str]
+
+
+def write_by_hive(spark: SparkSession, jobs: Iterable[HiveJob]) -> None:
+    """Through Hive's own SerDes and output formats: four tasks, and one file of each."""
+    kept = {f"spark.sql.hive.{key}": "false" for key in ("convertMetastoreParquet", "convertMetastoreOrc")}
+    session = _session(spark, kept)
+    for table, folder, column, file_format in jobs:
+        kind, sql = HIVE[column]
         session.sql(
-            f"INSERT INTO {table} SELECT id, {sql} FROM range({number * per_file}, {(number + 1) * per_file}, 1, 1)"
+            f"CREATE EXTERNAL TABLE {table} (id BIGINT, v {kind}) STORED AS {file_format} LOCATION '{folder}'"
         )
+        session.sql(f"INSERT INTO {table} SELECT id, {sql} FROM range(0, {ROWS}, 1, {FILES})")

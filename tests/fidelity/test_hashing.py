@@ -12,6 +12,9 @@ from tests.spark.toolbox import Jobs, data_files, many, only
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+#: The fingerprint is arithmetic that all versions of Spark agree on.
+pytestmark = pytest.mark.one_version
+
 #: Pairs of rows that differ, as SQL; the columns of a pair have the same types.
 DIFFERENT = {
     "null in another column": ("NULL AS a, 5 AS b", "5 AS a, NULL AS b"),

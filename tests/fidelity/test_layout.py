@@ -18,6 +18,9 @@ from tests.spark.toolbox import Jobs, data_files, only
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+#: Row groups and stripes are the formats' libraries' affair, by options that the driver chooses.
+pytestmark = pytest.mark.one_version
+
 ROWS = 40_000
 
 

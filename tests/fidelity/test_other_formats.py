@@ -17,6 +17,9 @@ from tests.spark.toolbox import Jobs, data_files, only, rows
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+#: Lines and records are copied by Hadoop's own classes, as bytes.
+pytestmark = pytest.mark.one_version
+
 #: What is hard to keep: other line ends, bytes that are no text, nothing, and no line end at the end.
 LINES = [b"1,a", b"2,\r", b"", b"3,\xff\xfe\x00", b'4,"quoted, ""twice"""', b"5,\\N", b"\xc3\xa96,\t", b"7"]
 PACKED = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress}
