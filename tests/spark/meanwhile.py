@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from spark_jobs.shell.clock import SystemClock
 from spark_jobs.shell.files.rewrite import Rewriter
 from spark_jobs.shell.hadoop.fs import HadoopFileSystem
 from spark_jobs.shell.ports import Rewrite
@@ -18,6 +19,18 @@ Around = AbstractContextManager[object]
 
 class Killed(BaseException):
     """As abrupt as a kill: no handler of the jobs catches it."""
+
+
+def driven_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time passes only where a job sleeps, and then at once: however slow this machine is, no lease runs out by it."""
+    passed = 0.0
+
+    def sleep(_: SystemClock, seconds: float) -> None:
+        nonlocal passed
+        passed += seconds
+
+    monkeypatch.setattr(SystemClock, "sleep", sleep)
+    monkeypatch.setattr(SystemClock, "monotonic", lambda _: passed)
 
 
 def around_rewrites(monkeypatch: pytest.MonkeyPatch, around: Callable[[Rewrite], Around]) -> None:

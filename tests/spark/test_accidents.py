@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +20,14 @@ from spark_jobs.shell.state.lease import Lease
 from spark_jobs.shell.swap.returning import Returning
 from spark_jobs.shell.swap.swapping import Swapping
 from tests.harness.fixtures import Database
-from tests.spark.meanwhile import Killed, after_moves, full_disk, killed_after_moves
+from tests.spark.meanwhile import Killed, after_moves, driven_clock, full_disk, killed_after_moves
 from tests.spark.toolbox import VERBS, Jobs, data_files, local, many, only, outcomes, rows, tree
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+#: What happens after an accident is decided by the driver, from the journal and the directories.
+pytestmark = pytest.mark.one_version
 
 
 @pytest.fixture
@@ -280,7 +282,7 @@ def test_cleanup_keeps_originals_that_the_metastore_reads(
 def test_a_zombie_that_was_fenced_changes_nothing_and_breaks_nothing(
     spark: SparkSession, jobs: Jobs, database: Database, flat: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first attempt sleeps while it writes, without a heartbeat; the second takes its run over."""
+    """The first attempt stands still while it writes, without a heartbeat; the second takes its run over."""
     before = _ids(spark, flat)
     write, reports = Rewriter.write, []
 
@@ -291,7 +293,7 @@ def test_a_zombie_that_was_fenced_changes_nothing_and_breaks_nothing(
 
     monkeypatch.setattr(Rewriter, "write", slow)
     monkeypatch.setattr(Lease, "beat", lambda _: None)
-    spark.sql(f"ALTER TABLE {flat} SET TBLPROPERTIES ('lakekeeper.lease_timeout' = '1s')")
+    driven_clock(monkeypatch)
     zombie = jobs("compact", "--table", flat, "--run-id", "r1")
     monkeypatch.undo()
 
@@ -311,11 +313,12 @@ def test_a_table_that_another_job_works_on_is_busy(
     write, reports = Rewriter.write, []
 
     def slow(self: Rewriter, plan: Any) -> Any:
-        monkeypatch.undo()
+        monkeypatch.setattr(Rewriter, "write", write)
         reports.append(jobs("compact", "--table", flat, request={"arguments": {"lease_wait": "3s"}}))
         return write(self, plan)
 
     monkeypatch.setattr(Rewriter, "write", slow)
+    driven_clock(monkeypatch)
     first = jobs("compact", "--table", flat)
 
     assert outcomes(first) == ["compacted"]
@@ -343,8 +346,11 @@ def test_a_success_marker_that_was_renewed_does_not_stop_a_rollback(
     table = f"{database}.marked"
     spark.sql(f"CREATE EXTERNAL TABLE {table} (id BIGINT) STORED AS PARQUET LOCATION '{location}'")
     jobs("compact", "--table", table)
-    time.sleep(0.01)
+    marker = database.path / "marked" / "_SUCCESS"
+    before = marker.stat().st_mtime_ns
     spark.range(100, 105).write.mode("append").parquet(location)
+    # A later second on every clock, however soon the second writer came.
+    os.utime(marker, ns=(before + 10**9, before + 10**9))
     assert outcomes(jobs("rollback", "--table", table)) == ["restored"]
     assert _ids(spark, table) == {*range(60), *range(100, 105)}
     assert not list(database.path.rglob("__undone_*"))

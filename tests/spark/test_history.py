@@ -16,6 +16,9 @@ from tests.spark.toolbox import Jobs, many, only, outcomes
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+#: The commit log is the driver's alone.
+pytestmark = pytest.mark.one_version
+
 
 @pytest.fixture
 def events(spark: SparkSession, database: Database) -> str:

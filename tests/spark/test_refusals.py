@@ -12,6 +12,9 @@ from tests.spark.toolbox import Jobs, many, only, tree
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+#: What is refused is decided by the driver, from the metastore and the footers.
+pytestmark = pytest.mark.one_version
+
 
 @pytest.fixture
 def files(spark: SparkSession, database: Database) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.harness.fixtures import Database
+from tests.harness.fixtures import Database, fresh_database
 from tests.spark.toolbox import many, rows
 
 if TYPE_CHECKING:
@@ -33,27 +35,76 @@ def _submit(
     )
 
 
-@pytest.fixture
-def partitioned(spark: SparkSession, database: Database) -> str:
-    location = database.location("p")
-    for day in (1, 2):
-        many(spark, f"{location}/day={day}", "SELECT id FROM range(50)", 5)
-    spark.sql(
-        f"CREATE EXTERNAL TABLE {database}.p (id BIGINT) PARTITIONED BY (day INT)"
-        f" STORED AS PARQUET LOCATION '{location}'"
-    )
-    spark.sql(f"MSCK REPAIR TABLE {database}.p")
-    return f"{database}.p"
+Submitted = tuple[subprocess.CompletedProcess[str], Path]
 
 
-def test_no_python_is_needed_on_the_executors(spark_environ: dict[str, str], partitioned: str) -> None:
-    """A cluster's Python may be another version than the driver's, or be absent."""
+@pytest.fixture(scope="module")
+def partitioned(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with fresh_database(spark, tmp_path_factory.mktemp("partitioned")) as database:
+        location = database.location("p")
+        for day in (1, 2):
+            many(spark, f"{location}/day={day}", "SELECT id FROM range(50)", 5)
+        spark.sql(
+            f"CREATE EXTERNAL TABLE {database}.p (id BIGINT) PARTITIONED BY (day INT)"
+            f" STORED AS PARQUET LOCATION '{location}'"
+        )
+        spark.sql(f"MSCK REPAIR TABLE {database}.p")
+        yield f"{database}.p"
+
+
+@pytest.fixture(scope="module")
+def before(spark: SparkSession, partitioned: str) -> Counter[str]:
+    return rows(spark, partitioned)
+
+
+@pytest.fixture(scope="module")
+def submitted(
+    spark_environ: dict[str, str],
+    partitioned: str,
+    before: Counter[str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Submitted:
+    """As the operators submit it: the script alone in some folder, the package in a zip, as on a YARN node. And no
+    executor would find a Python."""
+    folder = tmp_path_factory.mktemp("submitted")
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "spark_jobs", folder / "src" / "spark_jobs", ignore=ignored)
+    bundle = shutil.make_archive(str(folder / "jobs"), "zip", folder / "src")
+    script = shutil.copy(ROOT / "spark_jobs" / "compact.py", folder / "compact.py")
+    target = folder / "report.json"
+    words = [
+        "--table",
+        partitioned,
+        "--where",
+        "day > 1",
+        "--sort-columns",
+        "id",
+        "--report",
+        target.as_uri(),
+    ]
     environ = {**spark_environ, "PYSPARK_PYTHON": "/no/such/python"}
-    words = ["--table", partitioned, "--where", "day > 1", "--sort-columns", "id"]
-    done = _submit(environ, str(ROOT / "spark_jobs" / "compact.py"), *words)
+    return _submit(environ, "--py-files", bundle, str(script), *words, cwd=folder), target
+
+
+def test_no_python_is_needed_on_the_executors(submitted: Submitted) -> None:
+    """A cluster's Python may be another version than the driver's, or be absent."""
+    done, _ = submitted
     assert done.returncode == 0, done.stdout[-3000:]
     report = json.loads(done.stdout.strip().splitlines()[-1].partition(" ")[2])
     assert [(u["unit"], u["outcome"]) for u in report["tables"][0]["units"]] == [({"day": "2"}, "compacted")]
+
+
+def test_from_a_bundle_as_the_operators_submit_it(
+    spark: SparkSession, submitted: Submitted, partitioned: str, before: Counter[str]
+) -> None:
+    done, target = submitted
+    assert done.returncode == 0, done.stderr[-3000:]
+    report = json.loads(target.read_text())
+    assert (report["outcome"], report["tables"][0]["after"]["files"]) == ("done", 1)
+    word, _, text = done.stdout.strip().splitlines()[-1].partition(" ")
+    assert (word, json.loads(text)["tables"][0]["run_id"]) == ("LAKEKEEPER_REPORT", report["run_id"])
+    assert "5 -> 1 files" in done.stdout
+    assert rows(spark, partitioned) == before
 
 
 @pytest.fixture
@@ -63,39 +114,6 @@ def table(spark: SparkSession, database: Database) -> str:
         f"CREATE EXTERNAL TABLE {database}.t (id BIGINT) STORED AS PARQUET LOCATION '{database.location('t')}'"
     )
     return f"{database}.t"
-
-
-def test_from_a_bundle_as_the_operators_submit_it(
-    spark: SparkSession, spark_environ: dict[str, str], table: str, tmp_path: Path
-) -> None:
-    """The script alone in some folder, the package in a zip: as on a YARN node."""
-    before = rows(spark, table)
-    shutil.copytree(
-        ROOT / "spark_jobs", tmp_path / "src" / "spark_jobs", ignore=shutil.ignore_patterns("__pycache__")
-    )
-    bundle = shutil.make_archive(str(tmp_path / "jobs"), "zip", tmp_path / "src")
-    script = shutil.copy(ROOT / "spark_jobs" / "compact.py", tmp_path / "compact.py")
-    target = tmp_path / "report.json"
-
-    done = _submit(
-        spark_environ,
-        "--py-files",
-        bundle,
-        str(script),
-        "--table",
-        table,
-        "--report",
-        target.as_uri(),
-        cwd=tmp_path,
-    )
-
-    assert done.returncode == 0, done.stderr[-3000:]
-    report = json.loads(target.read_text())
-    assert (report["outcome"], report["tables"][0]["after"]["files"]) == ("done", 1)
-    word, _, text = done.stdout.strip().splitlines()[-1].partition(" ")
-    assert (word, json.loads(text)["tables"][0]["run_id"]) == ("LAKEKEEPER_REPORT", report["run_id"])
-    assert "5 -> 1 files" in done.stdout
-    assert rows(spark, table) == before
 
 
 def test_from_a_checkout_and_its_exit_codes(
