@@ -3,7 +3,8 @@
     spark-submit tests/soak/driver.py FOLDER
 
 Commands come as files in the folder, for spark-submit hands no stdin on: a job by its verb and words, run as the
-shipped scripts run it, or SQL statements. The folder's `ready` says that the session stands.
+shipped scripts run it, or SQL statements. The folder's `ready` says that the session stands. A job that is to `pause`
+stops itself between the two renames of its first swap, and goes on when it is continued and the folder has `resume`.
 """
 
 from __future__ import annotations
@@ -11,8 +12,12 @@ from __future__ import annotations
 import json
 import logging
 import os
+import signal
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -26,6 +31,7 @@ from spark_jobs.core.arguments import parse
 from spark_jobs.core.wire import Report
 from spark_jobs.shell.clock import utc_now
 from spark_jobs.shell.cluster import Cluster
+from spark_jobs.shell.hadoop.fs import HadoopFileSystem
 from spark_jobs.shell.job import run
 from spark_jobs.shell.verbs.cleanup import cleanup_table
 from spark_jobs.shell.verbs.compact import compact_table
@@ -33,6 +39,8 @@ from spark_jobs.shell.verbs.rollback import rollback_table
 
 VERBS = {"compact": compact_table, "rollback": rollback_table, "cleanup": cleanup_table}
 POLL = 0.005
+#: Longer than another job needs to take this one's place.
+PAUSE_LIMIT = 600
 
 
 def main(folder: Path) -> int:
@@ -44,7 +52,8 @@ def main(folder: Path) -> int:
     (folder / "ready").touch()
     for number in count(1):
         command = next_command(folder / f"{number:06d}.command.json", parent)
-        answer = obey(spark, command)
+        with paused_in_gap(folder / "resume") if command.get("pause") else nullcontext():
+            answer = obey(spark, command)
         publish(folder / f"{number:06d}.answer.json", answer)
         if command.get("last"):
             spark.stop()
@@ -68,6 +77,34 @@ def obey(spark: SparkSession, command: dict[str, Any]) -> dict[str, Any]:
     report = Report(verb, __version__, started=utc_now())
     run(Cluster.of(spark), parse(verb, command["words"], ""), VERBS[verb], report)
     return {"exit_code": report.exit_code, "report": report.to_json()}
+
+
+@contextmanager
+def paused_in_gap(resume: Path) -> Iterator[None]:
+    """Once a live directory is out of its place, and before another has it, all of this driver is stopped."""
+    move, lock, gaps = HadoopFileSystem.move, threading.Lock(), count()
+
+    def moving(self: HadoopFileSystem, source: str, target: str, identity: str) -> None:
+        with lock:  # no other unit's rename may fill the gap, or begin one, before the signal arrives
+            move(self, source, target, identity)
+            if "/.lakekeeper" not in source and next(gaps) == 0:
+                os.killpg(os.getpgrp(), signal.SIGSTOP)
+                wait_for(resume)
+
+    HadoopFileSystem.move = moving  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        HadoopFileSystem.move = move  # type: ignore[method-assign]
+
+
+def wait_for(path: Path) -> None:
+    """The signal stops each thread in its own time: this one goes no further without being told."""
+    deadline = time.monotonic() + PAUSE_LIMIT
+    while not path.exists():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"paused between two renames, and {path} did not come for {PAUSE_LIMIT} s")
+        time.sleep(POLL)
 
 
 def publish(path: Path, answer: dict[str, Any]) -> None:

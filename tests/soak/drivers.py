@@ -52,8 +52,8 @@ class Driver:
         staged.write_text(json.dumps(command))
         staged.replace(self.folder / f"{self._commands:06d}.command.json")
 
-    def job(self, verb: str, words: Sequence[str], *, last: bool = False) -> None:
-        self.send(verb=verb, words=list(words), last=last)
+    def job(self, verb: str, words: Sequence[str], *, last: bool = False, pause: bool = False) -> None:
+        self.send(verb=verb, words=list(words), last=last, pause=pause)
 
     def sql(self, *statements: str) -> list[list[list[Any]]]:
         self.send(sql=statements)
@@ -79,10 +79,16 @@ class Driver:
                 raise DriverError(f"{self.folder.name}: {otherwise}; see {self.log}:\n{tail(self.log)}")
             time.sleep(0.01)
 
-    def freeze(self) -> None:
-        os.killpg(self.process.pid, signal.SIGSTOP)
+    def wait_until_paused(self) -> None:
+        """Returns when the JVM and the Python have both stopped, as a job that is to pause stops them."""
+        self.wait(self._is_paused, WORK_LIMIT, "it was to stop itself between two renames, and did not")
 
-    def thaw(self) -> None:
+    def _is_paused(self) -> bool:
+        alive = [pid for pid, started in self._members.items() if _lives(pid, started)]
+        return bool(alive) and all(_state(pid) == "T" for pid in alive)
+
+    def resume(self) -> None:
+        (self.folder / "resume").touch()
         os.killpg(self.process.pid, signal.SIGCONT)
 
     def kill(self) -> None:
@@ -106,9 +112,9 @@ class Driver:
         return self.process.wait()
 
     def close(self) -> None:
-        """Whatever state it is in: a frozen process does not hear a polite request."""
+        """Whatever state it is in: a stopped process does not hear a polite request."""
         if self.process.returncode is None:
-            self.thaw()
+            self.resume()
             stop(self.process, patience=5)
 
 
@@ -141,10 +147,13 @@ class Garage:
 
 def _lives(pid: int, started: int | None) -> bool:
     """Is this still the process that was started, and not one that only waits to be buried?"""
-    if start_time(pid) != started:
-        return False
+    return start_time(pid) == started and _state(pid) not in (None, "Z", "X")
+
+
+def _state(pid: int) -> str | None:
+    """The kernel's letter for it: `T` is stopped. None where there is no such process."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[0] not in ("Z", "X")
+        return None
+    return stat.rpartition(")")[2].split()[0]

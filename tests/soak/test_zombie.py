@@ -1,11 +1,10 @@
-"""Real drivers that meet on one table: one that slept while another took its place, and two that start together."""
+"""Real drivers that meet on one table: one was stopped while another took its place; two start at the same time."""
 
 from __future__ import annotations
 
 import os
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,13 +12,12 @@ from typing import Any
 import pytest
 
 from tests.soak.drivers import Driver, Garage
-from tests.soak.journals import Left, Watch, left
+from tests.soak.journals import Left, left
 from tests.soak.ledger import Ledger
 from tests.soak.tables import DATABASE, EVENTS, Writer, create, home, read
 
 DAYS = 8
 FILES = 2
-PATIENCE = 120
 
 
 @dataclass(frozen=True)
@@ -85,36 +83,28 @@ def _words(run_id: str) -> list[str]:
     return ["--table", EVENTS, "--run-id", run_id]
 
 
-def _until(done: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not done():
-        assert time.monotonic() < deadline, "gave up waiting"
+def _pause_between_renames(stage: Stage, driver: Driver) -> None:
+    driver.job("compact", _words("paused"), last=True, pause=True)
+    driver.wait_until_paused()
+    assert not all(place.exists() for place in stage.events.values())
 
 
-def _freeze_between_renames(stage: Stage, driver: Driver) -> None:
-    watch = Watch([stage.home])
-    driver.job("compact", _words("slept"), last=True)
-    _until(lambda: any(event.kind == "PREPARED" for event in watch.news()))
-    _until(lambda: not all(place.exists() for place in stage.events.values()))
-    driver.freeze()
-
-
-def test_a_driver_that_slept_while_another_took_over_fails_and_changes_nothing(stage: Stage) -> None:
+def test_a_driver_that_was_paused_while_another_took_over_fails_and_changes_nothing(stage: Stage) -> None:
     stage.fill()
-    sleeper = stage.garage.take()
-    _freeze_between_renames(stage, sleeper)
-    assert "PREPARED" in stage.runs()["slept"].intents
+    paused = stage.garage.take()
+    _pause_between_renames(stage, paused)
+    assert "PREPARED" in stage.runs()["paused"].intents
 
-    stage.driver.job("compact", _words("slept"))
+    stage.driver.job("compact", _words("paused"))
     taken_over = stage.driver.answer()
     assert taken_over["exit_code"] == 0, taken_over
-    assert not stage.runs()["slept"].unfinished
+    assert not stage.runs()["paused"].unfinished
     assert stage.ids() == stage.committed()
     files, tables = stage.files(), stage.tables()
 
-    sleeper.thaw()
+    paused.resume()
 
-    assert sleeper.end() != 0
+    assert paused.end() != 0
     assert stage.files() == files
     assert stage.tables() == tables
     assert stage.ids() == stage.committed()
