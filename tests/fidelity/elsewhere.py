@@ -17,9 +17,7 @@ from tests.fidelity import spark_columns
 from tests.fidelity.spark_columns import Job
 from tests.harness import paths
 from tests.harness.processes import own_environ
-
-#: A process that lives for a minute gains nothing from the second compiler.
-JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+from tests.harness.spark_env import JAVA
 
 
 def other_than(version: str) -> str:

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from tests.harness import paths
+from tests.harness import metastore_template, paths
 from tests.harness.machine import java_command
 from tests.harness.processes import has_ended, kill, spawn, stop, tail
 
@@ -76,6 +76,8 @@ class Metastore:
     def start(self) -> Metastore:
         self.warehouse.mkdir(parents=True, exist_ok=True)
         self._write_configuration()
+        if self._jars is None:
+            metastore_template.copy_to(self.directory, _own_jars(), self._more, self._template)
         self._process = spawn(self._command(), log=self.log, cwd=self.directory, env=self._whole_environ())
         atexit.register(self.stop)
         self._wait()
@@ -120,11 +122,23 @@ class Metastore:
         }
 
     def _command(self) -> list[str]:
-        jars = self._jars or paths.spark_home(paths.DEFAULT_SPARK) / "jars"
+        return self._java(SERVER, HOST, str(self.port))
+
+    def _template(self, directory: Path) -> list[str]:
+        """The command that makes the tables, in a directory where no metastore runs."""
+        other = Metastore(directory, port=self.port, settings=self._more)
+        other._write_configuration()
+        return other._java(metastore_template.SCHEMA, *metastore_template.classes(_own_jars()))
+
+    def _java(self, program: Path, *arguments: str) -> list[str]:
+        jars = self._jars or _own_jars()
         conf = self.directory / "conf"
         return [
             java_command() or "java",
             "-Xmx512m",
+            # It lives for minutes: what the second compiler would make of the code comes too late for it.
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
             f"-Dlog4j2.configurationFile={conf / 'metastore-log4j2.properties'}",
             f"-Dderby.stream.error.file={self.directory / 'derby.log'}",
             # Scratch data: a power cut may cost it, and waiting for the disk would cost every test.
@@ -133,10 +147,9 @@ class Metastore:
             f"{conf}:{jars}/*",
             # A Java runtime has no compiler, but Spark ships one.
             "org.codehaus.janino.SimpleCompiler",
-            str(SERVER),
-            SERVER.stem,
-            HOST,
-            str(self.port),
+            str(program),
+            program.stem,
+            *arguments,
         ]
 
     def _wait(self) -> None:
@@ -146,6 +159,10 @@ class Metastore:
                 self.stop()
                 raise RuntimeError(f"the Hive Metastore did not start; see {self.log}:\n{tail(self.log)}")
             time.sleep(0.1)
+
+
+def _own_jars() -> Path:
+    return paths.spark_home(paths.DEFAULT_SPARK) / "jars"
 
 
 #: Below the range from which systems take the ports of outgoing connections: nobody gets one of these by chance

@@ -19,9 +19,6 @@ START_LIMIT = 180
 WORK_LIMIT = 240
 DEATH_LIMIT = 30
 
-# A driver that lives for seconds gains nothing from the second compiler, nor two cores from parallel collection.
-JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
-
 
 class DriverError(Exception):
     """A driver did not do what it must, or not in time."""
@@ -36,7 +33,7 @@ class Driver:
         self.log = folder / "driver.log"
         self._commands = 0
         self._members: dict[int, int | None] = {}
-        command = ["spark-submit", "--master", "local[1]", "--driver-java-options", JAVA, SCRIPT, folder]
+        command = ["spark-submit", "--master", "local[1]", SCRIPT, folder]
         self.process: subprocess.Popen[bytes] = spawn(command, log=self.log, cwd=paths.ROOT, env=environ)
 
     def ready(self) -> Driver:
