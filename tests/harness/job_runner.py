@@ -52,12 +52,19 @@ class Job:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a job ended. `code` is None where it was not started; `reason` says why it did not end by itself."""
+    """How a job ended.
+
+    Attributes:
+        code: the exit code; None where it was not started.
+        reason: why it did not end by itself.
+        blocked_by: the name of the failed job for which it was not started.
+    """
 
     job: Job
     code: int | None
     usage: Usage = NOTHING
     reason: str = ""
+    blocked_by: str = ""
 
     @property
     def ok(self) -> bool:
@@ -113,7 +120,7 @@ class Runner:
             failed = [name for name in job.after if name in self._ended and not self._ended[name].ok]
             if failed:
                 self._pending.remove(job)
-                self._close(Ended(job, None, reason=f"{failed[0]} failed"))
+                self._close(Ended(job, None, reason=f"{failed[0]} failed", blocked_by=failed[0]))
             elif job.after <= self._ended.keys() and self._has_room(job.lane):
                 self._pending.remove(job)
                 self._start(job)

@@ -38,6 +38,10 @@ class Plan:
     def report_log(self, suite: Suite) -> Path:
         return self.out / suite.slug / "report.jsonl"
 
+    def log(self, job: str) -> Path:
+        """What a job prints."""
+        return self._folder(job.replace(" ", "-")) / "output.txt"
+
     def left_out(self, suite: Suite) -> tuple[str, ...]:
         """The ids of its tests that this set leaves out."""
         file = self.out / suite.slug / "left.txt"
@@ -59,7 +63,9 @@ class Plan:
         for number, name in enumerate(names):
             command = (sys.executable, "tests/harness/envs.py", name)
             # In the order of the table: the first ones are what most suites wait for.
-            yield self._job(_env_job(name), command, Lane.SETUP, expected=1e6 - number)
+            base = envs.SPECS[name].on
+            after = frozenset({_env_job(base)} if base in names else ())
+            yield self._job(_env_job(name), command, Lane.SETUP, expected=1e6 - number, after=after)
 
     def _libraries(self, suites: Sequence[Suite]) -> Iterator[Job]:
         from tests.cluster import jars
@@ -78,7 +84,7 @@ class Plan:
         return Job(
             suite.name,
             self._command(suite),
-            self._folder(suite.slug) / "output.txt",
+            self.log(suite.name),
             self._environ(suite),
             suite.lane,
             suite.limit,
@@ -95,8 +101,7 @@ class Plan:
         expected: float,
         after: frozenset[str] = frozenset(),
     ) -> Job:
-        log = self._folder(name.replace(" ", "-")) / "output.txt"
-        return Job(name, tuple(command), log, own_environ(), lane, expected=expected, after=after)
+        return Job(name, tuple(command), self.log(name), own_environ(), lane, expected=expected, after=after)
 
     def _command(self, suite: Suite) -> tuple[str, ...]:
         chosen = self.test_set if suite.default or self.test_set == "all" else "none"
@@ -130,3 +135,7 @@ class Plan:
 
 def _env_job(name: str) -> str:
     return f"environment {name}"
+
+
+#: Jobs that compile packages for one suite: where they fail, this machine lacks something, and the others go on.
+COMPILING = frozenset(_env_job(name) for name, spec in envs.SPECS.items() if spec.on)

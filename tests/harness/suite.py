@@ -19,9 +19,10 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import FrameType
 
-from tests.harness import coverage, envs, jobs, machine, needs, results, timings
+from tests.harness import coverage, envs, jobs, machine, needs, paths, results, timings
 from tests.harness.job_runner import Ended, Runner
 from tests.harness.outcome import Outcome, read_report_log, slowest, summary
 from tests.harness.suites import GROUPS, SUITES, Suite, chosen
@@ -87,13 +88,24 @@ class Session:
     def _outcome(self, ended: Ended) -> Outcome | None:
         """That of a suite or a check; an environment counts only where it could not be made."""
         suite = self._plan.suites.get(ended.job.name)
+        if suite and ended.blocked_by in jobs.COMPILING:
+            return not_run(
+                suite, f"the packages that it needs could not be compiled here; see {self._log(ended)}"
+            )
         if suite:
             return suite_outcome(suite, ended, self._plan)
+        if ended.job.name in jobs.COMPILING:
+            return None
         if ended.job.name in self._plan.checks:
             return Outcome(ended.job.name, passed=int(ended.ok), failed=int(not ended.ok), usage=ended.usage)
         return (
             None if ended.ok else Outcome(ended.job.name, failed=1, note=ended.reason or "could not be made")
         )
+
+    def _log(self, ended: Ended) -> Path:
+        """Of the job that failed first, as one would type it from the checkout."""
+        log = self._plan.log(ended.blocked_by or ended.job.name)
+        return log.relative_to(paths.ROOT) if log.is_relative_to(paths.ROOT) else log
 
     def _say(self, text: str) -> None:
         print(f"\n== [{time.monotonic() - self._started:.0f} s] {text}", flush=True)

@@ -58,7 +58,7 @@ SUITES = (
     Suite("soak", "spark", "spark-3.5", ("tests/soak",)),
     Suite("cluster", "cluster", "spark-3.5", ("tests/cluster",), needs=("jars",)),
     Suite("cluster 4.3", "cluster", "spark-4.3", METASTORE, needs=("jars",)),
-    Suite("kerberos", "cluster", "airflow-kerberos", ("tests/kerberos",), needs=("jars", "kerberos")),
+    Suite("kerberos", "cluster", "airflow-3.3", ("tests/kerberos",), needs=("jars", "kerberos")),
     Suite("airflow 3.3", "airflow", "airflow-3.3", ("tests/airflow",), lane=Lane.LATENCY),
     Suite("airflow 2.11", "airflow", "airflow-2.11", ("tests/airflow",), ("-m", "not live")),
     Suite("demo", "demo", "spark-3.5", ("tests/demo",), lane=Lane.LATENCY),
@@ -79,12 +79,16 @@ _ALSO = {
     "cluster": ("spark-3.5", "airflow-3.3"),
     "demo": ("airflow-3.3",),
 }
-_OTHER_SPARK = {"fidelity 3.5": ("spark-4.3",), "fidelity 4.3": ("spark-3.5",)}
+_MORE = {
+    "fidelity 3.5": ("spark-4.3",),
+    "fidelity 4.3": ("spark-3.5",),
+    "kerberos": ("airflow-3.3-kerberos",),
+}
 
 
 def environments(suite: Suite) -> tuple[str, ...]:
     """Return all environments that this suite uses, its own first. A metastore runs on the default Spark's jars."""
-    also = (*_ALSO.get(suite.group, ()), *_OTHER_SPARK.get(suite.name, ()), "spark-3.5")
+    also = (*_ALSO.get(suite.group, ()), *_MORE.get(suite.name, ()), "spark-3.5")
     return tuple(dict.fromkeys((suite.env, *also)))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster import jars
-from tests.harness import needs, paths, suite, timings
+from tests.harness import jobs, needs, paths, suite, timings
 from tests.harness.job_runner import Ended, Job
 from tests.harness.jobs import Plan
 from tests.harness.outcome import Outcome, read_report_log, summary
@@ -138,6 +138,23 @@ def test_a_suite_that_cannot_run_here_is_named_aloud(monkeypatch, required, fail
     assert text.splitlines()[-1] == f"!!! {ANY.name} DID NOT RUN: there is no mvn; apt-get install maven"
 
 
+@pytest.mark.parametrize(("required", "failed"), [("required", 1), ("", 0)])
+def test_packages_that_do_not_compile_keep_one_suite_away(plan, monkeypatch, required, failed):
+    """With a compiler but no Python.h, say: the others go on, and the last line says where to look."""
+    monkeypatch.setenv(suite.CLUSTER, required)
+    session, log = suite.Session(plan), plan.log("kerberos")
+    plan.jobs(SUITES, lint=False)
+    (compiling,) = jobs.COMPILING
+    session._on_end(Ended(Job(compiling, (), log, {}), 1))
+    blocked = Job("kerberos", (), log, {})
+    session._on_end(Ended(blocked, None, reason=f"{compiling} failed", blocked_by=compiling))
+
+    assert [(each.name, each.failed, each.missed) for each in session.outcomes] == [
+        ("kerberos", failed, True)
+    ]
+    assert f"{compiling.replace(' ', '-')}/output.txt" in summary(session.outcomes).splitlines()[-1]
+
+
 def test_without_maven_a_suite_of_the_cluster_says_how_to_get_it(monkeypatch, tmp_path):
     monkeypatch.setattr(jars, "HOME", tmp_path)
     monkeypatch.setattr("shutil.which", lambda *_, **__: None)
@@ -172,12 +189,12 @@ def test_every_suite_has_a_committed_time():
 
 
 def test_every_suite_belongs_to_a_group_and_waits_for_its_environments(plan):
-    jobs = {job.name: job for job in plan.jobs(SUITES, lint=True)}
+    planned = {job.name: job for job in plan.jobs(SUITES, lint=True)}
 
     assert {each.group for each in SUITES} <= set(GROUPS)
     for each in SUITES:
         for env in environments(each):
-            assert f"environment {env}" in jobs[each.name].after or f"environment {env}" not in jobs
+            assert f"environment {env}" in planned[each.name].after or f"environment {env}" not in planned
 
 
 FAILING = """
