@@ -28,6 +28,8 @@ from tests.harness.outcome import Outcome, read_report_log, slowest, summary
 from tests.harness.suites import GROUPS, SUITES, Suite, chosen
 
 NO_TESTS = 5
+#: In the table of times: that of a whole run.
+TOTAL = "total"
 
 #: Suites that compute side by side, and the memory in bytes that each of them wants.
 AT_ONCE, MEMORY = 2, 5 * 1024**3
@@ -53,10 +55,19 @@ class Session:
         lacks = {suite: lack for suite in suites for lack in [needs.lack(suite.needs)] if lack}
         self.outcomes += [self._not_run(suite, lack) for suite, lack in lacks.items()]
         able = [suite for suite in suites if suite not in lacks]
+        whole = set(groups) == set(GROUPS) and not resume
+        self._announce(len(suites), whole)
         try:
             Runner(at_once(), self._say, self._on_end).run(self._plan.jobs(able, lint="lint" in groups))
+            self._seconds |= {TOTAL: time.monotonic() - self._started} if whole else {}
         finally:
             timings.record(self._plan.test_set, self._seconds)
+
+    def _announce(self, suites: int, whole: bool) -> None:
+        """Nobody should have to find out how long it takes."""
+        seconds = timings.expected(self._plan.test_set).get(TOTAL) if whole else None
+        about = f", about {seconds / 60:.0f} minutes on a machine with two cores" if seconds else ""
+        self._say(f"{suites} suites{about}; what they leave is in {self._plan.out.relative_to(paths.SCRATCH.parent)}")
 
     def _fresh(self, suites: list[Suite]) -> list[Suite]:
         shutil.rmtree(self._plan.out, ignore_errors=True)
