@@ -8,6 +8,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import datetime, timezone
 from pathlib import Path
@@ -48,9 +49,9 @@ class LiveAirflow:
         with ExitStack() as started:
             started.enter_context(self._database)
             migrate(self.home, self._environ())
+            started.callback(self._stop)
             for component, options in COMPONENTS.items():
                 self._children[component] = self._start(component, *options)
-                started.callback(processes.stop, self._children[component], patience=3)
             wait_for("the API", self._token_or_none)
             wait_for("the DAGs", lambda: self._dag_ids() >= DAG_IDS)
             self._running = started.pop_all()
@@ -64,6 +65,11 @@ class LiveAirflow:
         command = [sys.executable, "-m", "airflow", component, *options, *port]
         log = self.home / f"{component}.log"
         return processes.spawn(command, log=log, cwd=self.home, env=self._environ())
+
+    def _stop(self) -> None:
+        """All at once: each of them takes its time."""
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(lambda child: processes.stop(child, patience=3), self._children.values()))
 
     def _check_alive(self) -> None:
         for component, child in self._children.items():
@@ -85,6 +91,10 @@ class LiveAirflow:
             "AIRFLOW__API__SECRET_KEY": "only-for-this-test-session",
             "AIRFLOW__API_AUTH__JWT_SECRET": "only-for-this-test-session-0123456789abcdef",
             "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.2",
+            # No run but those that a test asks for: the schedule of an example would add its own.
+            "AIRFLOW__SCHEDULER__USE_JOB_SCHEDULE": "False",
+            # The DAGs do not change.
+            "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "3600",
             "AIRFLOW__LOGGING__BASE_LOG_FOLDER": str(self.home / "logs"),
             "AIRFLOW_CONN_SPARK_DEFAULT": connection(),
             "FAKE_SPARK": str(self.spark.home),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -85,6 +86,19 @@ def test_it_dies_with_its_parent_and_the_next_one_takes_over(server, tmp_path):
     wait_for("the end of the server", lambda: not processes_below(server.directory))
     with server:
         assert ask(server.sqlalchemy_url, "SELECT number FROM kept") == [(8,)]
+
+
+def test_a_lock_that_names_a_process_of_somebody_else_is_nobodys(server):
+    with server:
+        pass
+    bystander = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        (server.directory / "data" / "postmaster.pid").write_text(f"{bystander.pid}\n")
+        with server:
+            assert ask(server.sqlalchemy_url, "SELECT 1") == [(1,)]
+    finally:
+        bystander.communicate(b"\n")
+    assert bystander.returncode == 0
 
 
 def test_a_database_whose_making_was_interrupted_is_made_anew(server):

@@ -100,13 +100,15 @@ class Postgres:
         (self._data / "initialized").touch()
 
     def _forget_dead_server(self) -> None:
-        """Remove the lock file of a killed server. It would count as running while nobody has buried it, which in a
-        container may be for ever, or when its id has become somebody else's."""
+        """Remove the lock file of a killed server.
+
+        PostgreSQL believes it for as long as the dead process is not buried, which in a container may be for ever, and
+        again once the id has become somebody else's.
+        """
         lock = self._data / "postmaster.pid"
         if lock.exists() and Path("/proc/self").exists():
-            server = Path("/proc", lock.read_text().split(maxsplit=1)[0], "cmdline")
-            # That of a process that is dead but not buried is empty.
-            if not server.exists() or os.fsencode(self._data) not in server.read_bytes():
+            pid = lock.read_text().partition("\n")[0].strip()
+            if os.fsencode(self._data) not in _command_line(pid):
                 lock.unlink()
 
     def _server(self) -> list[str | Path]:
@@ -162,6 +164,14 @@ def _make_private(folder: Path) -> Path:
         nobody = pwd.getpwnam("nobody")
         os.chown(folder, nobody.pw_uid, nobody.pw_gid)
     return folder
+
+
+def _command_line(pid: str) -> bytes:
+    """Empty for a process that is dead, buried or not."""
+    try:
+        return Path("/proc", pid, "cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def _environ() -> dict[str, str]:

@@ -79,8 +79,7 @@ def live_window() -> None:
     )
 
 
-# The example, without its schedule and its limit of one run: neither the time of day nor a run that waits for a person
-# may keep another run from starting.
+# The example, without its limit of one run: one that waits for a person must not keep another from starting.
 live_cleanup = dag(dag_id="live_cleanup", params=PARAMS, **COMMON)(lakekeeper_cleanup.__wrapped__)
 
 live_rollback()
