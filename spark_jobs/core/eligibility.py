@@ -45,7 +45,7 @@ OUTPUT_FORMATS = {
 #: Encodings in which a line ends where its bytes say so.
 _ASCII_LIKE = re.compile(r"utf-?8|us-ascii|iso-8859-\d+|windows-125\d|gbk|gb18030|euc-\w+", re.IGNORECASE)
 #: File systems on which a directory rename is atomic.
-_SCHEMES = ("hdfs", "viewfs", "file")
+_SCHEMES = ("hdfs", "viewfs", "file")  # guard: atomic_rename_schemes
 _PROVIDERS = {"iceberg": "ICEBERG", "delta": "DELTA", "hudi": "HUDI", "paimon": "PAIMON"}
 _MARKS = {
     "_delta_log": "DELTA",
@@ -65,7 +65,7 @@ class Storage:
 
     @property
     def format(self) -> str | None:
-        return _FORMATS.get((self.input_format or "", self.serde or ""))
+        return _FORMATS.get((self.input_format or "", self.serde or ""))  # guard: input_format_and_serde
 
 
 @dataclass(frozen=True)
@@ -141,9 +141,9 @@ def _check_owner(facts: TableFacts, enabled: bool) -> None:
 
 def _check_layout(facts: TableFacts, bucketing: str) -> None:
     by_hive = (facts.provider or "hive").lower() == "hive"
-    if facts.bucketed and not (by_hive and bucketing == "ignore"):
+    if facts.bucketed and not (by_hive and bucketing == "ignore"):  # guard: bucketed_tables
         raise Refusal("BUCKETED", f"{facts.name} is bucketed; a rewrite would break its bucket files")
-    if any("skew" in feature.lower() for feature in facts.unsupported):
+    if any("skew" in feature.lower() for feature in facts.unsupported):  # guard: skewed_tables
         raise Refusal("SKEWED", f"{facts.name} is skewed; its files carry list-bucketing directories")
 
 

@@ -21,7 +21,7 @@ class Calendar(Enum):
 
     PROLEPTIC = "CORRECTED"
     HYBRID = "LEGACY"
-    UNKNOWN = "EXCEPTION"
+    UNKNOWN = "EXCEPTION"  # guard: unknown_calendar
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Encoding:
 
 
 #: How Spark can write timestamps and nested types to Parquet, the usual ways first.
-PARQUET_SETTINGS = tuple(
+PARQUET_SETTINGS = tuple(  # guard: legacy_decimals
     {
         "spark.sql.parquet.outputTimestampType": timestamps,
         "spark.sql.parquet.writeLegacyFormat": legacy,

@@ -159,7 +159,7 @@ def _union(footers: Iterable[Footer]) -> dict[str, str]:
     for footer in footers:
         for path, kind in footer.leaves.items():
             before, where = union.setdefault(path, (kind, footer.name))
-            if before != kind:
+            if before != kind:  # guard: one_type_per_column
                 raise Refusal(
                     "SCHEMA_CONFLICT", f"column '{path}' is {before} in {where} and {kind} in {footer.name}"
                 )
@@ -169,6 +169,7 @@ def _union(footers: Iterable[Footer]) -> dict[str, str]:
 def _check_int96(footers: Iterable[Footer]) -> None:
     """Other writers' INT96 may hold nanoseconds, or local time without saying so; Spark would change them silently."""
     for footer in footers:
+        # guard: int96_writer
         if any("int96" in kind for kind in footer.leaves.values()) and _SPARK_VERSION not in footer.writer:
             raise Refusal(
                 "UNKNOWN_INT96_WRITER", f"{footer.name} holds INT96 timestamps that Spark did not write"
@@ -198,7 +199,7 @@ def _codec(footers: Iterable[Footer], declared: str | None, file_format: str) ->
         return declared, ((warning,) if others else ())
     mixed = f"files of several codecs ({', '.join(c for c, _ in seen)}); the one with most bytes is used"
     nothing = "uncompressed" if file_format == PARQUET else "none"
-    return (seen[0][0] if seen else nothing), ((mixed,) if len(seen) > 1 else ())
+    return (seen[0][0] if seen else nothing), ((mixed,) if len(seen) > 1 else ())  # guard: codec_of_files
 
 
 def _codec_name(codec: str, file_format: str) -> str:
@@ -209,12 +210,12 @@ def _codec_name(codec: str, file_format: str) -> str:
 def check_written(before: Profile, written: Sequence[Footer]) -> None:
     """What was written must have as many rows and the same physical types as what was read."""
     rows = _rows(written)
-    if rows != before.rows:
+    if rows != before.rows:  # guard: rows_compared
         raise VerificationFailed(f"{before.rows} rows were read and {rows} written")
     after: dict[str, str] = {}
     for footer in written:
         after.update(footer.leaves)
     for path in sorted(before.leaves.keys() | after.keys()):
         was, now = before.leaves.get(path, "absent"), after.get(path, "absent")
-        if was != now:
+        if was != now:  # guard: types_compared
             raise Refusal("TYPE", f"column '{path}' is {was}, and would be rewritten as {now}")

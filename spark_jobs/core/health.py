@@ -53,7 +53,7 @@ def reassess(files: int, size: int, average: int, median: int, thresholds: Thres
 
     `min(avg, median)` catches both many small files and many small ones beside a few large ones.
     """
-    target_files = max(1, math.ceil(size / thresholds.target))
+    target_files = max(1, math.ceil(size / thresholds.target))  # guard: files_by_target_size
     small = min(average, median) < thresholds.small_file
     return Health(
         files=files,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.model import name_of, parent
 
-HOME = ".lakekeeper"
+HOME = ".lakekeeper"  # guard: hidden_home
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 _RUN_FOLDER = re.compile(r"(?P<run>[A-Za-z0-9_-]{1,80})\.(?P<attempt>[0-9a-f]{12})\Z")
 

@@ -25,4 +25,4 @@ def overlapping(units: Sequence[Unit], facts: TableFacts) -> dict[str, str]:
 
 
 def _within(inner: str, outer: str) -> bool:
-    return (inner.rstrip("/") + "/").startswith(outer.rstrip("/") + "/")
+    return (inner.rstrip("/") + "/").startswith(outer.rstrip("/") + "/")  # guard: path_below_path

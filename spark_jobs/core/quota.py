@@ -63,6 +63,7 @@ class Need:
 
     def at_worst(self, at_once: int) -> tuple[int, int]:
         """Names and bytes while so many units are written side by side."""
+        # guard: quota_peak
         return self.names + at_once * self.names_meanwhile, self.space + at_once * self.space_meanwhile
 
 
@@ -77,7 +78,7 @@ def shortfall(quota: Quota, need: Need, at_once: int) -> str | None:
         ("name", quota.names, quota.names_used, names, "files and directories"),
         ("space", quota.space, quota.space_used, space, "bytes on all replicas"),
     ):
-        if limit is not None and used + wanted > limit:
+        if limit is not None and used + wanted > limit:  # guard: quota_room
             return (
                 f"the {what} quota of {quota.folder} is {limit} {unit}, {used} are used, and at worst {wanted} more are"
                 f" needed at once: {used + wanted - limit} are missing; raise it, or clean up older originals"

@@ -58,7 +58,7 @@ def check_keys(specs: Iterable[PartitionSpec], partition_keys: Sequence[str], ta
 def matches(spec: PartitionSpec, unit: Unit) -> bool:
     """Values are compared as the metastore holds them: `01` is not `1`."""
     values = {key.lower(): value for key, value in unit.spec}
-    return all(key in values and values[key] == value for key, value in spec.items())
+    return all(key in values and values[key] == value for key, value in spec.items())  # guard: values_as_text
 
 
 def select(units: Sequence[Unit], specs: list[PartitionSpec] | None, table: str) -> list[Unit]:

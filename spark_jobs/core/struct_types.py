@@ -21,7 +21,7 @@ def union(texts: Iterable[str], order: Iterable[str] = ()) -> str:
     """
     structs = [json.loads(text) for text in texts]
     merged = structs[0]
-    for struct in structs[1:]:
+    for struct in structs[1:]:  # guard: schema_of_all_files
         merged = _merged(merged, struct)
     fields = merged["fields"]
     if not all(_in_order([f["name"] for f in s["fields"]], fields) for s in structs):

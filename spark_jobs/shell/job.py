@@ -175,7 +175,7 @@ def _guarded(job: Job, work: Verb, name: TableName) -> TableReport:
     except (LakekeeperError, OSError) as error:
         return TableReport(str(name), "failed", reason=str(error))
     except Exception as error:
-        log.exception("%s failed", name)
+        log.exception("%s failed", name)  # guard: table_failure_isolated
         return TableReport(str(name), "failed", reason=f"{type(error).__name__}: {error}")
 
 

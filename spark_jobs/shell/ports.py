@@ -151,7 +151,7 @@ class FileSystem(ABC):
         try:
             self.rename(source, target)
         except OSError:
-            if self.identity(target) != identity:
+            if self.identity(target) != identity:  # guard: rename_answer_lost
                 raise
 
     def read_once(self, path: str) -> bytes:

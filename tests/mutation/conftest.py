@@ -11,13 +11,17 @@ from tests.mutation.checkout import Runs
 from tests.mutation.hazards import MUTATIONS
 
 
+#: The one that waits for its run; other tests are about all mutations too.
+TEST = "test_without_its_guard_a_hazard_fails_a_test"
+
+
 @pytest.fixture(scope="session", autouse=True)
 def runs(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, Runs]]:
     """By environment, of those mutations that this session is going to ask for; both go on side by side."""
-    names = " ".join(item.name for item in request.session.items)
-    wanted = [mutation for mutation in MUTATIONS if f"[{mutation.id}]" in names]
+    names = {item.name for item in request.session.items}
+    wanted = [mutation for mutation in MUTATIONS if f"{TEST}[{mutation.id}]" in names]
     ids = {env: [m.id for m in wanted if m.env == env] for env in sorted({m.env for m in wanted})}
     started = {env: Runs.start(tmp_path_factory.mktemp(env), env, ids[env]) for env in ids}
     yield started
@@ -29,7 +33,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     killed: dict[str, bool] = {}
     for outcome in ("passed", "failed", "error"):
         for report in terminalreporter.stats.get(outcome, []):
-            if "::test_without_its_guard" in report.nodeid:
+            if f"::{TEST}[" in report.nodeid:
                 name = report.nodeid.rpartition("[")[2].removesuffix("]")
                 killed[name] = outcome == "passed" and killed.get(name, True)
     if killed:

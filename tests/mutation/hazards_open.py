@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from tests.mutation.mutation import Edit, Mutation
+from tests.mutation.mutation import Mutation
+from tests.mutation.operators import Condition, Remove, Rewrite
 
-_SHELL = "spark_jobs/shell"
 _OPEN = "tests/crash/test_guards_open.py"
-_OFF = "if False:"
 
-_ASKS_NOBODY = Edit(f"{_SHELL}/swap/executor.py", "known if self._policy.footers else Manifest(())", "known")
+_ASKS_NOBODY = Rewrite("reopened_files", "A if B else C", "A")
 
 OPEN = (
     Mutation(
@@ -20,53 +19,25 @@ OPEN = (
     Mutation(
         "H5-still",
         "a file of lines that was opened again is not looked for before the swap",
-        (
-            Edit(
-                f"{_SHELL}/stages/checks.py",
-                "        self._closed(swap.live, swap.originals)\n",
-                "",
-            ),
-        ),
+        (Remove("open_files_before_swap"),),
         (f"{_OPEN}::TestLines::test_one_that_was_opened_again_before_the_swap_is_never_moved",),
     ),
     Mutation(
         "H6-again",
         "a rollback does not look for rewritten files that were opened again",
-        (
-            _ASKS_NOBODY,
-            Edit(
-                f"{_SHELL}/swap/returning.py", "        if not self._policy.footers:\n", f"        {_OFF}\n"
-            ),
-            Edit(
-                f"{_SHELL}/swap/returning.py",
-                "            if not lost and not self._policy.footers:\n",
-                f"            {_OFF}\n",
-            ),
-        ),
+        (_ASKS_NOBODY, Condition("rollback_open_files", False), Condition("rollback_open_files_late", False)),
         (f"{_OPEN}::TestLines::test_a_rollback_takes_no_file_from_its_writer",),
     ),
     Mutation(
         "H24-closed",
         "who may read a unit is not looked at again before its swap",
-        (
-            Edit(
-                f"{_SHELL}/stages/checks.py",
-                "            clothes.check_kept(swap.originals)\n",
-                "            pass\n",
-            ),
-        ),
+        (Remove("attributes_kept"),),
         (f"{_OPEN}::TestRights::test_what_is_closed_while_it_is_compacted_stays_closed",),
     ),
     Mutation(
         "H24-retry",
         "what a dead attempt has written keeps the rights that it was given then",
-        (
-            Edit(
-                f"{_SHELL}/stages/checks.py",
-                "            found.dress_files(new, self._table.options.attributes)\n",
-                "",
-            ),
-        ),
+        (Remove("attributes_on_retry"),),
         (f"{_OPEN}::TestRights::test_what_is_closed_before_the_retry_of_a_dead_attempt_stays_closed",),
     ),
 )

@@ -9,26 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.mutation.guards import GuardNotFound, Product
+from tests.mutation.operators import Operator
 
-class GuardMoved(AssertionError):
-    """The text of a guard is not in its file exactly once any more: the mutation has to be written anew."""
-
-
-@dataclass(frozen=True)
-class Edit:
-    """`before`, which occurs exactly once in the file, becomes `after`."""
-
-    path: str
-    before: str
-    after: str
-
-    def apply(self, text: str) -> str:
-        count = text.count(self.before)
-        if count != 1:
-            raise GuardMoved(
-                f"the guard has moved: {self.path} holds {count} times, and not once:\n{self.before}"
-            )
-        return text.replace(self.before, self.after)
+_HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -41,7 +25,7 @@ class Mutation:
 
     id: str
     what: str
-    edits: tuple[Edit, ...]
+    edits: tuple[Operator, ...]
     tests: tuple[str, ...]
     env: str = "model"
 
@@ -50,15 +34,28 @@ class Mutation:
         return self.id.split("-")[0]
 
     def check(self, root: Path) -> None:
-        """Raises GuardMoved where the guard is not what it was."""
+        """Raises GuardNotFound where a guard is not where, or not what, it was."""
         self.texts(root)
 
     def texts(self, root: Path) -> dict[str, str]:
         """The files of a checkout as they are without the guard."""
-        found = {edit.path: (root / edit.path).read_text() for edit in self.edits}
-        for edit in self.edits:
-            found[edit.path] = edit.apply(found[edit.path])
-        return found
+        product = Product(root)
+        try:
+            guards = [product.guard(edit.guard) for edit in self.edits]
+            for edit, guard in zip(self.edits, guards, strict=True):
+                edit.apply(guard)
+        except GuardNotFound as error:
+            raise GuardNotFound(f"mutation {self.id}: {error}\nEdit {_table(self.id)}.") from None
+        texts = product.texts()
+        for path, text in texts.items():
+            compile(text, path, "exec")
+        return texts
+
+
+def _table(name: str) -> str:
+    """The file that holds the mutation of this id."""
+    found = [file.name for file in sorted(_HERE.glob("hazards_*.py")) if f'"{name}"' in file.read_text()]
+    return f"tests/mutation/{found[0] if found else 'hazards_*.py'}"
 
 
 #: Bytecode is told from its source by size and whole seconds: no two mutated texts may have the same.
@@ -68,16 +65,16 @@ _SECONDS = itertools.count(1)
 @contextmanager
 def applied(root: Path, mutation: Mutation) -> Iterator[None]:
     """A checkout without the guard; with it again afterwards."""
-    files = {path: root / path for path in mutation.texts(root)}
-    originals = {path: (file.read_text(), file.stat().st_mtime) for path, file in files.items()}
+    texts = mutation.texts(root)
+    originals = {path: ((root / path).read_text(), (root / path).stat().st_mtime) for path in texts}
     try:
         later = next(_SECONDS)
-        for path, text in mutation.texts(root).items():
-            _write(files[path], text, originals[path][1] + later)
+        for path, text in texts.items():
+            _write(root / path, text, originals[path][1] + later)
         yield
     finally:
         for path, (text, mtime) in originals.items():
-            _write(files[path], text, mtime)
+            _write(root / path, text, mtime)
 
 
 def _write(file: Path, text: str, mtime: float) -> None:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
+from _pytest.mark import ParameterSet
 
 from tests.harness import paths
 from tests.mutation import checkout, summary
 from tests.mutation.checkout import Runs
 from tests.mutation.hazards import ALL, MUTATIONS, NO_GUARD, PARTLY, PLANNED, hazards
-from tests.mutation.mutation import Edit, GuardMoved, Mutation, applied
+from tests.mutation.mutation import Mutation
 from tests.mutation.runner import BASELINE
 from tests.mutation.verdict import Verdict, dotted
 
 
-@pytest.mark.parametrize("mutation", [pytest.param(each, id=each.id) for each in MUTATIONS])
+def _param(mutation: Mutation) -> ParameterSet:
+    """Those on a real Spark are for the thorough run."""
+    marks = [pytest.mark.full] if mutation.env == "spark" else []
+    return pytest.param(mutation, id=mutation.id, marks=marks)
+
+
+@pytest.mark.parametrize("mutation", [_param(each) for each in MUTATIONS])
 def test_without_its_guard_a_hazard_fails_a_test(mutation: Mutation, runs: dict[str, Runs]) -> None:
     mutation.check(paths.ROOT)
     unmutated, mutated = (runs[mutation.env].verdict(name) for name in (BASELINE, mutation.id))
@@ -31,23 +36,6 @@ def test_every_hazard_has_a_mutation_or_says_why_not() -> None:
     assert sorted([*tried, *PLANNED, *NO_GUARD], key=ALL.index) == list(ALL)
     assert set(PARTLY) <= tried
     assert len({mutation.id for mutation in MUTATIONS}) == len(MUTATIONS)
-
-
-def test_a_guard_that_has_moved_is_an_error_and_not_a_success(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text("x = 1\nx = 1\n")
-    for before in ("x = 1", "y"):
-        mutation = Mutation("H1", "", (Edit("a.py", before, ""),), ())
-        with pytest.raises(GuardMoved, match=r"the guard has moved: a\.py"), applied(tmp_path, mutation):
-            pass
-    assert (tmp_path / "a.py").read_text() == "x = 1\nx = 1\n"
-
-
-def test_a_guard_is_back_afterwards(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text("if guard:\n    stop()\n")
-    edits = (Edit("a.py", "guard", "False"), Edit("a.py", "stop", "go"))
-    with applied(tmp_path, Mutation("H1", "", edits, ())):
-        assert (tmp_path / "a.py").read_text() == "if False:\n    go()\n"
-    assert (tmp_path / "a.py").read_text() == "if guard:\n    stop()\n"
 
 
 def _verdict(passed: str = "", failed: str = "", errors: str = "", output: str = "") -> Verdict:

@@ -77,7 +77,7 @@ class Encoder:
         if difference:
             return Refusal("TYPE", difference)
         changed = [name for name, kind in profile.leaves.items() if changed_by_spark(kind)]
-        if changed and not profile.by_spark:
+        if changed and not profile.by_spark:  # guard: values_that_spark_changes
             return Refusal("TYPE", f"column '{changed[0]}' is one whose values Spark could change")
         return self._moving_zone(profile) if any(map(local_time, profile.leaves.values())) else None
 
@@ -85,6 +85,7 @@ class Encoder:
         """ORC's readers and writers take a local time from one zone to another: an hour that one of them skips, or has
         twice, comes out as another one."""
         moving = sorted(zone for zone in profile.zones | self._java_zones() if not self._fixed(zone))
+        # guard: moving_zone
         return Refusal("TIMEZONE", f"local times in ORC can be shifted by {moving[0]}") if moving else None
 
     def _java_zones(self) -> frozenset[str]:

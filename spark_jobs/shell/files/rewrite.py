@@ -96,9 +96,9 @@ class Rewriter:
         written = self._fingerprint(plan, [plan.target]) if _hashed(plan) else seen
         if seen != written or expected not in (None, seen.rows):
             seen = self._fingerprint(plan, plan.files)
-        if expected not in (None, seen.rows):
+        if expected not in (None, seen.rows):  # guard: rows_read_compared
             raise VerificationFailed(f"the footers hold {expected} rows, but {seen.rows} were read")
-        if _hashed(plan) and seen != written:
+        if _hashed(plan) and seen != written:  # guard: hashes_compared
             raise VerificationFailed(f"what was written is not what was read: {written} instead of {seen}")
         return seen.rows
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pyspark.sql import SparkSession
 
 #: Held wherever data or schemas are read or written: fail rather than skip files, shift ancient dates or guess types.
-PINNED = {
+PINNED = {  # guard: pinned_settings
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.files.maxRecordsPerFile": "0",

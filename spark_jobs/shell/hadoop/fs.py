@@ -19,7 +19,7 @@ from spark_jobs.shell.ports import FileSystem, FileSystemError, Status
 
 def decode_location(location: str) -> str:
     """A `java.net.URI`'s text as a Hadoop path's text: `%25` becomes `%`."""
-    return unquote(location).rstrip("/")
+    return unquote(location).rstrip("/")  # guard: location_decoded_once
 
 
 class HadoopFileSystem(FileSystem):
@@ -32,7 +32,7 @@ class HadoopFileSystem(FileSystem):
         hadoop, gateway = self._jvm.org.apache.hadoop.fs, spark.sparkContext._gateway
         self._refuse = gateway.new_array(hadoop.Options.Rename, 1)
         self._refuse[0] = hadoop.Options.Rename.NONE
-        self._new_file = self._jvm.java.util.EnumSet.of(hadoop.CreateFlag.CREATE)
+        self._new_file = self._jvm.java.util.EnumSet.of(hadoop.CreateFlag.CREATE)  # guard: create_exclusive
         self._no_options = gateway.new_array(hadoop.Options.CreateOpts, 0)
         # Looked up once: by its name, each look-up of a class costs a round trip to the JVM for every dot.
         self._new_path = hadoop.Path
@@ -73,7 +73,7 @@ class HadoopFileSystem(FileSystem):
             return None
         if status.file_id is not None:
             return f"hdfs:{status.file_id}"
-        if path.startswith("file:"):
+        if path.startswith("file:"):  # guard: identity_known
             return _local_identity(path)
         raise LakekeeperError(
             f"{path}: this file system gives directories no identity; it cannot be compacted safely"
@@ -98,6 +98,7 @@ class HadoopFileSystem(FileSystem):
         FileSystem.rename would move `source` *into* an existing target directory and call that success.
         """
         with java_errors(f"cannot rename {source} to {target}"):
+            # guard: rename_never_into
             self._context(source).rename(self._path(source), self._path(target), self._refuse)
 
     def mkdirs(self, path: str) -> None:
@@ -113,6 +114,7 @@ class HadoopFileSystem(FileSystem):
         fenced attempt must not come back under its old name. FileSystem.create would bring it back.
         """
         with java_errors(f"cannot write {path}"):
+            # guard: create_in_folder
             stream = self._context(path).create(self._path(path), self._new_file, self._no_options)
             try:
                 stream.write(bytearray(data))

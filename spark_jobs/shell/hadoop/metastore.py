@@ -67,7 +67,7 @@ class Metastore:
         SQL text would also confuse partitions: on an INT key, PARTITION (p='01') answers for p=1.
         """
         name = TableName.parse(facts.name)
-        with self._errors(f"cannot list the partitions of {name}"):
+        with self._errors(f"cannot list the partitions of {name}"):  # guard: metastore_fails_closed
             found = self._catalog.listPartitions(name.database, name.table, self._none)
             rows = self._json(found)
         return [
@@ -169,6 +169,7 @@ class Metastore:
         for table in self.tables(database):
             name = TableName(database, table)
             properties = self.properties(name)
+            # guard: backup_by_properties
             if properties.get(RUN_PROPERTY) == run_id and properties.get(SOURCE_PROPERTY) == source:
                 found.append(name)
         return found
@@ -184,9 +185,10 @@ class Metastore:
         ours = (
             facts.properties.get(RUN_PROPERTY) == run_id and facts.properties.get(SOURCE_PROPERTY) == source
         )
-        if not ours or facts.kind != "EXTERNAL":
+        if not ours or facts.kind != "EXTERNAL":  # guard: drop_own_backup_only
             raise MetastoreError(f"{backup} is not the backup of run {run_id} of {source}; it is left alone")
         with self._errors(f"cannot drop {backup}"):
+            # guard: no_purge_before_drop
             self._spark.sql(
                 f"ALTER TABLE {_quoted(backup)} SET TBLPROPERTIES ({_properties(BACKUP_PROPERTIES)})"
             )
@@ -222,10 +224,13 @@ def _hive_type(column: dict[str, Any]) -> str:
 
 def _backup_ddl(backup: TableName, source: TableFacts, run_id: str, location: str) -> str:
     columns = ", ".join(f"{_name(name)} {kind}" for name, kind in source.columns)
+    # guard: backup_keys_are_strings
     keys = ", ".join(f"{_name(key)} STRING" for key in source.partition_keys)
     partitioned = f" PARTITIONED BY ({keys})" if keys else ""
     stored, more = _stored(source)
+    # guard: backup_own_properties
     properties = {**BACKUP_PROPERTIES, RUN_PROPERTY: run_id, SOURCE_PROPERTY: source.name, **more}
+    # guard: backup_own_definition
     return (
         f"CREATE EXTERNAL TABLE {_quoted(backup)} ({columns}){partitioned} {stored}"
         f" LOCATION {_literal(location)} TBLPROPERTIES ({_properties(properties)})"
@@ -262,7 +267,7 @@ def _properties(properties: dict[str, str]) -> str:
 
 
 def _literal(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")  # guard: sql_quoting
     return f"'{escaped}'"
 
 

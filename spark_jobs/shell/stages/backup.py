@@ -52,7 +52,7 @@ def _project(
             kept = name
         else:
             cluster.metastore.drop_backup(name, runs[0].run_id, facts.name)
-    if kept is None and wanted is not None and options.register_backup:
+    if kept is None and wanted is not None and options.register_backup:  # guard: backup_if_wanted
         kept = _create(cluster, facts, options, runs, wanted, known)
     return str(kept) if kept else None
 
@@ -60,7 +60,7 @@ def _project(
 def _wanted(facts: TableFacts, runs: Sequence[Run]) -> _Wanted | None:
     held: list[tuple[Unit, str]] = []
     for run in runs:
-        committed = run.current().of_kind(journal.COMMITTED)
+        committed = run.current().of_kind(journal.COMMITTED)  # guard: backup_of_committed_only
         held += [(unit.swap.unit, run.path(unit.swap.old)) for unit in committed]
     if not held:
         return None
@@ -106,7 +106,7 @@ def _create(
 ) -> TableName:
     """Only for folders that are there: the metastore makes what it misses, and a later rename onto it would fail."""
     for run in runs:
-        if cluster.fs.status(run.folder) is None:
+        if cluster.fs.status(run.folder) is None:  # guard: no_backup_of_fenced_run
             raise Held(f"{run.folder} was taken over by another job")
     name = known[0] if known else _free(cluster, facts, options)
     cluster.metastore.create_backup(name, facts, runs[0].run_id, wanted.root, wanted.units)
@@ -121,7 +121,7 @@ def _free(cluster: Cluster, facts: TableFacts, options: Options) -> TableName:
     source = TableName.parse(facts.name)
     stamp = cluster.now().strftime("%Y%m%d_%H%M%S")
     base = f"{options.backup_prefix}_{source.table}_{stamp}"
-    wanted = TableName(options.backup_database or source.database, base)
+    wanted = TableName(options.backup_database or source.database, base)  # guard: backup_database_of_its_own
     name, number = wanted, 2
     while cluster.metastore.table_exists(name):
         name, number = TableName(wanted.database, f"{base}_{number}"), number + 1

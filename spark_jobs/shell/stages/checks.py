@@ -35,7 +35,7 @@ class Checks:
         except FileNotFoundError:
             raise UnitChanged(f"{swap.live}, or what was written for it, vanished meanwhile") from None
         # A file that was opened again looks as it did until its writer closes it.
-        self._closed(swap.live, swap.originals)
+        self._closed(swap.live, swap.originals)  # guard: open_files_before_swap
 
     def _deadline(self) -> None:
         deadline = self._table.options.deadline
@@ -50,7 +50,7 @@ class Checks:
         """Who may read the unit is for its owner to say, also while it is compacted. What an earlier attempt has
         written is dressed once more: nobody remembers what it saw."""
         if clothes:
-            clothes.check_kept(swap.originals)
+            clothes.check_kept(swap.originals)  # guard: attributes_kept
         else:
             found = Clothes.of(self._cluster.fs, swap.live, swap.originals)
-            found.dress_files(new, self._table.options.attributes)
+            found.dress_files(new, self._table.options.attributes)  # guard: attributes_on_retry

@@ -56,7 +56,7 @@ class Clothes:
         be given, to a directory or to a file, is known before the work. Returns warnings; raises Refusal ATTRIBUTES."""
         warnings = judge(self.lacks, policy, self._files)
         wanted = replace(self.folder, mode=self.folder.mode | _WRITABLE)
-        warnings += judge(self.fs.give(new, wanted), policy, self.location)
+        warnings += judge(self.fs.give(new, wanted), policy, self.location)  # guard: folder_attributes_early
         warnings += self._probe(f"{new}/{_PROBE}", policy)
         # Closed by its mode, and by an ACL that is gone: nobody reads what is not dressed yet.
         judge(self.fs.give(new, replace(self.fs.attributes(new), mode=_CLOSED, acl=())), "require", new)
@@ -73,8 +73,9 @@ class Clothes:
         """Before any reader can see them: the files, and then the directory for good."""
         warnings: list[str] = []
         for entry in self.fs.list(new):
+            # guard: file_attributes
             warnings += judge(self.fs.give(entry.path, self.file), policy, self._files)
-        warnings += judge(self.fs.give(new, self.folder), policy, self.location)
+        warnings += judge(self.fs.give(new, self.folder), policy, self.location)  # guard: folder_attributes
         return warnings
 
     @property

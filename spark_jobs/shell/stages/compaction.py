@@ -79,6 +79,7 @@ class Compaction:
         outcomes = [item for item in prepared if isinstance(item, Outcome)]
         self._progress(outcomes, total)
         if written:
+            # guard: journal_before_rename
             self._run.journal.append(journal.PREPARED, swaps=[item.swap.to_json() for item in written])
             outcomes += self._swap_all(pool, written, total)
         return outcomes
@@ -103,7 +104,7 @@ class Compaction:
         try:
             return self._write(survey)
         except Exception as error:
-            self._discard_tmp(survey)
+            self._discard_tmp(survey)  # guard: unit_failure_isolated
             return failed(survey, self._cause(survey, error))
 
     def _cause(self, survey: UnitSurvey, error: Exception) -> Exception:

@@ -58,17 +58,17 @@ class Ground:
 
     def _check(self, location: str) -> None:
         zone, around = self._fs.encryption_zone(location), self._zone(self._home(location).base)
-        if zone != around:
+        if zone != around:  # guard: encryption_zone_root
             raise Refusal(
                 "ENCRYPTION_ZONE_ROOT",
                 f"{location} lies in {_named(zone)}, the folder above it in {_named(around)}: its originals could not"
                 " be kept there",
             )
-        if self._fs.snapshottable(location):
+        if self._fs.snapshottable(location):  # guard: snapshottable_root
             raise Refusal(
                 "SNAPSHOTTABLE", f"snapshots are allowed on {location} itself; they would not move along"
             )
-        if self._fs.quota(location) is not None:
+        if self._fs.quota(location) is not None:  # guard: quota_root
             raise Refusal("QUOTA", f"{location} has a quota of its own, which would stay with the originals")
 
     def _home(self, location: str) -> Home:
@@ -82,6 +82,7 @@ class Ground:
     def _with_room(self, unit: UnitSurvey, claimed: dict[str, Need]) -> UnitSurvey:
         quotas = self._quotas(self._home(unit.unit.location).base)
         own = self._need(unit, any(quota.space is not None for quota in quotas)) if quotas else Need()
+        # guard: quota_shared
         needs = {quota.folder: claimed.get(quota.folder, RUN) + own for quota in quotas}
         for quota in quotas:
             lack = shortfall(quota, needs[quota.folder], self._options.parallelism)

@@ -44,7 +44,7 @@ def inspect(cluster: Cluster, table: TableSurvey, location: str, manifest: Manif
 def _check_positions(table: TableSurvey, found: Sequence[Footer], profile: Profile) -> None:
     """Columns that are matched by position must be the same in every file."""
     nameless = table.file_format == ORC and any(by_position(footer.leaves) for footer in found)
-    if (positional(table.facts) or nameless) and not profile.uniform:
+    if (positional(table.facts) or nameless) and not profile.uniform:  # guard: columns_by_position
         raise Refusal(
             "POSITIONAL", f"{table.facts.name} matches columns by position, and its files differ in schema"
         )
@@ -52,7 +52,7 @@ def _check_positions(table: TableSurvey, found: Sequence[Footer], profile: Profi
 
 def read_footers(cluster: Cluster, table: TableSurvey, location: str, manifest: Manifest) -> list[Footer]:
     """The footers of the files that hold anything."""
-    files = [f"{location}/{f.name}" for f in manifest.data if f.length]
+    files = [f"{location}/{f.name}" for f in manifest.data if f.length]  # guard: empty_files_not_read
     return cluster.footers.read(files, table.file_format)
 
 

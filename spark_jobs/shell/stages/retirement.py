@@ -107,10 +107,10 @@ class Retirement:
         old = self._run.path(swap.old)
         if item.state.kind == journal.CLEANUP_CLAIMED and fs.status(old) is None:
             return item
-        if fs.identity(old) != swap.live_id:
+        if fs.identity(old) != swap.live_id:  # guard: cleanup_identity
             raise Unsafe(f"{old} is not the directory that the journal names; nothing was deleted")
         changes = differences(swap.originals, list_unit(fs, old))
-        if changes:
+        if changes:  # guard: cleanup_manifest
             raise Unsafe(f"{old} differs from its manifest ({changes}); nothing was deleted")
         self._check_unused(swap, old)
         fs.mkdirs(parent(self._place(swap)))
@@ -120,6 +120,7 @@ class Retirement:
         for place in self._inside:
             if place == old or is_below(place, old) or is_below(old, place):
                 raise Unsafe(f"the metastore reads {place}, which is this backup; nothing was deleted")
+        # guard: cleanup_live_missing
         if self._cluster.fs.status(swap.live) is None and swap.unit.key in self._locations:
             raise Unsafe(
                 f"{swap.live} is missing although the metastore has it; its originals in {old} are kept"
@@ -141,7 +142,7 @@ class Retirement:
         present = list_unit(self._cluster.fs, folder)
         known = swap.originals.files
         unknown = [file.name for file in present.files if file not in known and not is_marker(file)]
-        if unknown:
+        if unknown:  # guard: cleanup_unknown_file
             raise Unsafe(f"{folder} holds {unknown[0]}, which its manifest does not list; it was not deleted")
         try:
             if self._skip_trash:

@@ -80,7 +80,7 @@ def survey(
     facts = cluster.metastore.table(name)
     options = layers.resolve(str(name), facts.properties)
     file_format = eligibility.check_table(facts, options.bucketing, options.enabled)
-    _check_root(cluster, facts)
+    _check_root(cluster, facts)  # guard: table_format_marks
     places = cluster.metastore.units(facts)
     chosen, gone = _choose(cluster, facts, options, [unit for unit, _ in places], wanted)
     overlaps = overlapping([unit for unit, _ in places], facts)
@@ -189,12 +189,12 @@ class _Look:
         eligibility.check_place(unit.location)
         what = f"partition {unit} of {self.facts.name}" if unit.spec else f"table {self.facts.name}"
         found = eligibility.check_storage(self.storages[unit], what)
-        if found != self.facts.storage.format:
+        if found != self.facts.storage.format:  # guard: partition_format
             raise Refusal(
                 "SERDE", f"partition {unit} is stored as {found}, its table as {self.facts.storage.format}"
             )
         eligibility.check_lines(self.facts, self.storages[unit], what)
-        if unit.key in self.overlaps:
+        if unit.key in self.overlaps:  # guard: shared_directories
             raise Refusal("LOCATION_OVERLAP", f"{unit.location} overlaps {self.overlaps[unit.key]}")
 
 
@@ -206,6 +206,7 @@ def check_writers(listing: Listing, location: str, root: str, dead_before: int) 
     """
     for folder in ancestors(location, root):
         for entry in listing(folder):
+            # guard: staging_above_unit
             if is_staging(entry.name) and location != root and entry.mtime >= dead_before:
                 raise Refusal("ACTIVE_WRITER", f"{entry.path} belongs to a writer that has not finished")
             if is_legacy_leftover(entry.name) and entry.name.startswith(name_of(location) + "__"):

@@ -107,7 +107,7 @@ class Run:
 
     def is_of(self, table: str, location: str) -> bool:
         """By the table's name, or by its location if it was renamed since."""
-        return self.state.table == table or self.state.location == location
+        return self.state.table == table or self.state.location == location  # guard: run_of_this_table
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def _look_into(fs: FileSystem, folder: str, found: Unfinished) -> None:
     if last is None:
         return
     if last.kind in (journal.FINISHED, journal.LEFT):
-        found.homes.update(last.body["homes"])
+        found.homes.update(last.body["homes"])  # guard: homes_by_journal
         if not last.body["unsettled"]:
             return
     run = _run(fs, folder)

@@ -152,7 +152,7 @@ class Custody:
         seen = _highest(fs, home)
         if home in self._watched and self._watched[home] != (seen.file if seen else None):
             self.waited = True
-        while seen is not None and not seen.file.released:
+        while seen is not None and not seen.file.released:  # guard: living_owner
             now = clock.monotonic()
             if now - since >= self._terms.expiry:
                 log.warning(

@@ -77,7 +77,7 @@ def take_over(fs: FileSystem, run: Run) -> Run:
     """
     folder = f"{parent(run.folder)}/{run.run_id}.{uuid.uuid4().hex[:12]}"
     try:
-        fs.rename(run.folder, folder)
+        fs.rename(run.folder, folder)  # guard: fence_by_rename
     except OSError:
         if fs.status(folder) is None:
             raise
@@ -90,7 +90,7 @@ def enter(run: Run, custody: Custody, verb: str) -> Run:
     and whoever takes it over later sees the announcement and fences this attempt off."""
     custody.require(parent(run.folder))
     run.journal.append(journal.ENTERED, verb=verb)
-    custody.check()
+    custody.check()  # guard: lease_held_on_enter
     return replace(run, state=run.current())
 
 
@@ -105,7 +105,7 @@ def open_run(
     journal_.append(
         journal.RUN, table=facts.name, location=facts.storage.location, homes=paths, user=fs.user()
     )
-    custody.check()
+    custody.check()  # guard: lease_held_on_open
     state = journal_.state()
     assert state is not None
     return Run(run_id, folder, journal_, state)

@@ -48,11 +48,11 @@ class Directories:
         """
         entries = self._fs.list(folder)
         for entry in entries:
-            if entry.is_dir or is_staging(entry.name):
+            if entry.is_dir or is_staging(entry.name):  # guard: staging_in_sweep
                 return entry.name
         closed = {file for file in known.files if file.length}
         opened = self._fs.open_files(folder, [e.name for e in entries if e.entry() not in closed])
-        return opened[0] if opened else None
+        return opened[0] if opened else None  # guard: open_files_in_sweep
 
     def explain(self, where: Where) -> Unsafe:
         """The error for a state that only a person can settle."""
@@ -81,14 +81,14 @@ def check_closed(fs: FileSystem, location: str, files: Manifest) -> None:
 
 def _refuse_open(fs: FileSystem, location: str, names: Sequence[str]) -> None:
     opened = fs.open_files(location, names)
-    if opened:
+    if opened:  # guard: files_being_written
         raise Refusal("ACTIVE_WRITER", f"{location}/{opened[0]} is being written right now")
 
 
 def _check_entry(entry: Status, location: str) -> None:
-    if is_staging(entry.name):
+    if is_staging(entry.name):  # guard: staging_in_unit
         raise Refusal("ACTIVE_WRITER", f"{entry.path} belongs to a writer that has not finished")
-    if entry.is_dir:
+    if entry.is_dir:  # guard: folders_in_unit
         raise Refusal(
             "SUBDIRECTORIES", f"{location} holds the folder {entry.name}; its rows would be lost or misread"
         )

@@ -111,12 +111,13 @@ class Executor(ABC):
             try:
                 found = act(places, problem)
                 if isinstance(found, Verdict):
+                    # guard: conflicts_carried
                     return replace(found, carried=found.carried + self._carry_conflicts(places))
             except OSError as error:
                 log.warning("%s: %s", swap.unit, error)
                 errors += 1
                 if errors == _ERRORS:
-                    raise
+                    raise  # guard: intent_stays_open
                 continue
             problem = found or problem
         raise Held(f"{swap.live} does not come to rest; a writer keeps changing it")
@@ -138,7 +139,7 @@ class Executor(ABC):
 
     def _carry(self, places: Directories, source: str) -> int:
         """What was added to the rewritten directory stays in the table."""
-        return carry(self._fs, places.swap.compacted, source, places.live)
+        return carry(self._fs, places.swap.compacted, source, places.live)  # guard: carry_appended
 
     def _carry_conflicts(self, places: Directories) -> int:
         """What appenders wrote between the renames is part of the table, however the swap came to rest."""
@@ -156,6 +157,7 @@ class Executor(ABC):
     def _busy(self, places: Directories, folder: str, known: Manifest) -> str | None:
         """What a writer has under its hands there. A file without a footer that was opened again looks as it did until
         something is flushed, so that each is asked about."""
+        # guard: reopened_files
         return places.at_work(folder, known if self._policy.footers else Manifest(()))
 
     def _put_back(self, places: Directories, _: str | None) -> None:
@@ -173,7 +175,7 @@ class Executor(ABC):
 
     def _overwrites(self, places: Directories) -> bool:
         """Does a directory that a writer made anew stand for all that was there? That is the writer's to say."""
-        if self._policy.writers in ("append", "overwrite"):
+        if self._policy.writers in ("append", "overwrite"):  # guard: unknown_writers_refused
             return self._policy.writers == "overwrite"
         raise Unsafe(
             f"a writer made {places.live} anew between the renames, and 'lakekeeper.writers' does not say whether"

@@ -70,7 +70,7 @@ def forget(fs: FileSystem, ours: Manifest, folder: str) -> bool:
         return True
     known = {file.name: file for file in ours.files}
     for name, file in here.items():
-        if known.get(name) == file or is_marker(file):
+        if known.get(name) == file or is_marker(file):  # guard: delete_own_files_only
             fs.delete_file(f"{folder}/{name}")
     return fs.delete_empty(folder)
 

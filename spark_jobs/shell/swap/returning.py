@@ -56,10 +56,10 @@ class Returning(Executor):
 
     def _check_live(self, places: Directories, on_new_data: str) -> None:
         changes = differences(places.swap.compacted, list_unit(self._fs, places.live))
-        lost = [file.name for file in changes.lost if file.is_data]
+        lost = [file.name for file in changes.lost if file.is_data]  # guard: rollback_overwritten
         if lost:
             raise CannotReturn(f"{self._overwritten(places, lost[0])}")
-        if not self._policy.footers:
+        if not self._policy.footers:  # guard: rollback_open_files
             check_closed(self._fs, places.live, places.swap.compacted)
         added = [file.name for file in changes.added if file.is_data]
         if added and on_new_data == "refuse":
@@ -107,7 +107,7 @@ class Returning(Executor):
         if problem:
             carried = carry(self._fs, swap.originals, places.old, places.live)
             return Verdict(journal.COMMITTED, problem, carried)
-        self._fs.move(places.live, places.aside, swap.new_id)
+        self._fs.move(places.live, places.aside, swap.new_id)  # guard: rollback_renames_aside
         self._fs.move(places.old, places.live, swap.live_id)
         return None
 
@@ -149,11 +149,11 @@ class Returning(Executor):
         ours = places.swap.compacted
         try:
             lost = [file.name for file in differences(ours, self._fs.manifest(source)).lost if file.is_data]
-            if not lost and not self._policy.footers:
+            if not lost and not self._policy.footers:  # guard: rollback_open_files_late
                 lost += self._fs.open_files(source, [file.name for file in ours.data])
         except FileNotFoundError:
             return None
-        return lost[0] if lost else None
+        return lost[0] if lost else None  # guard: rollback_overwritten_late
 
     def _replaced_since(self, places: Directories, _: str | None) -> Verdict:
         """The originals were back, and somebody has replaced them since: that is as it should be. What was appended
@@ -174,7 +174,7 @@ class Returning(Executor):
         return Verdict(journal.ROLLED_BACK, carried=carried)
 
     def _without_new(self, places: Directories, _: str | None) -> Verdict | None:
-        if not self._policy.still_registered(places.swap):
+        if not self._policy.still_registered(places.swap):  # guard: dropped_stays_dropped
             return self._theirs(places)
         self._fs.move(places.old, places.live, places.swap.live_id)
         return None

@@ -26,13 +26,13 @@ class Swapping(Executor):
         last_check()
         self._check_unchanged(places)
         try:
-            self._fs.move(places.live, places.old, swap.live_id)
+            self._fs.move(places.live, places.old, swap.live_id)  # guard: nothing_between_renames
             self._fs.move(places.new, places.live, swap.new_id)
         except FileExistsError:
             # A writer was quicker than the second rename: no failure, and `lakekeeper.writers` says how to go on.
             return self.settle(swap)
         except OSError as error:
-            return replace(self.settle(swap, str(error)), failed=True)
+            return replace(self.settle(swap, str(error)), failed=True)  # guard: settle_after_error
         return self.settle(swap)
 
     def _check_unchanged(self, places: Directories) -> None:
@@ -42,7 +42,7 @@ class Swapping(Executor):
             if self._fs.identity(path) != identity:
                 raise UnitChanged(f"{path} is not the directory that was read")
         lost = differences(swap.originals, list_unit(self._fs, places.live)).lost
-        if lost:
+        if lost:  # guard: replaced_before_swap
             raise UnitChanged(
                 f"{places.live} changed while it was compacted: {lost[0].name} is another file now"
             )
@@ -78,6 +78,7 @@ class Swapping(Executor):
     def _in_the_gap(self, places: Directories, problem: str | None) -> None:
         """Forward, if what was verified still is what it was and the table still wants it there; else back."""
         swap, source = places.swap, places.rewritten()
+        # guard: whole_before_forward
         if not problem and self._policy.still_registered(swap) and places.complete(source, swap.compacted):
             self._fs.move(source, places.live, swap.new_id)
         else:
@@ -95,12 +96,14 @@ class Swapping(Executor):
         busy = self._busy(places, places.old, places.swap.originals)
         reason = f"a writer is at work in {busy}" if busy else self._replaced(places)
         if reason is None:
+            # guard: carry_late_files
             carried = carry(self._fs, places.swap.originals, places.old, places.live)
             return Verdict(journal.COMMITTED, carried=carried)
         return self._revert(places, reason)
 
     def _replaced(self, places: Directories) -> str | None:
         lost = differences(places.swap.originals, self._fs.manifest(places.old)).lost
+        # guard: replaced_during_swap
         return f"{lost[0].name} was replaced or removed during the swap" if lost else None
 
     def _revert(self, places: Directories, reason: str) -> Verdict | str:

@@ -37,7 +37,7 @@ def compact_table(job: Job, name: TableName) -> TableReport:
         try:
             return _Table(job, name, visit).compact()
         except PermissionError as error:
-            raise Refusal("NOT_WRITABLE", str(error)) from None
+            raise Refusal("NOT_WRITABLE", str(error)) from None  # guard: not_writable_refused
 
 
 def _look(job: Job, name: TableName) -> TableSurvey:
@@ -58,7 +58,7 @@ class _Table:
         self._fresh = True
 
     def compact(self) -> TableReport:
-        self._recover()
+        self._recover()  # guard: recover_first
         self._survey()
         run_id, before = choose_run_id(self._job.run_id, self._visit.runs())
         if not before and not self._flagged():
@@ -66,7 +66,7 @@ class _Table:
         self._visit.custody.take(home.path for home in self._needed(before))
         if self._visit.custody.waited:
             # Somebody was at work here until now: what was seen before counts for nothing.
-            self._recover()
+            self._recover()  # guard: recover_after_wait
             self._survey()
             run_id, before = choose_run_id(self._job.run_id, self._visit.runs())
         self._open(run_id, before)
@@ -187,7 +187,7 @@ class _Table:
         return name
 
     def _statistics(self) -> None:
-        if not self._options.analyze_after_compaction:
+        if not self._options.analyze_after_compaction:  # guard: statistics_on_request
             return
         for swap in self._committed():
             try:

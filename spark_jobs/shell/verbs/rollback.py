@@ -46,7 +46,7 @@ def _roll_back_all(job: Job, name: TableName, visit: Visit, report: TableReport)
 
 
 def _holds_originals(run: Run) -> bool:
-    return any(not unit.final for unit in run.state.units.values())
+    return any(not unit.final for unit in run.state.units.values())  # guard: originals_by_journal
 
 
 def _wanted(job: Job, name: TableName, runs: Sequence[Run]) -> list[str]:

@@ -1,0 +1,172 @@
+"""Each mutation finds its guard, also after the product was renamed, formatted and moved; or says what is lost."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import shutil
+import subprocess
+import tokenize
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.harness import paths
+from tests.mutation.guards import PRODUCT, GuardNotFound, all_marks, sources
+from tests.mutation.hazards import MUTATIONS
+from tests.mutation.mutation import Mutation
+
+_FUTURE = "from __future__ import annotations\n"
+_ALL = [pytest.param(each, id=each.id) for each in MUTATIONS]
+
+
+@pytest.mark.parametrize("mutation", _ALL)
+def test_a_mutation_finds_its_guards(mutation: Mutation) -> None:
+    mutation.check(paths.ROOT)
+
+
+@pytest.mark.parametrize("mutation", _ALL)
+def test_a_mutation_finds_its_tests(mutation: Mutation) -> None:
+    for test in mutation.tests:
+        path, *names = test.split("[")[0].split("::")
+        assert "::".join(names) in _tests(path), f"mutation {mutation.id}: there is no {test} (any more)"
+
+
+@cache
+def _tests(path: str) -> set[str]:
+    """The functions of a module, and the methods of its classes."""
+    found: set[str] = set()
+    for node in ast.parse((paths.ROOT / path).read_text()).body:
+        name = getattr(node, "name", "")
+        inner = node.body if isinstance(node, ast.ClassDef) else []
+        found |= {name, *(f"{name}::{getattr(each, 'name', '')}" for each in inner)}
+    return found
+
+
+def test_each_mark_is_there_once_and_has_a_mutation() -> None:
+    used = {edit.guard for mutation in MUTATIONS for edit in mutation.edits}
+    assert Counter(all_marks(paths.ROOT)) == Counter(used)
+
+
+def test_a_mark_is_the_name_of_nothing_else() -> None:
+    """Else a rename of that would change the mark."""
+    product = sources(paths.ROOT).values()
+    words = {word for source in product for word in re.findall(r"\w+", re.sub(r"# guard:.*", "", source))}
+    assert not words.intersection(all_marks(paths.ROOT))
+
+
+@pytest.fixture
+def product(tmp_path: Path) -> Path:
+    """A copy; `_lost` takes the folder that it is in."""
+    return Path(shutil.copytree(paths.ROOT / PRODUCT, tmp_path / PRODUCT))
+
+
+def _lost(product: Path) -> dict[str, str]:
+    """The mutations that do not find their guards, and what they say."""
+    found = {}
+    for mutation in MUTATIONS:
+        try:
+            mutation.check(product.parent)
+        except GuardNotFound as error:
+            found[mutation.id] = str(error)
+    return found
+
+
+def _change(product: Path, change: Callable[[str], str]) -> None:
+    """All modules; some must be others then."""
+    before = sources(product.parent)
+    for path, source in before.items():
+        text = change(source)
+        ast.parse(text)
+        (product.parent / path).write_text(text)
+    assert sources(product.parent) != before
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("_check_unchanged", "still_registered", "take_over", "list_unit", "carry", "move", "open_files"),
+        ("Swapping", "Returning", "Directories", "Policy", "Custody"),
+        ("places", "lost", "swap", "opened", "custody", "entry", "found"),
+    ],
+    ids=["functions", "classes", "variables"],
+)
+def test_a_rename_loses_no_mutation(product: Path, names: tuple[str, ...]) -> None:
+    wanted = re.compile(rf"\b({'|'.join(names)})\b")
+    _change(product, lambda text: wanted.sub(r"\1_anew", text))
+    assert _lost(product) == {}
+
+
+def test_what_a_mutation_names_it_misses_by_name(product: Path) -> None:
+    _change(product, lambda text: re.sub(r"\b(Verdict|registered)\b", r"\1_anew", text))
+    lost = _lost(product)
+    assert lost.keys() == {"H6-dropped", "H22", "H32"}
+    assert "The mutation names Verdict, which Swapping.swap in spark_jobs/" in lost["H22"]
+    assert (
+        "The mutation names the attribute registered, which nothing in the product has" in lost["H6-dropped"]
+    )
+    assert lost["H32"].endswith("Edit tests/mutation/hazards_jobs.py.")
+
+
+def test_of_all_functions_renamed_few_are_missed_and_each_by_name(product: Path) -> None:
+    modules = [ast.parse(source) for source in sources(product.parent).values()]
+    nodes = [node for module in modules for node in ast.walk(module)]
+    names = {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    ours = {name for name in names if not name.startswith("__")} - set(dir(str) + dir(dict) + dir(list))
+    _change(product, lambda text: _with_new_names(text, ours))
+    lost = _lost(product)
+    assert len(lost) <= 8, lost
+    for name, message in lost.items():
+        assert re.match(rf"mutation {name}: {PRODUCT}/\S+:\d+, in [\w.]+, marked `# guard: \w+`: ", message)
+        assert re.search(r"\nThe mutation names .* \(any more\)\.\n|\nLooked for: ", message), message
+
+
+def _with_new_names(text: str, names: Iterable[str]) -> str:
+    tokens = [
+        token._replace(string=f"{token.string}_anew")
+        if token.type == tokenize.NAME and token.string in names
+        else token
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+    ]
+    return tokenize.untokenize((token.type, token.string) for token in tokens)
+
+
+def test_another_indentation_loses_no_mutation(product: Path) -> None:
+    _change(product, _indented)
+    assert _lost(product) == {}
+
+
+def _indented(text: str) -> str:
+    head, future, rest = text.partition(_FUTURE)
+    return f"{head}{future}if True:\n    pass\n{re.sub('(?m)^(?=.)', '    ', rest)}" if future else text
+
+
+@pytest.mark.parametrize("width", ["50", "200"])
+def test_another_formatting_loses_no_mutation(product: Path, width: str) -> None:
+    before = sources(product.parent)
+    ruff = paths.env_dir("dev") / "bin" / "ruff"
+    subprocess.run([ruff, "format", "--quiet", "--isolated", "--line-length", width, product], check=True)
+    assert sources(product.parent) != before
+    assert _lost(product) == {}
+
+
+def test_one_module_for_all_loses_no_mutation(product: Path) -> None:
+    before = sources(product.parent)
+    shutil.rmtree(product)
+    product.mkdir()
+    (product / "all.py").write_text(_FUTURE + "".join(before.values()).replace(_FUTURE, ""))
+    assert _lost(product) == {}
+
+
+def test_a_guard_that_is_gone_is_named(product: Path) -> None:
+    _change(product, lambda text: re.sub(r"\n +custody\.check\(\)  # guard: lease_held_on_open", "", text))
+    (message,) = _lost(product).values()
+    assert message.startswith(
+        "mutation H19-open: no statement of spark_jobs/ is marked `# guard: lease_held_on_open`"
+    )
+    assert "(but lease_held_on_enter)" in message
+    assert message.endswith("Edit tests/mutation/hazards_jobs.py.")
