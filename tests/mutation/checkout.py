@@ -15,8 +15,9 @@ from tests.harness import paths
 from tests.harness.processes import own_environ
 from tests.mutation.verdict import Verdict
 
-#: What the parent's pytest and coverage tell their children is not meant for these.
-_OF_THE_PARENT = ("COV", "PYTEST_")
+#: What the parent's pytest and coverage tell their children is not meant for these; and bytecode spares each run of a
+#: checkout, which is thrown away with it, to compile all modules anew.
+_OF_THE_PARENT = ("COV", "PYTEST_", "PYTHONDONTWRITEBYTECODE")
 LIMIT = 600.0
 
 

@@ -10,7 +10,6 @@ from tests.mutation import summary
 from tests.mutation.checkout import Runs
 from tests.mutation.hazards import MUTATIONS
 
-
 #: The one that waits for its run; other tests are about all mutations too.
 TEST = "test_without_its_guard_a_hazard_fails_a_test"
 

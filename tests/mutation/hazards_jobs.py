@@ -106,9 +106,7 @@ JOBS = (
         "a rename that reports an error is taken for one that failed (two layers: the move, and the swap)",
         (
             _BELIEVED,
-            Rewrite(
-                "settle_after_error", "A(B(S, E), failed=True)", "Verdict(journal.DISCARDED, E, failed=True)"
-            ),
+            Rewrite("settle_after_error", "A(B(S, E), F=True)", "Verdict(journal.DISCARDED, E, F=True)"),
         ),
         (f"{_GUARDS}::TestFaults::test_an_answer_of_a_rename_is_not_believed",),
     ),

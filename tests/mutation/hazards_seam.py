@@ -14,7 +14,7 @@ SEAM = (
     Mutation(
         "H3",
         "a rename goes by FileSystem, which moves into an existing directory",
-        (Rewrite("rename_never_into", "A.C(S).rename(P, T, N)", "A._fs(S).rename(P, T)"),),
+        (Rewrite("rename_never_into", "A.C(S).M(P, T, N)", "A._fs(S).M(P, T)"),),
         (f"{_SEAM}::test_a_rename_never_goes_into_or_over_a_directory",),
         "spark",
     ),
@@ -100,14 +100,14 @@ SEAM = (
     Mutation(
         "H19-create",
         "a lease is written over another's",
-        (Rewrite("create_exclusive", "S.of(F.CREATE)", "S.of(F.CREATE, F.OVERWRITE)"),),
+        (Rewrite("create_exclusive", "S.M(F.CREATE)", "S.M(F.CREATE, F.OVERWRITE)"),),
         (f"{_SEAM}::test_a_new_file_is_never_written_over_another",),
         "spark",
     ),
     Mutation(
         "H19-folder",
         "a record brings back the folder of a fenced attempt",
-        (Rewrite("create_in_folder", "A.C(F).create(P, N, O)", "A._fs(F).create(P, False)"),),
+        (Rewrite("create_in_folder", "A.C(F).M(P, N, O)", "A._fs(F).M(P, False)"),),
         (f"{_SEAM}::test_a_new_file_does_not_bring_its_folder_back",),
         "spark",
     ),

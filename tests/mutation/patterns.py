@@ -1,7 +1,7 @@
 """Python with gaps, to say what a guard is without the names in it: in `A or B`, `A` and `B` stand for anything.
 
-A gap is a single capital letter, in place of an expression or of an attribute's name; the same letter twice stands for
-the same text.
+A gap is a single capital letter, in place of an expression, or of the name of an attribute or an argument; the same
+letter twice stands for the same text.
 """
 
 from __future__ import annotations
@@ -100,6 +100,11 @@ class _Filling(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.AST:
         found = self._gaps.get(node.id)
         return copy.deepcopy(found) if isinstance(found, ast.AST) else node
+
+    def visit_keyword(self, node: ast.keyword) -> ast.AST:
+        found = self._gaps.get(node.arg or "")
+        self.generic_visit(node)
+        return ast.keyword(found, node.value) if isinstance(found, str) else node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         found = self._gaps.get(node.attr)

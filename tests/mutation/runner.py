@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from pathlib import Path
 
+import hypothesis  # noqa: F401 (once: as a plugin of pytest, its 80 modules would be rewritten in each fork)
 import pytest
 from pyspark.sql import SparkSession
 

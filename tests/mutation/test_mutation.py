@@ -66,12 +66,11 @@ def test_a_baseline_must_have_passed() -> None:
     assert "fails without" in str(verdict.complaint_as_baseline("tests/a/test_b.py::f"))
 
 
-def test_the_parents_coverage_does_not_leak(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("COVERAGE_RCFILE", "COV_CORE_SOURCE", "PYTEST_ADDOPTS", "PYTHONPATH"):
+def test_the_settings_of_the_parent_do_not_leak(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = {"COVERAGE_RCFILE", "COV_CORE_SOURCE", "PYTEST_ADDOPTS", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}
+    for name in names:
         monkeypatch.setenv(name, "x")
-    assert (
-        not {"COVERAGE_RCFILE", "COV_CORE_SOURCE", "PYTEST_ADDOPTS", "PYTHONPATH"} & checkout.environ().keys()
-    )
+    assert not names & checkout.environ().keys()
 
 
 def test_what_is_planned_is_never_counted() -> None:

@@ -86,17 +86,11 @@ def _change(product: Path, change: Callable[[str], str]) -> None:
     assert sources(product.parent) != before
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        ("_check_unchanged", "still_registered", "take_over", "list_unit", "carry", "move", "open_files"),
-        ("Swapping", "Returning", "Directories", "Policy", "Custody"),
-        ("places", "lost", "swap", "opened", "custody", "entry", "found"),
-    ],
-    ids=["functions", "classes", "variables"],
-)
-def test_a_rename_loses_no_mutation(product: Path, names: tuple[str, ...]) -> None:
-    wanted = re.compile(rf"\b({'|'.join(names)})\b")
+def test_a_rename_loses_no_mutation(product: Path) -> None:
+    functions = "_check_unchanged|still_registered|take_over|list_unit|carry|move|open_files"
+    classes = "Swapping|Returning|Directories|Policy|Custody"
+    variables = "places|lost|swap|opened|custody|entry|found"
+    wanted = re.compile(rf"\b({functions}|{classes}|{variables})\b")
     _change(product, lambda text: wanted.sub(r"\1_anew", text))
     assert _lost(product) == {}
 
@@ -119,20 +113,26 @@ def test_of_all_functions_renamed_few_are_missed_and_each_by_name(product: Path)
     ours = {name for name in names if not name.startswith("__")} - set(dir(str) + dir(dict) + dir(list))
     _change(product, lambda text: _with_new_names(text, ours))
     lost = _lost(product)
-    assert len(lost) <= 8, lost
+    assert len(lost) < len(MUTATIONS) / 8, lost
     for name, message in lost.items():
         assert re.match(rf"mutation {name}: {PRODUCT}/\S+:\d+, in [\w.]+, marked `# guard: \w+`: ", message)
         assert re.search(r"\nThe mutation names .* \(any more\)\.\n|\nLooked for: ", message), message
 
 
 def _with_new_names(text: str, names: Iterable[str]) -> str:
+    """Of comments and plain strings, nothing: there the same word is another thing."""
+    wanted = re.compile(rf"\b({'|'.join(names)})\b")
     tokens = [
-        token._replace(string=f"{token.string}_anew")
-        if token.type == tokenize.NAME and token.string in names
-        else token
+        (token.type, wanted.sub(r"\1_anew", token.string) if _is_code(token) else token.string)
         for token in tokenize.generate_tokens(io.StringIO(text).readline)
     ]
-    return tokenize.untokenize((token.type, token.string) for token in tokens)
+    return tokenize.untokenize(tokens)
+
+
+def _is_code(token: tokenize.TokenInfo) -> bool:
+    return token.type == tokenize.NAME or (
+        token.type == tokenize.STRING and token.string.startswith(("f", "rf"))
+    )
 
 
 def test_another_indentation_loses_no_mutation(product: Path) -> None:
@@ -145,20 +145,19 @@ def _indented(text: str) -> str:
     return f"{head}{future}if True:\n    pass\n{re.sub('(?m)^(?=.)', '    ', rest)}" if future else text
 
 
-@pytest.mark.parametrize("width", ["50", "200"])
-def test_another_formatting_loses_no_mutation(product: Path, width: str) -> None:
+def test_another_formatting_loses_no_mutation(product: Path) -> None:
     before = sources(product.parent)
     ruff = paths.env_dir("dev") / "bin" / "ruff"
-    subprocess.run([ruff, "format", "--quiet", "--isolated", "--line-length", width, product], check=True)
+    subprocess.run([ruff, "format", "--quiet", "--isolated", "--line-length", "50", product], check=True)
     assert sources(product.parent) != before
     assert _lost(product) == {}
 
 
-def test_one_module_for_all_loses_no_mutation(product: Path) -> None:
-    before = sources(product.parent)
-    shutil.rmtree(product)
-    product.mkdir()
-    (product / "all.py").write_text(_FUTURE + "".join(before.values()).replace(_FUTURE, ""))
+def test_one_module_of_several_loses_no_mutation(product: Path) -> None:
+    files = sorted((product / "shell" / "swap").glob("*.py"))
+    text = "".join(file.read_text() for file in files)
+    shutil.rmtree(product / "shell" / "swap")
+    (product / "exchange.py").write_text(_FUTURE + text.replace(_FUTURE, ""))
     assert _lost(product) == {}
 
 
