@@ -22,14 +22,13 @@ def is_gap(name: object) -> bool:
 
 def parse(text: str) -> ast.AST:
     """An expression, or one statement."""
-    statements = ast.parse(text).body
-    (statement,) = statements
+    (statement,) = ast.parse(text).body
     return statement.value if isinstance(statement, ast.Expr) else statement
 
 
 def find(pattern: ast.AST, statement: ast.stmt) -> list[tuple[ast.AST, Gaps]]:
     """Where the pattern fits: the statement itself, or the expressions in it that are in no other statement."""
-    nodes = [statement] if isinstance(pattern, ast.stmt) else list(_expressions(statement))
+    nodes = iter([statement]) if isinstance(pattern, ast.stmt) else _expressions(statement)
     found = [(node, match(pattern, node)) for node in nodes]
     return [(node, gaps) for node, gaps in found if gaps is not None]
 

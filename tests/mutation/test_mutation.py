@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from _pytest.mark import ParameterSet
 
 from tests.harness import paths
 from tests.mutation import checkout, summary
@@ -14,13 +13,13 @@ from tests.mutation.runner import BASELINE
 from tests.mutation.verdict import Verdict, dotted
 
 
-def _param(mutation: Mutation) -> ParameterSet:
-    """Those on a real Spark are for the thorough run."""
-    marks = [pytest.mark.full] if mutation.env == "spark" else []
-    return pytest.param(mutation, id=mutation.id, marks=marks)
+#: Those on a real Spark are for the thorough run.
+_MARKS = {"spark": [pytest.mark.full]}
 
 
-@pytest.mark.parametrize("mutation", [_param(each) for each in MUTATIONS])
+@pytest.mark.parametrize(
+    "mutation", [pytest.param(each, id=each.id, marks=_MARKS.get(each.env, [])) for each in MUTATIONS]
+)
 def test_without_its_guard_a_hazard_fails_a_test(mutation: Mutation, runs: dict[str, Runs]) -> None:
     mutation.check(paths.ROOT)
     unmutated, mutated = (runs[mutation.env].verdict(name) for name in (BASELINE, mutation.id))
