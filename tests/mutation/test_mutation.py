@@ -12,7 +12,6 @@ from tests.mutation.mutation import Mutation
 from tests.mutation.runner import BASELINE
 from tests.mutation.verdict import Verdict, dotted
 
-
 #: Those on a real Spark are for the thorough run.
 _MARKS = {"spark": [pytest.mark.full]}
 
