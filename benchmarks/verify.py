@@ -32,7 +32,9 @@ def main() -> None:
     parser.add_argument("--env", default="spark-3.5", help="the Spark environment (spark-3.5)")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch, Metastore(Path(scratch) / "metastore") as metastore:
-        os.environ.update(spark_environ(asked.env, metastore.uri, Path(scratch) / "spark"))
+        # Java as a cluster would run it.
+        conf = {"spark.driver.extraJavaOptions": ""}
+        os.environ.update(spark_environ(asked.env, metastore.uri, Path(scratch) / "spark", conf=conf))
         report(measure(Path(scratch), asked.rounds))
 
 

@@ -38,7 +38,7 @@ def spark_environ(
 ) -> dict[str, str]:
     """The whole environment for `spark-submit`, or for a session inside this process.
 
-    `conf` adds to spark-defaults.conf, and wins over what is there.
+    `conf` adds to spark-defaults.conf, and wins over what is there: who measures Spark wants no `JAVA` of ours.
     """
     scratch = scratch.resolve()
     directory = write_conf(scratch, metastore_uri, conf or {})
