@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -31,6 +32,10 @@ logger.filterhook.level = error
 
 #: A driver that lives for minutes gains nothing from the second compiler, nor two cores from parallel collection.
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+if sys.platform.startswith("linux"):
+    # Without its native library, Hadoop starts a `chmod` for each file and folder on a local disk, by the thousand:
+    # this spares each of them the small program that Java starts first.
+    JAVA += " -Djdk.lang.Process.launchMechanism=VFORK"
 
 
 def spark_environ(
