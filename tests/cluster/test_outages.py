@@ -101,15 +101,18 @@ def test_a_datanode_that_is_killed_before_the_files_are_written_loses_nothing(
     jobs: Jobs, table: SmallFiles, whole: Cluster, monkeypatch: pytest.MonkeyPatch, comes_back: bool
 ) -> None:
     rows, before = table.rows(), table.tree()
+    states: list[bool] = []
 
     def kill(_: object) -> None:
         whole.hdfs.datanode.kill()
         if comes_back:
             whole.hdfs.revive()
+        states.append(whole.hdfs.is_whole())
 
     before_rewrites(monkeypatch, kill)
     report = jobs("compact", "--table", table.name)
     monkeypatch.undo()
+    assert states == [comes_back]
     whole.hdfs.revive()
     if not comes_back:
         assert report["exit_code"] == 1
