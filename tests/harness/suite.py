@@ -67,7 +67,9 @@ class Session:
         """Nobody should have to find out how long it takes."""
         seconds = timings.expected(self._plan.test_set).get(TOTAL) if whole else None
         about = f", about {seconds / 60:.0f} minutes on a machine with two cores" if seconds else ""
-        self._say(f"{suites} suites{about}; what they leave is in {self._plan.out.relative_to(paths.SCRATCH.parent)}")
+        self._say(
+            f"{suites} suites{about}; what they leave is in {self._plan.out.relative_to(paths.SCRATCH.parent)}"
+        )
 
     def _fresh(self, suites: list[Suite]) -> list[Suite]:
         shutil.rmtree(self._plan.out, ignore_errors=True)
