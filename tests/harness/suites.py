@@ -83,6 +83,8 @@ _MORE = {
     "fidelity 3.5": ("spark-4.3",),
     "fidelity 4.3": ("spark-3.5",),
     "kerberos": ("airflow-3.3-kerberos",),
+    # It formats a copy of the product, to see that no mutation loses its place.
+    "mutation": ("dev",),
 }
 
 
