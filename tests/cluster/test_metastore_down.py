@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,6 +28,15 @@ def metastore(cluster: Cluster) -> Iterator[Any]:
     yield cluster.metastore
     if not answers(cluster.metastore.port):
         cluster.metastore.start()
+
+
+_KILLING = threading.Lock()
+
+
+def _kill(metastore: Any) -> None:
+    """Two units may come to the same point at the same time: the second finds the metastore dead."""
+    with _KILLING:
+        metastore.kill()
 
 
 def _data(superuser: Superuser, folder: str) -> dict[str, tuple[int, int, int]]:
@@ -63,7 +74,7 @@ def test_a_run_whose_metastore_was_killed_ends_well_but_for_a_warning(
 ) -> None:
     before, originals = rows(spark, pair), _data(superuser, folder)
     partitions = Registered(spark).partitions(pair)
-    kill_at(monkeypatch, metastore.kill)
+    kill_at(monkeypatch, partial(_kill, metastore))
     report = jobs("compact", "--table", f"default.{pair}", "--run-id", "r1")
     monkeypatch.undo()
     assert not answers(metastore.port)
@@ -98,7 +109,7 @@ def test_a_driver_and_the_metastore_killed_in_the_gap_are_settled_once_it_is_bac
     before, originals = rows(spark, pair), _data(superuser, folder)
 
     def die() -> None:
-        metastore.kill()
+        _kill(metastore)
         raise Killed
 
     _in_the_gap(monkeypatch, die)
