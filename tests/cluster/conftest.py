@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cluster import client
 from tests.cluster.cluster import Cluster
 from tests.harness.spark_env import spark_environ as make_spark_environ
 from tests.spark.toolbox import Jobs
@@ -39,7 +38,6 @@ def spark_environ(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) ->
             "spark.sql.warehouse.dir": f"{cluster.default_fs}/user/hive/warehouse",
             # A NameNode that is away is missed soon.
             "spark.hadoop.ipc.client.connect.max.retries": "2",
-            "spark.driver.extraJavaOptions": " ".join(client.JVM),
         },
     )
     return {**environ, "HADOOP_CONF_DIR": str(cluster.conf), "HADOOP_USER_NAME": "hdfs"}
