@@ -122,8 +122,7 @@ class Cluster:
     def _metastore(self) -> Metastore | SecureMetastore:
         folder, settings = self.folder / "metastore", {"fs.defaultFS": self.default_fs}
         if self.kdc is None:
-            environ = {**self._environ(), "JAVA_TOOL_OPTIONS": " ".join(client.JVM)}
-            return Metastore(folder, jars=jars.HIVE, settings=settings, environ=environ)
+            return Metastore(folder, jars=jars.HIVE, settings=settings, environ=self._environ())
         secured = {**settings, **security.metastore(self.kdc)}
         return SecureMetastore(folder, self.conf, secured, self._environ())
 
