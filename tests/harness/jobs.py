@@ -137,5 +137,6 @@ def _env_job(name: str) -> str:
     return f"environment {name}"
 
 
-#: Jobs that compile packages for one suite: where they fail, this machine lacks something, and the others go on.
+#: Jobs that a few suites need: where they fail, this machine lacks something, and the other suites go on.
 COMPILING = frozenset(_env_job(name) for name, spec in envs.SPECS.items() if spec.on)
+OPTIONAL = frozenset({JARS, *COMPILING})

@@ -107,7 +107,7 @@ class Session:
             )
         if suite:
             return suite_outcome(suite, ended, self._plan)
-        if ended.job.name in jobs.COMPILING:
+        if ended.job.name in jobs.OPTIONAL:
             return None
         if ended.job.name in self._plan.checks:
             return Outcome(ended.job.name, passed=int(ended.ok), failed=int(not ended.ok), usage=ended.usage)
