@@ -91,7 +91,7 @@ class _Running:
 
 @dataclass
 class Runner:
-    """`slots`: how many jobs of COMPUTE and LATENCY run side by side. `tell` gets a line when something happens."""
+    """`slots`: how many jobs of COMPUTE run side by side. `tell` gets a line when something happens."""
 
     slots: int
     tell: Callable[[str], None]
@@ -127,13 +127,14 @@ class Runner:
 
     def _has_room(self, lane: Lane) -> bool:
         count = {each: sum(running.job.lane is each for running in self._running) for each in Lane}
-        regular = count[Lane.COMPUTE] + count[Lane.LATENCY]
+        whole = sum(count.values()) - count[Lane.SETUP]
         return {
             Lane.SETUP: count[Lane.SETUP] < 2,
             # What waits may join at any time: it needs little, and the chain of those that wait is the longest.
             Lane.LATENCY: count[Lane.LATENCY] < 1,
-            Lane.COMPUTE: regular < self.slots,
-            Lane.BACKGROUND: regular + count[Lane.BACKGROUND] < self.slots + 1 or not count[Lane.BACKGROUND],
+            # One more than there are slots: what waits, and what computes with low priority, leave room for another.
+            Lane.COMPUTE: count[Lane.COMPUTE] < self.slots and whole < self.slots + 1,
+            Lane.BACKGROUND: not count[Lane.BACKGROUND] or whole < self.slots + 1,
         }[lane]
 
     def _start(self, job: Job) -> None:

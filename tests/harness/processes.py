@@ -16,7 +16,18 @@ from pathlib import Path
 PR_SET_PDEATHSIG = 1
 
 # What the shell may hold about other installations. HADOOP_CONF_DIR would lead the tests to a real cluster.
-FOREIGN = ("AIRFLOW_", "SPARK_", "PYSPARK_", "HADOOP_", "HIVE_", "YARN_", "HDFS_", "PYTHONPATH", "PYTHONHOME")
+FOREIGN = (
+    "AIRFLOW_",
+    "SPARK_",
+    "PYSPARK_",
+    "HADOOP_",
+    "HIVE_",
+    "YARN_",
+    "HDFS_",
+    "PG",
+    "PYTHONPATH",
+    "PYTHONHOME",
+)
 
 
 def own_environ() -> dict[str, str]:

@@ -61,7 +61,7 @@ SUITES = (
     Suite("kerberos", "cluster", "airflow-3.3", ("tests/kerberos",), needs=("jars", "kerberos")),
     Suite("airflow 3.3", "airflow", "airflow-3.3", ("tests/airflow",), lane=Lane.LATENCY),
     Suite("airflow 2.11", "airflow", "airflow-2.11", ("tests/airflow",), ("-m", "not live")),
-    Suite("demo", "demo", "spark-3.5", ("tests/demo",), lane=Lane.LATENCY),
+    Suite("demo", "demo", "spark-3.5", ("tests/demo",), lane=Lane.LATENCY, limit=2700),
 )
 
 LINT = {

@@ -64,7 +64,9 @@ def _meeting(job, tmp_path, first, second):
     [
         (Lane.COMPUTE, Lane.COMPUTE, 2),
         (Lane.COMPUTE, Lane.LATENCY, 1),
+        (Lane.LATENCY, Lane.COMPUTE, 1),
         (Lane.COMPUTE, Lane.BACKGROUND, 1),
+        (Lane.BACKGROUND, Lane.BACKGROUND, 1),
         (Lane.SETUP, Lane.SETUP, 1),
     ],
 )
