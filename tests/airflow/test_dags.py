@@ -17,7 +17,7 @@ EXAMPLES = ROOT / "example_dags"
 IDS = {"lakekeeper_maintenance", "lakekeeper_on_demand", "lakekeeper_cleanup", "lakekeeper_demo"}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def dagbag(airflow_db):
     return dags_in(EXAMPLES)
 

@@ -15,7 +15,7 @@ from enum import Enum
 from pathlib import Path
 
 from tests.harness import paths, processes
-from tests.harness.resources import NOTHING, PeakMemory, Usage
+from tests.harness.resources import NOTHING, Sampler, Usage
 
 _POLL_SECONDS = 0.2
 _HEARTBEAT_SECONDS = 60
@@ -76,7 +76,7 @@ class _Running:
     job: Job
     process: subprocess.Popen[bytes]
     started: float
-    peak: PeakMemory
+    sampler: Sampler
 
     def end(self, reason: str = "") -> Ended:
         """Stop what still runs of it, and reap it; `wait4` tells its processor time, that of its children included."""
@@ -85,7 +85,8 @@ class _Running:
         processes.sweep(self.process)
         _, status, used = os.wait4(self.process.pid, 0)
         self.process.returncode = os.waitstatus_to_exitcode(status)
-        usage = Usage(time.monotonic() - self.started, used.ru_utime + used.ru_stime, self.peak.bytes)
+        cpu = max(used.ru_utime + used.ru_stime, self.sampler.cpu)
+        usage = Usage(time.monotonic() - self.started, cpu, self.sampler.peak)
         return Ended(self.job, self.process.returncode, usage, reason)
 
 
@@ -141,11 +142,11 @@ class Runner:
         self.tell(f"{job.name}: started")
         command = ["nice", "-n", str(job.lane.value), *job.command]
         process = processes.spawn(command, log=job.log, cwd=paths.ROOT, env=job.environ)
-        self._running.append(_Running(job, process, time.monotonic(), PeakMemory(process.pid)))
+        self._running.append(_Running(job, process, time.monotonic(), Sampler(process.pid)))
 
     def _reap(self) -> None:
         for running in list(self._running):
-            running.peak.sample()
+            running.sampler.sample()
             late = time.monotonic() - running.started > running.job.limit
             if processes.has_ended(running.process) or late:
                 self._running.remove(running)

@@ -9,9 +9,9 @@ import time
 
 import pytest
 
-from tests.harness import job_runner, processes
+from tests.harness import job_runner, processes, resources
 from tests.harness.job_runner import Job, Lane, Runner
-from tests.harness.resources import PeakMemory
+from tests.harness.resources import Sampler
 
 #: Waits until a file appears, and gives up with an error.
 MEET = """
@@ -27,6 +27,14 @@ while not other.exists():
 SPIN = """
 import subprocess, sys
 subprocess.run([sys.executable, "-c", "import time\\nwhile time.process_time() < 0.5: pass"], check=True)
+"""
+#: The same, and ends without waiting for it; the second is for a sample.
+UNWAITED = """
+import subprocess, sys, time
+source = "import time\\nwhile time.process_time() < 0.5: pass\\nprint(flush=True)\\ntime.sleep(600)"
+child = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE)
+child.stdout.readline()
+time.sleep(1)
 """
 HOLD = "import time; held = bytearray(300_000_000); print('held', flush=True); time.sleep(600)"
 
@@ -142,6 +150,13 @@ def test_the_processor_time_of_children_counts(play, job):
     assert play(job("spin", SPIN))["spin"].usage.cpu >= 0.5
 
 
+def test_the_processor_time_of_a_child_that_nobody_waits_for_counts(play, job, monkeypatch):
+    """As a JVM that pyspark has started."""
+    monkeypatch.setattr(resources, "_SAMPLE_SECONDS", 0.05)
+
+    assert play(job("spin", UNWAITED))["spin"].usage.cpu >= 0.5
+
+
 def test_what_it_leaves_behind_is_ended(play, job):
     leave = (
         "import subprocess, sys\n"
@@ -184,17 +199,17 @@ def test_memory_of_grandchildren_counts(tmp_path):
         while "held" not in log.read_text():
             assert time.monotonic() < deadline, f"nothing was allocated: {log.read_text()}"
             time.sleep(0.05)
-        peak = PeakMemory(process.pid)
-        peak.sample()
-        assert peak.bytes > 300_000_000
+        sampler = Sampler(process.pid)
+        sampler.sample()
+        assert sampler.peak > 300_000_000
     finally:
         processes.stop(process)
 
 
-def test_memory_of_a_process_that_is_gone_is_none():
+def test_a_process_that_is_gone_takes_nothing():
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
-    peak = PeakMemory(process.pid)
-    peak.sample()
+    sampler = Sampler(process.pid)
+    sampler.sample()
 
-    assert peak.bytes == 0
+    assert (sampler.peak, sampler.cpu) == (0, 0)
