@@ -101,9 +101,9 @@ class Session:
     def _outcome(self, ended: Ended) -> Outcome | None:
         """That of a suite or a check; an environment counts only where it could not be made."""
         suite = self._plan.suites.get(ended.job.name)
-        if suite and ended.blocked_by in jobs.COMPILING:
+        if suite and ended.blocked_by in jobs.OPTIONAL:
             return not_run(
-                suite, f"the packages that it needs could not be compiled here; see {self._log(ended)}"
+                suite, f"{ended.blocked_by}: could not be made on this machine; see {self._log(ended)}"
             )
         if suite:
             return suite_outcome(suite, ended, self._plan)

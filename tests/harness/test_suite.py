@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster import jars
-from tests.harness import jobs, needs, paths, suite, timings
+from tests.harness import jobs, needs, paths, results, suite, timings
 from tests.harness.job_runner import Ended, Job
 from tests.harness.jobs import Plan
 from tests.harness.outcome import Outcome, read_report_log, summary
@@ -138,21 +138,41 @@ def test_a_suite_that_cannot_run_here_is_named_aloud(monkeypatch, required, fail
     assert text.splitlines()[-1] == f"!!! {ANY.name} DID NOT RUN: there is no mvn; apt-get install maven"
 
 
+@pytest.mark.parametrize("lacking", sorted(jobs.OPTIONAL))
 @pytest.mark.parametrize(("required", "failed"), [("required", 1), ("", 0)])
-def test_packages_that_do_not_compile_keep_one_suite_away(plan, monkeypatch, required, failed):
-    """With a compiler but no Python.h, say: the others go on, and the last line says where to look."""
+def test_what_cannot_be_had_keeps_the_suite_away_that_needs_it(plan, monkeypatch, required, failed, lacking):
+    """Packages that do not compile, say: the others go on, and the last line says where to look."""
     monkeypatch.setenv(suite.CLUSTER, required)
     session, log = suite.Session(plan), plan.log("kerberos")
     plan.jobs(SUITES, lint=False)
-    (compiling,) = jobs.COMPILING
-    session._on_end(Ended(Job(compiling, (), log, {}), 1))
+    session._on_end(Ended(Job(lacking, (), log, {}), 1))
     blocked = Job("kerberos", (), log, {})
-    session._on_end(Ended(blocked, None, reason=f"{compiling} failed", blocked_by=compiling))
+    session._on_end(Ended(blocked, None, reason=f"{lacking} failed", blocked_by=lacking))
 
     assert [(each.name, each.failed, each.missed) for each in session.outcomes] == [
         ("kerberos", failed, True)
     ]
-    assert f"{compiling.replace(' ', '-')}/output.txt" in summary(session.outcomes).splitlines()[-1]
+    assert f"{lacking.replace(' ', '-')}/output.txt" in summary(session.outcomes).splitlines()[-1]
+
+
+def test_a_resumed_run_keeps_what_has_passed(plan, ended, monkeypatch):
+    """What passed before is in the table again, and its suite is not started."""
+    monkeypatch.setattr(results, "commit", lambda: "0123abc")
+    ended(0, *reports("a"), *reports("b"))
+    passed, missing = ANY, SUITES[1]
+    session = suite.Session(plan)
+    session._results.begin()
+    session._results.add(Outcome(passed.name, passed=2, usage=Usage(7, 8, 9)))
+    again = suite.Session(plan)
+
+    assert again._without_passed([passed, missing]) == [missing]
+    (kept,) = again.outcomes
+    assert (kept.name, kept.passed, kept.usage, kept.note) == (
+        passed.name,
+        2,
+        Usage(7, 8, 9),
+        "passed before",
+    )
 
 
 def test_without_maven_a_suite_of_the_cluster_says_how_to_get_it(monkeypatch, tmp_path):
