@@ -38,7 +38,7 @@ def test_one_fault(table: str, number: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(4), ids=NAMES)
-@pytest.mark.parametrize("table", [FLAT, EVENTS])
+@pytest.mark.parametrize("table", [FLAT, pytest.param(EVENTS, marks=pytest.mark.full)])
 def test_the_recovery_dies_too(table: str, number: int) -> None:
     """Depth 2: every death of every recovery of every death; what recovers it in the end is taken by turns."""
     act, before = case(table, number)
@@ -57,7 +57,7 @@ def test_the_recovery_dies_too(table: str, number: int) -> None:
     assert line.recoveries > 100
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.full) for seed in (2, 3))])
 @pytest.mark.parametrize("number", range(3), ids=NAMES[:3])
 def test_units_side_by_side(number: int, seed: int) -> None:
     """Several threads, in an order of the seed's choice, over tables of all kinds."""
