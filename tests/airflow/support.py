@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
+
+from tests.harness import waiting
 
 PATIENCE = 300  # seconds; a hung server must not hang the session
 
@@ -46,12 +47,7 @@ def dags_in(folder: Path) -> Any:
 
 def wait_for(what: str, check: Callable[[], Any], patience: float = PATIENCE) -> Any:
     """Wait until the check gives something true, and return it."""
-    deadline = time.monotonic() + patience
-    while time.monotonic() < deadline:
-        if found := check():
-            return found
-        time.sleep(0.2)
-    raise AssertionError(f"gave up waiting for {what}")
+    return waiting.wait_for(what, check, patience=patience)
 
 
 def after(argv: list[str], flag: str) -> str:

@@ -140,15 +140,6 @@ def _signal(send: Callable[[int, int], None], target: int, sign: signal.Signals)
         send(target, sign)
 
 
-def wait_until(condition: Callable[[], bool], what: str, *, patience: float = 60) -> None:
-    """Wait for a condition; `what` says in the failure's message what was waited for."""
-    deadline = time.monotonic() + patience
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"waited {patience:g} s for {what}")
-        time.sleep(0.05)
-
-
 def tail(log: Path, lines: int = 30) -> str:
     """The end of a log, for an error message."""
     if not log.exists():

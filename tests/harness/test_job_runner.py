@@ -12,6 +12,7 @@ import pytest
 from tests.harness import job_runner, processes, resources
 from tests.harness.job_runner import Job, Lane, Runner
 from tests.harness.resources import Sampler
+from tests.harness.waiting import wait_for
 
 #: Waits until a file appears, and gives up with an error.
 MEET = """
@@ -165,10 +166,8 @@ def test_what_it_leaves_behind_is_ended(play, job):
     ended = play(job("leaves", leave))["leaves"]
 
     assert ended.ok
-    left, deadline = int(ended.job.log.read_text()), time.monotonic() + 60
-    while processes.start_time(left) is not None:
-        assert time.monotonic() < deadline, f"process {left} is still there"
-        time.sleep(0.01)
+    left = int(ended.job.log.read_text())
+    wait_for(f"the end of process {left}", lambda: processes.start_time(left) is None)
 
 
 def test_an_interrupted_run_says_what_it_stopped(job, monkeypatch):
@@ -195,10 +194,7 @@ def test_memory_of_grandchildren_counts(tmp_path):
     log = tmp_path / "log"
     process = processes.spawn([sys.executable, "-c", launch], log=log, cwd=tmp_path)
     try:
-        deadline = time.monotonic() + 60
-        while "held" not in log.read_text():
-            assert time.monotonic() < deadline, f"nothing was allocated: {log.read_text()}"
-            time.sleep(0.05)
+        wait_for("the memory to be allocated", lambda: "held" in log.read_text())
         sampler = Sampler(process.pid)
         sampler.sample()
         assert sampler.peak > 300_000_000

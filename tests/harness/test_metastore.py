@@ -13,7 +13,7 @@ import pytest
 from tests.harness import metastore as module
 from tests.harness import paths
 from tests.harness.metastore import Metastore
-from tests.harness.processes import wait_until
+from tests.harness.waiting import wait_for
 
 PARENT = """
 import sys, time
@@ -70,4 +70,4 @@ def test_it_dies_with_a_parent_that_was_killed(tmp_path):
     os.kill(parent.pid, signal.SIGKILL)
     parent.wait()
 
-    wait_until(lambda: not module.answers(port), f"the end of the metastore on port {port}")
+    wait_for(f"the end of the metastore on port {port}", lambda: not module.answers(port))

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from tests.harness import processes
+from tests.harness.waiting import wait_for
 
 # A child that leaves its process group, as Airflow's task runners do, and ignores a polite request.
 STUBBORN = """
@@ -22,19 +23,19 @@ time.sleep(600)
 def test_stopping_reaches_a_grandchild_that_left_the_group(tmp_path):
     log = tmp_path / "log"
     process = processes.spawn([sys.executable, "-c", STUBBORN], log=log, cwd=tmp_path)
-    processes.wait_until(lambda: log.read_text().endswith("\n"), "the grandchild's process id in the log")
+    wait_for("the grandchild's process id in the log", lambda: log.read_text().endswith("\n"))
     grandchild = int(log.read_text())
 
     processes.stop(process)
 
-    processes.wait_until(lambda: _is_gone(grandchild), f"the end of the grandchild {grandchild}", patience=10)
+    wait_for(f"the end of the grandchild {grandchild}", lambda: _is_gone(grandchild), patience=10)
 
 
 def test_an_ended_process_is_noticed_and_keeps_its_code(tmp_path):
     process = processes.spawn(
         [sys.executable, "-c", "raise SystemExit(3)"], log=tmp_path / "log", cwd=tmp_path
     )
-    processes.wait_until(lambda: processes.has_ended(process), "the end of a process that exits by itself")
+    wait_for("the end of a process that exits by itself", lambda: processes.has_ended(process))
 
     assert processes.stop(process) == 3
 
@@ -61,7 +62,7 @@ def test_other_installations_are_left_out(monkeypatch):
 
 def test_a_wait_is_bounded_and_says_for_what():
     with pytest.raises(TimeoutError, match=r"waited 0 s for a sign of life"):
-        processes.wait_until(lambda: False, "a sign of life", patience=0)
+        wait_for("a sign of life", lambda: False, patience=0)
 
 
 def _is_gone(pid: int) -> bool:

@@ -16,8 +16,10 @@ from lakekeeper_provider.operators.compact import CompactOperator
 from tests.airflow.support import context, dags_in
 from tests.airflow.test_dags import EXAMPLES, maintenance, only
 from tests.cluster.cluster import Cluster
+from tests.harness.waiting import wait_for
 from tests.kerberos.worker import (
     PARTITIONS,
+    PATIENCE,
     ROWS,
     Table,
     applications,
@@ -25,7 +27,6 @@ from tests.kerberos.worker import (
     finished,
     keytab,
     reports,
-    wait_for,
 )
 
 pytestmark = pytest.mark.usefixtures("worker", "renewed")
@@ -84,7 +85,7 @@ def test_a_driver_that_yarn_kills_is_followed_by_one_that_finishes_the_work(
 
 def _kill_in_the_midst(cluster: Cluster, table: Table, known: Collection[str]) -> None:
     """The executor stands still from the first compacted partition on: the driver waits for it until it is killed."""
-    wait_for("a partition that is compacted", table.compacted)
+    wait_for("a partition that is compacted", table.compacted, patience=PATIENCE)
     (application,) = set(finished(cluster)) - set(known)
     for process in executors(application):
         os.kill(process, signal.SIGSTOP)

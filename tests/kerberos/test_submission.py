@@ -14,7 +14,8 @@ from lakekeeper_provider.operators.rollback import RollbackOperator
 from tests.airflow.support import context
 from tests.cluster.cluster import Cluster
 from tests.cluster.kerberos import REALM
-from tests.kerberos.worker import ROWS, Table, applications, keytab, wait_for
+from tests.harness.waiting import wait_for
+from tests.kerberos.worker import ROWS, Table, applications, keytab
 
 pytestmark = pytest.mark.usefixtures("worker")
 #: What Hadoop's client, and Java below it, say to who has none.
@@ -84,7 +85,7 @@ def test_without_a_ticket_nothing_is_submitted(cluster: Cluster, guarded: Table)
 
 def test_a_ticket_that_has_expired(cluster: Cluster, guarded: Table, ticket: Callable[..., Path]) -> None:
     cache = ticket("etl", "-l", "1s")
-    wait_for("the end of the ticket's second", lambda: cluster.kdc.has_expired(cache), seconds=60)
+    wait_for("the end of the ticket's second", lambda: cluster.kdc.has_expired(cache), patience=60)
     with applications(cluster):
         refused(guarded, NO_TICKET)
 

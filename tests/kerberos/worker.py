@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
-
-import pytest
+from typing import Any
 
 from tests.cluster.cluster import Cluster
 from tests.cluster.kerberos import REALM
@@ -18,7 +15,6 @@ from tests.cluster.kerberos import REALM
 ROWS, PARTITIONS = 400, 5
 #: Seconds in which what a test waits for must have happened.
 PATIENCE = 300
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -65,16 +61,6 @@ def keytab(cluster: Cluster, user: str = "etl") -> dict[str, str]:
 
 def reports(cluster: Cluster) -> str:
     return f"webhdfs://localhost:{cluster.ports.namenode_http}/user/etl/reports"
-
-
-def wait_for(what: str, found: Callable[[], T], *, seconds: float = PATIENCE) -> T:
-    """What `found` returns as soon as it is true."""
-    deadline = time.monotonic() + seconds
-    while not (result := found()):
-        if time.monotonic() > deadline:
-            pytest.fail(f"waited {seconds:.0f} s for {what}")
-        time.sleep(0.05)
-    return result
 
 
 def executors(application: str) -> list[int]:
