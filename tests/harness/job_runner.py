@@ -142,6 +142,7 @@ class Runner:
         self.tell(f"{job.name}: started")
         command = ["nice", "-n", str(job.lane.value), *job.command]
         process = processes.spawn(command, log=job.log, cwd=paths.ROOT, env=job.environ)
+        processes.set_group_niceness(process, job.lane.value)
         self._running.append(_Running(job, process, time.monotonic(), Sampler(process.pid)))
 
     def _reap(self) -> None:

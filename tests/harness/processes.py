@@ -66,6 +66,16 @@ def _die_with_parent(parent: int) -> Callable[[], None] | None:
     return ask
 
 
+def set_group_niceness(process: subprocess.Popen[bytes], niceness: int) -> None:
+    """Make the child's whole session give way to others by `niceness` (0 to 19).
+
+    Where Linux groups processes by session (sched(7), autogroup), niceness counts within a session only: two sessions
+    get the same share of the processors, whatever `nice` was told.
+    """
+    with contextlib.suppress(OSError):  # another system, or no such grouping: then `nice` is enough
+        Path(f"/proc/{process.pid}/autogroup").write_text(str(niceness))
+
+
 def has_ended(process: subprocess.Popen[bytes]) -> bool:
     """Without reaping it: until then its id can be nobody else's, nor that of its session."""
     if process.returncode is not None:

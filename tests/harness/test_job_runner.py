@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +23,14 @@ mine.touch()
 deadline = time.monotonic() + 60
 while not other.exists():
     assert time.monotonic() < deadline, f"{other} did not appear"
+    time.sleep(0.01)
+"""
+#: Waits until its session's group has a niceness, for it is told after the start.
+GROUP = """
+import sys, time
+deadline = time.monotonic() + 60
+while not (found := open("/proc/self/autogroup").read().strip()).endswith(sys.argv[1]):
+    assert time.monotonic() < deadline, f"{found!r} does not end with {sys.argv[1]!r}"
     time.sleep(0.01)
 """
 #: Uses a processor in a child of its own, and waits for it.
@@ -145,6 +154,16 @@ def test_what_is_needed_ends_first(play, job, tmp_path):
     )
 
     assert play(second, first)["second"].ok
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/autogroup").exists(), reason="processes are not grouped by session here"
+)
+def test_who_gives_way_does_so_as_a_session(play, job):
+    """Within its session alone, niceness would change nothing for the other suites."""
+    ended = play(job("low", GROUP, f"nice {Lane.BACKGROUND.value}", lane=Lane.BACKGROUND))
+
+    assert ended["low"].ok, ended["low"].job.log.read_text()
 
 
 def test_the_processor_time_of_children_counts(play, job):
