@@ -15,7 +15,7 @@ from tests.harness.suites import LINT, Suite, environments
 
 JARS = "cluster jars"
 #: A test that hangs shows where: pytest dumps all stacks after so many seconds.
-_DUMP_SECONDS = 600
+_DUMP_SECONDS = 1500
 
 
 @dataclass
