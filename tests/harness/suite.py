@@ -59,7 +59,9 @@ class Session:
         self._announce(len(suites), whole)
         try:
             Runner(at_once(), self._say, self._on_end).run(self._plan.jobs(able, lint="lint" in groups))
-            self._seconds |= {TOTAL: time.monotonic() - self._started} if whole else {}
+            # A suite that failed may have been shorter.
+            if whole and not any(outcome.failed for outcome in self.outcomes):
+                self._seconds[TOTAL] = time.monotonic() - self._started
         finally:
             timings.record(self._plan.test_set, self._seconds)
 
