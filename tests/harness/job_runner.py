@@ -33,7 +33,7 @@ class Lane(Enum):
     SETUP = 1
     COMPUTE = 5
     LATENCY = 0
-    BACKGROUND = 15
+    BACKGROUND = 10
 
 
 @dataclass(frozen=True)
