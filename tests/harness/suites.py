@@ -36,7 +36,7 @@ class Suite:
     needs: tuple[str, ...] = ()
     lane: Lane = Lane.COMPUTE
     default: bool = True
-    limit: float = 1800
+    limit: float = 2400
 
     @property
     def slug(self) -> str:
