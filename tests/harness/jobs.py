@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.cluster import jars
 from tests.harness import coverage, envs, paths, timings
 from tests.harness.job_runner import Job, Lane
 from tests.harness.processes import own_environ
@@ -20,20 +21,23 @@ _DUMP_SECONDS = 1500
 
 @dataclass
 class Plan:
-    """What a run does. `test_set`: "default" or "all"; `covered`: coverage is measured."""
+    """What a run does.
+
+    Attributes:
+        test_set: "default" or "all".
+        covered: coverage is measured.
+        resumable: what it leaves stays until it is begun again; a run of some groups must not wipe it.
+    """
 
     test_set: str
     covered: bool = False
+    resumable: bool = False
     suites: dict[str, Suite] = field(default_factory=dict)
 
     @property
     def out(self) -> Path:
-        """Everything that the run leaves; that of another set stays."""
-        return paths.SCRATCH / ("test-all" if self.test_set == "all" else "test")
-
-    @property
-    def checks(self) -> Iterable[str]:
-        return LINT
+        """Everything that the run leaves."""
+        return paths.SCRATCH / ("test-all" if self.resumable else "test")
 
     def report_log(self, suite: Suite) -> Path:
         return self.out / suite.slug / "report.jsonl"
@@ -62,14 +66,12 @@ class Plan:
         names = [name for name in envs.SPECS if name in wanted and not envs.is_current(name)]
         for number, name in enumerate(names):
             command = (sys.executable, "tests/harness/envs.py", name)
-            # In the order of the table: the first ones are what most suites wait for.
             base = envs.SPECS[name].on
             after = frozenset({_env_job(base)} if base in names else ())
+            # In the order of the table: the first ones are what most suites wait for.
             yield self._job(_env_job(name), command, Lane.SETUP, expected=1e6 - number, after=after)
 
     def _libraries(self, suites: Sequence[Suite]) -> Iterator[Job]:
-        from tests.cluster import jars
-
         if any("jars" in suite.needs for suite in suites) and not jars.is_current():
             yield self._job(JARS, (sys.executable, "-m", "tests.cluster.jars"), Lane.SETUP, expected=1e6)
 

@@ -25,7 +25,7 @@ from types import FrameType
 from tests.harness import coverage, envs, jobs, machine, needs, paths, results, timings
 from tests.harness.job_runner import Ended, Runner
 from tests.harness.outcome import Outcome, read_report_log, slowest, summary
-from tests.harness.suites import GROUPS, SUITES, Suite, chosen
+from tests.harness.suites import GROUPS, LINT, SUITES, Suite, chosen
 
 NO_TESTS = 5
 #: In the table of times: that of a whole run.
@@ -111,7 +111,7 @@ class Session:
             return suite_outcome(suite, ended, self._plan)
         if ended.job.name in jobs.OPTIONAL:
             return None
-        if ended.job.name in self._plan.checks:
+        if ended.job.name in LINT:
             return Outcome(ended.job.name, passed=int(ended.ok), failed=int(not ended.ok), usage=ended.usage)
         return (
             None if ended.ok else Outcome(ended.job.name, failed=1, note=ended.reason or "could not be made")
@@ -163,7 +163,8 @@ def run(groups: Sequence[str], *, everything: bool, resume: bool = False, covere
     machine.require_python()
     machine.require_java()
     envs.ensure_uv()
-    plan = jobs.Plan("all" if everything else "default", covered)
+    whole = set(groups) == set(GROUPS)
+    plan = jobs.Plan("all" if everything else "default", covered, resumable=everything and whole)
     session, cut = Session(plan), False
     try:
         session.run(groups, resume=resume)
@@ -193,6 +194,8 @@ def main() -> int:
     groups = options.groups or list(GROUPS)
     if unknown := sorted(set(groups) - set(GROUPS)):
         parser.error(f"no such group: {', '.join(unknown)} (there are {', '.join(GROUPS)})")
+    if options.resume and (options.groups or not options.all):
+        parser.error("only a run of everything can be resumed: --all --resume, without groups")
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         return run(groups, everything=options.all, resume=options.resume, covered=options.coverage)

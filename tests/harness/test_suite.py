@@ -155,6 +155,17 @@ def test_what_cannot_be_had_keeps_the_suite_away_that_needs_it(plan, monkeypatch
     assert f"{lacking.replace(' ', '-')}/output.txt" in summary(session.outcomes).splitlines()[-1]
 
 
+def test_a_run_of_some_groups_leaves_alone_what_can_be_resumed(tmp_path, monkeypatch):
+    """`make cluster-test` runs everything of one group, maybe between two halves of `make test-all`."""
+    monkeypatch.setattr(paths, "SCRATCH", tmp_path)
+    begun, group = Plan("all", resumable=True), Plan("all")
+    suite.Session(begun)._fresh([])
+    suite.Session(group)._fresh([])
+
+    assert (begun.out / "results.json").exists()
+    assert begun.out != group.out
+
+
 def test_a_resumed_run_keeps_what_has_passed(plan, ended, monkeypatch):
     """What passed before is in the table again, and its suite is not started."""
     monkeypatch.setattr(results, "commit", lambda: "0123abc")
