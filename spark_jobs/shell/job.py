@@ -24,6 +24,7 @@ from spark_jobs.core.options import Layers, parse_option
 from spark_jobs.core.wire import Report, Request, TableReport
 from spark_jobs.shell.clock import utc_now
 from spark_jobs.shell.cluster import Cluster
+from spark_jobs.shell.java_classes import remember_classes
 from spark_jobs.shell.stages.recover import Visit, terms
 from spark_jobs.shell.state.lease import Custody
 
@@ -89,6 +90,7 @@ def main(verb: str, work: Verb, argv: Sequence[str], description: str) -> int:
             parse_option("log_level", invocation.options.get("log_level", "INFO"), "the command line")
         )
         spark = SparkSession.builder.appName(f"lakekeeper {verb}").enableHiveSupport().getOrCreate()
+        remember_classes(spark._jvm)
         cluster = Cluster.of(spark)
         try:
             run(cluster, invocation, work, report)
