@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
 from tests.airflow.support import wait_for
 from tests.demo.served import processes_below
 from tests.harness import paths, processes
-from tests.harness.postgres import Postgres, binaries
+from tests.harness.postgres import MEMORY_IN_USE, Postgres, binaries
 
 pytestmark = pytest.mark.live
 
@@ -23,6 +26,16 @@ from tests.harness.postgres import Postgres, binaries
 with Postgres(Path(sys.argv[1]), binaries("airflow-3.3")) as server:
     print(server.sqlalchemy_url, flush=True)
     time.sleep(600)
+"""
+
+#: Holds a shared memory block of System V, as a killed server does for as long as it takes to end.
+ATTACH = """
+import ctypes, sys
+shmat = ctypes.CDLL(None, use_errno=True).shmat
+shmat.restype = ctypes.c_void_p
+assert shmat(int(sys.argv[1]), None, 0) != ctypes.c_void_p(-1).value, ctypes.get_errno()
+print("attached", flush=True)
+input()
 """
 
 
@@ -88,10 +101,30 @@ def test_it_dies_with_its_parent_and_the_next_one_takes_over(server, tmp_path):
         assert ask(server.sqlalchemy_url, "SELECT number FROM kept") == [(8,)]
 
 
+def test_the_memory_of_a_killed_server_that_is_still_ending_is_waited_for(server):
+    server.start()
+    lock = (server.directory / "data" / "postmaster.pid").read_text().splitlines()
+    block = lock[6].split()[1]
+    ending = subprocess.Popen([sys.executable, "-c", ATTACH, block], stdin=PIPE, stdout=PIPE, text=True)
+    try:
+        assert ending.stdout.readline() == "attached\n"
+        os.kill(int(lock[0]), signal.SIGKILL)
+        server.stop()
+        with ThreadPoolExecutor() as pool:
+            refused = pool.submit(wait_for, "a refusal", lambda: MEMORY_IN_USE in server.log.read_bytes())
+            refused.add_done_callback(lambda _: ending.communicate("\n"))
+            with server:
+                assert ask(server.sqlalchemy_url, "SELECT 1") == [(1,)]
+            assert refused.exception() is None
+    finally:
+        ending.kill()
+        ending.communicate()
+
+
 def test_a_lock_that_names_a_process_of_somebody_else_is_nobodys(server):
     with server:
         pass
-    bystander = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    bystander = subprocess.Popen([sys.executable, "-c", "input()"], stdin=PIPE)
     try:
         (server.directory / "data" / "postmaster.pid").write_text(f"{bystander.pid}\n")
         with server:

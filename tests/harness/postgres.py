@@ -26,6 +26,7 @@ from tests.harness.processes import has_ended, own_environ, spawn, stop, tail
 USER = "airflow"
 DATABASE = "postgres"
 START_LIMIT = 60
+MEMORY_IN_USE = b"pre-existing shared memory block"
 STOP_LIMIT = 20
 
 # PostgreSQL refuses to run as root. It runs as `nobody` then, and keeps one right of root's: to reach files, for the
@@ -61,7 +62,6 @@ class Postgres:
         try:
             self._initialize()
             self._forget_dead_server()
-            self._process = spawn(self._server(), log=self.log, cwd=self.directory, env=_environ())
             self._wait()
         except BaseException:
             self.stop()
@@ -123,11 +123,26 @@ class Postgres:
         return [*_as_whom(), self._binaries / "postgres", "-D", self._data, *options]
 
     def _wait(self) -> None:
-        deadline = time.monotonic() + START_LIMIT
+        """Until it answers. A killed server that is still ending is waited for: it may still hold its memory."""
+        deadline, start = time.monotonic() + START_LIMIT, self._spawn()
         while not self._answers():
-            if self._process is None or has_ended(self._process) or time.monotonic() > deadline:
+            ended = self._process is None or has_ended(self._process)
+            if time.monotonic() > deadline or (ended and MEMORY_IN_USE not in self._log_from(start)):
                 raise RuntimeError(f"PostgreSQL did not start; see {self.log}:\n{tail(self.log)}")
             time.sleep(0.1)
+            if ended:
+                start = self._spawn()
+
+    def _spawn(self) -> int:
+        """Starts the server; returns where in the log it begins."""
+        start = self.log.stat().st_size if self.log.exists() else 0
+        self._process = spawn(self._server(), log=self.log, cwd=self.directory, env=_environ())
+        return start
+
+    def _log_from(self, start: int) -> bytes:
+        with self.log.open("rb") as log:
+            log.seek(start)
+            return log.read()
 
     def _answers(self) -> bool:
         where = ("--host", str(self._socket), "--username", USER, "--dbname", DATABASE)
