@@ -13,6 +13,8 @@ from tests.cluster import client
 from tests.cluster.server import NotStarted, Server
 from tests.cluster.sites import NAME, Ports
 from tests.harness.metastore import HOST
+from tests.harness.sockets import hung_up
+from tests.harness.waiting import wait_for
 
 _NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
 _KEYS = "org.apache.hadoop.crypto.key.KeyShell"
@@ -55,6 +57,14 @@ class Hdfs:
                 server.start(wait=False)
         self.namenode.wait()
         self.datanode.wait()
+
+    def repair(self) -> None:
+        """As `revive`, and until no client has a connection to a NameNode that is dead: its next call would fail.
+
+        A client of Hadoop finds out when it calls, or else lets go of a connection after ten seconds.
+        """
+        self.revive()
+        wait_for("the clients of a dead NameNode", lambda: not hung_up(self._ports.namenode))
 
     def restart_namenode(self) -> None:
         self.namenode.kill()

@@ -67,7 +67,7 @@ def interruption(monkeypatch: pytest.MonkeyPatch, table: SmallFiles) -> Interrup
 def whole(cluster: Cluster) -> Iterator[Cluster]:
     """The cluster, which is whole again afterwards, whatever a test has done to it."""
     yield cluster
-    cluster.hdfs.revive()
+    cluster.hdfs.repair()
 
 
 def settled(jobs: Jobs, table: SmallFiles, rows: object) -> None:
@@ -90,7 +90,7 @@ def test_a_namenode_is_killed_and_whatever_the_job_says_the_next_one_settles_it(
     if not comes_back:
         assert report["exit_code"] != 0
         assert "Connection refused" in str(report["tables"])
-    whole.hdfs.revive()
+    whole.hdfs.repair()
     settled(jobs, table, rows)
     assert outcomes(jobs("rollback", "--table", table.name)) == ["restored"]
     assert table.tree() == before
@@ -113,7 +113,7 @@ def test_a_datanode_that_is_killed_before_the_files_are_written_loses_nothing(
     report = jobs("compact", "--table", table.name)
     monkeypatch.undo()
     assert states == [comes_back]
-    whole.hdfs.revive()
+    whole.hdfs.repair()
     if not comes_back:
         assert report["exit_code"] == 1
         assert table.tree() == before

@@ -26,14 +26,15 @@ class Lane(Enum):
     """How a job shares the machine; the value is its niceness.
 
     SETUP makes environments, two at a time. COMPUTE keeps a processor busy. LATENCY waits for a scheduler or a browser
-    whose patience ends where others take the processors: one at a time, with priority. BACKGROUND computes, and takes
-    what the others leave.
+    whose patience ends where others take the processors: one at a time, with priority. SERVERS waits half of the time
+    for servers of its own: one at a time. BACKGROUND computes, and takes what the others leave.
     """
 
     SETUP = 1
     COMPUTE = 5
     LATENCY = 0
-    BACKGROUND = 10
+    SERVERS = 3
+    BACKGROUND = 7
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class _Running:
 
 @dataclass
 class Runner:
-    """`slots`: how many jobs of COMPUTE run side by side. `tell` gets a line when something happens."""
+    """`slots`: processors, so many jobs of COMPUTE run side by side. `tell` gets a line when something happens."""
 
     slots: int
     tell: Callable[[str], None]
@@ -128,14 +129,15 @@ class Runner:
 
     def _has_room(self, lane: Lane) -> bool:
         count = {each: sum(running.job.lane is each for running in self._running) for each in Lane}
-        whole = sum(count.values()) - count[Lane.SETUP]
+        # Processors that are taken: one that waits takes half of one, and half a processor may be taken twice.
+        taken = count[Lane.COMPUTE] + (count[Lane.LATENCY] + count[Lane.SERVERS]) / 2
         return {
             Lane.SETUP: count[Lane.SETUP] < 2,
-            # What waits may join at any time: it needs little, and the chain of those that wait is the longest.
-            Lane.LATENCY: count[Lane.LATENCY] < 1,
-            # One more than there are slots: what waits, and what computes with low priority, leave room for another.
-            Lane.COMPUTE: count[Lane.COMPUTE] < self.slots and whole < self.slots + 1,
-            Lane.BACKGROUND: not count[Lane.BACKGROUND] or whole < self.slots + 1,
+            # It may join at any time: it needs little, and the chain of those that wait is the longest.
+            Lane.LATENCY: not count[Lane.LATENCY],
+            Lane.SERVERS: not count[Lane.SERVERS] and taken <= self.slots,
+            Lane.COMPUTE: taken + 1 <= self.slots + 0.5,
+            Lane.BACKGROUND: not count[Lane.BACKGROUND] or taken < self.slots,
         }[lane]
 
     def _start(self, job: Job) -> None:
