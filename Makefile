@@ -18,7 +18,7 @@ down: python ## stop what `make up` started
 
 SUITE = $(PYTHON) -m tests.harness.suite $(if $(ALL),--all)
 
-test: python ## lint and the default set of tests (about an hour on two cores, 3 GB of disk)
+test: python ## lint and the default set of tests (about half an hour on two cores, 3 GB of disk)
 	@$(PYTHON) -m tests.harness.suite
 
 test-all: python ## every test on all versions (about two hours on two cores; RESUME=1: what has not passed yet)

@@ -27,7 +27,8 @@ class Lane(Enum):
 
     SETUP makes environments, two at a time. COMPUTE keeps a processor busy. LATENCY waits for a scheduler or a browser
     whose patience ends where others take the processors: one at a time, with priority. SERVERS waits half of the time
-    for servers of its own: one at a time. BACKGROUND computes, and takes what the others leave.
+    for servers of its own: two at a time, or one beside one of LATENCY. BACKGROUND computes, and takes what the others
+    leave.
     """
 
     SETUP = 1
@@ -135,7 +136,7 @@ class Runner:
             Lane.SETUP: count[Lane.SETUP] < 2,
             # It may join at any time: it needs little, and the chain of those that wait is the longest.
             Lane.LATENCY: not count[Lane.LATENCY],
-            Lane.SERVERS: not count[Lane.SERVERS] and taken <= self.slots,
+            Lane.SERVERS: count[Lane.LATENCY] + count[Lane.SERVERS] < 2 and taken <= self.slots,
             Lane.COMPUTE: taken + 1 <= self.slots + 0.5,
             Lane.BACKGROUND: not count[Lane.BACKGROUND] or taken < self.slots,
         }[lane]

@@ -87,6 +87,7 @@ def _meeting(job, tmp_path, first, second):
         (Lane.BACKGROUND, Lane.BACKGROUND, 1),
         (Lane.COMPUTE, Lane.SERVERS, 1),
         (Lane.SERVERS, Lane.LATENCY, 1),
+        (Lane.SERVERS, Lane.SERVERS, 1),
         (Lane.SETUP, Lane.SETUP, 1),
     ],
 )
@@ -102,7 +103,7 @@ def test_what_may_run_side_by_side_does(play, job, tmp_path, first, second, slot
 )
 def test_a_lane_that_is_full_waits(play, job, tmp_path, lane, slots):
     """Each job is alone in its folder, or one of as many as may be."""
-    most = {Lane.LATENCY: 1, Lane.SERVERS: 1, Lane.SETUP: 2}.get(lane, slots)
+    most = {Lane.LATENCY: 1, Lane.SERVERS: 2, Lane.SETUP: 2}.get(lane, slots)
     count = (
         "import os, pathlib, sys, time\n"
         "mine = pathlib.Path(sys.argv[1], str(os.getpid()))\n"
