@@ -20,31 +20,31 @@ def remember_classes(jvm: Any) -> None:
     jvm.__class__ = _View
 
 
-def _keep(place: Any, name: str, found: Any) -> Any:
-    """What is an attribute of the place, Python does not ask `__getattr__` for again."""
-    if isinstance(found, JavaClass):
-        place.__dict__[name] = found = _Class(found._fqn, found._gateway_client)
-    # py4j takes a class that is not there for a package. It may still come, with a jar.
-    elif isinstance(found, JavaPackage) and not name.rpartition(".")[2][:1].isupper():
-        place.__dict__[name] = found = _Package(found._fqn, found._gateway_client, found._jvm_id)
-    return found
+class _Remembering:
+    """What was found is an attribute from then on, for which Python does not ask `__getattr__` again.
 
-
-class _View(JVMView):  # type: ignore[misc]
-    def __getattr__(self, name: str) -> Any:
-        return _keep(self, name, super().__getattr__(name))
-
-
-class _Package(JavaPackage):  # type: ignore[misc]
-    def __getattr__(self, name: str) -> Any:
-        return _keep(self, name, super().__getattr__(name))
-
-
-class _Class(JavaClass):  # type: ignore[misc]
-    """Static methods and nested classes stay what they are; a static field may change, and is asked for each time."""
+    Packages, classes and static methods stay what they are; a static field may change, and is asked for each time.
+    """
 
     def __getattr__(self, name: str) -> Any:
-        found = super().__getattr__(name)
-        if isinstance(found, JavaMember):
+        found = super().__getattr__(name)  # type: ignore[misc]
+        if isinstance(found, JavaClass):
+            found = _Class(found._fqn, found._gateway_client)
+        elif isinstance(found, JavaPackage) and not name.rpartition(".")[2][:1].isupper():
+            found = _Package(found._fqn, found._gateway_client, found._jvm_id)
+        # py4j takes a class that is not there for a package. It may still come, with a jar, and is not kept.
+        if isinstance(found, (_Class, _Package, JavaMember)):
             self.__dict__[name] = found
-        return _keep(self, name, found)
+        return found
+
+
+class _View(_Remembering, JVMView):  # type: ignore[misc]
+    pass
+
+
+class _Package(_Remembering, JavaPackage):  # type: ignore[misc]
+    pass
+
+
+class _Class(_Remembering, JavaClass):  # type: ignore[misc]
+    pass

@@ -62,7 +62,7 @@ class Postgres:
         try:
             self._initialize()
             self._forget_dead_server()
-            self._wait()
+            self._start_server()
         except BaseException:
             self.stop()
             raise
@@ -122,7 +122,7 @@ class Postgres:
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         return [*_as_whom(), self._binaries / "postgres", "-D", self._data, *options]
 
-    def _wait(self) -> None:
+    def _start_server(self) -> None:
         """Until it answers. A killed server that is still ending is waited for: it may still hold its memory."""
         deadline, start = time.monotonic() + START_LIMIT, self._spawn()
         while not self._answers():

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness import metastore as module
-from tests.harness import paths
+from tests.harness import paths, sockets
 from tests.harness.metastore import Metastore
 from tests.harness.waiting import wait_for
 
@@ -44,10 +44,9 @@ def test_it_comes_back_after_a_kill_on_the_same_port(tmp_path):
 @pytest.mark.skipif(not Path("/proc/net/tcp6").exists(), reason="reads the kernel's list of sockets")
 def test_it_listens_on_this_machine_only(metastore):
     # 0A is LISTEN; addresses are hexadecimal, and so is the port.
-    rows = [
-        line.split() for name in ("tcp", "tcp6") for line in Path("/proc/net", name).read_text().splitlines()
+    listening = [
+        row[1] for row in sockets.rows() if row[3] == "0A" and row[1].endswith(f":{metastore.port:04X}")
     ]
-    listening = [row[1] for row in rows if row[3] == "0A" and row[1].endswith(f":{metastore.port:04X}")]
 
     assert listening
     assert all("0100007F" in address for address in listening)
