@@ -24,7 +24,7 @@ test: python ## lint and the default set of tests (about half an hour on two cor
 test-all: python ## every test on all versions (about two hours on two cores; RESUME=1: what has not passed yet)
 	@LAKEKEEPER_CLUSTER=$${LAKEKEEPER_CLUSTER:-required} $(PYTHON) -m tests.harness.suite --all $(if $(RESUME),--resume)
 
-test-unit: python ## unit and contract tests
+test-unit: python ## unit and contract tests, and those of the harness
 	@$(SUITE) unit
 
 test-crash: python ## the jobs on a simulated cluster, killed at every step (ALL=1: on every version, here and below)

@@ -8,7 +8,7 @@ pytest_plugins = ["tests.harness.fixtures", "tests.harness.selection"]
 
 MARKERS = {
     "smoke": "the few that also run on the oldest Spark",
-    "live": "needs a metastore and a real spark-submit",
+    "live": "starts servers, or a real spark-submit",
 }
 
 

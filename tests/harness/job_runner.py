@@ -25,10 +25,9 @@ _sleep = time.sleep
 class Lane(Enum):
     """How a job shares the machine; the value is its niceness.
 
-    SETUP makes environments, two at a time. COMPUTE keeps a processor busy. LATENCY waits for a scheduler or a browser
-    whose patience ends where others take the processors: one at a time, with priority. SERVERS waits half of the time
-    for servers of its own: two at a time, or one beside one of LATENCY. BACKGROUND computes, and takes what the others
-    leave.
+    SETUP makes environments, two at a time. COMPUTE keeps a processor busy. LATENCY waits for a scheduler, whose
+    patience ends where others take the processors: one at a time, with priority. SERVERS waits half of the time for
+    servers of its own: two at a time, or one beside one of LATENCY. BACKGROUND computes, and takes what is left.
     """
 
     SETUP = 1
@@ -83,7 +82,10 @@ class _Running:
     def end(self, reason: str = "") -> Ended:
         """Stop what still runs of it, and reap it; `wait4` tells its processor time, that of its children included."""
         if reason:
+            # Cut short, it tears nothing down: servers may have started more, in sessions of their own.
+            started = processes.descendants(self.process)
             processes.terminate(self.process)
+            processes.kill_remaining(started)
         processes.sweep(self.process)
         _, status, used = os.wait4(self.process.pid, 0)
         self.process.returncode = os.waitstatus_to_exitcode(status)

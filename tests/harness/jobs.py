@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,7 +18,11 @@ from tests.harness.suites import LINT, Suite, environments
 
 JARS = "cluster jars"
 #: A test that hangs shows where: pytest dumps all stacks after so many seconds.
-_DUMP_SECONDS = 1500
+_DUMP_SECONDS = 600
+
+
+class Claimed(Exception):
+    """Another run is at work in the folder of this one; the message says which."""
 
 
 @dataclass
@@ -26,18 +32,37 @@ class Plan:
     Attributes:
         test_set: "default" or "all".
         covered: coverage is measured.
-        resumable: what it leaves stays until it is begun again; a run of some groups must not wipe it.
+        groups: of a run of some groups, their names; it has a folder of its own, so that `make lint` takes nothing
+            away from a `make test` that is going on, nor from one that can be resumed.
     """
 
     test_set: str
     covered: bool = False
-    resumable: bool = False
+    groups: tuple[str, ...] = ()
     suites: dict[str, Suite] = field(default_factory=dict)
 
     @property
     def out(self) -> Path:
         """Everything that the run leaves."""
-        return paths.SCRATCH / ("test-all" if self.resumable else "test")
+        whole = ("all",) if self.test_set == "all" else ()
+        return paths.SCRATCH / "-".join(("test", *(self.groups or whole)))
+
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Ours until the end: a second run would wipe what the first one writes.
+
+        Raises:
+            Claimed: another run is at work there.
+        """
+        self.out.parent.mkdir(parents=True, exist_ok=True)
+        with self.out.with_name(f"{self.out.name}.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise Claimed(
+                    f"another run of the same suites is at work in {self.out}; wait for its end"
+                ) from None
+            yield
 
     def report_log(self, suite: Suite) -> Path:
         return self.out / suite.slug / "report.jsonl"
@@ -106,14 +131,13 @@ class Plan:
         return Job(name, tuple(command), self.log(name), own_environ(), lane, expected=expected, after=after)
 
     def _command(self, suite: Suite) -> tuple[str, ...]:
-        chosen = self.test_set if suite.default or self.test_set == "all" else "none"
         folder = self._folder(suite.slug)
         return (
             *(str(paths.env_python(suite.env)), "-m", "pytest", "-q", *suite.folders, *suite.options),
             *(
                 f"--report-log={self.report_log(suite)}",
                 f"--left-out={folder / 'left.txt'}",
-                f"--test-set={chosen}",
+                f"--test-set={self.test_set}",
             ),
             *("-o", f"cache_dir={folder / 'cache'}", "-o", f"faulthandler_timeout={_DUMP_SECONDS}"),
             *(coverage.OPTIONS if self.covered else ()),
@@ -140,5 +164,14 @@ def _env_job(name: str) -> str:
 
 
 #: Jobs that a few suites need: where they fail, this machine lacks something, and the other suites go on.
-COMPILING = frozenset(_env_job(name) for name, spec in envs.SPECS.items() if spec.on)
-OPTIONAL = frozenset({JARS, *COMPILING})
+#: Each with what to look for there.
+OPTIONAL = {
+    JARS: "is a Maven repository within reach?",
+    **{
+        _env_job(
+            name
+        ): "it is compiled; on Debian and Ubuntu: apt-get install gcc libc6-dev libkrb5-dev python3.11-dev"
+        for name, spec in envs.SPECS.items()
+        if spec.on
+    },
+}

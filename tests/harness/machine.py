@@ -86,10 +86,18 @@ def missing_to_compile() -> list[tuple[str, str]]:
     """What a Python package for Kerberos cannot be compiled without, each with the Debian package that has it."""
     programs = {"krb5-config": "libkrb5-dev", "cc": "gcc libc6-dev"}
     missing = [(name, package) for name, package in programs.items() if shutil.which(name) is None]
+    if shutil.which("cc") and not _compiles("#include <stdlib.h>"):
+        missing.append(("stdlib.h", "libc6-dev"))
     header = Path(sysconfig.get_path("include"), "Python.h")
     if not header.exists():
         missing.append((str(header), f"python{'.'.join(map(str, PYTHON))}-dev"))
     return missing
+
+
+def _compiles(source: str) -> bool:
+    """As far as the preprocessor: are the headers there?"""
+    done = subprocess.run(["cc", "-E", "-xc", "-"], input=source, capture_output=True, text=True)
+    return done.returncode == 0
 
 
 def uv_settings() -> dict[str, str]:

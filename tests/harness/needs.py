@@ -13,7 +13,7 @@ from tests.harness import machine
 
 def lack(needs: Sequence[str]) -> str | None:
     """Why a suite with these needs cannot run here; None if it can."""
-    return "\n".join(filter(None, (_LACK[need]() for need in needs))) or None
+    return "; ".join(filter(None, (_LACK[need]() for need in needs))) or None
 
 
 def _kerberos() -> str:

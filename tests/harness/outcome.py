@@ -85,15 +85,15 @@ def slowest(outcome: Outcome) -> str:
     return "\n".join([f"slowest tests of {outcome.name}:", *rows]) if rows else ""
 
 
-def summary(outcomes: Sequence[Outcome]) -> str:
-    """The slowest tests, a line per suite, what was left out, and the plain total.
+def summary(outcomes: Sequence[Outcome], out: Path) -> str:
+    """The slowest tests, a line per suite, what was left out (by name below `out`), and the plain total.
 
     Only what could not run here comes after the total: a reader of the last line must not miss it.
     """
     blocks = [
         *filter(None, map(slowest, outcomes)),
         "\n".join(_table(outcomes)),
-        *filter(None, [_left(outcomes)]),
+        *filter(None, [_left(outcomes, out)]),
         "\n".join([total(outcomes), *_missed(outcomes)]),
     ]
     return "\n" + "\n\n".join(blocks)
@@ -114,13 +114,13 @@ def _row(name: object, *counts: object) -> str:
     return f"{name:<18}" + "".join(f"{count:>9}" for count in counts)
 
 
-def _left(outcomes: Sequence[Outcome]) -> str:
+def _left(outcomes: Sequence[Outcome], out: Path) -> str:
     left = [outcome for outcome in outcomes if outcome.left]
     if not left:
         return ""
     rows = [f"  {outcome.name:<18}{len(outcome.left):>7} tests" for outcome in left]
     count = sum(len(outcome.left) for outcome in left)
-    return "\n".join([f"left to `make test-all`: {count} tests, by name in .scratch/test/*/left.txt", *rows])
+    return "\n".join([f"left to `make test-all`: {count} tests, by name in {out}/*/left.txt", *rows])
 
 
 def _missed(outcomes: Sequence[Outcome]) -> list[str]:

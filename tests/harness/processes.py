@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -115,10 +115,34 @@ def sweep(process: subprocess.Popen[bytes]) -> None:
             _signal(os.kill, pid, signal.SIGKILL)
 
 
+def descendants(process: subprocess.Popen[bytes]) -> list[Stat]:
+    """What a child has started, and what that has, in whatever session; what has lost its parent is not found."""
+    children: dict[int, list[Stat]] = {}
+    for stat in _stats():
+        children.setdefault(stat.parent, []).append(stat)
+    found, todo = [], [process.pid]
+    while todo:
+        below = children.get(todo.pop(), [])
+        found += below
+        todo += [stat.pid for stat in below]
+    return found
+
+
+def kill_remaining(known: Iterable[Stat]) -> None:
+    """Kill those that still run. One that started when it did is the same process: an id is not used twice at once."""
+    for stat in known:
+        if start_time(stat.pid) == stat.started:
+            _signal(os.kill, stat.pid, signal.SIGKILL)
+
+
 def members(process: subprocess.Popen[bytes]) -> list[int]:
     """The processes in the session of a child that we have not buried yet."""
-    stats = (_stat(int(entry.name)) for entry in Path("/proc").glob("[0-9]*"))
-    return [stat.pid for stat in stats if stat is not None and stat.session == process.pid]
+    return [stat.pid for stat in _stats() if stat.session == process.pid]
+
+
+def _stats() -> Iterator[Stat]:
+    found = (_stat(int(entry.name)) for entry in Path("/proc").glob("[0-9]*"))
+    return (stat for stat in found if stat is not None)
 
 
 @dataclass(frozen=True)
@@ -126,6 +150,7 @@ class Stat:
     """What tells a process from a later one with the same id."""
 
     pid: int
+    parent: int
     session: int
     started: int
 
@@ -136,7 +161,7 @@ def _stat(pid: int) -> Stat | None:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return None
-    return Stat(pid, session=int(fields[3]), started=int(fields[19]))
+    return Stat(pid, parent=int(fields[1]), session=int(fields[3]), started=int(fields[19]))
 
 
 def start_time(pid: int) -> int | None:

@@ -19,6 +19,9 @@ class Usage:
     cpu: float = 0
     peak: int = 0
 
+    def __str__(self) -> str:
+        return f"{self.wall:.0f} s wall, {self.cpu:.0f} s cpu, peak {self.peak / 1e6:.0f} MB"
+
 
 NOTHING = Usage()
 

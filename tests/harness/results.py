@@ -21,11 +21,12 @@ class Results:
 
     def __init__(self, file: Path) -> None:
         self._file = file
+        self._commit: str | None = None
         self._passed: dict[str, Usage] = {}
 
     def begin(self) -> None:
         """Forget what an earlier run left."""
-        self._passed = {}
+        self._commit, self._passed = commit(), {}
         self._write()
 
     def resume(self) -> dict[str, Usage]:
@@ -39,27 +40,35 @@ class Results:
         found, here = json.loads(self._file.read_text()), commit()
         if here is None:
             raise CannotResume(
-                "the checkout has changes, and what passed was not tested with them: commit them first"
+                "this is no checkout of git, or one with changes, with which what passed was not tested: commit them"
+                " first"
             )
+        if found["commit"] is None:
+            raise CannotResume("the run was begun where nothing says which commit it tested: start one anew")
         if found["commit"] != here:
             raise CannotResume(f"what passed is of commit {found['commit']}, and this is {here}")
+        self._commit = here
         self._passed = {name: Usage(**usage) for name, usage in found["passed"].items()}
         return dict(self._passed)
 
     def add(self, outcome: Outcome) -> None:
-        """Keep a suite that passed; one that failed runs again."""
-        if not outcome.failed and not outcome.missed:
+        """Keep a suite that passed; one that failed, or under which the checkout has changed, runs again."""
+        unchanged = self._commit is not None and commit() == self._commit
+        if unchanged and not outcome.failed and not outcome.missed:
             self._passed[outcome.name] = outcome.usage
             self._write()
 
     def _write(self) -> None:
-        kept = {"commit": commit(), "passed": {name: asdict(usage) for name, usage in self._passed.items()}}
+        kept = {
+            "commit": self._commit,
+            "passed": {name: asdict(usage) for name, usage in self._passed.items()},
+        }
         self._file.parent.mkdir(parents=True, exist_ok=True)
         self._file.write_text(json.dumps(kept, indent=1))
 
 
 def commit() -> str | None:
-    """The commit that is checked out; None where files differ from it, or there is no git."""
+    """The commit that is checked out; None where files differ from it, or git does not tell."""
     changes = _git("status", "--porcelain")
     return _git("rev-parse", "HEAD") if changes == "" else None
 

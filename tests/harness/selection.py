@@ -18,7 +18,7 @@ MARKERS = {
 }
 #: What most users have, or will; the other versions follow.
 REFERENCE = ("spark-3.5", "airflow-3.3")
-SETS = ("all", "default", "none")
+SETS = ("all", "default")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,7 +48,7 @@ def _is_left_out(item: pytest.Item, chosen: str) -> bool:
     if chosen == "all":
         return False
     other_version = item.get_closest_marker("one_version") and not _on_reference()
-    return bool(chosen == "none" or item.get_closest_marker("full") or other_version)
+    return bool(item.get_closest_marker("full") or other_version)
 
 
 def _on_reference() -> bool:

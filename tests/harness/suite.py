@@ -74,17 +74,21 @@ class Session:
         )
 
     def _fresh(self, suites: list[Suite]) -> list[Suite]:
+        """What an earlier run of the same suites left is gone."""
         shutil.rmtree(self._plan.out, ignore_errors=True)
         self._results.begin()
         return suites
 
     def _without_passed(self, suites: list[Suite]) -> list[Suite]:
         passed = self._results.resume()
+        again = [suite for suite in suites if suite.name not in passed]
+        for suite in again:
+            shutil.rmtree(self._plan.report_log(suite).parent, ignore_errors=True)
         for suite in suites:
             if suite.name in passed:
                 found = read_report_log(suite.name, self._plan.report_log(suite))
                 self.outcomes.append(replace(found, usage=passed[suite.name], note="passed before"))
-        return [suite for suite in suites if suite.name not in passed]
+        return again
 
     def _not_run(self, suite: Suite, lack: str) -> Outcome:
         self._say(f"{suite.name}: not run. {lack}")
@@ -92,10 +96,12 @@ class Session:
 
     def _on_end(self, ended: Ended) -> None:
         name = ended.job.name
-        self._seconds[name] = ended.usage.wall
+        if not ended.reason:
+            self._seconds[name] = ended.usage.wall
         outcome = self._outcome(ended)
         output = ended.job.log.read_text(errors="replace") if ended.job.log.exists() else ""
-        self._say(f"{name}: {ended.reason or 'ended'}\n{output}{slowest(outcome) if outcome else ''}")
+        took = f" ({ended.usage})" if ended.code is not None else ""
+        self._say(f"{name}: {ended.reason or 'ended'}{took}\n{output}{slowest(outcome) if outcome else ''}")
         if outcome:
             self.outcomes.append(outcome)
             self._results.add(outcome)
@@ -104,8 +110,10 @@ class Session:
         """That of a suite or a check; an environment counts only where it could not be made."""
         suite = self._plan.suites.get(ended.job.name)
         if suite and ended.blocked_by in jobs.OPTIONAL:
+            hint = jobs.OPTIONAL[ended.blocked_by]
             return not_run(
-                suite, f"{ended.blocked_by}: could not be made on this machine; see {self._log(ended)}"
+                suite,
+                f"{ended.blocked_by}: could not be made on this machine ({hint}); see {self._log(ended)}",
             )
         if suite:
             return suite_outcome(suite, ended, self._plan)
@@ -132,14 +140,12 @@ def not_run(suite: Suite, lack: str) -> Outcome:
 
 
 def suite_outcome(suite: Suite, ended: Ended, plan: jobs.Plan) -> Outcome:
-    """A suite passed if pytest did and a test ran, or if all of its tests are left to `make test-all`."""
+    """A suite passed if pytest did, and a test ran."""
     left = plan.left_out(suite)
     found = read_report_log(suite.name, plan.report_log(suite))
     outcome = replace(found, usage=ended.usage, left=left)
     if ended.reason:
         return outcome.but_failed(f"{ended.reason} {outcome.note}".strip())
-    if ended.code == NO_TESTS and left and not suite.default:
-        return outcome
     if ended.code == NO_TESTS or (ended.code == 0 and not outcome.passed):
         return outcome.but_failed("no test ran")
     if ended.code and not outcome.failed:
@@ -164,17 +170,18 @@ def run(groups: Sequence[str], *, everything: bool, resume: bool = False, covere
     machine.require_java()
     envs.ensure_uv()
     whole = set(groups) == set(GROUPS)
-    plan = jobs.Plan("all" if everything else "default", covered, resumable=everything and whole)
+    plan = jobs.Plan("all" if everything else "default", covered, () if whole else tuple(groups))
     session, cut = Session(plan), False
-    try:
-        session.run(groups, resume=resume)
-    except KeyboardInterrupt:
-        cut = True
-    if covered:
-        coverage.report(plan.out)
-    print(summary(in_order(session.outcomes)))
-    if cut:
-        print("interrupted: what had not ended is not in the table", file=sys.stderr)
+    with plan.claimed():
+        try:
+            session.run(groups, resume=resume)
+        except KeyboardInterrupt:
+            cut = True
+        print(summary(in_order(session.outcomes), plan.out.relative_to(paths.SCRATCH.parent)))
+        if cut:
+            print("interrupted: what had not been started is not in the table", file=sys.stderr)
+        if covered:
+            coverage.report(plan.out)
     return 130 if cut else int(any(outcome.failed for outcome in session.outcomes))
 
 
@@ -196,10 +203,11 @@ def main() -> int:
         parser.error(f"no such group: {', '.join(unknown)} (there are {', '.join(GROUPS)})")
     if options.resume and (options.groups or not options.all):
         parser.error("only a run of everything can be resumed: --all --resume, without groups")
-    signal.signal(signal.SIGTERM, _interrupt)
+    for stopped in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(stopped, _interrupt)
     try:
         return run(groups, everything=options.all, resume=options.resume, covered=options.coverage)
-    except (envs.EnvError, machine.MachineError, results.CannotResume) as error:
+    except (envs.EnvError, machine.MachineError, results.CannotResume, jobs.Claimed) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 

@@ -18,13 +18,12 @@ class Suite:
     """One pytest run.
 
     Attributes:
-        group: the `make` target that asks for it (`make test-<group>`).
+        group: those that a `make` target asks for together.
         env: the environment below .envs/ whose Python runs it.
         folders: what pytest collects.
         options: more arguments of pytest.
         needs: what the machine must have besides Python and Java (`needs`).
         lane: how it shares the machine (`job_runner.Lane`).
-        default: part of `make test`; else it runs in `make test-all` only.
         limit: seconds after which it is stopped and has failed; several times what it takes on a busy machine.
     """
 
@@ -35,7 +34,6 @@ class Suite:
     options: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     lane: Lane = Lane.COMPUTE
-    default: bool = True
     limit: float = 2400
 
     @property
@@ -56,7 +54,9 @@ SUITES = (
     Suite("fidelity 3.5", "spark", "spark-3.5", ("tests/fidelity",)),
     Suite("fidelity 4.3", "spark", "spark-4.3", ("tests/fidelity",)),
     Suite("soak", "spark", "spark-3.5", ("tests/soak",)),
-    Suite("cluster", "cluster", "spark-3.5", ("tests/cluster",), needs=("jars",), lane=Lane.SERVERS),
+    Suite(
+        "cluster", "cluster", "spark-3.5", ("tests/cluster",), needs=("jars",), lane=Lane.SERVERS, limit=3600
+    ),
     Suite("cluster 4.3", "cluster", "spark-4.3", METASTORE, needs=("jars",), lane=Lane.SERVERS),
     Suite(
         "kerberos",
@@ -68,7 +68,7 @@ SUITES = (
     ),
     Suite("airflow 3.3", "airflow", "airflow-3.3", ("tests/airflow",), lane=Lane.LATENCY),
     Suite("airflow 2.11", "airflow", "airflow-2.11", ("tests/airflow",), ("-m", "not live")),
-    Suite("demo", "demo", "spark-3.5", ("tests/demo",), lane=Lane.LATENCY, limit=2700),
+    Suite("demo", "demo", "spark-3.5", ("tests/demo",), lane=Lane.LATENCY, limit=3600),
 )
 
 LINT = {

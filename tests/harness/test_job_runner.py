@@ -38,13 +38,16 @@ SPIN = """
 import subprocess, sys
 subprocess.run([sys.executable, "-c", "import time\\nwhile time.process_time() < 0.5: pass"], check=True)
 """
-#: The same, and ends without waiting for it; the second is for a sample.
+#: The same, and ends without waiting for it, once a file says that it was sampled.
 UNWAITED = """
-import subprocess, sys, time
+import pathlib, subprocess, sys, time
 source = "import time\\nwhile time.process_time() < 0.5: pass\\nprint(flush=True)\\ntime.sleep(600)"
 child = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE)
 child.stdout.readline()
-time.sleep(1)
+deadline = time.monotonic() + 60
+while not pathlib.Path(sys.argv[1]).exists():
+    assert time.monotonic() < deadline, "no sample was taken"
+    time.sleep(0.01)
 """
 HOLD = "import time; held = bytearray(300_000_000); print('held', flush=True); time.sleep(600)"
 
@@ -174,11 +177,19 @@ def test_the_processor_time_of_children_counts(play, job):
     assert play(job("spin", SPIN))["spin"].usage.cpu >= 0.5
 
 
-def test_the_processor_time_of_a_child_that_nobody_waits_for_counts(play, job, monkeypatch):
+def test_the_processor_time_of_a_child_that_nobody_waits_for_counts(play, job, tmp_path, monkeypatch):
     """As a JVM that pyspark has started."""
-    monkeypatch.setattr(resources, "_SAMPLE_SECONDS", 0.05)
+    sample, sampled = resources.Sampler.sample, tmp_path / "sampled"
 
-    assert play(job("spin", UNWAITED))["spin"].usage.cpu >= 0.5
+    def noted(self):
+        sample(self)
+        if self.cpu >= 0.5:
+            sampled.touch()
+
+    monkeypatch.setattr(resources, "_SAMPLE_SECONDS", 0.05)
+    monkeypatch.setattr(resources.Sampler, "sample", noted)
+
+    assert play(job("spin", UNWAITED, sampled))["spin"].usage.cpu >= 0.5
 
 
 def test_what_it_leaves_behind_is_ended(play, job):
@@ -191,6 +202,37 @@ def test_what_it_leaves_behind_is_ended(play, job):
     assert ended.ok
     left = int(ended.job.log.read_text())
     wait_for(f"the end of process {left}", lambda: processes.start_time(left) is None)
+
+
+#: Starts a server in a session of its own, which starts a worker in one of its own; all of them sleep.
+WORKER = "import time; time.sleep(600)"
+SERVING = f"""
+import pathlib, subprocess, sys
+worker = subprocess.Popen([sys.executable, "-c", {WORKER!r}], start_new_session=True)
+pathlib.Path(sys.argv[1]).write_text(f"{{worker.pid}}\\n")
+worker.wait()
+"""
+STARTING = f"""
+import subprocess, sys
+subprocess.Popen([sys.executable, "-c", {SERVING!r}, sys.argv[1]], start_new_session=True).wait()
+"""
+
+
+def test_what_the_servers_of_a_stopped_job_have_started_is_ended(job, tmp_path, monkeypatch):
+    """As containers of YARN, below servers that the job would have stopped at its end."""
+    note = tmp_path / "worker"
+
+    def poll(_):
+        time.sleep(0.01)
+        if note.exists() and note.read_text().endswith("\n"):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(job_runner, "_sleep", poll)
+    with pytest.raises(KeyboardInterrupt):
+        Runner(1, lambda _: None, lambda _: None).run([job("starts", STARTING, note)])
+
+    worker = int(note.read_text())
+    wait_for(f"the end of process {worker}", lambda: processes.start_time(worker) is None)
 
 
 def test_an_interrupted_run_says_what_it_stopped(job, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -175,3 +176,13 @@ def test_an_extension_adds_nothing_that_its_environment_has():
 
 def _names(name):
     return {line.split("==")[0] for line in envs.lock_file(name).read_text().splitlines()}
+
+
+def test_a_compiler_without_headers_is_not_enough(monkeypatch, tmp_path):
+    """gcc alone: it is there, and compiles nothing."""
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    compiler = tmp_path / "cc"
+    compiler.write_text("#!/bin/sh\necho stdlib.h: No such file or directory >&2\nexit 1\n")
+    compiler.chmod(0o755)
+
+    assert ("stdlib.h", "libc6-dev") in machine.missing_to_compile()

@@ -21,9 +21,19 @@ def checkout(tmp_path, monkeypatch):
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
     (root / "file").write_text("one")
     for command in (["init", "-q"], ["add", "file"], ["commit", "-q", "-m", "one"]):
-        who = ["-c", "user.name=t", "-c", "user.email=t@example.com"]
-        subprocess.run(["git", *who, *command], cwd=root, check=True)
+        git(root, *command)
     return root
+
+
+def git(root, *command):
+    who = ["-c", "user.name=t", "-c", "user.email=t@example.com"]
+    subprocess.run(["git", *who, *command], cwd=root, check=True)
+
+
+def change(root, text):
+    """A commit of another content."""
+    (root / "file").write_text(text)
+    git(root, "commit", "-qam", text)
 
 
 @pytest.fixture
@@ -53,17 +63,38 @@ def test_resumed_twice_it_knows_both_parts(stopped):
 def test_a_changed_checkout_cannot_be_resumed(stopped, checkout):
     (checkout / "file").write_text("two")
 
-    with pytest.raises(CannotResume, match="the checkout has changes"):
+    with pytest.raises(CannotResume, match="with changes"):
         Results(stopped).resume()
 
 
 def test_another_commit_cannot_be_resumed(stopped, checkout):
-    (checkout / "file").write_text("two")
-    who = ["-c", "user.name=t", "-c", "user.email=t@example.com"]
-    subprocess.run(["git", *who, "commit", "-qam", "two"], cwd=checkout, check=True)
+    change(checkout, "two")
 
     with pytest.raises(CannotResume, match=f"and this is {results.commit()}"):
         Results(stopped).resume()
+
+
+def test_what_passed_after_the_checkout_had_changed_is_run_again(stopped, checkout):
+    """Somebody commits while the suites run: the later ones have tested neither commit."""
+    running = Results(stopped)
+    running.resume()
+    before = results.commit()
+    change(checkout, "two")
+    running.add(Outcome("d", passed=1))
+    git(checkout, "checkout", "-q", before)
+
+    assert Results(stopped).resume().keys() == {"a"}
+
+
+def test_a_run_that_was_begun_on_changes_cannot_be_resumed(checkout, tmp_path):
+    (checkout / "file").write_text("two")
+    begun = Results(tmp_path / "out" / "results.json")
+    begun.begin()
+    change(checkout, "three")
+    begun.add(Outcome("a", passed=1))
+
+    with pytest.raises(CannotResume, match="start one anew"):
+        Results(tmp_path / "out" / "results.json").resume()
 
 
 def test_where_nothing_was_begun_there_is_nothing_to_resume(tmp_path):

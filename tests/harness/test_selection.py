@@ -78,9 +78,5 @@ def test_the_default_set_on_another_version(collected):
     assert collected("default", "spark-4.3") == (["test_plain", "test_cell[1]"], left)
 
 
-def test_a_suite_that_is_left_as_a_whole_is_listed(collected):
-    assert collected("none", "spark-4.3") == ([], ALL)
-
-
 def test_what_other_options_exclude_is_not_called_left(collected):
     assert collected("default", "spark-4.3", "-k", "cell") == (["test_cell[1]"], ["test_cell[2]"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -19,6 +20,7 @@ from tests.harness.resources import Usage
 from tests.harness.suites import GROUPS, SUITES, environments
 
 ANY = SUITES[0]
+OUT = Path(".scratch/test")
 
 
 @pytest.fixture
@@ -74,13 +76,6 @@ def test_a_suite_that_skipped_everything_has_failed(ended):
     assert ended(0, *reports("a", setup="skipped")).note == "no test ran"
 
 
-def test_a_suite_that_is_left_to_the_other_set_has_not_failed(ended):
-    left = replace(ANY, default=False)
-
-    assert ended(suite.NO_TESTS, left=["a", "b"], of=left).failed == 0
-    assert ended(suite.NO_TESTS, left=["a"]).note == "no test ran"
-
-
 def test_a_suite_without_a_report_has_failed(plan):
     job = Job(ANY.name, (), Path("none"), {})
 
@@ -112,19 +107,19 @@ def test_the_slowest_tests_are_named_with_their_fixtures(ended):
     outcome = ended(0, *reports("a"), phase("b", "setup", seconds=7), phase("b", "teardown"))
 
     assert outcome.slowest == ((8.0, "b"), (3.0, "a"))
-    assert "8.0 s  b" in summary([outcome])
+    assert "8.0 s  b" in summary([outcome], OUT)
 
 
 def test_the_last_line_is_the_plain_total():
-    text = summary([Outcome("a", passed=2, skipped=1), Outcome("b", passed=3, failed=1, note="broken")])
+    text = summary([Outcome("a", passed=2, skipped=1), Outcome("b", passed=3, failed=1, note="broken")], OUT)
 
     assert text.splitlines()[-1] == "5 passed, 1 failed, 1 skipped"
 
 
 def test_what_is_left_to_the_other_set_is_counted_by_suite():
-    text = summary([Outcome("a", passed=2, left=("x", "y")), Outcome("b", passed=1)])
+    text = summary([Outcome("a", passed=2, left=("x", "y")), Outcome("b", passed=1)], OUT)
 
-    assert "left to `make test-all`: 2 tests" in text
+    assert "left to `make test-all`: 2 tests, by name in .scratch/test/*/left.txt" in text
     assert any(line.split() == ["a", "2", "tests"] for line in text.splitlines())
 
 
@@ -132,7 +127,7 @@ def test_what_is_left_to_the_other_set_is_counted_by_suite():
 def test_a_suite_that_cannot_run_here_is_named_aloud(monkeypatch, required, failed):
     monkeypatch.setenv(suite.CLUSTER, required)
 
-    text = summary([suite.not_run(ANY, "there is no mvn; apt-get install maven")])
+    text = summary([suite.not_run(ANY, "there is no mvn; apt-get install maven")], OUT)
 
     assert f"0 passed, {failed} failed, 0 skipped" in text.splitlines()
     assert text.splitlines()[-1] == f"!!! {ANY.name} DID NOT RUN: there is no mvn; apt-get install maven"
@@ -152,18 +147,53 @@ def test_what_cannot_be_had_keeps_the_suite_away_that_needs_it(plan, monkeypatch
     assert [(each.name, each.failed, each.missed) for each in session.outcomes] == [
         ("kerberos", failed, True)
     ]
-    assert f"{lacking.replace(' ', '-')}/output.txt" in summary(session.outcomes).splitlines()[-1]
+    last = summary(session.outcomes, OUT).splitlines()[-1]
+    assert f"{lacking.replace(' ', '-')}/output.txt" in last
+    assert jobs.OPTIONAL[lacking] in last
 
 
-def test_a_run_of_some_groups_leaves_alone_what_can_be_resumed(tmp_path, monkeypatch):
-    """`make cluster-test` runs everything of one group, maybe between two halves of `make test-all`."""
+@pytest.mark.parametrize("everything", ["default", "all"])
+def test_a_run_of_some_groups_leaves_alone_what_a_whole_run_wrote(tmp_path, monkeypatch, everything):
+    """`make lint` beside a `make test` that is going on, or between two halves of `make test-all`."""
     monkeypatch.setattr(paths, "SCRATCH", tmp_path)
-    begun, group = Plan("all", resumable=True), Plan("all")
-    suite.Session(begun)._fresh([])
+    whole, group = Plan(everything), Plan(everything, groups=("cluster", "lint"))
+    suite.Session(whole)._fresh([])
     suite.Session(group)._fresh([])
 
-    assert (begun.out / "results.json").exists()
-    assert begun.out != group.out
+    assert (whole.out / "results.json").exists()
+    assert whole.out != group.out
+
+
+def test_two_runs_of_the_same_suites_do_not_meet(plan):
+    with plan.claimed():
+        with pytest.raises(jobs.Claimed, match="another run of the same suites"), Plan("default").claimed():
+            pass
+        with Plan("default", groups=("lint",)).claimed():
+            pass
+    with Plan("default").claimed():
+        pass
+
+
+def test_only_what_ran_to_its_end_says_how_long_a_suite_takes(plan):
+    """Else a run that was stopped after seconds would have the longest suite start last."""
+    session = suite.Session(plan)
+    job = Job(ANY.name, (), plan.log(ANY.name), {})
+    session._on_end(Ended(job, -15, Usage(20, 0, 0), reason="interrupted"))
+    session._on_end(Ended(replace(job, name="other"), None, reason="x failed", blocked_by="x"))
+    assert session._seconds == {}
+    session._on_end(Ended(job, 1, Usage(20, 0, 0)))
+    assert session._seconds == {ANY.name: 20}
+
+
+def test_a_suite_that_runs_again_shows_nothing_of_its_last_run(plan, ended, monkeypatch):
+    monkeypatch.setattr(results, "commit", lambda: "0123abc")
+    ended(1, *reports("a", call="failed"))
+    plan.log(ANY.name).write_text("FAILED a")
+    suite.Session(plan)._results.begin()
+    suite.Session(plan)._without_passed([ANY])
+
+    assert not plan.log(ANY.name).exists()
+    assert not plan.report_log(ANY).exists()
 
 
 def test_a_resumed_run_keeps_what_has_passed(plan, ended, monkeypatch):
@@ -192,6 +222,10 @@ def test_without_maven_a_suite_of_the_cluster_says_how_to_get_it(monkeypatch, tm
 
     assert "apt-get install maven" in needs.lack(("jars",))
     assert "apt-get install krb5-kdc" in needs.lack(("kerberos",))
+    both = needs.lack(("jars", "kerberos"))
+    assert "apt-get install maven" in both
+    assert "apt-get install krb5-kdc" in both
+    assert "\n" not in both  # it is a line of the summary
 
 
 @pytest.mark.parametrize(("gigabytes", "suites"), [(2, 1), (11, 2), (64, suite.AT_ONCE)])
@@ -252,5 +286,6 @@ def test_a_run_from_the_command_line_shows_what_failed_and_the_table(tmp_path):
 
     assert done.returncode == 1, done.stdout + done.stderr
     assert "a reason" in done.stdout
+    assert re.search(r"small: ended \(\d+ s wall, \d+ s cpu, peak \d+ MB\)", done.stdout)
     assert done.stdout.splitlines()[-1] == "1 passed, 1 failed, 0 skipped"
     assert (tmp_path / "scratch" / "timings.json").exists()

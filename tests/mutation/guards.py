@@ -30,10 +30,11 @@ class GuardNotFound(AssertionError):
 
 @dataclass(frozen=True)
 class Mark:
-    """A comment: its line, and whether it stands alone between two statements."""
+    """A comment: where it begins, and whether it stands alone between two statements."""
 
     name: str
     line: int
+    column: int
     alone: bool
 
 
@@ -73,7 +74,7 @@ def _marks(source: str) -> Iterator[Mark]:
         found = _MARK.search(token.string) if token.type == tokenize.COMMENT else None
         if found:
             alone = not depth and token.line.strip() == token.string
-            yield Mark(found[1], token.start[0], alone)
+            yield Mark(found[1], *token.start, alone)
 
 
 def sources(root: Path) -> dict[str, str]:
@@ -121,6 +122,11 @@ class Product:
             raise GuardNotFound(f"{path}:{mark.line}: `# guard: {mark.name}` is on no statement.")
         # Behind a statement's text it marks the innermost; above one, the next.
         statement, scopes = places[0] if mark.alone else places[-1]
+        if mark.alone and statement.col_offset != mark.column:
+            raise GuardNotFound(
+                f"{path}:{mark.line}: `# guard: {mark.name}` stands above no statement of its block; the next one is in"
+                f" line {statement.lineno}."
+            )
         return Guard(mark.name, self._root, path, module, statement, scopes)
 
     def _unmarked(self, name: str) -> str:

@@ -104,6 +104,15 @@ def test_a_mark_on_no_statement_is_an_error(module: Path) -> None:
         _mutated(module, Remove("late"))
 
 
+def test_a_mark_does_not_move_on_to_a_statement_of_another_block(module: Path) -> None:
+    """The statement below it was removed, and the comment forgotten."""
+    module.write_text(f"{SOURCE}def late():\n    x = 1\n    # guard: late\ny = 2\n")
+    with pytest.raises(
+        GuardNotFound, match=r"door.py:19: `# guard: late` stands above no statement of its block"
+    ):
+        _mutated(module, Remove("late"))
+
+
 def test_two_operators_do_not_undo_each_other(module: Path) -> None:
     both = _mutated(module, Condition("key", False), Remove("note"))
     assert "if False:" in both

@@ -11,6 +11,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -109,13 +110,15 @@ def test_of_all_functions_renamed_few_are_missed_and_each_by_name(product: Path)
 
 
 def _with_new_names(text: str, names: Iterable[str]) -> str:
-    """Of comments and plain strings, nothing: there the same word is another thing."""
+    """Of comments and plain strings, nothing: there the same word is another thing. All else stays where it is."""
     wanted = re.compile(rf"\b({'|'.join(names)})\b")
-    tokens = [
-        (token.type, wanted.sub(r"\1_anew", token.string) if _is_code(token) else token.string)
-        for token in tokenize.generate_tokens(io.StringIO(text).readline)
-    ]
-    return tokenize.untokenize(tokens)
+    lines = text.splitlines(keepends=True)
+    starts = list(accumulate(map(len, lines), initial=0))
+    for token in reversed(list(tokenize.generate_tokens(io.StringIO(text).readline))):
+        if _is_code(token):
+            begin, end = (starts[line - 1] + column for line, column in (token.start, token.end))
+            text = text[:begin] + wanted.sub(r"\1_anew", token.string) + text[end:]
+    return text
 
 
 def _is_code(token: tokenize.TokenInfo) -> bool:

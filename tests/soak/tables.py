@@ -65,6 +65,8 @@ def add_file(place: Path, staging: Path, ids: range) -> None:
             os.rename(staged, place / staged.name)  # noqa: PTH104 (one system call, and nothing else)
             return
         except FileNotFoundError:
+            if not staged.exists():
+                raise
             place.mkdir(parents=True, exist_ok=True)
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import pytest
 from py4j.java_gateway import GatewayClient, JavaPackage
 from py4j.protocol import REFL_GET_UNKNOWN_SUB_COMMAND_NAME, REFLECTION_COMMAND_NAME
 
+from spark_jobs.shell import job
 from spark_jobs.shell.hadoop.fs import HadoopFileSystem
+from spark_jobs.shell.verbs.analyze import analyze_table
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, many
 
@@ -91,6 +94,21 @@ def test_a_second_run_looks_up_no_class_for_any_unit_or_file(
         report = jobs("compact", "--table", events, "--run-id", "second")
     assert [unit["outcome"] for unit in report["tables"][0]["units"]].count("compacted") == 2
     assert names == []
+
+
+def test_a_job_remembers_classes(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From its own main function, on a JVM of which nobody has been told."""
+    jvm: Any = spark.sparkContext._gateway.new_jvm_view()  # type: ignore[union-attr]
+    session = Mock(wraps=spark, _jvm=jvm, _jsc=spark._jsc, sparkContext=spark.sparkContext)
+    session.stop = Mock()
+    builder = Mock()
+    builder.appName().enableHiveSupport().getOrCreate.return_value = session
+    monkeypatch.setattr(job.SparkSession, "builder", builder)
+
+    assert job.main("analyze", analyze_table, ["--table", "default.no_such_table"], "") == 1
+
+    assert jvm.org.apache.hadoop.fs.Path is jvm.org.apache.hadoop.fs.Path
+    session.stop.assert_called_once()
 
 
 @pytest.fixture

@@ -16,6 +16,8 @@ from lakekeeper_provider.operators.rollback import RecordCompactionOperator, Rol
 
 COMMON: dict[str, Any] = {"schedule": None, "start_date": datetime(2026, 1, 1), "catchup": False}
 TABLE = "{{ params.table }}"
+#: Seconds after which a test that failed has forgotten its file.
+LIMIT = 600
 
 
 def flag(context: Any, word: str) -> Path:
@@ -55,7 +57,10 @@ def live_gated() -> None:
     @task
     def slow(**context: Any) -> None:
         """Keep the DAG run going while the file is there."""
+        deadline = time.monotonic() + LIMIT
         while flag(context, "hold").exists():
+            if time.monotonic() > deadline:
+                raise AirflowException(f"nobody removed {flag(context, 'hold')} within {LIMIT} s")
             time.sleep(0.1)
 
     gate() >> compact_and_rollback() >> slow()

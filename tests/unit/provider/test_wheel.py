@@ -16,8 +16,6 @@ import pytest
 from lakekeeper_provider.provider_info import get_provider_info
 from tests.harness import envs, paths
 
-pytestmark = pytest.mark.packaging
-
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
