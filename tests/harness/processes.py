@@ -5,15 +5,23 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import queue
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 PR_SET_PDEATHSIG = 1
+_T = TypeVar("_T")
+#: The thread that starts processes for others, and what it has still to start.
+_STARTER, _starter_lock = "starts processes", threading.Lock()
+_to_start: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
 
 # What the shell may hold about other installations. HADOOP_CONF_DIR would lead the tests to a real cluster.
 FOREIGN = (
@@ -38,18 +46,44 @@ def own_environ() -> dict[str, str]:
 def spawn(
     command: Sequence[str | os.PathLike[str]], *, log: Path, cwd: Path, env: Mapping[str, str] | None = None
 ) -> subprocess.Popen[bytes]:
-    """Start a child in a session of its own; it is killed when the thread that started it ends."""
-    with log.open("ab") as out:
-        return subprocess.Popen(
-            [os.fspath(part) for part in command],
-            cwd=cwd,
-            env=None if env is None else dict(env),
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            preexec_fn=_die_with_parent(os.getpid()),
-        )
+    """Start a child in a session of its own; it is killed when we end, whichever thread it was started from."""
+
+    def start() -> subprocess.Popen[bytes]:
+        with log.open("ab") as out:
+            return subprocess.Popen(
+                [os.fspath(part) for part in command],
+                cwd=cwd,
+                env=None if env is None else dict(env),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=_die_with_parent(os.getpid()),
+            )
+
+    return start() if threading.current_thread() is threading.main_thread() else _in_lasting_thread(start)
+
+
+def _in_lasting_thread(act: Callable[[], _T]) -> _T:
+    """For the kernel a parent is the thread that forked (prctl(2)), and a thread of a pool ends early."""
+    result: Future[_T] = Future()
+    with _starter_lock:
+        if not any(thread.name == _STARTER for thread in threading.enumerate()):
+            threading.Thread(target=_start_all, name=_STARTER, daemon=True).start()
+    _to_start.put(lambda: _fulfil(result, act))
+    return result.result()
+
+
+def _start_all() -> None:
+    while True:
+        _to_start.get()()
+
+
+def _fulfil(result: Future[_T], act: Callable[[], _T]) -> None:
+    try:
+        result.set_result(act())
+    except Exception as error:
+        result.set_exception(error)
 
 
 def _die_with_parent(parent: int) -> Callable[[], None] | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -46,6 +48,18 @@ def test_a_bystander_lives_on(tmp_path):
 
     assert bystander.poll() is None
     bystander.communicate(b"\n")
+
+
+def test_a_child_outlives_the_thread_that_started_it(tmp_path):
+    """As a server that a test starts again in the middle of a job, which works in a pool."""
+    script = "import time; print('up', flush=True); time.sleep(600)"
+    log = tmp_path / "log"
+    with ThreadPoolExecutor(1) as pool:
+        process = pool.submit(processes.spawn, [sys.executable, "-c", script], log=log, cwd=tmp_path).result()
+    wait_for("the child", lambda: log.read_text() == "up\n")
+
+    assert not processes.has_ended(process)
+    assert processes.stop(process) == -signal.SIGTERM
 
 
 def test_other_installations_are_left_out(monkeypatch):
