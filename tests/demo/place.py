@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import secrets
 import shutil
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.harness import paths
+from tests.harness.claim import claimed
 from tests.harness.metastore import HOST, Metastore
 from tests.harness.postgres import Postgres, binaries
 from tests.harness.spark_env import spark_environ
@@ -43,12 +43,7 @@ class Place:
     @contextmanager
     def claimed(self) -> Iterator[None]:
         """Ours until the end: a second demo would wipe the first one's tables."""
-        self.root.parent.mkdir(parents=True, exist_ok=True)
-        with self.root.with_name(f"{self.root.name}.lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise RuntimeError(f"another demo is at work in {self.root}") from None
+        with claimed(self.root, "another demo"):
             yield
 
     def wipe(self) -> None:

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from tests.demo import serve, steps
 from tests.demo.place import AIRFLOW, DEMO, SPARK, Place
@@ -132,10 +131,6 @@ def _stop(state: State) -> None:
 
 
 def _exists(pid: int) -> bool:
-    stat = Path(f"/proc/{pid}/stat")
-    if stat.exists():
-        # Nobody may have waited for it yet.
-        return stat.read_text().rpartition(")")[2].split()[0] != "Z"
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,10 +17,6 @@ from tests.harness.suites import LINT, Suite, environments
 JARS = "cluster jars"
 #: A test that hangs shows where: pytest dumps all stacks after so many seconds.
 _DUMP_SECONDS = 600
-
-
-class Claimed(Exception):
-    """Another run is at work in the folder of this one; the message says which."""
 
 
 @dataclass
@@ -46,23 +40,6 @@ class Plan:
         """Everything that the run leaves."""
         whole = ("all",) if self.test_set == "all" else ()
         return paths.SCRATCH / "-".join(("test", *(self.groups or whole)))
-
-    @contextmanager
-    def claimed(self) -> Iterator[None]:
-        """Ours until the end: a second run would wipe what the first one writes.
-
-        Raises:
-            Claimed: another run is at work there.
-        """
-        self.out.parent.mkdir(parents=True, exist_ok=True)
-        with self.out.with_name(f"{self.out.name}.lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise Claimed(
-                    f"another run of the same suites is at work in {self.out}; wait for its end"
-                ) from None
-            yield
 
     def report_log(self, suite: Suite) -> Path:
         return self.out / suite.slug / "report.jsonl"

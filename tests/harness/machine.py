@@ -34,6 +34,12 @@ UV_NAMES = {
 }
 
 
+_COMPILERS = {"krb5-config": "libkrb5-dev", "cc": "gcc libc6-dev"}
+_PYTHON_HEADERS = f"python{'.'.join(map(str, PYTHON))}-dev"
+#: The Debian packages with all that a Python package for Kerberos is compiled with.
+TO_COMPILE = " ".join([*_COMPILERS.values(), _PYTHON_HEADERS])
+
+
 class MachineError(Exception):
     """Something is missing here; the message says how to come by it."""
 
@@ -84,13 +90,12 @@ def _java_hint() -> str:
 
 def missing_to_compile() -> list[tuple[str, str]]:
     """What a Python package for Kerberos cannot be compiled without, each with the Debian package that has it."""
-    programs = {"krb5-config": "libkrb5-dev", "cc": "gcc libc6-dev"}
-    missing = [(name, package) for name, package in programs.items() if shutil.which(name) is None]
+    missing = [(name, package) for name, package in _COMPILERS.items() if shutil.which(name) is None]
     if shutil.which("cc") and not _compiles("#include <stdlib.h>"):
         missing.append(("stdlib.h", "libc6-dev"))
     header = Path(sysconfig.get_path("include"), "Python.h")
     if not header.exists():
-        missing.append((str(header), f"python{'.'.join(map(str, PYTHON))}-dev"))
+        missing.append((str(header), _PYTHON_HEADERS))
     return missing
 
 

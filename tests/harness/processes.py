@@ -14,14 +14,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
 PR_SET_PDEATHSIG = 1
 _T = TypeVar("_T")
-#: The thread that starts processes for others, and what it has still to start.
-_STARTER, _starter_lock = "starts processes", threading.Lock()
-_to_start: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+#: Zombie, and dead.
+_BURIED = ("Z", "X")
 
 # What the shell may hold about other installations. HADOOP_CONF_DIR would lead the tests to a real cluster.
 FOREIGN = (
@@ -65,18 +65,25 @@ def spawn(
 
 
 def _in_lasting_thread(act: Callable[[], _T]) -> _T:
-    """For the kernel a parent is the thread that forked (prctl(2)), and a thread of a pool ends early."""
     result: Future[_T] = Future()
-    with _starter_lock:
-        if not any(thread.name == _STARTER for thread in threading.enumerate()):
-            threading.Thread(target=_start_all, name=_STARTER, daemon=True).start()
-    _to_start.put(lambda: _fulfil(result, act))
+    _starter().put(lambda: _fulfil(result, act))
     return result.result()
 
 
-def _start_all() -> None:
-    while True:
-        _to_start.get()()
+@cache
+def _starter() -> queue.SimpleQueue[Callable[[], None]]:
+    """What a thread is to do that lasts as long as we do: for the kernel a parent is the thread that forked (prctl(2)).
+
+    A thread of a pool ends early, and one of an executor before our exit handlers can stop what it started.
+    """
+    waiting: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+
+    def work() -> None:
+        while True:
+            waiting.get()()
+
+    threading.Thread(target=work, daemon=True).start()
+    return waiting
 
 
 def _fulfil(result: Future[_T], act: Callable[[], _T]) -> None:
@@ -181,9 +188,10 @@ def _stats() -> Iterator[Stat]:
 
 @dataclass(frozen=True)
 class Stat:
-    """What tells a process from a later one with the same id."""
+    """What tells a process from a later one with the same id; `state` is the kernel's letter for it (proc(5))."""
 
     pid: int
+    state: str
     parent: int
     session: int
     started: int
@@ -195,13 +203,20 @@ def _stat(pid: int) -> Stat | None:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return None
-    return Stat(pid, parent=int(fields[1]), session=int(fields[3]), started=int(fields[19]))
+    return Stat(pid, fields[0], parent=int(fields[1]), session=int(fields[3]), started=int(fields[19]))
+
+
+def state_of(pid: int) -> str | None:
+    """The kernel's letter for it: `T` is stopped. None where there is no such process, or it only waits to be buried:
+    the first process of a container may bury nobody."""
+    found = _stat(pid)
+    return found.state if found and found.state not in _BURIED else None
 
 
 def start_time(pid: int) -> int | None:
-    """When it started, in the kernel's ticks; None if there is no such process, or no /proc."""
+    """When it started, in the kernel's ticks; None as in `state_of`, or where there is no /proc."""
     found = _stat(pid)
-    return found.started if found else None
+    return found.started if found and found.state not in _BURIED else None
 
 
 def _signal(send: Callable[[int, int], None], target: int, sign: signal.Signals) -> None:

@@ -38,10 +38,11 @@ class Results:
         if not self._file.exists():
             raise CannotResume("no run of `make test-all` was begun here; start one without RESUME=1")
         found, here = json.loads(self._file.read_text()), commit()
+        if here is None and _git("rev-parse", "HEAD") is None:
+            raise CannotResume("git does not tell which commit this is; start a run without RESUME=1")
         if here is None:
             raise CannotResume(
-                "this is no checkout of git, or one with changes, with which what passed was not tested: commit them"
-                " first"
+                "the checkout has changes, and what passed was not tested with them: commit them first"
             )
         if found["commit"] is None:
             raise CannotResume("the run was begun where nothing says which commit it tested: start one anew")

@@ -23,6 +23,7 @@ from pathlib import Path
 from types import FrameType
 
 from tests.harness import coverage, envs, jobs, machine, needs, paths, results, timings
+from tests.harness.claim import Claimed, claimed
 from tests.harness.job_runner import Ended, Runner
 from tests.harness.outcome import Outcome, read_report_log, slowest, summary
 from tests.harness.suites import GROUPS, LINT, SUITES, Suite, chosen
@@ -81,14 +82,14 @@ class Session:
 
     def _without_passed(self, suites: list[Suite]) -> list[Suite]:
         passed = self._results.resume()
-        again = [suite for suite in suites if suite.name not in passed]
-        for suite in again:
-            shutil.rmtree(self._plan.report_log(suite).parent, ignore_errors=True)
         for suite in suites:
+            log = self._plan.report_log(suite)
             if suite.name in passed:
-                found = read_report_log(suite.name, self._plan.report_log(suite))
+                found = read_report_log(suite.name, log)
                 self.outcomes.append(replace(found, usage=passed[suite.name], note="passed before"))
-        return again
+            else:
+                shutil.rmtree(log.parent, ignore_errors=True)
+        return [suite for suite in suites if suite.name not in passed]
 
     def _not_run(self, suite: Suite, lack: str) -> Outcome:
         self._say(f"{suite.name}: not run. {lack}")
@@ -172,7 +173,7 @@ def run(groups: Sequence[str], *, everything: bool, resume: bool = False, covere
     whole = set(groups) == set(GROUPS)
     plan = jobs.Plan("all" if everything else "default", covered, () if whole else tuple(groups))
     session, cut = Session(plan), False
-    with plan.claimed():
+    with claimed(plan.out, "another run of the same suites"):
         try:
             session.run(groups, resume=resume)
         except KeyboardInterrupt:
@@ -207,7 +208,7 @@ def main() -> int:
         signal.signal(stopped, _interrupt)
     try:
         return run(groups, everything=options.all, resume=options.resume, covered=options.coverage)
-    except (envs.EnvError, machine.MachineError, results.CannotResume, jobs.Claimed) as error:
+    except (envs.EnvError, machine.MachineError, results.CannotResume, Claimed) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 

@@ -63,7 +63,7 @@ def test_resumed_twice_it_knows_both_parts(stopped):
 def test_a_changed_checkout_cannot_be_resumed(stopped, checkout):
     (checkout / "file").write_text("two")
 
-    with pytest.raises(CannotResume, match="with changes"):
+    with pytest.raises(CannotResume, match="the checkout has changes"):
         Results(stopped).resume()
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from tests.cluster import jars
 from tests.harness import jobs, needs, paths, results, suite, timings
+from tests.harness.claim import Claimed, claimed
 from tests.harness.job_runner import Ended, Job
 from tests.harness.jobs import Plan
 from tests.harness.outcome import Outcome, read_report_log, summary
@@ -70,6 +71,7 @@ def test_errors_in_fixtures_count_as_failures(ended):
 
 def test_an_empty_suite_has_failed(ended):
     assert ended(suite.NO_TESTS).failed == 1
+    assert ended(suite.NO_TESTS, left=["a"]).note == "no test ran"
 
 
 def test_a_suite_that_skipped_everything_has_failed(ended):
@@ -165,12 +167,13 @@ def test_a_run_of_some_groups_leaves_alone_what_a_whole_run_wrote(tmp_path, monk
 
 
 def test_two_runs_of_the_same_suites_do_not_meet(plan):
-    with plan.claimed():
-        with pytest.raises(jobs.Claimed, match="another run of the same suites"), Plan("default").claimed():
+    who = "another run of the same suites"
+    with claimed(plan.out, who):
+        with pytest.raises(Claimed, match=who), claimed(Plan("default").out, who):
             pass
-        with Plan("default", groups=("lint",)).claimed():
+        with claimed(Plan("default", groups=("lint",)).out, who):
             pass
-    with Plan("default").claimed():
+    with claimed(Plan("default").out, who):
         pass
 
 

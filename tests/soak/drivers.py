@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.harness import paths
-from tests.harness.processes import has_ended, members, spawn, start_time, stop, sweep, tail
+from tests.harness.processes import has_ended, members, spawn, start_time, state_of, stop, sweep, tail
 
 SCRIPT = Path(__file__).with_name("driver.py")
 START_LIMIT = 180
@@ -32,13 +32,14 @@ class Driver:
         self.folder = folder
         self.log = folder / "driver.log"
         self._commands = 0
-        self._members: dict[int, int | None] = {}
+        self._members: dict[int, int] = {}
         command = ["spark-submit", "--master", "local[1]", SCRIPT, folder]
         self.process: subprocess.Popen[bytes] = spawn(command, log=self.log, cwd=paths.ROOT, env=environ)
 
     def ready(self) -> Driver:
         self.wait(lambda: (self.folder / "ready").exists(), START_LIMIT, "it did not start")
-        self._members = {pid: start_time(pid) for pid in members(self.process)}
+        found = {pid: start_time(pid) for pid in members(self.process)}
+        self._members = {pid: started for pid, started in found.items() if started is not None}
         if len(self._members) < 2:
             raise DriverError(f"expected a JVM and a Python, found the processes {sorted(self._members)}")
         return self
@@ -80,9 +81,12 @@ class Driver:
         """Returns when the JVM and the Python have both stopped, as a job that is to pause stops them."""
         self.wait(self._is_paused, WORK_LIMIT, "it was to stop itself between two renames, and did not")
 
+    def _alive(self) -> list[int]:
+        return [pid for pid, started in self._members.items() if start_time(pid) == started]
+
     def _is_paused(self) -> bool:
-        alive = [pid for pid, started in self._members.items() if _lives(pid, started)]
-        return bool(alive) and all(_state(pid) == "T" for pid in alive)
+        alive = self._alive()
+        return bool(alive) and all(state_of(pid) == "T" for pid in alive)
 
     def resume(self) -> None:
         (self.folder / "resume").touch()
@@ -94,7 +98,7 @@ class Driver:
         sweep(self.process)
         self.process.wait()
         deadline = time.monotonic() + DEATH_LIMIT
-        while alive := [pid for pid, started in self._members.items() if _lives(pid, started)]:
+        while alive := self._alive():
             if time.monotonic() > deadline:
                 raise DriverError(f"processes {alive} survived their kill")
             time.sleep(0.002)
@@ -140,17 +144,3 @@ class Garage:
     def close(self) -> None:
         for driver in self._all:
             driver.close()
-
-
-def _lives(pid: int, started: int | None) -> bool:
-    """Is this still the process that was started, and not one that only waits to be buried?"""
-    return start_time(pid) == started and _state(pid) not in (None, "Z", "X")
-
-
-def _state(pid: int) -> str | None:
-    """The kernel's letter for it: `T` is stopped. None where there is no such process."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return None
-    return stat.rpartition(")")[2].split()[0]
