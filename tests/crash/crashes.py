@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tests.crash.fault_injection import Point
+from tests.crash.fault_injection import Fault, Point
 from tests.crash.simulated_cluster import Client, SimulatedCluster
 
 
@@ -21,7 +21,10 @@ class CrashState:
 
 
 def crash_states(
-    sim: SimulatedCluster, act: Callable[[Client], object], seed: int | None = None
+    sim: SimulatedCluster,
+    act: Callable[[Client], object],
+    seed: int | None = None,
+    faults: Sequence[Fault] = (),
 ) -> list[CrashState]:
     """The distinct states that `act` goes through on a copy of the cluster; the last one is the state at its end.
 
@@ -41,6 +44,6 @@ def crash_states(
             seen.add(digest)
             states.append(CrashState(client.trace[-1], now.copy()))
 
-    client = twin.client(observer=observe, seed=seed)
+    client = twin.client(*faults, observer=observe, seed=seed)
     act(client)
     return states

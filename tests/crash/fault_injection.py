@@ -37,6 +37,7 @@ class Fault:
     at: int | Callable[[Point], bool]
     act: Callable[[], object] | None = None
     paused: bool = False
+    calls: int = 0
 
     @classmethod
     def crash_before(cls, at: int | Callable[[Point], bool]) -> Fault:
@@ -57,6 +58,11 @@ class Fault:
         return cls("error", "after", at)
 
     @classmethod
+    def late(cls, at: int | Callable[[Point], bool], calls: int) -> Fault:
+        """The call fails, and takes its effect before the `calls`-th call of anybody after it."""
+        return cls("late", "before", at, calls=calls)
+
+    @classmethod
     def hook(
         cls, at: int | Callable[[Point], bool], act: Callable[[], object], paused: bool = False
     ) -> Fault:
@@ -70,6 +76,8 @@ class Fault:
 
 
 Observer = Callable[[Point, str], None]
+#: Called as postpone(number of calls, op, args).
+Postpone = Callable[[int, str, tuple[Any, ...]], object]
 
 
 class FaultInjector:
@@ -83,6 +91,7 @@ class FaultInjector:
         faults: Sequence[Fault],
         tick: Callable[[], object],
         observe: Observer | None,
+        postpone: Postpone,
     ) -> None:
         self.trace: list[Point] = []
         self.alive = True
@@ -90,6 +99,7 @@ class FaultInjector:
         self._pending = list(faults)
         self._tick = tick
         self._observer = observe
+        self._postpone = postpone
 
     @property
     def points(self) -> int:
@@ -139,6 +149,9 @@ class FaultInjector:
             self.kill()
         elif fault.kind == "hook":
             self._interrupted(fault)
+        elif fault.kind == "late":
+            self._postpone(fault.calls, point.op, point.args)
+            raise (error or OSError)(f"injected late effect of {point}")
         elif error is not None:
             raise error(f"injected {_what_was_lost(fault)} {point}")
 

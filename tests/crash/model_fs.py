@@ -141,6 +141,11 @@ class ModelFileSystem(Rights, FileSystem):
         """Two points, for a process may die with the file made and nothing in it."""
         self._write(path, data, "create", overwrite=False, parents=False)
 
+    def create_empty(self, path: str) -> None:
+        """What is left of `create` where its first call alone takes effect: a file that nobody closes."""
+        self._makeable(path)
+        self._tree.create(path)
+
     def replace(self, path: str, data: bytes) -> None:
         """FileSystem.create: makes missing parents, which is what brings a folder back that was renamed away."""
         self._write(path, data, "replace", overwrite=True, parents=True)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from spark_jobs.core.model import TableName, Unit
 from spark_jobs.shell.cluster import Cluster
 from tests.crash.fault_injection import Fault, FaultInjector, Observer, Point
+from tests.crash.late_effects import LateEffects
 from tests.crash.model_clock import Beats, ModelClock
 from tests.crash.model_fs import ModelFileSystem
 from tests.crash.model_metastore import MetastoreState, ModelMetastore
@@ -53,6 +54,7 @@ class SimulatedCluster:
         self.metastore = MetastoreState({"default": {}})
         self.ledger = Ledger()
         self.beats = Beats()
+        self.late = LateEffects()
         self.born = 0
 
     @property
@@ -62,20 +64,29 @@ class SimulatedCluster:
     @property
     def version(self) -> int:
         """Grows with every change, of times too: where it stands still, no digest need be taken."""
-        return self.tree.version + self.metastore.version
+        return self.tree.version + self.metastore.version + self.late.version
 
     def copy(self) -> SimulatedCluster:
         twin = SimulatedCluster.__new__(SimulatedCluster)
         twin.tree, twin.metastore = self.tree.copy(), self.metastore.copy()
         twin.ledger, twin.beats = self.ledger.copy(), Beats()
-        twin.born = self.born
+        twin.late, twin.born = self.late.copy(), self.born
         return twin
 
     def digest(self) -> str:
         """Equal for clusters that differ in time only."""
         ledger = (sorted(self.ledger.committed), sorted(self.ledger.overwritten))
-        text = f"{self.tree.digest()} {self.metastore.text()} {ledger}"
+        text = f"{self.tree.digest()} {self.metastore.text()} {ledger} {self.late.waiting}"
         return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+    def tick(self) -> None:
+        """Somebody makes a call: time goes on, and what servers are late with comes nearer."""
+        self.tree.tick()
+        self.late.pass_call(self.tree)
+
+    def catch_up(self) -> None:
+        """Servers carry out all that they are late with."""
+        self.late.carry_out_all(self.tree)
 
     def advance(self, seconds: float) -> None:
         """Time passes; the heartbeats of living processes go on."""
@@ -114,7 +125,7 @@ class Client:
         self.name = name
         self.random = random.Random(name)
         self._order = None if seed is None else random.Random(seed)
-        self.injector = FaultInjector(faults, sim.tree.tick, self._observing(observer))
+        self.injector = FaultInjector(faults, sim.tick, self._observing(observer), sim.late.postpone)
         self.fs = ModelFileSystem(sim.tree, self.injector)
         self.clock = ModelClock(self, skew)
         self.metastore = ModelMetastore(sim, self.injector)

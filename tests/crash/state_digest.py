@@ -49,7 +49,7 @@ def _text(sim: SimulatedCluster, mirrors: bool) -> str:
         about = f"{inode.mode} {inode.closed} {_content(inode)}"
         lines.append(f'{path} hdfs:{number} "mtime": {0 if inode.is_dir else inode.mtime} {about}')
     ledger = (sorted(sim.ledger.committed), sorted(sim.ledger.overwritten))
-    return "\n".join([*lines, sim.metastore.text(), str(ledger)])
+    return "\n".join([*lines, sim.metastore.text(), str(ledger), str(sim.late.waiting)])
 
 
 def _content(inode: Inode) -> str:

@@ -16,16 +16,16 @@ from spark_jobs.core.layout import Home
 from spark_jobs.core.model import Manifest
 from spark_jobs.core.writer_options import writer_options
 from spark_jobs.shell.cluster import Cluster
-from spark_jobs.shell.ports import Pool, Rewrite
+from spark_jobs.shell.ports import FileSystemError, Pool, Rewrite
 from spark_jobs.shell.stages.checks import Checks
 from spark_jobs.shell.stages.clothes import Clothes, dress_like
 from spark_jobs.shell.stages.inspection import Inspection, inspect, read_footers
 from spark_jobs.shell.stages.outcomes import Outcome, compacted_report, describe, failed
-from spark_jobs.shell.stages.settle import record
+from spark_jobs.shell.stages.settle import Settlement, record
 from spark_jobs.shell.stages.survey import Listing, TableSurvey, UnitSurvey
 from spark_jobs.shell.state.journal_store import Run
 from spark_jobs.shell.swap.directories import list_unit
-from spark_jobs.shell.swap.executor import Policy, Verdict
+from spark_jobs.shell.swap.executor import Verdict
 from spark_jobs.shell.swap.leftovers import MARKERS, differences
 from spark_jobs.shell.swap.swapping import Swapping
 
@@ -45,20 +45,25 @@ class Written:
 
 
 class Compaction:
-    """One home's part of one run."""
+    """One home's part of one run. `entered` is that run, whose folder gets another name where a server's answer left
+    in doubt what it does."""
 
     def __init__(
-        self, cluster: Cluster, table: TableSurvey, home: Home, run: Run, stamp: str, policy: Policy
+        self, cluster: Cluster, table: TableSurvey, home: Home, run: Run, stamp: str, settlement: Settlement
     ) -> None:
+        self.entered = run
         self._cluster = cluster
         self._table = table
         self._home = home
-        self._run = run
         self._stamp = stamp
+        self._settlement = settlement
         self._checks = Checks(cluster, table)
-        self._executor = Swapping(cluster, run, policy)
         self._made: set[str] = set()
         self._done = 0
+
+    @property
+    def _executor(self) -> Swapping:
+        return Swapping(self._cluster, self.entered, self._settlement.policy)
 
     def run(self, units: Sequence[UnitSurvey], ready: Sequence[Written] = ()) -> list[Outcome]:
         """Waves of units side by side: one PREPARED and one COMMITTED record serve a whole wave.
@@ -80,7 +85,7 @@ class Compaction:
         self._progress(outcomes, total)
         if written:
             # guard: journal_before_rename
-            self._run.journal.append(journal.PREPARED, swaps=[item.swap.to_json() for item in written])
+            self.entered.journal.append(journal.PREPARED, swaps=[item.swap.to_json() for item in written])
             outcomes += self._swap_all(pool, written, total)
         return outcomes
 
@@ -90,9 +95,22 @@ class Compaction:
         swapped = list(pool.map(lambda item: self._guarded_swap(item, listing), written))
         done = [outcome.record for outcome in swapped if outcome.record]
         if done:
-            self._run.journal.append(journal.COMMITTED, units=done)
+            self.entered.journal.append(journal.COMMITTED, units=done)
+        if any(outcome.doubtful for outcome in swapped):
+            swapped = self._settled(written, swapped)
         self._progress(swapped, total)
         return swapped
+
+    def _settled(self, written: Sequence[Written], swapped: Sequence[Outcome]) -> list[Outcome]:
+        """A record of where a unit stands would be wrong as soon as the server carries out what it answered with an
+        error. It cannot any more once the run's folder has another name: then is looked at what has become of it."""
+        settled = self._settlement.run(self.entered)
+        self.entered = settled.run
+        verdicts = settled.verdicts
+        return [
+            _settled(item, outcome, verdicts.get(item.swap.unit.key)) if outcome.doubtful else outcome
+            for item, outcome in zip(written, swapped)
+        ]
 
     def _progress(self, outcomes: Sequence[Outcome], total: int) -> None:
         for outcome in outcomes:
@@ -132,7 +150,7 @@ class Compaction:
         return replace(written, seconds=time.monotonic() - started)
 
     def _rewrite(self, survey: UnitSurvey, before: Manifest, found: Inspection) -> Written:
-        new, live = self._run.path(self._new(survey)), survey.unit.location
+        new, live = self.entered.path(self._new(survey)), survey.unit.location
         clothes = Clothes.of(self._cluster.fs, live, before)
         warnings = self._make_way(layout.tmp_folder, live)
         self._cluster.fs.mkdirs(new)
@@ -186,7 +204,7 @@ class Compaction:
     def _prepare(self, survey: UnitSurvey, before: Manifest, compacted: Manifest, rows: int) -> Swap:
         """The intent, with the identities of both directories. All parents are made here, never later."""
         fs, unit = self._cluster.fs, survey.unit
-        live_id, new_id = fs.identity(unit.location), fs.identity(self._run.path(self._new(survey)))
+        live_id, new_id = fs.identity(unit.location), fs.identity(self.entered.path(self._new(survey)))
         if live_id is None or new_id is None:
             raise UnitChanged(f"{unit.location} vanished while it was compacted")
         swap = Swap(
@@ -209,7 +227,7 @@ class Compaction:
     def _make_way(self, folder: Callable[[str], str], location: str) -> list[str]:
         """The folders above a unit's place, each as closed as the one that it stands for: who may not pass there may
         not pass here. Partitions share them: each is made once. Returns warnings."""
-        top, home = self._run.path(folder(self._stamp)), self._home
+        top, home = self.entered.path(folder(self._stamp)), self._home
         warnings, parts = [], home.relative(location).split("/")[:-1]
         for way in ("/".join(parts[:depth]) for depth in range(len(parts) + 1)):
             target = f"{top}/{way}".rstrip("/")
@@ -232,6 +250,8 @@ class Compaction:
         """Whatever goes wrong, the intent is journaled as settled only after a look at where the directories are."""
         try:
             return self._swap(item, listing)
+        except FileSystemError as error:
+            return replace(failed(item.survey, error), doubtful=True)
         except Exception as error:
             return failed(item.survey, error)
 
@@ -247,19 +267,26 @@ class Compaction:
         raise (LakekeeperError if verdict.failed else UnitChanged)(verdict.problem)
 
     def _last_check(self, item: Written, listing: Listing) -> None:
-        self._checks.before_swap(item.swap, self._run.path(item.swap.new), item.clothes, listing)
+        self._checks.before_swap(item.swap, self.entered.path(item.swap.new), item.clothes, listing)
 
     def _discarded(self, swap: Swap, verdict: Verdict) -> None:
-        record(self._run, self._executor, swap, verdict)
+        record(self.entered, self._executor, swap, verdict)
 
     def _discard_tmp(self, survey: UnitSurvey) -> None:
         """Deletes what a failed write left; it never was live, lies in our own folder, and so holds nothing else."""
-        path = self._run.path(self._new(survey))
+        path = self.entered.path(self._new(survey))
         try:
             if self._cluster.fs.status(path) is not None:
                 self._cluster.fs.delete_tree(path)
         except OSError as error:
             log.warning("%s is left behind: %s", path, error)
+
+
+def _settled(item: Written, outcome: Outcome, verdict: Verdict | None) -> Outcome:
+    """What became of a unit after all; it is journaled already."""
+    if verdict is None or verdict.kind != journal.COMMITTED:
+        return outcome
+    return replace(_swapped(item, verdict), record=None)
 
 
 def _swapped(item: Written, verdict: Verdict) -> Outcome:

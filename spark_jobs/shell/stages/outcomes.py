@@ -17,13 +17,15 @@ log = logging.getLogger("lakekeeper")
 
 @dataclass
 class Outcome:
-    """What became of one unit; `swap` is set where it was compacted, `record` where COMMITTED is to be journaled."""
+    """What became of one unit; `swap` is set where it was compacted, `record` where COMMITTED is to be journaled.
+    `doubtful`: a call failed, and the server may still carry it out."""
 
     report: UnitReport
     swap: Swap | None = None
     record: dict[str, object] | None = None
     codec: str | None = None
     warnings: Sequence[str] = field(default_factory=tuple)
+    doubtful: bool = False
 
 
 def compacted_report(

@@ -55,7 +55,7 @@ class Visit:
         self.custody.watch(home.path for home in homes(self.facts, self.units))
         self.custody.take(parent(run.folder) for run in self._unfinished())
         # Only now that the lease is held nobody else moves: what was seen before may be settled already.
-        settlement = Settlement(self.cluster, self.custody, self.policy, self.verb)
+        settlement = self.settlement()
         settled = [settlement.run(run, resume=run.run_id == own) for run in self._unfinished()]
         for item in settled:
             self.notes += item.notes
@@ -64,6 +64,9 @@ class Visit:
         for run_id in sorted(others):
             self.close([run for run in self.runs() if run.run_id == run_id])
         return settled
+
+    def settlement(self) -> Settlement:
+        return Settlement(self.cluster, self.custody, self.policy, self.verb)
 
     def close(self, runs: Sequence[Run]) -> str | None:
         """The end of a visit to a run: its backup table shows what it holds now. Returns that table's name."""

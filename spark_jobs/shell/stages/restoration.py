@@ -12,10 +12,10 @@ from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.journal import Swap, UnitState
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.shell.cluster import Cluster
-from spark_jobs.shell.ports import Pool
-from spark_jobs.shell.stages.settle import stuck_report
+from spark_jobs.shell.ports import FileSystemError, Pool
+from spark_jobs.shell.stages.settle import Settlement, stuck_report
 from spark_jobs.shell.state.journal_store import Run
-from spark_jobs.shell.swap.executor import Policy, Verdict
+from spark_jobs.shell.swap.executor import Verdict
 from spark_jobs.shell.swap.returning import Returning
 
 log = logging.getLogger("lakekeeper")
@@ -24,22 +24,28 @@ log = logging.getLogger("lakekeeper")
 @dataclass(frozen=True)
 class _Step:
     """One unit on its way back; `report` is set where the way ended early, `verdict` where it came to rest; `note` is
-    what a person should know."""
+    what a person should know. `doubtful`: a call failed, and the server may still carry it out."""
 
     state: UnitState
     report: UnitReport | None = None
     verdict: Verdict | None = None
     note: str | None = None
+    doubtful: bool = False
 
 
 class Restoration:
-    """Puts the originals of one run folder back. The run must have been entered."""
+    """Puts the originals of one run folder back. The run must have been `entered`; its folder gets another name where
+    a server's answer left in doubt what it does."""
 
-    def __init__(self, cluster: Cluster, run: Run, policy: Policy, on_new_data: str) -> None:
+    def __init__(self, cluster: Cluster, run: Run, settlement: Settlement, on_new_data: str) -> None:
+        self.entered = run
         self._cluster = cluster
-        self._run = run
+        self._settlement = settlement
         self._on_new_data = on_new_data
-        self._executor = Returning(cluster, run, policy)
+
+    @property
+    def _executor(self) -> Returning:
+        return Returning(self._cluster, self.entered, self._settlement.policy)
 
     def run(self, units: Sequence[UnitState], parallelism: int) -> list[UnitReport]:
         """Waves of units side by side: one record before and one after serve a whole wave."""
@@ -55,11 +61,23 @@ class Restoration:
         steps = list(pool.map(self._step(self._prepare), [_Step(unit) for unit in units]))
         begun = [{"unit": step.state.swap.unit.key} for step in steps if not step.report]
         if begun:
-            self._run.journal.append(journal.ROLLBACK_PREPARED, units=begun)
+            self.entered.journal.append(journal.ROLLBACK_PREPARED, units=begun)
         steps = list(pool.map(self._step(self._return), steps))
         for kind in (journal.ROLLED_BACK, journal.COMMITTED):
             self._record(kind, steps)
+        if any(step.doubtful for step in steps):
+            steps = self._settled(steps)
         return [self._report(step, time.monotonic() - started) for step in steps]
+
+    def _settled(self, steps: Sequence[_Step]) -> list[_Step]:
+        """As in a compaction: nothing is certain before the run's folder has another name."""
+        settled = self._settlement.run(self.entered)
+        self.entered = settled.run
+        found = [(step, settled.verdicts.get(step.state.swap.unit.key)) for step in steps]
+        return [
+            replace(step, report=None, verdict=verdict) if step.doubtful and verdict else step
+            for step, verdict in found
+        ]
 
     def _step(self, act: Callable[[_Step], _Step]) -> Callable[[_Step], _Step]:
         """One unit that cannot go back must not stop the others."""
@@ -69,6 +87,8 @@ class Restoration:
                 return step
             try:
                 return act(step)
+            except FileSystemError as error:
+                return replace(step, report=stuck_report(step.state.swap, error), doubtful=True)
             except (LakekeeperError, OSError) as error:
                 return replace(step, report=stuck_report(step.state.swap, error))
 
@@ -88,7 +108,7 @@ class Restoration:
         ]
         if not ended:
             return
-        self._run.journal.append(kind, units=[verdict.body(swap) for swap, verdict in ended])
+        self.entered.journal.append(kind, units=[verdict.body(swap) for swap, verdict in ended])
         for swap, _ in ended:
             self._executor.tidy(swap)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from spark_jobs.core import journal, layout
@@ -13,7 +13,8 @@ from spark_jobs.core.layout import HOME, is_below
 from spark_jobs.core.model import parent
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.shell.cluster import Cluster
-from spark_jobs.shell.ports import Pool
+from spark_jobs.shell.ports import FileSystemError, Pool
+from spark_jobs.shell.stages.settle import Settlement
 from spark_jobs.shell.state.journal_store import Run
 from spark_jobs.shell.swap.directories import list_unit
 from spark_jobs.shell.swap.leftovers import differences, is_marker
@@ -23,21 +24,25 @@ log = logging.getLogger("lakekeeper")
 
 @dataclass(frozen=True)
 class Retired:
-    """One unit of a cleanup and where its bytes went; `report` is set once its way has ended."""
+    """One unit of a cleanup and where its bytes went; `report` is set once its way has ended. `doubtful`: a call
+    failed, and the server may still carry it out."""
 
     state: UnitState
     report: UnitReport | None = None
     freed: int = 0
     trashed: int = 0
+    doubtful: bool = False
 
 
 class Retirement:
-    """Deletes the originals of one run folder."""
+    """Deletes the originals of one run folder. The run must have been `entered`; its folder gets another name where a
+    server's answer left in doubt what it does."""
 
-    def __init__(self, cluster: Cluster, run: Run, locations: Mapping[str, str], skip_trash: bool) -> None:
+    def __init__(self, cluster: Cluster, run: Run, settlement: Settlement, skip_trash: bool) -> None:
+        self.entered = run
         self._cluster = cluster
-        self._run = run
-        self._locations = locations
+        self._settlement = settlement
+        self._locations = locations = settlement.policy.locations
         self._skip_trash = skip_trash
         self._claimed = layout.claimed_folder(str(int(run.state.started.timestamp())))
         # Somebody may have pointed a partition at its backup by hand: then the backup is the table.
@@ -56,7 +61,7 @@ class Retirement:
 
     def _check_trash(self) -> None:
         """Known before anything is claimed: a claimed unit that cannot be deleted would be neither here nor there."""
-        if not self._skip_trash and not self._cluster.fs.trash_enabled(self._run.folder):
+        if not self._skip_trash and not self._cluster.fs.trash_enabled(self.entered.folder):
             raise LakekeeperError(
                 "the trash is switched off (fs.trash.interval = 0); use --skip-trash to delete for good"
             )
@@ -69,6 +74,9 @@ class Retirement:
         items = list(pool.map(self._step(self._clean), items))
         cleaned = [item for item in items if item.report and item.report.outcome == "cleaned"]
         self._journal(journal.CLEANED, [replace(item, report=None) for item in cleaned])
+        if any(item.doubtful for item in items):
+            # What was claimed or deleted late must not meet a rollback that puts it back.
+            self.entered = self._settlement.run(self.entered).run
         for item in items:
             log.info("%s: %s", item.state.swap.unit, item.report.outcome if item.report else "")
         return items
@@ -83,6 +91,8 @@ class Retirement:
                 return act(item)
             except Unsafe as error:
                 return replace(item, report=_report(item.state.swap, "quarantined", str(error)))
+            except FileSystemError as error:
+                return replace(item, report=_report(item.state.swap, "failed", str(error)), doubtful=True)
             except (LakekeeperError, OSError) as error:
                 return replace(item, report=_report(item.state.swap, "failed", str(error)))
 
@@ -91,7 +101,7 @@ class Retirement:
     def _journal(self, kind: str, items: Sequence[Retired]) -> None:
         units = [{"unit": item.state.swap.unit.key} for item in items if not item.report]
         if units:
-            self._run.journal.append(kind, units=units)
+            self.entered.journal.append(kind, units=units)
 
     def _would(self, item: Retired) -> Retired:
         report = _report(item.state.swap, "flagged", "dry run: its originals would be deleted")
@@ -99,12 +109,12 @@ class Retirement:
 
     def _place(self, swap: Swap) -> str:
         below = swap.old.split("/", 1)[1]
-        return self._run.path(f"{self._claimed}/{below}")
+        return self.entered.path(f"{self._claimed}/{below}")
 
     def _check(self, item: Retired) -> Retired:
         """The originals may go only if they are exactly what the journal lists and the table does without them."""
         swap, fs = item.state.swap, self._cluster.fs
-        old = self._run.path(swap.old)
+        old = self.entered.path(swap.old)
         if item.state.kind == journal.CLEANUP_CLAIMED and fs.status(old) is None:
             return item
         if fs.identity(old) != swap.live_id:  # guard: cleanup_identity
@@ -130,8 +140,8 @@ class Retirement:
         """Claims by a rename, then deletes: a crash in between goes on from the claim."""
         swap, fs = item.state.swap, self._cluster.fs
         claimed = self._place(swap)
-        if fs.status(self._run.path(swap.old)) is not None:
-            fs.move(self._run.path(swap.old), claimed, swap.live_id)
+        if fs.status(self.entered.path(swap.old)) is not None:
+            fs.move(self.entered.path(swap.old), claimed, swap.live_id)
         trashed = fs.status(claimed) is not None and self._delete(swap, claimed)
         report = replace(_report(swap, "cleaned"), files_after=0, bytes_after=0)
         size = swap.originals.bytes
@@ -163,10 +173,10 @@ class Retirement:
                 swap.originals, list_unit(fs, claimed)
             )
             if whole:
-                fs.mkdirs(parent(self._run.path(swap.old)))
-                fs.move(claimed, self._run.path(swap.old), swap.live_id)
-            if whole or fs.identity(self._run.path(swap.old)) == swap.live_id:
-                self._run.journal.append(journal.COMMITTED, units=[{"unit": swap.unit.key}])
+                fs.mkdirs(parent(self.entered.path(swap.old)))
+                fs.move(claimed, self.entered.path(swap.old), swap.live_id)
+            if whole or fs.identity(self.entered.path(swap.old)) == swap.live_id:
+                self.entered.journal.append(journal.COMMITTED, units=[{"unit": swap.unit.key}])
 
 
 def _report(swap: Swap, outcome: str, reason: str | None = None) -> UnitReport:

@@ -14,6 +14,7 @@ from spark_jobs.core.model import parent
 from spark_jobs.core.recovery import Where
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.shell.cluster import Cluster
+from spark_jobs.shell.ports import FileSystemError
 from spark_jobs.shell.state.journal_store import Run
 from spark_jobs.shell.state.lease import Custody
 from spark_jobs.shell.state.runs import enter, take_over
@@ -24,27 +25,46 @@ from spark_jobs.shell.swap.swapping import Swapping
 log = logging.getLogger("lakekeeper")
 
 
+#: So often a server may fail in the middle of a recovery; then the next job goes on.
+_ATTEMPTS = 3
+
+
 @dataclass
 class Settled:
-    """A run at rest: `ready` units are written, verified and still before their swap; `stuck` ones stay open."""
+    """A run at rest: `ready` units are written, verified and still before their swap; `stuck` ones stay open, and of
+    the others `verdicts` tells by unit key how they were brought to an end. `doubtful`: a call failed, and the server
+    may still carry it out."""
 
     run: Run
     ready: list[Swap] = field(default_factory=list)
     stuck: list[UnitReport] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    doubtful: bool = False
 
 
 class Settlement:
     """Takes one run folder over and brings every open unit of it to an end, or leaves it alone and says so."""
 
     def __init__(self, cluster: Cluster, custody: Custody, policy: Policy, verb: str) -> None:
+        self.policy = policy
         self._cluster = cluster
         self._custody = custody
-        self._policy = policy
         self._verb = verb
 
     def run(self, found: Run, resume: bool = False) -> Settled:
         """`resume` keeps what is ready to be swapped; else it is discarded. The lease must be held."""
+        settled, verdicts = self._run(found, resume), {}
+        for _ in range(_ATTEMPTS - 1):
+            if not settled.doubtful:
+                break
+            verdicts.update(settled.verdicts)
+            settled = self._run(settled.run, resume)
+        settled.verdicts = {**verdicts, **settled.verdicts}
+        return settled
+
+    def _run(self, found: Run, resume: bool) -> Settled:
+        """Under the folder's new name nothing that a server is late with finds its way any more."""
         taken = take_over(self._cluster.fs, found)
         self._make_folders(taken)
         settled = Settled(enter(taken, self._custody, self._verb))
@@ -66,6 +86,9 @@ class Settlement:
             return
         try:
             self._open_unit(settled, unit, resume)
+        except FileSystemError as error:
+            settled.doubtful = True
+            settled.stuck.append(stuck_report(unit.swap, error))
         except (LakekeeperError, OSError) as error:
             settled.stuck.append(stuck_report(unit.swap, error))
 
@@ -77,6 +100,7 @@ class Settlement:
             return
         verdict = executor.settle(swap)
         record(settled.run, executor, swap, verdict)
+        settled.verdicts[swap.unit.key] = verdict
         settled.notes.append(
             f"{swap.unit}: run {settled.run.run_id} had stopped {where.value}; {_now(verdict)}"
         )
@@ -84,7 +108,7 @@ class Settlement:
 
     def _executor(self, run: Run, unit: UnitState) -> Executor:
         backwards = unit.kind in (journal.ROLLBACK_PREPARED, journal.ROLLED_BACK)
-        return (Returning if backwards else Swapping)(self._cluster, run, self._policy)
+        return (Returning if backwards else Swapping)(self._cluster, run, self.policy)
 
     def _clear(self, settled: Settled) -> None:
         """What was written and never prepared: it never was live, and lies in a folder that is ours alone."""

@@ -19,6 +19,7 @@ from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import Manifest
 from spark_jobs.core.recovery import Where
 from spark_jobs.shell.cluster import Cluster
+from spark_jobs.shell.ports import FileSystemError
 from spark_jobs.shell.state.journal_store import Run
 from spark_jobs.shell.swap.directories import Directories
 from spark_jobs.shell.swap.leftovers import carry, carry_conflicts, forget
@@ -100,7 +101,8 @@ class Executor(ABC):
         """Brings the swap to rest from wherever it stands; `problem` says why it must go back.
 
         Raises Held while a writer is at work, Unsafe for what only a person can settle, and OSError; the intent stays
-        open then.
+        open then. After a FileSystemError the run's folder needs another name before anybody looks again: the server
+        may still carry out what it answered with an error.
         """
         places, errors = self.places(swap), 0
         for _ in range(_LOOKS):
@@ -113,6 +115,8 @@ class Executor(ABC):
                 if isinstance(found, Verdict):
                     # guard: conflicts_carried
                     return replace(found, carried=found.carried + self._carry_conflicts(places))
+            except FileSystemError:
+                raise  # guard: late_rename_fenced
             except OSError as error:
                 log.warning("%s: %s", swap.unit, error)
                 errors += 1

@@ -9,6 +9,7 @@ from spark_jobs.core import journal
 from spark_jobs.core.errors import Held, UnitChanged
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.recovery import Where
+from spark_jobs.shell.ports import FileSystemError
 from spark_jobs.shell.swap.directories import Directories, list_unit
 from spark_jobs.shell.swap.executor import Action, Executor, Verdict
 from spark_jobs.shell.swap.leftovers import carry, differences
@@ -31,6 +32,8 @@ class Swapping(Executor):
         except FileExistsError:
             # A writer was quicker than the second rename: no failure, and `lakekeeper.writers` says how to go on.
             return self.settle(swap)
+        except FileSystemError:
+            raise  # guard: late_swap_fenced
         except OSError as error:
             return replace(self.settle(swap, str(error)), failed=True)  # guard: settle_after_error
         return self.settle(swap)

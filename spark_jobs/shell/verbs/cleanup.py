@@ -67,11 +67,11 @@ def _due(cluster: Cluster, runs: Sequence[Run], options: Options) -> list[Run]:
 def _clean(visit: Visit, found: Run, report: TableReport) -> None:
     options = visit.options
     run = found if options.dry_run else enter(found, visit.custody, "cleanup")
-    retirement = Retirement(visit.cluster, run, visit.policy.locations, options.skip_trash)
+    retirement = Retirement(visit.cluster, run, visit.settlement(), options.skip_trash)
     pending = run.state.of_kind(journal.COMMITTED, journal.CLEANUP_CLAIMED)
     retired = retirement.run(pending, options.parallelism, options.dry_run)
     report.units += [item.report for item in retired if item.report]
     report.freed_bytes += sum(item.freed for item in retired)
     report.trashed_bytes += sum(item.trashed for item in retired)
     if not options.dry_run:
-        remove_empty_folders(visit.cluster.fs, run)
+        remove_empty_folders(visit.cluster.fs, retirement.entered)

@@ -123,10 +123,12 @@ class _Table:
         now = int(self._cluster.now().timestamp())
         stamp = next_stamp(self._cluster.fs, self._runs.values(), now)
         outcomes: list[Outcome] = []
-        for home, run in self._runs.items():
-            compaction = Compaction(self._cluster, self._found, home, run, stamp, self._visit.policy)
+        for home, run in list(self._runs.items()):
+            settlement = self._visit.settlement()
+            compaction = Compaction(self._cluster, self._found, home, run, stamp, settlement)
             outcomes += compaction.run(self._due(home, run), self._resumed(home))
-            remove_empty_folders(self._cluster.fs, run)
+            self._runs[home] = compaction.entered
+            remove_empty_folders(self._cluster.fs, compaction.entered)
         self._merge([*(outcome.report for outcome in outcomes), *self._visit.stuck])
         self._explain(outcomes)
         return self._finish()
@@ -198,10 +200,11 @@ class _Table:
     def _undo(self) -> TableReport:
         """`on_failure: undo`: the units that this run swapped go back too."""
         restored: list[UnitReport] = []
-        for run in self._runs.values():
+        for home, run in list(self._runs.items()):
             units = run.current().of_kind(journal.COMMITTED)
-            restoration = Restoration(self._cluster, run, self._visit.policy, "keep")
+            restoration = Restoration(self._cluster, run, self._visit.settlement(), "keep")
             restored += restoration.run(units, self._options.parallelism)
+            self._runs[home] = restoration.entered
         self._merge(restored)
         self._project()
         self._finished("undone")

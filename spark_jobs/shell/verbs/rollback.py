@@ -37,10 +37,9 @@ def _roll_back_all(job: Job, name: TableName, visit: Visit, report: TableReport)
     runs = visit.runs()
     wanted = _wanted(job, name, runs)
     chosen = [run for run in runs if run.run_id in wanted and _holds_originals(run)]
-    for run in reversed(chosen):
-        _roll_back(visit, run, report)
+    now = {run.folder: _roll_back(visit, run, report) for run in reversed(chosen)}
     for run_id in {run.run_id for run in chosen}:
-        visit.close([run for run in runs if run.run_id == run_id])
+        visit.close([now.get(run.folder, run) for run in runs if run.run_id == run_id])
     report.run_id = chosen[-1].run_id if chosen else None
     report.reason = None if report.units else _nothing(runs, wanted)
 
@@ -72,12 +71,15 @@ def _nothing(runs: Sequence[Run], wanted: Sequence[str]) -> str:
     )
 
 
-def _roll_back(visit: Visit, found: Run, report: TableReport) -> None:
+def _roll_back(visit: Visit, found: Run, report: TableReport) -> Run:
+    """The run as it is afterwards."""
     run = enter(found, visit.custody, "rollback")
     claimed = run.state.of_kind(journal.CLEANUP_CLAIMED)
-    Retirement(visit.cluster, run, visit.policy.locations, skip_trash=True).release(claimed)
+    settlement = visit.settlement()
+    Retirement(visit.cluster, run, settlement, skip_trash=True).release(claimed)
     pending = run.current().of_kind(journal.COMMITTED)
     log.info("rolling back %d units of run %s", len(pending), run.run_id)
-    restoration = Restoration(visit.cluster, run, visit.policy, visit.options.on_new_data)
+    restoration = Restoration(visit.cluster, run, settlement, visit.options.on_new_data)
     report.units += restoration.run(pending, visit.options.parallelism)
-    remove_empty_folders(visit.cluster.fs, run)
+    remove_empty_folders(visit.cluster.fs, restoration.entered)
+    return restoration.entered
