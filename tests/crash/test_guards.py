@@ -23,7 +23,7 @@ from spark_jobs.shell.state.runs import enter
 from tests.crash import writers
 from tests.crash.explorer import runs_of
 from tests.crash.fault_injection import Fault, Killed, Point
-from tests.crash.model_spark import ModelFooters
+from tests.crash.model_spark import ModelFooters, encode_rows, visible_rows
 from tests.crash.oracle import check
 from tests.crash.process import acting_as
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
@@ -69,6 +69,16 @@ def only(report: dict[str, Any]) -> dict[str, Any]:
 @pytest.fixture
 def flat() -> SimulatedCluster:
     return build()
+
+
+def _written(sim: SimulatedCluster) -> str:
+    """The directory with the rewritten files, before it goes live."""
+    (new,) = {
+        parent(path)
+        for path, _, inode in sim.tree.walk(HOME)
+        if "/__compact_tmp_" in path and not inode.is_dir
+    }
+    return new
 
 
 def _append(sim: SimulatedCluster, place: str = LIVE) -> Callable[[], object]:
@@ -244,8 +254,50 @@ class TestFaults:
     def test_an_answer_of_a_rename_is_not_believed(
         self, flat: SimulatedCluster, moment: Callable[[Point], bool], fault: Callable[..., Fault]
     ) -> None:
+        """What has not begun is called off; what is in the middle goes on."""
         report = compact(flat.client(fault(moment)))
-        assert outcomes(report) == [("failed" if fault == Fault.error_before else "compacted")]
+        called_off = fault == Fault.error_before and moment == out
+        assert outcomes(report) == ["failed" if called_off else "compacted"]
+        assert check(flat) == []
+
+    @pytest.mark.parametrize("moment", [out, into])
+    @pytest.mark.parametrize("calls", [*range(1, 13), 24, 48])
+    def test_a_rename_that_a_server_carries_out_late_finds_no_way_any_more(
+        self, flat: SimulatedCluster, moment: Callable[[Point], bool], calls: int
+    ) -> None:
+        report = compact(flat.client(Fault.late(moment, calls)))
+        assert outcomes(report)[0] in ("failed", "compacted")
+        flat.catch_up()
+        assert check(flat) == []
+        assert compact(flat.client(), FLAT, "next")["exit_code"] == 0
+        assert check(flat) == []
+
+    def test_a_file_of_a_task_that_ends_late_is_not_taken_for_a_writers(self, flat: SimulatedCluster) -> None:
+        """Spark gives a task up, and its executor commits the file all the same: rows that are in the others too."""
+        seen: list[str] = []
+
+        def commit(point: Point) -> bool:
+            """As the swap is journaled; it is called off then, for the directory is not what was verified."""
+            return point.op == "rename" and point.args[1].endswith("/000002.json")
+
+        def late() -> None:
+            row = next(iter(visible_rows(flat.tree, LIVE)))
+            seen.append(f"{_written(flat)}/part-late.parquet")
+            flat.tree.write(seen[0], encode_rows([row]))
+
+        report = compact(flat.client(Fault.hook(commit, late)))
+        assert seen
+        assert outcomes(report) == ["changed"]
+        assert check(flat) == []
+
+    def test_a_file_of_a_task_that_ends_late_does_not_go_live_with_the_others(
+        self, flat: SimulatedCluster
+    ) -> None:
+        row = next(iter(visible_rows(flat.tree, LIVE)))
+        with pytest.raises(Killed):
+            compact(flat.client(Fault.crash_after(out)))
+        flat.tree.write(f"{_written(flat)}/part-late.parquet", encode_rows([row]))
+        assert compact(flat.client(), FLAT, "r2")["exit_code"] == 0
         assert check(flat) == []
 
     def test_a_permission_that_expires_in_the_gap_leaves_the_intent_open(

@@ -18,7 +18,7 @@ from tests.crash.model_tree import AUTHORITY
 from tests.crash.oracle import check, live_rows
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
-from tests.crash.test_guards import LIVE, compact, only, outcomes
+from tests.crash.test_guards import LIVE, compact, only, out, outcomes
 
 AT_ONCE = ("--older-than", "0s", "--skip-trash")
 
@@ -73,11 +73,20 @@ class TestRollback:
         assert (outcomes(_rollback(done)), check(done)) == (["restored"], [])
 
     def test_rows_appended_in_the_last_moment_stay_in_the_table(self, done: SimulatedCluster) -> None:
-        def out(point: Point) -> bool:
-            return point.op == "rename" and point.args[0] == LIVE
-
         late = Fault.hook(out, lambda: writers.append(done, LIVE, done.ledger.fresh(2)))
         assert (outcomes(_rollback(done, FLAT, late)), check(done)) == (["restored"], [])
+
+    @pytest.mark.parametrize("calls", [*range(1, 13), 24, 32, 48])
+    def test_a_rename_that_a_server_carries_out_late_finds_no_way_any_more(
+        self, done: SimulatedCluster, calls: int
+    ) -> None:
+        """Repeated at once it would succeed; what was moved aside is then deleted, and the live directory follows."""
+        report = _rollback(done, FLAT, Fault.late(out, calls))
+        assert outcomes(report) == ["restored"]
+        done.catch_up()
+        assert check(done) == []
+        assert compact(done.client(), FLAT, "next")["exit_code"] == 0
+        assert check(done) == []
 
     def test_a_partition_that_is_dropped_in_the_last_moment_does_not_come_back(
         self, built: SimulatedCluster

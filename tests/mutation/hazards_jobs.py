@@ -106,7 +106,7 @@ JOBS = (
         "a rename that reports an error is taken for one that failed (two layers: the move, and the swap)",
         (
             _BELIEVED,
-            Rewrite("settle_after_error", "A(B(S, E), F=True)", "Verdict(journal.DISCARDED, E, F=True)"),
+            Replace("late_swap_fenced", "return Verdict(journal.DISCARDED, 'believed', failed=True)"),
         ),
         (f"{_GUARDS}::TestFaults::test_an_answer_of_a_rename_is_not_believed",),
     ),
@@ -115,6 +115,30 @@ JOBS = (
         "a lost answer undoes a swap that took place",
         (_BELIEVED,),
         ("tests/crash/test_model.py::TestFaults::test_a_move_tells_a_lost_answer_from_a_failure",),
+    ),
+    Mutation(
+        "H37",
+        "a swap is settled while its first rename may still be carried out",
+        (Remove("late_swap_fenced"),),
+        (f"{_GUARDS}::TestFaults::test_a_rename_that_a_server_carries_out_late_finds_no_way_any_more",),
+    ),
+    Mutation(
+        "H37-back",
+        "a rollback goes on while its first rename may still be carried out",
+        (Replace("late_rename_fenced", "continue"),),
+        (f"{_BACK}::TestRollback::test_a_rename_that_a_server_carries_out_late_finds_no_way_any_more",),
+    ),
+    Mutation(
+        "H38-discard",
+        "what a late task added to a directory that never was live is carried into the table",
+        (Rewrite("carry_from_aside_only", "A(P, S) if C else D", "A(P, S)"),),
+        (f"{_GUARDS}::TestFaults::test_a_file_of_a_task_that_ends_late_is_not_taken_for_a_writers",),
+    ),
+    Mutation(
+        "H38-forward",
+        "what a late task added to a directory that waits for its second rename goes live with it",
+        (Rewrite("nothing_added_before_live", "A and B", "A"),),
+        (f"{_GUARDS}::TestFaults::test_a_file_of_a_task_that_ends_late_does_not_go_live_with_the_others",),
     ),
     Mutation(
         "H23-order",

@@ -71,8 +71,10 @@ class Swapping(Executor):
         }
 
     def _discard(self, places: Directories, problem: str | None) -> Verdict:
-        """The originals are live for certain. What was added while the rewritten directory was live goes to them."""
-        carried = self._carry(places, places.rewritten())
+        """The originals are live for certain. What was added while the rewritten directory was live goes to them; where
+        it never was live, what was added is a late task's of our own, and its rows are live already."""
+        source = places.rewritten()
+        carried = self._carry(places, source) if source == places.aside else 0  # guard: carry_from_aside_only
         return Verdict(journal.DISCARDED, problem or "the swap was interrupted", carried)
 
     def _gone(self, places: Directories, problem: str | None) -> Verdict:
@@ -82,10 +84,16 @@ class Swapping(Executor):
         """Forward, if what was verified still is what it was and the table still wants it there; else back."""
         swap, source = places.swap, places.rewritten()
         # guard: whole_before_forward
-        if not problem and self._policy.still_registered(swap) and places.complete(source, swap.compacted):
+        if not problem and self._policy.still_registered(swap) and self._whole(places, source):
             self._fs.move(source, places.live, swap.new_id)
         else:
             self._fs.move(places.old, places.live, swap.live_id)
+
+    def _whole(self, places: Directories, source: str) -> bool:
+        """Has the rewritten directory all that was verified, and nothing else where it never was live?"""
+        changes = differences(places.swap.compacted, self._fs.manifest(source))
+        # guard: nothing_added_before_live
+        return not changes.lost and (source == places.aside or not changes.added)
 
     def _without_new(self, places: Directories, _: str | None) -> Verdict | str:
         if not self._policy.still_registered(places.swap):
