@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from spark_jobs.core.errors import UsageError
+from spark_jobs.core.errors import Refusal, UsageError
 from spark_jobs.core.health import Thresholds
 from spark_jobs.core.selection import PartitionSpec, parse_partitions
 
@@ -211,12 +211,16 @@ class Layers:
             self.resolve(table)
 
     def resolve(self, table: str = "", properties: Mapping[str, str] | None = None) -> Options:
-        """The options of one table; `properties` are its table properties."""
+        """The options of one table; `properties` are its table properties: what cannot be read there is no mistake of
+        whoever started the job, and refuses this table alone."""
         chosen: dict[str, Any] = {}
         for where, layer in reversed(self._layers(table, properties or {})):
-            check_names(layer, where)
-            parsed = {name: parse_option(name, value, where) for name, value in layer.items()}
-            chosen.update({name: value for name, value in parsed.items() if value is not None})
+            try:
+                chosen.update(_parsed(layer, where))
+            except UsageError as error:
+                if where != _properties_of(table):
+                    raise
+                raise Refusal("USAGE", str(error)) from None
         options = Options(**chosen)
         if options.where and options.partitions:
             raise UsageError("both 'where' and 'partitions' are given; use one of the two")
@@ -227,9 +231,19 @@ class Layers:
             ("the command line", self.command_line),
             ("the arguments", self.arguments),
             (f"the section of table {table}", self.tables.get(table, {})),
-            (f"the properties of table {table}", own_properties(properties)),
+            (_properties_of(table), own_properties(properties)),
             ("the configuration", _for_table(self.settings, table)),
         ]
+
+
+def _parsed(layer: Mapping[str, Any], where: str) -> dict[str, Any]:
+    check_names(layer, where)
+    parsed = {name: parse_option(name, value, where) for name, value in layer.items()}
+    return {name: value for name, value in parsed.items() if value is not None}
+
+
+def _properties_of(table: str) -> str:
+    return f"the properties of table {table}"
 
 
 def own_properties(properties: Mapping[str, str]) -> dict[str, str]:

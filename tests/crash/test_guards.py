@@ -341,6 +341,20 @@ class TestFaults:
         report = run(client, "compact", "--database", "sales")
         assert {t["table"]: t["outcome"] for t in report["tables"]} == {EVENTS: "failed", FLAT: "done"}
 
+    @pytest.mark.parametrize("verb", ["analyze", "compact", "rollback", "cleanup"])
+    @pytest.mark.parametrize("name", ["older_than", "target_file_size"])
+    def test_a_property_that_cannot_be_read_stops_its_own_table_alone(
+        self, flat: SimulatedCluster, verb: str, name: str
+    ) -> None:
+        root = f"{WAREHOUSE}/odd"
+        writers.create_table(flat, "sales.odd", root, **{f"lakekeeper.{name}": "7 days"})
+        report = run(flat.client(), verb, "--tables", f"sales.odd,{FLAT}")
+        odd, other = report["tables"]
+        assert (odd["outcome"], odd["code"]) == ("refused", "USAGE")
+        assert all(text in odd["reason"] for text in (name, "'7 days'", "the properties of table sales.odd"))
+        assert other["outcome"] in ("done", "nothing")
+        assert report["exit_code"] == 1
+
     def test_one_odd_unit_does_not_stop_the_others(
         self, flat: SimulatedCluster, monkeypatch: pytest.MonkeyPatch
     ) -> None:
