@@ -13,7 +13,7 @@ from spark_jobs.shell.swap.leftovers import forget
 from tests.crash import writers
 from tests.crash.explorer import runs_of
 from tests.crash.fault_injection import Fault, Killed, Point
-from tests.crash.model_spark import ModelFooters, encode_rows
+from tests.crash.model_spark import ModelFooters, encode_rows, visible_rows
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.oracle import check, live_rows
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
@@ -181,6 +181,37 @@ class TestCleanup:
         done.tree.rename(LIVE, f"{AUTHORITY}/moved")
         assert outcomes(_cleanup(done)) == ["quarantined"]
         assert done.tree.find(_old(done))
+
+    def test_originals_stay_while_the_live_directory_is_empty(self, done: SimulatedCluster) -> None:
+        for name, _ in list(done.tree.files(LIVE)):
+            done.tree.remove(f"{LIVE}/{name}")
+        report = _cleanup(done)
+        assert (outcomes(report), report["exit_code"]) == (["quarantined"], 3)
+        assert "only copy" in report["tables"][0]["units"][0]["reason"]
+        assert outcomes(_rollback(done)) in (["restored"], ["failed"])
+        assert check(done, journaled=True) == []
+
+    def test_originals_stay_while_a_compacted_file_is_gone(self, done: SimulatedCluster) -> None:
+        (name, _) = next(iter(done.tree.files(LIVE)))
+        done.tree.remove(f"{LIVE}/{name}")
+        writers.append(done, LIVE, done.ledger.fresh(2))
+        report = _cleanup(done)
+        assert outcomes(report) == ["quarantined"]
+        assert name in report["tables"][0]["units"][0]["reason"]
+        assert check(done, journaled=True) == []
+
+    def test_originals_go_where_a_writer_has_overwritten_in_place_and_overwriters_are_announced(
+        self, done: SimulatedCluster
+    ) -> None:
+        """Impala and Hive overwrite file by file, in the directory that is there."""
+        done.ledger.overwritten.update(visible_rows(done.tree, LIVE))
+        for name, _ in list(done.tree.files(LIVE)):
+            done.tree.remove(f"{LIVE}/{name}")
+        writers.append(done, LIVE, done.ledger.fresh(2))
+        old, request = _old(done), {"arguments": {"writers": "overwrite"}}
+        report = run(done.client(), "cleanup", "--table", FLAT, *AT_ONCE, request=request)
+        assert (outcomes(report), done.tree.find(old)) == (["cleaned"], None)
+        assert check(done) == []
 
 
 class TestLeftAlone:

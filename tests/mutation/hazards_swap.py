@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.operators import Condition, Remove, Rewrite, Value
+from tests.mutation.operators import Condition, Remove, Replace, Rewrite, Value
 
 _GUARDS = "tests/crash/test_guards.py"
 _BACK = "tests/crash/test_guards_back.py"
@@ -49,8 +49,20 @@ SWAP = (
     Mutation(
         "H2-live",
         "a cleanup deletes originals while the live directory is missing",
-        (Condition("cleanup_live_missing", False),),
+        (Replace("cleanup_live_missing", "return"),),
         (f"{_BACK}::TestCleanup::test_originals_stay_while_the_live_directory_is_missing",),
+    ),
+    Mutation(
+        "H2-empty",
+        "a cleanup deletes originals while the live directory is empty",
+        (Condition("cleanup_live_empty", False), Condition("cleanup_live_incomplete", False)),
+        (f"{_BACK}::TestCleanup::test_originals_stay_while_the_live_directory_is_empty",),
+    ),
+    Mutation(
+        "H2-incomplete",
+        "a cleanup deletes originals while files that were made of them are gone",
+        (Condition("cleanup_live_incomplete", False),),
+        (f"{_BACK}::TestCleanup::test_originals_stay_while_a_compacted_file_is_gone",),
     ),
     Mutation(
         "H6-dropped",

@@ -130,10 +130,30 @@ class Retirement:
         for place in self._inside:
             if place == old or is_below(place, old) or is_below(old, place):
                 raise Unsafe(f"the metastore reads {place}, which is this backup; nothing was deleted")
-        # guard: cleanup_live_missing
-        if self._cluster.fs.status(swap.live) is None and swap.unit.key in self._locations:
+        if swap.unit.key in self._locations:
+            self._check_live(swap, old)
+
+    def _check_live(self, swap: Swap, old: str) -> None:
+        """The originals must not be the only copy of anything that nobody has replaced."""
+        try:
+            live = self._cluster.fs.manifest(swap.live)
+        except FileNotFoundError:
+            # guard: cleanup_live_missing
             raise Unsafe(
                 f"{swap.live} is missing although the metastore has it; its originals in {old} are kept"
+            ) from None
+        if not live.data:  # guard: cleanup_live_empty
+            raise Unsafe(
+                f"{swap.live} holds no data any more; the originals in {old} are the only copy, and are kept: roll the"
+                " run back, or write to the table what it should hold"
+            )
+        if self._settlement.policy.writers == "overwrite":
+            return
+        lost = [file.name for file in differences(swap.compacted, live).lost if file.is_data]
+        if lost and self._cluster.fs.identity(swap.live) == swap.new_id:  # guard: cleanup_live_incomplete
+            raise Unsafe(
+                f"{lost[0]}, which the run wrote to {swap.live}, is gone or changed; the originals in {old} are kept."
+                " If writers of this table overwrite it in place, say so: lakekeeper.writers=overwrite"
             )
 
     def _clean(self, item: Retired) -> Retired:
