@@ -177,6 +177,19 @@ class TestCleanup:
         assert outcomes(_cleanup(done)) == ["quarantined"]
         assert check(done, journaled=True) == []
 
+    @pytest.mark.parametrize("skew", [-8 * 86400, 8 * 86400])
+    def test_the_retention_counts_by_the_clock_of_the_file_system(
+        self, built: SimulatedCluster, skew: int
+    ) -> None:
+        """The driver that compacted was eight days behind, or the one that cleans up is eight days ahead."""
+        compacts, cleans = built.client(skew=min(skew, 0)), built.client(skew=max(skew, 0))
+        assert compact(compacts)["exit_code"] == 0
+        report = run(cleans, "cleanup", "--table", FLAT, "--older-than", "7d")
+        assert (only(report)["outcome"], outcomes(report)) == ("nothing", [])
+        built.advance(7 * 86400)
+        again = run(built.client(), "cleanup", "--table", FLAT, "--older-than", "7d")
+        assert outcomes(again) == ["cleaned"]
+
     def test_originals_stay_while_the_live_directory_is_missing(self, done: SimulatedCluster) -> None:
         done.tree.rename(LIVE, f"{AUTHORITY}/moved")
         assert outcomes(_cleanup(done)) == ["quarantined"]

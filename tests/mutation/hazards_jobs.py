@@ -111,6 +111,12 @@ JOBS = (
         (f"{_GUARDS}::TestFaults::test_an_answer_of_a_rename_is_not_believed",),
     ),
     Mutation(
+        "H22-refused",
+        "a swap whose second rename is refused is given up and closed",
+        (Rewrite("settle_after_error", "A(B(S, E), F=True)", "Verdict(journal.DISCARDED, E, F=True)"),),
+        (f"{_GUARDS}::TestFaults::test_a_permission_that_expires_in_the_gap_leaves_the_intent_open",),
+    ),
+    Mutation(
         "H22-move",
         "a lost answer undoes a swap that took place",
         (_BELIEVED,),
@@ -127,6 +133,18 @@ JOBS = (
         "a rollback goes on while its first rename may still be carried out",
         (Replace("late_rename_fenced", "continue"),),
         (f"{_BACK}::TestRollback::test_a_rename_that_a_server_carries_out_late_finds_no_way_any_more",),
+    ),
+    Mutation(
+        "H39-written",
+        "a retention counts from what the driver's clock said that compacted",
+        (Rewrite("dated_by_file_system", "A(R, at=M)", "R"),),
+        (f"{_BACK}::TestCleanup::test_the_retention_counts_by_the_clock_of_the_file_system",),
+    ),
+    Mutation(
+        "H39-now",
+        "a retention ends when the clock of the driver says so that cleans up",
+        (Rewrite("retention_by_file_system", "A() or B()", "B()"),),
+        (f"{_BACK}::TestCleanup::test_the_retention_counts_by_the_clock_of_the_file_system",),
     ),
     Mutation(
         "H38-discard",

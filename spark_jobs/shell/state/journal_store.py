@@ -6,8 +6,8 @@ import re
 import threading
 import uuid
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
 from typing import Any
 
 from spark_jobs.core import journal
@@ -60,11 +60,12 @@ class Journal:
                 raise
 
     def records(self) -> list[Record]:
-        """All published records, in order."""
-        names = sorted(self._numbers())
-        if names != list(range(1, len(names) + 1)):
+        """All published records, in order; none is older than the file that holds it, whatever the clock of the driver
+        said that wrote it."""
+        published = self._published()
+        if list(published) != list(range(1, len(published) + 1)):
             raise Unsafe(f"{self._path} has a gap in its numbers; nothing is changed")
-        return [self._record(number) for number in names]
+        return [_dated(self._record(number), millis) for number, millis in published.items()]
 
     def last(self) -> Record | None:
         """The newest record alone: it tells whether somebody is at work, or stopped half-way."""
@@ -82,11 +83,17 @@ class Journal:
         return journal.fold(self.records())
 
     def _count(self) -> int:
-        return max(self._numbers(), default=0)
+        return max(self._published(), default=0)
 
-    def _numbers(self) -> list[int]:
-        matches = (_NUMBERED.match(status.name) for status in self._fs.list(self._path))
-        return [int(match[1]) for match in matches if match]
+    def _published(self) -> dict[int, int]:
+        """Number -> modification time in ms, in order."""
+        found = ((_NUMBERED.match(status.name), status.mtime) for status in self._fs.list(self._path))
+        return dict(sorted((int(match[1]), mtime) for match, mtime in found if match))
+
+
+def _dated(record: Record, millis: int) -> Record:
+    written = datetime.fromtimestamp(millis / 1000, timezone.utc)
+    return replace(record, at=max(record.at, written))  # guard: dated_by_file_system
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import threading
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timezone
 
 from spark_jobs.core.errors import Busy, Held
 from spark_jobs.core.layout import LeaseFile
@@ -36,9 +36,10 @@ class Terms:
 
 
 class Lease:
-    """The right to work in one home."""
+    """The right to work in one home; `taken` is when it was made, in ms since the epoch by the file system's clock."""
 
-    def __init__(self, cluster: Cluster, home: str, file: LeaseFile) -> None:
+    def __init__(self, cluster: Cluster, home: str, file: LeaseFile, taken: int) -> None:
+        self.taken = taken
         self._cluster = cluster
         self._fs = cluster.fs
         self._home = home
@@ -144,6 +145,11 @@ class Custody:
         for lease in self._held.values():
             lease.check()
 
+    def taken(self) -> datetime | None:
+        """What time it was where the files are when the first lease was taken; None while there is none."""
+        millis = min((lease.taken for lease in self._held.values()), default=None)
+        return None if millis is None else datetime.fromtimestamp(millis / 1000, timezone.utc)
+
     def _acquire(self, home: str) -> Lease:
         """Waits while the owner shows signs of life, by this machine's own clock: clocks of others say nothing."""
         clock, fs = self._cluster.clock, self._cluster.fs
@@ -193,11 +199,11 @@ class Custody:
                 if isinstance(error, FileExistsError):
                     return self._acquire_again(home)
                 raise
-        lease = Lease(self._cluster, home, file)
-        if not lease.is_ours():
+        top = _highest(self._cluster.fs, home)
+        if top is None or top.file != file:
             return self._acquire_again(home)
         self._forget_older(home, file)
-        return lease
+        return Lease(self._cluster, home, file, top.mtime)
 
     def _acquire_again(self, home: str) -> Lease:
         """Somebody was quicker, and may have done work that this one has not seen."""

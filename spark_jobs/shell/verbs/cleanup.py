@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from spark_jobs.core import journal
 from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.options import Options
 from spark_jobs.core.retention import Candidate, expired
 from spark_jobs.core.wire import TableReport
-from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.job import Job
 from spark_jobs.shell.stages.recover import Visit
 from spark_jobs.shell.stages.retirement import Retirement
@@ -23,7 +23,7 @@ def cleanup_table(job: Job, name: TableName) -> TableReport:
     with job.visit(name) as visit:
         storage = visit.facts.storage
         report = TableReport(table=str(name), location=storage.location, format=storage.format)
-        runs = _due(visit.cluster, visit.runs(), visit.options)
+        runs = _due(visit.cluster.now(), visit.runs(), visit.options)
         if not visit.options.dry_run:
             runs = _settled(visit, runs, report)
         for run in runs:
@@ -37,11 +37,13 @@ def cleanup_table(job: Job, name: TableName) -> TableReport:
 
 
 def _settled(visit: Visit, runs: Sequence[Run], report: TableReport) -> list[Run]:
-    """What is due is decided again under the lease, and after recovery."""
+    """What is due is decided again under the lease, and after recovery; now by the file system's clock, as that of this
+    driver may be wrong."""
     visit.custody.take(parent(run.folder) for run in runs)
     visit.recover()
     report.units += visit.stuck
-    return _due(visit.cluster, visit.runs(), visit.options)
+    now = visit.custody.taken() or visit.cluster.now()  # guard: retention_by_file_system
+    return _due(now, visit.runs(), visit.options)
 
 
 def _close(visit: Visit, runs: Sequence[Run]) -> None:
@@ -50,7 +52,7 @@ def _close(visit: Visit, runs: Sequence[Run]) -> None:
         visit.close([run for run in everything if run.run_id == run_id])
 
 
-def _due(cluster: Cluster, runs: Sequence[Run], options: Options) -> list[Run]:
+def _due(now: datetime, runs: Sequence[Run], options: Options) -> list[Run]:
     """The runs past the retention; folders of one run in several homes stand and fall together."""
     ages: dict[str, Candidate] = {}
     for run in runs:
@@ -58,9 +60,7 @@ def _due(cluster: Cluster, runs: Sequence[Run], options: Options) -> list[Run]:
         if at is not None:
             known = ages.get(run.run_id)
             ages[run.run_id] = Candidate(run.run_id, max(at, known.committed_at) if known else at)
-    due = {
-        c.run_id for c in expired(list(ages.values()), cluster.now(), options.older_than, options.keep_last)
-    }
+    due = {c.run_id for c in expired(list(ages.values()), now, options.older_than, options.keep_last)}
     return [run for run in runs if run.run_id in due]
 
 

@@ -200,13 +200,14 @@ FACTS = TableFacts(
 def journaled(fs: MemoryFs, run_id: str, attempt: str, *kinds: str, minute: int = 0) -> Run:
     """A run's folder whose journal swaps ONE and goes on with these records."""
     folder = f"{HOME}/{run_id}.{attempt * 12}"
-    moment = NOW + timedelta(minutes=minute)
-    kept = Journal(fs, folder, lambda: moment)
+    fs.time, now = NOW + timedelta(minutes=minute), fs.time
+    kept = Journal(fs, folder, fs.now)
     kept.open()
     kept.append(journal.RUN, table="db.t", location="f:/t", homes=[HOME], user="etl")
     kept.append(journal.PREPARED, swaps=[ONE.to_json()])
     for kind in (journal.COMMITTED, *kinds):
         kept.append(kind, units=[{"unit": ONE.unit.key}])
+    fs.time = now
     state = kept.state()
     assert state is not None
     return Run(run_id, folder, kept, state)
