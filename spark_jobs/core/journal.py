@@ -89,6 +89,10 @@ class Swap:
 
     @classmethod
     def from_json(cls, body: Mapping[str, Any]) -> Swap:
+        """Raises KeyError, TypeError or ValueError for what is no swap."""
+        texts = ("live", "new", "old", "aside", "conflict", "live_id", "new_id")
+        if not all(isinstance(body[name], str) for name in texts) or not isinstance(body["rows"], int):
+            raise TypeError(f"one of {', '.join(texts)} is no text, or 'rows' is no number")
         return cls(
             **{
                 **body,
@@ -154,11 +158,17 @@ class RunState:
 
 
 def fold(records: Iterable[Record]) -> RunState | None:
-    """The state after these records in order; None while there is no RUN record yet."""
+    """The state after these records in order; None while there is no RUN record yet. Raises Unsafe for a record that
+    does not say what its kind must."""
     state: RunState | None = None
     units: dict[str, UnitState] = {}
     for record in records:
-        state = _start(record) if state is None else _step(state, units, record)
+        try:
+            state = _start(record) if state is None else _step(state, units, record)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise Unsafe(
+                f"a journal record {record.kind} cannot be read ({error!r}); nothing is changed"
+            ) from None
     return replace(state, units=units) if state else None
 
 

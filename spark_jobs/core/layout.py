@@ -16,7 +16,7 @@ HOME = ".lakekeeper"  # guard: hidden_home
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 _RUN_FOLDER = re.compile(r"(?P<run>[A-Za-z0-9_-]{1,80})\.(?P<attempt>[0-9a-f]{12})\Z")
 
-_WORKING = re.compile(r"__(compact_tmp|old|undone|conflict|cleaned)_(?P<stamp>\d+)\Z")
+_WORKING = re.compile(r"__(?P<kind>compact_tmp|old|undone|conflict|cleaned)_(?P<stamp>\d+)\Z")
 _LEASE = re.compile(r"lease-(?P<epoch>\d+)(?P<released>\.released)?\Z")
 
 #: Folders and files by which a running writer gives itself away.
@@ -124,6 +124,12 @@ class RunFolder:
     def parse(cls, name: str) -> RunFolder | None:
         match = _RUN_FOLDER.match(name)
         return cls(match["run"], match["attempt"]) if match else None
+
+
+def working_folder(name: str) -> str | None:
+    """What a run's working folder of this name is for, such as `old`; None for any other name."""
+    match = _WORKING.match(name)
+    return match["kind"] if match else None
 
 
 def stamp_of(name: str) -> int:

@@ -65,7 +65,13 @@ class Manifest:
 
     @classmethod
     def from_json(cls, rows: Iterable[Mapping[str, Any]]) -> Manifest:
-        return cls.of(FileEntry(**row) for row in rows)
+        """Raises TypeError for what is no manifest."""
+        found = [FileEntry(**row) for row in rows]
+        for file in found:
+            numbers = (file.length, file.mtime, file.file_id or 0)
+            if not isinstance(file.name, str) or not all(isinstance(number, int) for number in numbers):
+                raise TypeError(f"{file} is no file")
+        return cls.of(found)
 
     def to_json(self) -> list[dict[str, Any]]:
         return [f.to_json() for f in self.files]

@@ -13,6 +13,7 @@ from typing import Any
 from spark_jobs.core import journal
 from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.journal import Record, RunState
+from spark_jobs.core.journal_bounds import check_bounds
 from spark_jobs.core.layout import RunFolder, generation
 from spark_jobs.core.model import name_of, parent
 from spark_jobs.shell.clock import utc_now
@@ -80,7 +81,11 @@ class Journal:
         return f"{self._path}/{number:06d}.json"
 
     def state(self) -> RunState | None:
-        return journal.fold(self.records())
+        """What the records add up to; raises Unsafe for what this journal has no business with."""
+        state = journal.fold(self.records())
+        if state is not None:
+            check_bounds(state, parent(self.folder))  # guard: journal_in_bounds
+        return state
 
     def _count(self) -> int:
         return max(self._published(), default=0)

@@ -1,0 +1,109 @@
+"""A journal is input: whoever may write a table's root can put one there, with true identities in it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import Any
+
+import pytest
+
+from spark_jobs.core import journal
+from spark_jobs.core.journal import Record, Swap
+from spark_jobs.core.model import FileEntry, Manifest
+from tests.crash import writers
+from tests.crash.model_tree import AUTHORITY
+from tests.crash.oracle import check
+from tests.crash.scenario import EVENTS, WAREHOUSE, build, run
+from tests.crash.simulated_cluster import SimulatedCluster
+
+HOME = f"{WAREHOUSE}/events/.lakekeeper"
+RUN = f"{HOME}/planted.0123456789ab"
+#: Somebody else's table; the account that maintains all tables may write there, too.
+LEDGER, PLACE = "finance.ledger", f"{AUTHORITY}/finance/ledger"
+
+
+@pytest.fixture
+def sim() -> SimulatedCluster:
+    """Whoever plants knows the directories of others: their names, inodes and files."""
+    built = build()
+    writers.create_table(built, LEDGER, PLACE, keys=("d",))
+    for day in "12":
+        writers.append(built, writers.add_partition(built, LEDGER, day), built.ledger.fresh(3))
+    return built
+
+
+def manifest(sim: SimulatedCluster, folder: str) -> Manifest:
+    files = list(sim.tree.files(folder))
+    numbers = [sim.tree.find(f"{folder}/{name}") for name, _ in files]
+    return Manifest.of(
+        FileEntry(name, inode.length, inode.mtime, number) for (name, inode), number in zip(files, numbers)
+    )
+
+
+def plant(sim: SimulatedCluster, *records: tuple[str, dict[str, Any]]) -> None:
+    first = (journal.RUN, {"table": EVENTS, "location": f"{WAREHOUSE}/events", "homes": [HOME], "user": "me"})
+    for number, (kind, body) in enumerate([first, *records], 1):
+        path = f"{RUN}/journal/{number:06d}.json"
+        at = datetime.fromtimestamp(sim.millis / 1000, timezone.utc)
+        sim.tree.write(path, Record(kind, at, body).encode(), parents=True)
+
+
+def swap(sim: SimulatedCluster, victim: str, **changes: Any) -> Swap:
+    """One that takes the victim for what it says."""
+    own = f"{WAREHOUSE}/events/k=a"
+    body: dict[str, Any] = {
+        "spec": (("k", "a"),),
+        "live": own,
+        **{
+            name: f"__{kind}_1772323200/k=a"
+            for name, kind in {
+                "new": "compact_tmp",
+                "old": "old",
+                "aside": "undone",
+                "conflict": "conflict",
+            }.items()
+        },
+        "live_id": f"hdfs:{sim.tree.find(victim)}",
+        "new_id": f"hdfs:{sim.tree.find(own)}",
+        "originals": manifest(sim, victim),
+        "compacted": manifest(sim, own),
+        "rows": 3,
+    }
+    return Swap(**{**body, **changes})
+
+
+VICTIM = f"{PLACE}/d=1"
+RELATIVE = "../../../../finance/ledger/d=1"
+
+
+@pytest.mark.parametrize("verb", ["compact", "rollback", "cleanup", "analyze"])
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        (journal.COMMITTED, {"old": RELATIVE}),
+        (journal.PREPARED, {"old": RELATIVE}),
+        (journal.PREPARED, {"live": VICTIM}),
+        (journal.PREPARED, {"new": RELATIVE}),
+        (journal.COMMITTED, {"live": VICTIM}),
+        (journal.ROLLBACK_PREPARED, {"aside": RELATIVE}),
+        (journal.ROLLBACK_PREPARED, {"live": VICTIM}),
+        (journal.CLEANUP_CLAIMED, {"old": RELATIVE}),
+    ],
+)
+def test_a_planted_journal_reaches_nothing_outside_its_table(
+    sim: SimulatedCluster, verb: str, kind: str, changes: dict[str, Any]
+) -> None:
+    intent = swap(sim, VICTIM, **changes)
+    records: list[tuple[str, dict[str, Any]]] = [(journal.PREPARED, {"swaps": [intent.to_json()]})]
+    if kind != journal.PREPARED:
+        records += [(kind, {"units": [{"unit": intent.unit.key}]})]
+    plant(sim, *records)
+    before = {path: number for path, number, _ in sim.tree.walk(f"{AUTHORITY}/finance")}
+    retention = ("--older-than", "0s", "--skip-trash") if verb == "cleanup" else ()
+    report = run(sim.client(), verb, "--tables", EVENTS, *retention)
+    assert {path: number for path, number, _ in sim.tree.walk(f"{AUTHORITY}/finance")} == before
+    assert check(sim) == []
+    if verb != "analyze":
+        assert report["exit_code"] == 3
+        assert report["tables"][0]["code"] == "UNSAFE"
+        assert HOME in report["tables"][0]["reason"]

@@ -1,0 +1,131 @@
+"""What a journal may name: anybody who may write a table's root can plant one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timezone
+from typing import Any
+
+import pytest
+
+from spark_jobs.core import journal
+from spark_jobs.core.errors import Unsafe
+from spark_jobs.core.journal import Record, Swap, fold
+from spark_jobs.core.journal_bounds import check_bounds
+from spark_jobs.core.model import FileEntry, Manifest
+
+ROOT = "hdfs://nn/warehouse/t"
+HOME = f"{ROOT}/.lakekeeper"
+NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
+FILES = Manifest.of([FileEntry("part-0.parquet", 7, 1, 16400)])
+
+
+def swap(tail: str = "d=1", live: str = "", **changes: Any) -> Swap:
+    made = Swap(
+        spec=(("d", "1"),),
+        live=live or f"{ROOT}/{tail}",
+        new=f"__compact_tmp_1772323200/{tail}",
+        old=f"__old_1772323200/{tail}",
+        aside=f"__undone_1772323200/{tail}",
+        conflict=f"__conflict_1772323200/{tail}",
+        live_id="hdfs:16390",
+        new_id="hdfs:16391",
+        originals=FILES,
+        compacted=FILES,
+        rows=3,
+    )
+    return replace(made, **changes)
+
+
+def check(planted: Swap, home: str = HOME, homes: Any = ()) -> None:
+    run = Record(journal.RUN, NOW, {"table": "db.t", "homes": list(homes), "location": ROOT})
+    prepared = Record(journal.PREPARED, NOW, {"swaps": [planted.to_json()]})
+    state = fold([run, prepared])
+    assert state is not None
+    check_bounds(state, home)
+
+
+@pytest.mark.parametrize(
+    ("home", "planted"),
+    [
+        (HOME, swap()),
+        (HOME, swap("d=1/h=2")),
+        (HOME, swap("d=__old_1/h=a b%2Fc")),
+        (HOME, swap(live="hdfs://another-name:8020/warehouse/t/d=1")),
+        ("hdfs://nn/warehouse/.lakekeeper-t", swap("t", live=ROOT)),
+        ("file:/data/t/.lakekeeper", swap(live="file:///data/t/d=1")),
+    ],
+)
+def test_what_a_home_serves_is_in_bounds(home: str, planted: Swap) -> None:
+    check(planted, home, [home])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"old": "../../../../finance/ledger/d=1"},
+        {"old": "/finance/ledger/d=1"},
+        {"old": "hdfs://nn/finance/ledger/d=1"},
+        {"old": "__old_1772323200/../../../d=1"},
+        {"old": "__old_1772323200/d=2"},
+        {"old": "__old_1772323200"},
+        {"old": "__old_1772323200/"},
+        {"old": "__old_x/d=1"},
+        {"old": "__undone_1772323200/d=1"},
+        {"new": "journal/d=1"},
+        {"aside": "__undone_1772323200//d=1"},
+        {"conflict": "__conflict_1772323200/./d=1"},
+        {"live": "hdfs://nn/finance/ledger/d=1"},
+        {"live": f"{ROOT}/d=2"},
+        {"live": f"{ROOT}/x/../d=1"},
+        {"live": f"{HOME}/d=1"},
+        {"live": "hdfs://nn/warehouse/tt/d=1"},
+        {"originals": Manifest.of([FileEntry("../../d=2/part-0", 7, 1, 16400)])},
+        {"compacted": Manifest.of([FileEntry("", 7, 1, 16400)])},
+        {"compacted": Manifest.of([FileEntry("..", 7, 1, 16400)])},
+        {"live_id": 16390},
+        {"rows": "3"},
+        {"new": None},
+    ],
+)
+def test_nothing_else_is(changes: dict[str, Any]) -> None:
+    with pytest.raises(Unsafe, match="nothing is changed"):
+        check(swap(**changes))
+
+
+@pytest.mark.parametrize("tail", [".lakekeeper/r.0123456789ab/__old_1/d=1", "..", ".", "a/../b"])
+def test_no_home_serves_another_one_or_what_lies_above_it(tail: str) -> None:
+    with pytest.raises(Unsafe, match="not what this home serves"):
+        check(swap(tail))
+
+
+def test_the_home_of_one_directory_serves_no_other() -> None:
+    with pytest.raises(Unsafe, match="not what this home serves"):
+        check(swap("u", live="hdfs://nn/warehouse/u"), "hdfs://nn/warehouse/.lakekeeper-t")
+
+
+@pytest.mark.parametrize(
+    "planted", ["hdfs://nn/finance", "/warehouse/t/.lakekeeper", "hdfs://nn/x/../.lakekeeper", 7, None]
+)
+def test_the_other_homes_of_a_run_are_homes(planted: object) -> None:
+    with pytest.raises(Unsafe, match="no home of ours"):
+        check(swap(), homes=[planted])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"swaps": [{}]},
+        {"swaps": 7},
+        {"swaps": ["x"]},
+        {},
+        {"swaps": [{**swap().to_json(), "more": 1}]},
+        {"swaps": [{**swap().to_json(), "originals": [{"name": 1, "length": 1, "mtime": 1}]}]},
+        {"swaps": [{**swap().to_json(), "originals": [{"name": "a", "length": "1", "mtime": 1}]}]},
+        {"swaps": [{**swap().to_json(), "spec": "d=1"}]},
+    ],
+)
+def test_a_record_that_does_not_say_what_it_must_is_no_record(body: dict[str, Any]) -> None:
+    run = Record(journal.RUN, NOW, {"table": "db.t"})
+    with pytest.raises(Unsafe, match="PREPARED cannot be read"):
+        fold([run, Record(journal.PREPARED, NOW, body)])
