@@ -56,7 +56,13 @@ def components(path: str) -> list[str]:
     """The names on the way from the root; a path of another file system is a mistake of the caller."""
     if path != AUTHORITY and not path.startswith(f"{AUTHORITY}/"):
         raise ValueError(f"Wrong FS: {path}, expected: {AUTHORITY}")
-    return [part for part in path[len(AUTHORITY) :].split("/") if part]
+    found: list[str] = []
+    for part in path[len(AUTHORITY) :].split("/"):
+        if part == ".." and found:
+            found.pop()  # as Hadoop's `Path` does before any server sees it
+        elif part not in ("", "."):
+            found.append(part)
+    return found
 
 
 class ModelTree:

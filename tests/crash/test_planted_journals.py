@@ -36,7 +36,8 @@ def manifest(sim: SimulatedCluster, folder: str) -> Manifest:
     files = list(sim.tree.files(folder))
     numbers = [sim.tree.find(f"{folder}/{name}") for name, _ in files]
     return Manifest.of(
-        FileEntry(name, inode.length, inode.mtime, number) for (name, inode), number in zip(files, numbers)
+        FileEntry(name, inode.length, inode.mtime, number)
+        for (name, inode), number in zip(files, numbers, strict=True)
     )
 
 

@@ -147,6 +147,12 @@ JOBS = (
         (f"{_BACK}::TestCleanup::test_the_retention_counts_by_the_clock_of_the_file_system",),
     ),
     Mutation(
+        "H40-bounds",
+        "a journal may name directories that its home does not serve",
+        (Remove("journal_in_bounds"),),
+        ("tests/crash/test_planted_journals.py::test_a_planted_journal_reaches_nothing_outside_its_table",),
+    ),
+    Mutation(
         "H38-discard",
         "what a late task added to a directory that never was live is carried into the table",
         (Rewrite("carry_from_aside_only", "A(P, S) if C else D", "A(P, S)"),),
