@@ -20,6 +20,7 @@ from spark_jobs.core.selection import PartitionSpec, parse_partitions
 
 MB = 1024 * 1024
 PROPERTY_PREFIX = "lakekeeper."
+_RETENTION = ("older_than", "keep_last")
 _DURATION = re.compile(r"\s*(\d+)\s*([smhdw])\s*\Z")
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(b|kb|mb|gb|tb)?\s*\Z", re.IGNORECASE)
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
@@ -215,12 +216,10 @@ class Layers:
         whoever started the job, and refuses this table alone."""
         chosen: dict[str, Any] = {}
         for where, layer in reversed(self._layers(table, properties or {})):
-            try:
+            if where == _properties_of(table):
+                chosen.update(_retained(_of_properties(layer, table), chosen))
+            else:
                 chosen.update(_parsed(layer, where))
-            except UsageError as error:
-                if where != _properties_of(table):
-                    raise
-                raise Refusal("USAGE", str(error)) from None
         options = Options(**chosen)
         if options.where and options.partitions:
             raise UsageError("both 'where' and 'partitions' are given; use one of the two")
@@ -240,6 +239,27 @@ def _parsed(layer: Mapping[str, Any], where: str) -> dict[str, Any]:
     check_names(layer, where)
     parsed = {name: parse_option(name, value, where) for name, value in layer.items()}
     return {name: value for name, value in parsed.items() if value is not None}
+
+
+def _of_properties(layer: Mapping[str, Any], table: str) -> dict[str, Any]:
+    """Who may change a table's properties may not do without the trash."""
+    if "skip_trash" in layer:
+        raise Refusal(
+            "USAGE",
+            f"lakekeeper.skip_trash is among the properties of table {table}, where it has no place: set it in the"
+            f" configuration or as an argument, and take it away with ALTER TABLE {table} UNSET TBLPROPERTIES"
+            " ('lakekeeper.skip_trash')",
+        )
+    try:
+        return _parsed(layer, _properties_of(table))
+    except UsageError as error:
+        raise Refusal("USAGE", str(error)) from None
+
+
+def _retained(found: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """A table may ask for a longer retention than the configuration's, and never for a shorter one."""
+    longest = {name: max(found[name], known[name]) for name in _RETENTION if name in found and name in known}
+    return {**found, **longest}  # guard: property_only_lengthens
 
 
 def _properties_of(table: str) -> str:

@@ -16,8 +16,9 @@ from tests.mutation.hazards_swap import SWAP
 from tests.mutation.mutation import Mutation
 
 #: H37: a server carries out what it has answered with an error. H38: a task of our own write ends after the
-#: verification. H39: the clock of a driver is wrong. H40: somebody plants a journal.
-ALL = tuple(f"H{number}" for number in range(1, 41))
+#: verification. H39: the clock of a driver is wrong. H40: somebody plants a journal. H41: a
+#: retention is shorter than anybody meant.
+ALL = tuple(f"H{number}" for number in range(1, 42))
 
 #: Ordered so that tables read well; those that need Spark come last.
 MUTATIONS: tuple[Mutation, ...] = (

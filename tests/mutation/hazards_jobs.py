@@ -153,6 +153,15 @@ JOBS = (
         ("tests/crash/test_planted_journals.py::test_a_planted_journal_reaches_nothing_outside_its_table",),
     ),
     Mutation(
+        "H41-property",
+        "a table's property shortens the retention of the configuration",
+        (Rewrite("property_only_lengthens", "{**F, **M}", "F"),),
+        (
+            "tests/unit/core/test_options.py"
+            "::test_a_table_property_lengthens_a_retention_and_never_shortens_it",
+        ),
+    ),
+    Mutation(
         "H38-discard",
         "what a late task added to a directory that never was live is carried into the table",
         (Rewrite("carry_from_aside_only", "A(P, S) if C else D", "A(P, S)"),),

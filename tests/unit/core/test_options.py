@@ -9,7 +9,7 @@ import pytest
 
 from spark_jobs.core.arguments import parse
 from spark_jobs.core.configuration import parse_config
-from spark_jobs.core.errors import UsageError
+from spark_jobs.core.errors import Refusal, UsageError
 from spark_jobs.core.options import Layers, parse_option
 
 TABLE = "db.events"
@@ -143,3 +143,33 @@ def test_configuration_files() -> None:
     for bad, name in (("- a", "f.yaml"), ("a: [", "f.yaml"), ("{", "f.json"), ("tables: [a]", "f.yaml")):
         with pytest.raises(UsageError, match=name):
             parse_config(bad, name)
+
+
+@pytest.mark.parametrize(
+    ("settings", "properties", "older_than", "keep_last"),
+    [
+        ({"older_than": "7d"}, {"older_than": "30d"}, timedelta(days=30), 0),
+        ({"older_than": "7d"}, {"older_than": "0s"}, timedelta(days=7), 0),
+        ({}, {"older_than": "1h"}, timedelta(hours=1), 0),
+        ({"keep_last": 2}, {"keep_last": "0"}, None, 2),
+        ({"keep_last": 2}, {"keep_last": "5"}, None, 5),
+        ({"older_than": "7d", "keep_last": 2}, {"older_than": "8d"}, timedelta(days=8), 2),
+    ],
+)
+def test_a_table_property_lengthens_a_retention_and_never_shortens_it(
+    settings: dict[str, Any], properties: dict[str, str], older_than: timedelta | None, keep_last: int
+) -> None:
+    own = {f"lakekeeper.{name}": value for name, value in properties.items()}
+    options = Layers(settings=settings).resolve("db.t", own)
+    assert (options.older_than, options.keep_last) == (older_than, keep_last)
+
+
+def test_whoever_cleans_up_by_hand_may_say_so() -> None:
+    options = Layers(command_line={"older_than": "0d"}).resolve("db.t", {"lakekeeper.older_than": "30d"})
+    assert options.older_than == timedelta(0)
+
+
+def test_a_table_property_cannot_switch_the_trash_off() -> None:
+    with pytest.raises(Refusal, match=r"lakekeeper.skip_trash.*UNSET TBLPROPERTIES") as refusal:
+        Layers().resolve("db.t", {"lakekeeper.skip_trash": "true"})
+    assert refusal.value.code == "USAGE"
