@@ -97,6 +97,11 @@ def _common(parser: argparse.ArgumentParser) -> None:
         "--request", metavar="URI", help="resolved configuration and the units to work on (JSON)"
     )
     parser.add_argument("--report", metavar="URI", help="where to write the report (JSON)")
+    parser.add_argument(
+        "--trusted-owners",
+        metavar="A,B",
+        help="other accounts whose journals count (this account and the owner of the table's root always do)",
+    )
     parser.add_argument("--log-level", choices=_LEVELS, type=str.upper, help="default INFO")
     parser.add_argument("--version", action="version", version=f"lakekeeper jobs {__version__}")
 

@@ -125,7 +125,8 @@ class UnitState:
 
 @dataclass(frozen=True)
 class RunState:
-    """What a run's records add up to."""
+    """What a run's records add up to. `home_id` is the identity of the home that they were written in; 0.1.0 did not
+    note it."""
 
     table: str
     started: datetime
@@ -136,6 +137,7 @@ class RunState:
     location: str = ""
     entered: bool = True
     user: str | None = None
+    home_id: str | None = None
 
     @property
     def unsettled(self) -> bool:
@@ -182,6 +184,7 @@ def _start(record: Record) -> RunState:
         homes=tuple(body.get("homes", ())),
         location=body.get("location", ""),
         user=body.get("user"),
+        home_id=body.get("home_id"),
     )
 
 

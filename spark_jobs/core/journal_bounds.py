@@ -7,10 +7,11 @@ a record is input like any other: what it names must lie where we would have put
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from spark_jobs.core.errors import Unsafe
-from spark_jobs.core.journal import RunState, Swap
+from spark_jobs.core.journal import FINISHED, LEFT, Record, RunState, Swap
 from spark_jobs.core.layout import HOME, Home, working_folder
 from spark_jobs.core.model import Manifest, name_of
 
@@ -24,21 +25,70 @@ def bare(uri: str) -> str:
     return match["path"].rstrip("/") if match else uri
 
 
-def check_bounds(state: RunState, home: str) -> None:
-    """Raises Unsafe unless all that the journal names is what its home serves."""
-    for unit in state.units.values():
-        _check_swap(unit.swap, Home(home))
-    for other in state.homes:
+@dataclass(frozen=True)
+class Closing:
+    """What the last record of a visit to a run in `home` says: does an intent stay open, and in which homes has the run
+    parts, this one included."""
+
+    home: str
+    unsettled: bool
+    homes: tuple[str, ...]
+    home_id: str | None
+
+    @classmethod
+    def of(cls, last: Record, home: str) -> Closing | None:
+        """None for the record of a visit that has not ended; raises Unsafe for what does not say what it must."""
+        if last.kind not in (FINISHED, LEFT):
+            return None
+        unsettled, homes = last.body.get("unsettled"), last.body.get("homes")
+        if not isinstance(unsettled, bool) or not isinstance(homes, list):
+            raise Unsafe(
+                f"a journal record {last.kind} in {home} does not say what is unsettled; nothing is changed"
+            )
+        _check_homes(homes, home)
+        return cls(home, unsettled, _renamed(homes, home), last.body.get("home_id"))
+
+    @property
+    def elsewhere(self) -> bool:
+        """Has the run parts in other homes?"""
+        return any(bare(other) != bare(self.home) for other in self.homes)
+
+
+def _check_homes(homes: Iterable[object], home: str) -> None:
+    for other in homes:
         if not _is_home(other):
             raise Unsafe(f"a journal in {home} names {other!r}, which is no home of ours; nothing is changed")
 
 
-def _check_swap(swap: Swap, home: Home) -> None:
+def within(state: RunState, home: str) -> RunState:
+    """The same state, with every path below the home as it is named now: the folder that holds it may have been moved
+    since, or its NameNode have another name.
+
+    Raises Unsafe unless all that the journal names is what its home serves.
+    """
+    _check_homes(state.homes, home)
+    units = {key: replace(unit, swap=_within(unit.swap, Home(home))) for key, unit in state.units.items()}
+    return replace(state, units=units, homes=_renamed(state.homes, home))
+
+
+def _renamed(homes: Sequence[str], home: str) -> tuple[str, ...]:
+    """Homes as they are named now: if this one's server has another name than it had, so have the others on it."""
+    before = {_server(other) for other in homes if bare(other) == bare(home)}
+    return tuple(_server(home) + bare(other) if _server(other) in before else other for other in homes)
+
+
+def _server(uri: str) -> str:
+    """Scheme and authority of a URI; empty where it is a bare path."""
+    match = _URI.match(uri)
+    return uri[: match.start("path")] if match else ""
+
+
+def _within(swap: Swap, home: Home) -> Swap:
     tails = {_tail(kind, getattr(swap, name)) for name, kind in _WORKING.items()}
     tail = tails.pop() if len(tails) == 1 else None
     whole = name_of(home.path) == HOME
     served = tail is not None and (whole or home.path.endswith(f"/{HOME}-{tail}"))
-    if not served or bare(swap.live) != bare(f"{home.base}/{tail}"):
+    if not served or not bare(swap.live).endswith(f"/{tail}"):
         raise Unsafe(
             f"a journal in {home.path} is about {swap.live!r} by way of {swap.old!r} and {swap.new!r}, which is not"
             " what this home serves; nothing is changed"
@@ -48,6 +98,7 @@ def _check_swap(swap: Swap, home: Home) -> None:
             raise Unsafe(
                 f"a journal in {home.path} lists {name!r}, which is no file's name; nothing is changed"
             )
+    return replace(swap, live=f"{home.base}/{tail}")  # guard: live_by_home
 
 
 def _tail(kind: str, path: object) -> str | None:

@@ -21,6 +21,7 @@ from spark_jobs.core.selection import PartitionSpec, parse_partitions
 MB = 1024 * 1024
 PROPERTY_PREFIX = "lakekeeper."
 _RETENTION = ("older_than", "keep_last")
+_NO_PROPERTIES = ("skip_trash", "trusted_owners")
 _DURATION = re.compile(r"\s*(\d+)\s*([smhdw])\s*\Z")
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(b|kb|mb|gb|tb)?\s*\Z", re.IGNORECASE)
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
@@ -61,6 +62,7 @@ class Options:
     quota_folders: tuple[str, ...] = ()
     full_scan: bool = False
     writers: str | None = None
+    trusted_owners: tuple[str, ...] = ()
     lease_timeout: timedelta = timedelta(seconds=20)
     lease_wait: timedelta = timedelta(seconds=60)
 
@@ -170,6 +172,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "quota_folders": parse_list,
     "full_scan": parse_bool,
     "writers": _one_of("append", "overwrite"),
+    "trusted_owners": parse_list,
     "lease_timeout": parse_duration,
     "lease_wait": parse_duration,
 }
@@ -242,14 +245,15 @@ def _parsed(layer: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _of_properties(layer: Mapping[str, Any], table: str) -> dict[str, Any]:
-    """Who may change a table's properties may not do without the trash."""
-    if "skip_trash" in layer:
-        raise Refusal(
-            "USAGE",
-            f"lakekeeper.skip_trash is among the properties of table {table}, where it has no place: set it in the"
-            f" configuration or as an argument, and take it away with ALTER TABLE {table} UNSET TBLPROPERTIES"
-            " ('lakekeeper.skip_trash')",
-        )
+    """Who may change a table's properties may not do without the trash, nor say whose journals count."""
+    for name in _NO_PROPERTIES:
+        if name in layer:
+            raise Refusal(
+                "USAGE",
+                f"lakekeeper.{name} is among the properties of table {table}, where it has no place: set it in the"
+                f" configuration or as an argument, and take it away with ALTER TABLE {table} UNSET TBLPROPERTIES"
+                f" ('lakekeeper.{name}')",
+            )
     try:
         return _parsed(layer, _properties_of(table))
     except UsageError as error:

@@ -32,7 +32,7 @@ class FileSystemError(OSError):
 @dataclass(frozen=True)
 class Status:
     """One entry of a directory; times in ms since the epoch. `access` is equal where owner, group, mode and
-    replication are, as far as a listing shows them."""
+    replication are, as far as a listing shows them; `owner` is empty where it does not (a local disk)."""
 
     path: str
     is_dir: bool
@@ -40,6 +40,7 @@ class Status:
     mtime: int
     file_id: int | None = None
     access: str = ""
+    owner: str = ""
 
     @property
     def name(self) -> str:

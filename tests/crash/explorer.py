@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from spark_jobs.core.model import TableName
+from spark_jobs.shell.state.finding import TableRuns
 from spark_jobs.shell.state.journal_store import Run
-from spark_jobs.shell.state.runs import all_runs
 from tests.crash.crashes import crash_states
 from tests.crash.fault_injection import Fault
 from tests.crash.figures import Figures
@@ -94,7 +94,7 @@ def runs_of(sim: SimulatedCluster, tables: Sequence[str]) -> list[Run]:
     client = sim.copy().client()
     with acting_as(client):
         facts = [client.metastore.table(TableName.parse(table)) for table in tables]
-        return [run for each in facts for run in all_runs(client.fs, each, sim.units(each.name))]
+        return [run for each in facts for run in TableRuns(client.fs, each, sim.units(each.name)).all()]
 
 
 def unfinished(sim: SimulatedCluster, tables: Sequence[str]) -> list[str]:

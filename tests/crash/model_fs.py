@@ -65,7 +65,7 @@ class ModelFileSystem(Rights, FileSystem):
     def _status(self, path: str, number: int | None) -> Status:
         assert number is not None
         inode = self._tree.inodes[number]
-        return Status(path, inode.is_dir, inode.length, inode.mtime, number)
+        return Status(path, inode.is_dir, inode.length, inode.mtime, number, owner=inode.owner)
 
     def identity(self, path: str) -> str | None:
         def act() -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from spark_jobs.core.model import TableName
-from spark_jobs.shell.state.runs import all_runs
+from spark_jobs.shell.state.finding import TableRuns
 from tests.crash.process import acting_as
 from tests.crash.simulated_cluster import SimulatedCluster
 
@@ -18,7 +18,7 @@ def open_runs(sim: SimulatedCluster, tables: Sequence[str]) -> list[str]:
     client = sim.copy().client()
     with acting_as(client):
         facts = [client.metastore.table(TableName.parse(table)) for table in tables]
-        runs = [run for each in facts for run in all_runs(client.fs, each, sim.units(each.name))]
+        runs = [run for each in facts for run in TableRuns(client.fs, each, sim.units(each.name)).all()]
     return [run.run_id for run in runs if run.state.unfinished]
 
 

@@ -217,6 +217,7 @@ def _status(row: dict[str, Any]) -> Status:
         row["modification_time"],
         row.get("fileId"),
         json.dumps(access, sort_keys=True),
+        row.get("owner") or "",
     )
 
 

@@ -15,10 +15,10 @@ from spark_jobs.core.wire import UnitReport
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.stages.backup import project_backup
 from spark_jobs.shell.stages.settle import Settled, Settlement
+from spark_jobs.shell.state.finding import TableRuns, homes
 from spark_jobs.shell.state.journal_store import Run, leave
 from spark_jobs.shell.state.lease import Custody, Terms
 from spark_jobs.shell.state.log_runs import log_runs
-from spark_jobs.shell.state.runs import all_runs, homes, unfinished_runs
 from spark_jobs.shell.swap.executor import Policy
 
 #: Kinds of units whose directory is, or should be, where the table has it.
@@ -38,6 +38,10 @@ class Visit:
     notes: list[str] = field(default_factory=list)
     stuck: list[UnitReport] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        trusted = self.options.trusted_owners
+        self._found = TableRuns(self.cluster.fs, self.facts, self.units, trusted)
+
     @property
     def policy(self) -> Policy:
         footers = self.facts.storage.format in (ORC, PARQUET)
@@ -48,7 +52,7 @@ class Visit:
 
     def runs(self) -> list[Run]:
         """Every run of the table, oldest first."""
-        return all_runs(self.cluster.fs, self.facts, self.units)
+        return self._told(self._found.all())
 
     def recover(self, own: str | None = None) -> list[Settled]:
         """Settles what is unfinished, and leaves it; a run of the id `own` stays entered, with what is ready in it."""
@@ -106,7 +110,11 @@ class Visit:
         ]
 
     def _unfinished(self) -> list[Run]:
-        return unfinished_runs(self.cluster.fs, self.facts, self.units)
+        return self._told(self._found.unfinished())
+
+    def _told(self, runs: list[Run]) -> list[Run]:
+        self.notes += [note for note in self._found.notes if note not in self.notes]
+        return runs
 
 
 def _locations(units: Iterable[Unit]) -> dict[str, str]:

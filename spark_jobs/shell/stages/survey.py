@@ -19,9 +19,9 @@ from spark_jobs.core.overlap import overlapping
 from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.ports import Status
+from spark_jobs.shell.state.finding import TableRuns
 from spark_jobs.shell.state.journal_store import Run
 from spark_jobs.shell.state.log_runs import log_of
-from spark_jobs.shell.state.runs import unfinished_runs
 from spark_jobs.shell.swap.directories import list_unit
 
 _LISTING_THREADS = 8
@@ -93,11 +93,11 @@ def survey(
         units = list(pool.map(look.at, chosen))
     if not facts.partition_keys and units and units[0].refusal is not None:
         raise units[0].refusal
-    left = unfinished_runs(cluster.fs, facts, chosen)
+    runs = TableRuns(cluster.fs, facts, chosen, options.trusted_owners)
+    left = runs.unfinished()
     units = [replace(unit, interrupted=_interrupted(left, unit.unit)) for unit in units]
-    return TableSurvey(
-        facts, options, file_format, units, gone, dead_before, [_unfinished(run) for run in left]
-    )
+    warnings = [*(_unfinished(run) for run in left), *runs.notes]
+    return TableSurvey(facts, options, file_format, units, gone, dead_before, warnings)
 
 
 def _known(cluster: Cluster, facts: TableFacts) -> Cache:

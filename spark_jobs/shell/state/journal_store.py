@@ -1,4 +1,4 @@
-"""Journals on the file system: publishing records, finding runs."""
+"""Journals on the file system: publishing records, and reading them."""
 
 from __future__ import annotations
 
@@ -13,22 +13,31 @@ from typing import Any
 from spark_jobs.core import journal
 from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.journal import Record, RunState
-from spark_jobs.core.journal_bounds import check_bounds
-from spark_jobs.core.layout import RunFolder, generation
-from spark_jobs.core.model import name_of, parent
+from spark_jobs.core.journal_bounds import bare, within
+from spark_jobs.core.layout import generation
+from spark_jobs.core.model import parent
 from spark_jobs.shell.clock import utc_now
-from spark_jobs.shell.ports import FileSystem
+from spark_jobs.shell.ports import FileSystem, Status
+from spark_jobs.shell.state.trust import Trust
 
 _JOURNAL = "journal"
 _NUMBERED = re.compile(r"(\d+)\.json\Z")
 
 
 class Journal:
-    """The journal in one run folder. Safe to use from several threads of one process."""
+    """The journal in one run folder. Safe to use from several threads of one process. One that was found, and not
+    made by this process, is read with `trust` alone."""
 
-    def __init__(self, fs: FileSystem, folder: str, now: Callable[[], datetime] = utc_now) -> None:
+    def __init__(
+        self,
+        fs: FileSystem,
+        folder: str,
+        trust: Trust | None = None,
+        now: Callable[[], datetime] = utc_now,
+    ) -> None:
         self._fs = fs
         self.folder = folder
+        self._trust = trust
         self._now = now
         self._lock = threading.Lock()
         self._last: int | None = None
@@ -36,6 +45,10 @@ class Journal:
     @property
     def _path(self) -> str:
         return f"{self.folder}/{_JOURNAL}"
+
+    def moved(self, folder: str) -> Journal:
+        """The same journal, whose folder has another name now."""
+        return Journal(self._fs, folder, self._trust, self._now)
 
     def open(self) -> None:
         """Makes the run's folder; the only place that does, so that a folder renamed away stays away."""
@@ -66,7 +79,7 @@ class Journal:
         published = self._published()
         if list(published) != list(range(1, len(published) + 1)):
             raise Unsafe(f"{self._path} has a gap in its numbers; nothing is changed")
-        return [_dated(self._record(number), millis) for number, millis in published.items()]
+        return [_dated(self._record(number), file.mtime) for number, file in published.items()]
 
     def last(self) -> Record | None:
         """The newest record alone: it tells whether somebody is at work, or stopped half-way."""
@@ -83,17 +96,18 @@ class Journal:
     def state(self) -> RunState | None:
         """What the records add up to; raises Unsafe for what this journal has no business with."""
         state = journal.fold(self.records())
-        if state is not None:
-            check_bounds(state, parent(self.folder))  # guard: journal_in_bounds
-        return state
+        return within(state, parent(self.folder)) if state else None  # guard: journal_in_bounds
 
     def _count(self) -> int:
         return max(self._published(), default=0)
 
-    def _published(self) -> dict[int, int]:
-        """Number -> modification time in ms, in order."""
-        found = ((_NUMBERED.match(status.name), status.mtime) for status in self._fs.list(self._path))
-        return dict(sorted((int(match[1]), mtime) for match, mtime in found if match))
+    def _published(self) -> dict[int, Status]:
+        """The records' files by number, in order; raises Refusal where one is of an account that is not trusted."""
+        found = ((_NUMBERED.match(status.name), status) for status in self._fs.list(self._path))
+        files = {int(match[1]): status for match, status in found if match}
+        if self._trust is not None:
+            self._trust.check(self.folder, {file.owner for file in files.values()})  # guard: journal_owner
+        return dict(sorted(files.items(), key=lambda item: item[0]))
 
 
 def _dated(record: Record, millis: int) -> Record:
@@ -119,45 +133,8 @@ class Run:
 
     def is_of(self, table: str, location: str) -> bool:
         """By the table's name, or by its location if it was renamed since."""
-        return self.state.table == table or self.state.location == location  # guard: run_of_this_table
-
-
-@dataclass(frozen=True)
-class Unfinished:
-    """What a look at a home finds: the runs that somebody is at work in or has left half-way, and the homes that any of
-    its journals names."""
-
-    runs: list[Run]
-    homes: set[str]
-
-
-def unfinished_in(fs: FileSystem, home: str, table: str, location: str) -> Unfinished:
-    """Reads one record of each run that has ended, and all of the others."""
-    found = Unfinished([], set())
-    try:
-        folders = [entry.path for entry in fs.list(home) if entry.is_dir and RunFolder.parse(entry.name)]
-    except FileNotFoundError:
-        return found
-    for folder in folders:
-        _look_into(fs, folder, found)
-    return Unfinished([run for run in found.runs if run.is_of(table, location)], found.homes)
-
-
-def _look_into(fs: FileSystem, folder: str, found: Unfinished) -> None:
-    try:
-        last = Journal(fs, folder).last()
-    except FileNotFoundError:
-        return
-    if last is None:
-        return
-    if last.kind in (journal.FINISHED, journal.LEFT):
-        found.homes.update(last.body["homes"])  # guard: homes_by_journal
-        if not last.body["unsettled"]:
-            return
-    run = _run(fs, folder)
-    if run is not None:
-        found.homes.update(run.state.homes)
-        found.runs.append(run)
+        # guard: run_of_this_table
+        return self.state.table == table or bare(self.state.location) == bare(location)
 
 
 def leave(runs: Iterable[Run], kind: str = journal.LEFT, **body: Any) -> None:
@@ -169,29 +146,9 @@ def leave(runs: Iterable[Run], kind: str = journal.LEFT, **body: Any) -> None:
         state = run.current()
         unsettled = unsettled or state.unsettled
         if state.entered:
-            run.journal.append(kind, unsettled=unsettled, homes=list(state.homes), **body)
-
-
-def runs_in(fs: FileSystem, home: str, table: str, location: str) -> list[Run]:
-    """The runs of this table under a home, oldest first: by its name, or by its location if it was renamed since."""
-    try:
-        entries = fs.list(home)
-    except FileNotFoundError:
-        return []
-    found = [run for entry in entries if entry.is_dir for run in [_run(fs, entry.path)] if run is not None]
-    return sorted((run for run in found if run.is_of(table, location)), key=lambda run: run.state.started)
-
-
-def _run(fs: FileSystem, folder: str) -> Run | None:
-    parsed = RunFolder.parse(name_of(folder))
-    if parsed is None:
-        return None
-    journal_ = Journal(fs, folder)
-    try:
-        state = journal_.state()
-    except FileNotFoundError:
-        return None
-    return Run(parsed.run_id, folder, journal_, state) if state is not None else None
+            run.journal.append(
+                kind, unsettled=unsettled, homes=list(state.homes), home_id=state.home_id, **body
+            )
 
 
 def next_run_id(run_id: str, existing: Iterable[Run]) -> str:

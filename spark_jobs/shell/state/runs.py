@@ -1,4 +1,4 @@
-"""A table's runs over all its homes: finding them, opening one, taking one over."""
+"""A table's runs: choosing one, opening one, taking one over."""
 
 from __future__ import annotations
 
@@ -10,45 +10,10 @@ from dataclasses import replace
 from spark_jobs.core import journal, layout
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.layout import Home
-from spark_jobs.core.model import Unit, parent
+from spark_jobs.core.model import parent
 from spark_jobs.shell.ports import FileSystem
-from spark_jobs.shell.state.journal_store import Journal, Run, next_run_id, runs_in, unfinished_in
+from spark_jobs.shell.state.journal_store import Journal, Run, next_run_id
 from spark_jobs.shell.state.lease import Custody
-
-
-def homes(facts: TableFacts, units: Iterable[Unit]) -> list[Home]:
-    """The table's own home first, then those of partitions that lie outside its root."""
-    root = facts.storage.location
-    found = [
-        Home.of_table(root, bool(facts.partition_keys)),
-        *(Home.of(root, unit.location) for unit in units),
-    ]
-    return list(dict.fromkeys(found))
-
-
-def all_runs(fs: FileSystem, facts: TableFacts, units: Iterable[Unit]) -> list[Run]:
-    """Every run of the table, oldest first; homes of partitions dropped since are found through the journals."""
-    paths = [home.path for home in homes(facts, units)]
-    found: dict[str, Run] = {}
-    while paths:
-        path = paths.pop()
-        for run in runs_in(fs, path, facts.name, facts.storage.location):
-            if run.folder not in found:
-                found[run.folder] = run
-                paths.extend(home for home in run.state.homes if home != path)
-    return sorted(found.values(), key=lambda run: run.state.started)
-
-
-def unfinished_runs(fs: FileSystem, facts: TableFacts, units: Iterable[Unit]) -> list[Run]:
-    """The table's runs that somebody is at work in, or has left half-way: in the homes of these units, and in those
-    that a journal names: the metastore may lose a partition while its directory is between two renames."""
-    paths = sorted({home.path for home in homes(facts, units)})
-    found: list[Run] = []
-    for path in paths:
-        here = unfinished_in(fs, path, facts.name, facts.storage.location)
-        found += here.runs
-        paths += sorted(here.homes - set(paths))
-    return sorted(found, key=lambda run: run.state.started)
 
 
 def choose_run_id(asked: str, existing: Sequence[Run]) -> tuple[str, list[Run]]:
@@ -81,7 +46,7 @@ def take_over(fs: FileSystem, run: Run) -> Run:
     except OSError:
         if fs.status(folder) is None:
             raise
-    journal_ = Journal(fs, folder)
+    journal_ = run.journal.moved(folder)
     return Run(run.run_id, folder, journal_, journal_.state() or run.state)
 
 
@@ -103,7 +68,12 @@ def open_run(
     journal_.open()
     paths = [other.path for other in homes_]
     journal_.append(
-        journal.RUN, table=facts.name, location=facts.storage.location, homes=paths, user=fs.user()
+        journal.RUN,
+        table=facts.name,
+        location=facts.storage.location,
+        homes=paths,
+        user=fs.user(),
+        home_id=fs.identity(home.path),
     )
     custody.check()  # guard: lease_held_on_open
     state = journal_.state()

@@ -21,8 +21,9 @@ from spark_jobs.shell.stages.outcomes import Outcome, compacted_report
 from spark_jobs.shell.stages.recover import Visit
 from spark_jobs.shell.stages.restoration import Restoration
 from spark_jobs.shell.stages.survey import TableSurvey, UnitSurvey, survey, table_report
+from spark_jobs.shell.state.finding import homes
 from spark_jobs.shell.state.journal_store import Run, leave
-from spark_jobs.shell.state.runs import choose_run_id, enter, homes, newest_generation, next_stamp, open_run
+from spark_jobs.shell.state.runs import choose_run_id, enter, newest_generation, next_stamp, open_run
 from spark_jobs.shell.swap.leftovers import remove_empty_folders
 from spark_jobs.shell.verbs.analyze import LOOKED_AT
 

@@ -9,8 +9,8 @@ from spark_jobs.core.model import TableName
 from spark_jobs.core.wire import TableReport
 from spark_jobs.shell.job import Job
 from spark_jobs.shell.state.commit_log import CommitLog
+from spark_jobs.shell.state.finding import TableRuns
 from spark_jobs.shell.state.log_runs import log_of
-from spark_jobs.shell.state.runs import all_runs
 
 
 def history_table(job: Job, name: TableName) -> TableReport:
@@ -20,13 +20,16 @@ def history_table(job: Job, name: TableName) -> TableReport:
     root = facts.storage.location
     report = TableReport(table=str(name), location=root, format=facts.storage.format)
     runs: dict[str, list[RunState]] = {}
-    for run in all_runs(cluster.fs, facts, [unit for unit, _ in cluster.metastore.units(facts)]):
+    units = [unit for unit, _ in cluster.metastore.units(facts)]
+    found_runs = TableRuns(cluster.fs, facts, units, job.layers.resolve(str(name)).trusted_owners)
+    for run in found_runs.all():
         runs.setdefault(run.run_id, []).append(run.state)
     snapshots, logged = _read(log_of(cluster.fs, facts, cluster.now), list(runs), report)
     found = history.rows(history.of_table(snapshots, facts.name, root), runs, logged)
     shown = found[: job.invocation.limit]
     print(history.render(str(name), shown, len(found) - len(shown)), flush=True)
     report.history = shown
+    report.warnings += found_runs.notes
     report.outcome = "done" if shown else "nothing"
     return report
 

@@ -115,7 +115,11 @@ class MemoryFs(FileSystem):
     def _never(self, *arguments: object) -> None:
         raise AssertionError(f"the commit log has no business with this: {arguments}")
 
-    qualify = identity = open_files = touch = delete_empty = _never  # type: ignore[assignment]
+    def identity(self, path: str) -> str:
+        """Nothing is ever renamed away and made anew here."""
+        return f"memory:{path}"
+
+    qualify = open_files = touch = delete_empty = _never  # type: ignore[assignment]
     delete_tree = trash = trash_enabled = attributes = give = _never  # type: ignore[assignment]
     encryption_zone = snapshottable = quota = _never  # type: ignore[assignment]
 

@@ -20,6 +20,7 @@ from spark_jobs.core.history import Row, Runs
 from spark_jobs.core.journal import Record, RunState, fold
 from spark_jobs.core.log_change import change_of, schema_hash
 from spark_jobs.core.model import TableName, Unit
+from spark_jobs.core.options import Layers
 from spark_jobs.core.wire import TableReport
 from spark_jobs.shell.job import Job
 from spark_jobs.shell.state.journal_store import Journal, Run
@@ -201,9 +202,11 @@ def journaled(fs: MemoryFs, run_id: str, attempt: str, *kinds: str, minute: int 
     """A run's folder whose journal swaps ONE and goes on with these records."""
     folder = f"{HOME}/{run_id}.{attempt * 12}"
     fs.time, now = NOW + timedelta(minutes=minute), fs.time
-    kept = Journal(fs, folder, fs.now)
+    kept = Journal(fs, folder, now=fs.now)
     kept.open()
-    kept.append(journal.RUN, table="db.t", location="f:/t", homes=[HOME], user="etl")
+    kept.append(
+        journal.RUN, table="db.t", location="f:/t", homes=[HOME], user="etl", home_id=fs.identity(HOME)
+    )
     kept.append(journal.PREPARED, swaps=[ONE.to_json()])
     for kind in (journal.COMMITTED, *kinds):
         kept.append(kind, units=[{"unit": ONE.unit.key}])
@@ -278,7 +281,9 @@ def job(fs: MemoryFs, *arguments: str) -> Job:
     cluster = SimpleNamespace(fs=fs, metastore=metastore, now=fs.now)
     return cast(
         Job,
-        SimpleNamespace(cluster=cluster, invocation=parse("history", ["--table", "db.t", *arguments], "")),
+        SimpleNamespace(
+            cluster=cluster, layers=Layers(), invocation=parse("history", ["--table", "db.t", *arguments], "")
+        ),
     )
 
 

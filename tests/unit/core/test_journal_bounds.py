@@ -10,8 +10,8 @@ import pytest
 
 from spark_jobs.core import journal
 from spark_jobs.core.errors import Unsafe
-from spark_jobs.core.journal import Record, Swap, fold
-from spark_jobs.core.journal_bounds import check_bounds
+from spark_jobs.core.journal import Record, RunState, Swap, fold
+from spark_jobs.core.journal_bounds import Closing, within
 from spark_jobs.core.model import FileEntry, Manifest
 
 ROOT = "hdfs://nn/warehouse/t"
@@ -37,12 +37,12 @@ def swap(tail: str = "d=1", live: str = "", **changes: Any) -> Swap:
     return replace(made, **changes)
 
 
-def check(planted: Swap, home: str = HOME, homes: Any = ()) -> None:
+def check(planted: Swap, home: str = HOME, homes: Any = ()) -> RunState:
     run = Record(journal.RUN, NOW, {"table": "db.t", "homes": list(homes), "location": ROOT})
     prepared = Record(journal.PREPARED, NOW, {"swaps": [planted.to_json()]})
     state = fold([run, prepared])
     assert state is not None
-    check_bounds(state, home)
+    return within(state, home)
 
 
 @pytest.mark.parametrize(
@@ -75,11 +75,10 @@ def test_what_a_home_serves_is_in_bounds(home: str, planted: Swap) -> None:
         {"new": "journal/d=1"},
         {"aside": "__undone_1772323200//d=1"},
         {"conflict": "__conflict_1772323200/./d=1"},
-        {"live": "hdfs://nn/finance/ledger/d=1"},
+        {"live": "hdfs://nn/finance/ledger/d=2"},
         {"live": f"{ROOT}/d=2"},
-        {"live": f"{ROOT}/x/../d=1"},
-        {"live": f"{HOME}/d=1"},
-        {"live": "hdfs://nn/warehouse/tt/d=1"},
+        {"live": f"{ROOT}/xd=1"},
+        {"live": ROOT},
         {"originals": Manifest.of([FileEntry("../../d=2/part-0", 7, 1, 16400)])},
         {"compacted": Manifest.of([FileEntry("", 7, 1, 16400)])},
         {"compacted": Manifest.of([FileEntry("..", 7, 1, 16400)])},
@@ -91,6 +90,52 @@ def test_what_a_home_serves_is_in_bounds(home: str, planted: Swap) -> None:
 def test_nothing_else_is(changes: dict[str, Any]) -> None:
     with pytest.raises(Unsafe, match="nothing is changed"):
         check(swap(**changes))
+
+
+@pytest.mark.parametrize(
+    "live",
+    [
+        "hdfs://nn/finance/ledger/d=1",
+        "hdfs://nn/warehouse/before/d=1",
+        f"{ROOT}/x/../d=1",
+        f"{HOME}/d=1",
+        "hdfs://other/warehouse/t/d=1",
+        "/warehouse/t/d=1",
+    ],
+)
+def test_where_a_unit_lies_is_told_by_its_home_alone(live: str) -> None:
+    """So a table that was moved, or whose NameNode got another name, has its runs still; and no journal leads to a
+    directory of another table."""
+    (unit,) = check(swap(live=live)).units.values()
+    assert unit.swap.live == f"{ROOT}/d=1"
+
+
+def test_homes_are_on_the_server_that_this_one_is_on_now() -> None:
+    before = [
+        "hdfs://old-name/warehouse/t/.lakekeeper",
+        "hdfs://old-name/x/.lakekeeper-d=2",
+        "hdfs://third/.lakekeeper-y",
+    ]
+    now = (HOME, "hdfs://nn/x/.lakekeeper-d=2", "hdfs://third/.lakekeeper-y")
+    assert check(swap(), homes=before).homes == now
+    last = Record(journal.FINISHED, NOW, {"unsettled": False, "homes": before, "home_id": "hdfs:7"})
+    assert Closing.of(last, HOME) == Closing(HOME, False, now, "hdfs:7")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"homes": [HOME]},
+        {"unsettled": False},
+        {"unsettled": "no", "homes": [HOME]},
+        {"unsettled": False, "homes": HOME},
+        {"unsettled": False, "homes": [7]},
+        {"unsettled": False, "homes": ["hdfs://nn/finance"]},
+    ],
+)
+def test_the_last_record_of_a_visit_says_what_it_must(body: dict[str, Any]) -> None:
+    with pytest.raises(Unsafe, match="nothing is changed"):
+        Closing.of(Record(journal.LEFT, NOW, body), HOME)
 
 
 @pytest.mark.parametrize("tail", [".lakekeeper/r.0123456789ab/__old_1/d=1", "..", ".", "a/../b"])

@@ -1,0 +1,143 @@
+"""Finds a table's runs over all its homes, and tells them from those that came with a copy of a directory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from spark_jobs.core.eligibility import TableFacts
+from spark_jobs.core.journal import Swap
+from spark_jobs.core.journal_bounds import Closing
+from spark_jobs.core.layout import Home, RunFolder
+from spark_jobs.core.model import Unit, name_of, parent
+from spark_jobs.shell.ports import FileSystem
+from spark_jobs.shell.state.journal_store import Journal, Run
+from spark_jobs.shell.state.trust import Trust
+
+
+def homes(facts: TableFacts, units: Iterable[Unit]) -> list[Home]:
+    """The table's own home first, then those of partitions that lie outside its root."""
+    root = facts.storage.location
+    found = [
+        Home.of_table(root, bool(facts.partition_keys)),
+        *(Home.of(root, unit.location) for unit in units),
+    ]
+    return list(dict.fromkeys(found))
+
+
+class TableRuns:
+    """The runs of one table: in the homes of its units, and in those that a journal names, for the metastore may lose a
+    partition while its directory is between two renames.
+
+    A run whose home is not the directory that it was written in came with a copy (distcp, a snapshot): the identities
+    in it are of other directories, so that it is left out, and `notes` say so.
+    """
+
+    def __init__(
+        self, fs: FileSystem, facts: TableFacts, units: Iterable[Unit], trusted_owners: Sequence[str] = ()
+    ) -> None:
+        self._fs = fs
+        self._table = facts.name
+        self._location = facts.storage.location
+        self._homes = [home.path for home in homes(facts, units)]
+        self._trust = Trust(fs, self._location, trusted_owners)
+        self._copied: dict[str, str] = {}
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know of runs that are none of this table's."""
+        return list(self._copied.values())
+
+    def all(self) -> list[Run]:
+        """Every run, oldest first."""
+        paths = list(self._homes)
+        found: dict[str, Run] = {}
+        while paths:
+            path = paths.pop()
+            for run in self._in(path):
+                if run.folder not in found:
+                    found[run.folder] = run
+                    paths.extend(home for home in run.state.homes if home != path)
+        return _oldest_first(found.values())
+
+    def unfinished(self) -> list[Run]:
+        """Those that somebody is at work in, or has left half-way. Reads one record of each run that has ended, and all
+        of the others."""
+        paths = sorted(set(self._homes))
+        found: list[Run] = []
+        for path in paths:
+            for folder, identity in self._folders(path):
+                paths += sorted(set(self._look_into(folder, identity, found)) - set(paths))
+        return _oldest_first(run for run in found if run.is_of(self._table, self._location))
+
+    def _in(self, home: str) -> list[Run]:
+        found = [self._run(folder, identity) for folder, identity in self._folders(home)]
+        return [run for run in found if run is not None and run.is_of(self._table, self._location)]
+
+    def _folders(self, home: str) -> list[tuple[str, str | None]]:
+        """The folders of runs in a home, and which directory the home is right now."""
+        try:
+            entries = self._fs.list(home)
+        except FileNotFoundError:
+            return []
+        folders = [entry.path for entry in entries if entry.is_dir and RunFolder.parse(entry.name)]
+        identity = self._fs.identity(home) if folders else None
+        return [(folder, identity) for folder in folders]
+
+    def _look_into(self, folder: str, identity: str | None, found: list[Run]) -> Sequence[str]:
+        """Adds the run if it is unfinished; returns the homes that it names."""
+        try:
+            last = Journal(self._fs, folder, self._trust).last()
+        except FileNotFoundError:
+            return ()
+        closing = Closing.of(last, parent(folder)) if last else None
+        if closing and closing.home_id not in (None, identity):
+            self._note(folder)
+            return ()
+        if closing and not closing.unsettled and (closing.home_id or not closing.elsewhere):
+            return closing.homes  # guard: homes_by_journal
+        run = self._run(folder, identity)
+        if run is not None and run.state.unfinished:
+            found.append(run)
+        return run.state.homes if run else ()
+
+    def _run(self, folder: str, identity: str | None) -> Run | None:
+        """The run in a folder; None where there is none yet, or it came with a copy."""
+        journal_ = Journal(self._fs, folder, self._trust)
+        try:
+            state = journal_.state()
+        except FileNotFoundError:
+            return None
+        if state is None:
+            return None
+        run = Run(RunFolder.parse(name_of(folder)).run_id, folder, journal_, state)
+        if not self._written_here(run, identity):  # guard: copied_run
+            self._note(folder)
+            return None
+        return run
+
+    def _written_here(self, run: Run, identity: str | None) -> bool:
+        """0.1.0 did not note its home: such a run is of this place if any directory that it still works with is."""
+        if run.state.home_id is not None:
+            return run.state.home_id == identity
+        open_units = [unit.swap for unit in run.state.units.values() if not unit.final]
+        return not open_units or any(self._is_in_place(run, swap) for swap in open_units)
+
+    def _is_in_place(self, run: Run, swap: Swap) -> bool:
+        places = {
+            swap.live: (swap.live_id, swap.new_id),
+            run.path(swap.old): (swap.live_id,),
+            run.path(swap.new): (swap.new_id,),
+            run.path(swap.aside): (swap.new_id,),
+        }
+        return any(self._fs.identity(path) in known for path, known in places.items())
+
+    def _note(self, folder: str) -> None:
+        self._copied[folder] = (
+            f"{folder} came here with a copy of another directory: its journal is about directories that are not these,"
+            f" and is ignored. If the table is complete, remove it: hdfs dfs -rm -r '{folder}'. If it was copied in"
+            " the middle of a run, rows may lie below its __old_ folders only: look there first"
+        )
+
+
+def _oldest_first(runs: Iterable[Run]) -> list[Run]:
+    return sorted(runs, key=lambda run: run.state.started)

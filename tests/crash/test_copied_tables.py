@@ -1,0 +1,194 @@
+"""Journals that came with a copy of a directory, that moved with it, or that somebody else wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from spark_jobs.core.model import TableName
+from tests.crash import writers
+from tests.crash.crashes import crash_states
+from tests.crash.oracle import check, live_rows
+from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
+from tests.crash.simulated_cluster import Client, SimulatedCluster
+
+ROOT, FLAT_ROOT = f"{WAREHOUSE}/events", f"{WAREHOUSE}/flat"
+HOME = f"{ROOT}/.lakekeeper"
+COPIED = "came here with a copy of another directory"
+AT_ONCE = ("--older-than", "0s", "--skip-trash")
+VERBS = [("compact",), ("rollback",), ("cleanup", *AT_ONCE), ("analyze",)]
+
+
+def compact(client: Client, table: str = EVENTS) -> dict[str, Any]:
+    return run(client, "compact", "--tables", table, "--run-id", "r1")
+
+
+def copy_of(sim: SimulatedCluster, source: str, target: str) -> None:
+    """What distcp does: the same names and contents, and no identity of the source."""
+    sim.tree.make_dirs(target)
+    for path, _, inode in list(sim.tree.walk(source)):
+        place = f"{target}{path[len(source) :]}"
+        if inode.is_dir:
+            sim.tree.make_dirs(place)
+        else:
+            sim.tree.write(place, inode.content)
+
+
+def restored_from_copy(sim: SimulatedCluster, *paths: str) -> None:
+    """Somebody deletes these directories, and puts copies in their places (a snapshot, another cluster)."""
+    for path in paths:
+        copy_of(sim, path, f"{path}.copy")
+        sim.tree.remove(path, recursive=True)
+        sim.tree.rename(f"{path}.copy", path)
+
+
+def forget_homes(sim: SimulatedCluster) -> None:
+    """Journals as 0.1.0 wrote them: without the identity of the home."""
+    for path, number, inode in list(sim.tree.walk(WAREHOUSE)):
+        if "/journal/" in path and path.endswith(".json"):
+            body = {key: value for key, value in json.loads(inode.content).items() if key != "home_id"}
+            sim.tree.change(number, content=json.dumps(body).encode())
+
+
+def declare(sim: SimulatedCluster, table: str, name: str, value: str) -> None:
+    """ALTER TABLE SET TBLPROPERTIES."""
+    known = sim.metastore.get(TableName.parse(table))
+    facts = replace(known.facts, properties={**known.facts.properties, name: value})
+    sim.metastore.put(TableName.parse(table), replace(known, facts=facts))
+
+
+def warnings(report: dict[str, Any]) -> str:
+    return "\n".join(report["tables"][0]["warnings"])
+
+
+@pytest.mark.parametrize("old", [False, True], ids=["", "0.1.0"])
+@pytest.mark.parametrize(
+    ("table", "paths"), [(EVENTS, [ROOT]), (FLAT, [FLAT_ROOT, f"{WAREHOUSE}/.lakekeeper-flat"])]
+)
+def test_a_copy_taken_at_any_moment_doubles_no_row(table: str, paths: list[str], old: bool) -> None:
+    """Before: where a job of a table of appends was killed after the second rename, all rows were live twice."""
+    start = build()
+    declare(start, table, "lakekeeper.writers", "append")
+    noted = 0
+    for state in crash_states(start, lambda client: compact(client, table)):
+        if old:
+            forget_homes(state.sim)
+        present = [path for path in paths if state.sim.tree.find(path) is not None]
+        restored_from_copy(state.sim, *present)
+        for verb, *arguments in VERBS:
+            report = run(state.sim.client(), verb, "--tables", table, *arguments)
+            assert report["exit_code"] == 0, (str(state), report)
+            noted += COPIED in warnings(report)
+            assert check(state.sim, journaled=True) == [], (str(state), verb)
+    assert noted
+
+
+@pytest.mark.parametrize("table", [EVENTS, FLAT])
+def test_a_copy_under_another_name_is_a_table_of_its_own(table: str) -> None:
+    sim = build()
+    compact(sim.client(), table)
+    root = writers.location_of(sim, table)
+    twin, place = "sales.twin", f"{WAREHOUSE}/twin"
+    copy_of(sim, root, place)
+    writers.create_table(sim, twin, place, keys=("k",) if table == EVENTS else ())
+    units = [place] if table == FLAT else [writers.add_partition(sim, twin, value) for value in "ab"]
+    assert live_rows(sim, twin)
+    sim.ledger.overwritten.update(sim.ledger.committed)  # rows of a copy are no writer's
+    for unit in units:
+        for _ in range(3):
+            writers.append(sim, unit, sim.ledger.fresh(2))
+    before = live_rows(sim, twin)
+    for verb, outcome in [
+        ("compact", "compacted"),
+        ("rollback", "restored"),
+        ("compact", "compacted"),
+        ("cleanup", "cleaned"),
+    ]:
+        report = run(sim.client(), verb, "--tables", twin, *(AT_ONCE if verb == "cleanup" else ()))
+        assert report["exit_code"] == 0
+        assert {unit["outcome"] for unit in report["tables"][0]["units"]} == {outcome}, report
+        assert (COPIED in warnings(report)) == (table == EVENTS)
+        assert live_rows(sim, twin) == before
+
+
+def move(sim: SimulatedCluster, table: str, target: str) -> None:
+    """`hdfs dfs -mv` of the root, and ALTER TABLE SET LOCATION, of the partitions too."""
+    name, root = TableName.parse(table), writers.location_of(sim, table)
+    sim.tree.rename(root, target)
+    known = sim.metastore.get(name)
+    facts = replace(known.facts, storage=replace(known.facts.storage, location=target))
+    places = {
+        spec: f"{target}{place[len(root) :]}" if place.startswith(f"{root}/") else place
+        for spec, place in known.partitions.items()
+    }
+    sim.metastore.put(name, replace(known, facts=facts, partitions=places))
+
+
+@pytest.mark.parametrize("verb", [("rollback",), ("cleanup", *AT_ONCE)])
+def test_a_table_that_was_moved_still_has_its_runs(verb: tuple[str, ...]) -> None:
+    """Before: nothing could be rolled back, and cleanup ended with 3 every night."""
+    sim = build()
+    compact(sim.client())
+    move(sim, EVENTS, f"{WAREHOUSE}/moved")
+    report = run(sim.client(), verb[0], "--tables", EVENTS, *verb[1:])
+    assert report["exit_code"] == 0
+    assert [unit["outcome"] for unit in report["tables"][0]["units"]] == [
+        "restored" if verb[0] == "rollback" else "cleaned"
+    ] * 3
+    assert warnings(report) == ""
+    assert check(sim) == []
+
+
+def test_a_run_that_was_killed_is_settled_where_the_table_was_moved_to() -> None:
+    for state in crash_states(build(), compact):
+        move(state.sim, EVENTS, f"{WAREHOUSE}/moved")
+        report = run(state.sim.client(), "compact", "--tables", EVENTS)
+        assert report["exit_code"] == 0, (str(state), report)
+        assert check(state.sim) == [], str(state)
+
+
+def owned_by(sim: SimulatedCluster, owner: str, chosen: Callable[[str], bool]) -> None:
+    for path, number, _ in list(sim.tree.walk(WAREHOUSE)):
+        if chosen(path):
+            sim.tree.change(number, owner=owner)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_records_of_a_stranger_are_refused(verb: tuple[str, ...]) -> None:
+    sim = build()
+    compact(sim.client())
+    owned_by(sim, "mallory", lambda path: path.endswith("/journal/000002.json"))
+    before = sim.tree.digest()
+    report = run(sim.client(), verb[0], "--tables", EVENTS, *verb[1:])
+    (table,) = report["tables"]
+    assert (report["exit_code"], table["outcome"], table["code"]) == (1, "refused", "UNTRUSTED_OWNER")
+    assert "mallory" in table["reason"]
+    assert "trusted_owners" in table["reason"]
+    assert sim.tree.digest() == before
+
+
+@pytest.mark.parametrize("by", ["argument", "root"])
+def test_records_of_trusted_accounts_count(by: str) -> None:
+    """The account that the jobs had before, and the owner of the table."""
+    sim = build()
+    compact(sim.client())
+    owned_by(sim, "before", lambda path: path.endswith(".json") or (by == "root" and path == ROOT))
+    sim.tree.change(sim.tree.find(ROOT) or 0, mode=0o777)
+    trusted = ("--trusted-owners", "x,before") if by == "argument" else ()
+    report = run(sim.client(), "rollback", "--tables", EVENTS, *trusted)
+    assert report["exit_code"] == 0
+    assert {unit["outcome"] for unit in report["tables"][0]["units"]} == {"restored"}
+    assert check(sim) == []
+
+
+def test_a_property_cannot_name_trusted_accounts() -> None:
+    sim = build()
+    compact(sim.client())
+    owned_by(sim, "mallory", lambda path: path.endswith(".json"))
+    declare(sim, EVENTS, "lakekeeper.trusted_owners", "mallory")
+    report = run(sim.client(), "rollback", "--tables", EVENTS)
+    assert [(table["outcome"], table["code"]) for table in report["tables"]] == [("refused", "USAGE")]
