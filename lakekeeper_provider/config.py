@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 
 from lakekeeper_provider.exceptions import UsageError, nearest
-from lakekeeper_provider.options import OPTIONS, parse_options, table_name
-from lakekeeper_provider.parsers import Parser, boolean, choice, integer, text, text_list
+from lakekeeper_provider.options import EXPLICIT, OPTIONS, parse_options, table_name
+from lakekeeper_provider.parsers import Parser, boolean, choice, integer, text, text_list, wrong
 from lakekeeper_provider.window import MaintenanceWindow
 
 _GLOBAL = frozenset(key for key, option in OPTIONS.items() if option.in_config)
@@ -84,6 +84,7 @@ def parse(content: Any) -> Config:
     """Check every key and value of a file's content."""
     data = _mapping("the file", content)
     _known(data, _GLOBAL | _SECTIONS, "")
+    _no_empty_retention(data, "")
     return Config(
         settings=_settings({k: v for k, v in data.items() if k not in _SECTIONS}),
         tables=_tables(_mapping("tables", data.get("tables"))),
@@ -112,7 +113,15 @@ def _table(table: str, options: Any) -> dict[str, Any]:
     where = f"tables.{table}."
     given = _mapping(f"tables.{table}", options)
     _known(given, _PER_TABLE, where)
+    _no_empty_retention(given, where)
     return parse_options(given, where)
+
+
+def _no_empty_retention(given: Mapping[str, Any], where: str) -> None:
+    """``older_than:`` with nothing behind it would mean all originals."""
+    for key in EXPLICIT & given.keys():
+        if given[key] is None:
+            raise wrong(f"{where}{key}", None, "a value; leave the key out where there is none")
 
 
 def _windows(data: Mapping[str, Any]) -> dict[str, MaintenanceWindow]:

@@ -29,6 +29,7 @@ _IDENTIFIER = re.compile(r"[^\s.,`'\"/]+")
 _WORD = re.compile(r"\w+")
 _SIZE = re.compile(r"\d+(\.\d+)?\s*([kmgt]?b)?", re.IGNORECASE)
 _DURATION = re.compile(r"\d+\s*[smhdw]")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
 @dataclass(frozen=True)
@@ -176,6 +177,14 @@ OPTIONS: Mapping[str, Option] = {
             (CLEANUP,),
         ),
         Option("keep_last", integer(0), None, "keep the newest N runs", "--keep-last", (CLEANUP,)),
+        Option(
+            "allow_short_retention",
+            boolean,
+            False,
+            "allow an older_than of less than 24 hours",
+            None,
+            (CLEANUP,),
+        ),
         Option("skip_trash", boolean, False, "delete without the HDFS trash", "--skip-trash", (CLEANUP,)),
         Option(
             "backup_prefix",
@@ -201,6 +210,13 @@ OPTIONS: Mapping[str, Option] = {
             choice("append", "overwrite"),
             None,
             "what a writer means that makes a directory anew while it is swapped (default: unknown)",
+        ),
+        Option(
+            "trusted_owners",
+            text_list,
+            None,
+            "other accounts whose journals count: a,b (this account and the owner of a table's root always do)",
+            "--trusted-owners",
         ),
         Option(
             "lease_timeout",
@@ -235,12 +251,24 @@ OPTIONS: Mapping[str, Option] = {
 }
 
 
+#: Options that must not be lost on the way: a template that renders to nothing is a mistake.
+EXPLICIT = frozenset({"older_than", "keep_last"})
+
+
 def parse_options(given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
     """Type-check options by key; None means "not given" and is left out."""
+    for key in EXPLICIT & given.keys():
+        if isinstance(given[key], str) and absent(given[key]):
+            raise wrong(f"{where}{key}", given[key], "a value, for without one all originals would go")
     parsed = {k: OPTIONS[k].parse(f"{where}{k}", v) for k, v in given.items() if not absent(v)}
     if "partitions" in parsed and "where" in parsed:
         raise UsageError("give either partitions or where, not both")
     return parsed
+
+
+def seconds(duration: str) -> int:
+    """Return how long a duration such as ``7d`` is."""
+    return int(duration.rstrip("smhdw ")) * _SECONDS[duration.strip()[-1]]
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from lakekeeper_provider.compat import Context
+from lakekeeper_provider.config import Config
+from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators.base import LakekeeperOperator
-from lakekeeper_provider.options import CLEANUP
+from lakekeeper_provider.operators.submission import Job
+from lakekeeper_provider.options import CLEANUP, Selection, seconds
 
-_KEYS = ("older_than", "keep_last", "dry_run", "skip_trash", "parallelism")
+DAY = 86_400
+_KEYS = ("older_than", "keep_last", "allow_short_retention", "dry_run", "skip_trash", "parallelism")
+
+
+def check_retention(arguments: Mapping[str, Any], settings: Config, selection: Selection) -> None:
+    """Raise UsageError unless each table has a retention, and one under 24 hours is allowed."""
+    layers = [
+        {**settings.settings, **settings.tables.get(table, {}), **arguments} for table in selection.tables
+    ]
+    for given in layers or [{**settings.settings, **arguments}]:
+        if "older_than" not in given and not given.get("keep_last"):
+            raise UsageError(
+                "cleanup wants a retention, for without one all originals would go: give older_than, such as 7d (0d and"
+                " allow_short_retention for all), or keep_last from 1"
+            )
+        if "older_than" in given and not given.get("allow_short_retention"):
+            _check_short(given["older_than"])
+
+
+def _check_short(older_than: str) -> None:
+    if seconds(older_than) < DAY:
+        raise UsageError(
+            f"older_than: {older_than!r} is under 24 hours; if that is meant, give allow_short_retention=True"
+        )
 
 
 class CleanupOperator(LakekeeperOperator):
@@ -17,8 +44,11 @@ class CleanupOperator(LakekeeperOperator):
 
     Only folders that a journal names are deleted. See ``LakekeeperOperator`` for the other arguments.
 
-    :param older_than: only runs older than this, such as ``7d``; without it, all of them
+    A retention must be given, here or in the YAML file: ``older_than``, or ``keep_last`` of at least 1.
+
+    :param older_than: only runs older than this, such as ``7d``; ``0d`` for all of them
     :param keep_last: keep the newest runs of each table, this many
+    :param allow_short_retention: allow an ``older_than`` of less than 24 hours
     :param dry_run: decide and report, delete nothing
     :param skip_trash: delete without the HDFS trash
     :param parallelism: runs worked on side by side (4)
@@ -33,6 +63,7 @@ class CleanupOperator(LakekeeperOperator):
         *,
         older_than: str | None = None,
         keep_last: int | str | None = None,
+        allow_short_retention: bool | str | None = None,
         dry_run: bool | str | None = None,
         skip_trash: bool | str | None = None,
         parallelism: int | str | None = None,
@@ -41,6 +72,13 @@ class CleanupOperator(LakekeeperOperator):
         super().__init__(**kwargs)
         self.older_than = older_than
         self.keep_last = keep_last
+        self.allow_short_retention = allow_short_retention
         self.dry_run = dry_run
         self.skip_trash = skip_trash
         self.parallelism = parallelism
+
+    def prepare(self, settings: Config, deadline: str | None, context: Context) -> Job | dict[str, Any]:
+        """Return what to submit; raise UsageError without a retention, or with one that looks like an accident."""
+        job = super().prepare(settings, deadline, context)
+        check_retention(self.arguments(), settings, self.selection())
+        return job

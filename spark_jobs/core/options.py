@@ -21,7 +21,7 @@ from spark_jobs.core.selection import PartitionSpec, parse_partitions
 MB = 1024 * 1024
 PROPERTY_PREFIX = "lakekeeper."
 _RETENTION = ("older_than", "keep_last")
-_NO_PROPERTIES = ("skip_trash", "trusted_owners")
+_NO_PROPERTIES = ("skip_trash", "trusted_owners", "allow_short_retention")
 _DURATION = re.compile(r"\s*(\d+)\s*([smhdw])\s*\Z")
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(b|kb|mb|gb|tb)?\s*\Z", re.IGNORECASE)
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
@@ -51,6 +51,7 @@ class Options:
     older_than: timedelta | None = None
     keep_last: int = 0
     skip_trash: bool = False
+    allow_short_retention: bool = False
     staging_ttl: timedelta = timedelta(hours=24)
     partitions: list[PartitionSpec] | None = None
     where: str | None = None
@@ -161,6 +162,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "older_than": parse_duration,
     "keep_last": _number(int, 0),
     "skip_trash": parse_bool,
+    "allow_short_retention": parse_bool,
     "staging_ttl": parse_duration,
     "partitions": parse_partitions,
     "where": str,

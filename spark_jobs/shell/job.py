@@ -21,6 +21,7 @@ from spark_jobs.core.configuration import parse_config
 from spark_jobs.core.errors import Busy, LakekeeperError, Refusal, Unsafe, UsageError
 from spark_jobs.core.model import TableName
 from spark_jobs.core.options import Layers, parse_option
+from spark_jobs.core.retention import check_retention
 from spark_jobs.core.wire import Report, Request, TableReport
 from spark_jobs.shell.clock import utc_now
 from spark_jobs.shell.cluster import Cluster
@@ -133,6 +134,8 @@ def _job(cluster: Cluster, invocation: Invocation) -> Job:
         settings={**settings, **request.settings},
     )
     layers.check()
+    if invocation.verb == "cleanup":
+        check_retention(layers, invocation.database)
     return Job(invocation, cluster, layers, request, invocation.run_id or _own_run_id())
 
 
