@@ -19,23 +19,8 @@ _RUN_FOLDER = re.compile(r"(?P<run>[A-Za-z0-9_-]{1,80})\.(?P<attempt>[0-9a-f]{12
 _WORKING = re.compile(r"__(?P<kind>compact_tmp|old|undone|conflict|cleaned)_(?P<stamp>\d+)\Z")
 _LEASE = re.compile(r"lease-(?P<epoch>\d+)(?P<released>\.released)?\Z")
 
-#: Folders and files by which a running writer gives itself away.
-_STAGING_PREFIXES = (
-    "_temporary",
-    ".hive-staging",
-    ".spark-staging",
-    "_impala_insert_staging",
-    "_tmp.",
-    "-tmp.",
-)
-_STAGING_SUFFIX = "._COPYING_"
 #: Lakekeeper 0.0.6 leaves visible siblings of these names behind.
 _LEGACY = re.compile(r".+__(old|compact_tmp)_\d{10}\Z")
-
-
-def is_staging(name: str) -> bool:
-    """Does this name belong to a writer that has not finished?"""
-    return name.startswith(_STAGING_PREFIXES) or name.endswith(_STAGING_SUFFIX)
 
 
 def is_legacy_leftover(name: str) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from spark_jobs.core.errors import UsageError
+from spark_jobs.core.other_writers import is_flag, is_hidden, is_kept
 
 #: What Hive writes for a NULL partition value, in paths and in the metastore.
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -45,9 +46,19 @@ class FileEntry:
     file_id: int | None = None
 
     @property
+    def is_flag(self) -> bool:
+        """It is there to be seen (`_SUCCESS`, `DONE`)."""
+        return is_flag(self.name, self.length)
+
+    @property
+    def is_kept(self) -> bool:
+        """Hidden, with content: some writer's, and never part of what a run journals."""
+        return is_kept(self.name, self.length)
+
+    @property
     def is_data(self) -> bool:
-        """Hive, Spark and Impala do not read names that start with `_` or `.`."""
-        return not self.name.startswith(("_", "."))
+        """What readers read, empty outputs included."""
+        return not is_hidden(self.name) and not self.is_flag
 
     def to_json(self) -> dict[str, Any]:
         return {"name": self.name, "length": self.length, "mtime": self.mtime, "file_id": self.file_id}

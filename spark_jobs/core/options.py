@@ -16,6 +16,7 @@ from typing import Any
 
 from spark_jobs.core.errors import Refusal, UsageError
 from spark_jobs.core.health import Thresholds
+from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.selection import PartitionSpec, parse_partitions
 
 MB = 1024 * 1024
@@ -59,6 +60,7 @@ class Options:
     exclude: tuple[str, ...] = ()
     enabled: bool = True
     bucketing: str = "refuse"
+    kafka_connect: str = "refuse"
     attributes: str | None = None
     quota_folders: tuple[str, ...] = ()
     full_scan: bool = False
@@ -74,6 +76,12 @@ class Options:
             self.min_input_files,
             self.target_file_size,
         )
+
+
+def writer_rules(options: Options, now: datetime) -> WriterRules:
+    """How files of other writers are judged that are found now."""
+    dead_before = int((now - options.staging_ttl).timestamp() * 1000)
+    return WriterRules(dead_before, offsets=options.kafka_connect == "retired")
 
 
 def parse_duration(text: Any) -> timedelta:
@@ -170,6 +178,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "exclude": parse_list,
     "enabled": parse_bool,
     "bucketing": _one_of("refuse", "ignore"),
+    "kafka_connect": _one_of("refuse", "retired"),
     "attributes": _one_of("require", "warn"),
     "quota_folders": parse_list,
     "full_scan": parse_bool,

@@ -22,14 +22,14 @@ class Checks:
     def before_write(self, location: str) -> Manifest:
         """Returns the files of the unit."""
         self._deadline()
-        files = list_unit(self._cluster.fs, location)
+        files = list_unit(self._cluster.fs, location, self._table.rules)
         self._closed(location, files)
         return files
 
     def before_swap(self, swap: Swap, new: str, clothes: Clothes | None, listing: Listing) -> None:
         """`clothes` are those that `new` was given; None where an earlier attempt gave it some."""
         self._deadline()
-        check_writers(listing, swap.live, self._table.facts.storage.location, self._table.dead_before)
+        check_writers(listing, swap.live, self._table.facts.storage.location, self._table.rules)
         try:
             self._clothes(swap, new, clothes)
         except FileNotFoundError:

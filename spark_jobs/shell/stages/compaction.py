@@ -26,7 +26,7 @@ from spark_jobs.shell.stages.survey import Listing, TableSurvey, UnitSurvey
 from spark_jobs.shell.state.journal_store import Run
 from spark_jobs.shell.swap.directories import list_unit
 from spark_jobs.shell.swap.executor import Verdict
-from spark_jobs.shell.swap.leftovers import MARKERS, differences
+from spark_jobs.shell.swap.leftovers import differences
 from spark_jobs.shell.swap.swapping import Swapping
 
 log = logging.getLogger("lakekeeper")
@@ -157,7 +157,7 @@ class Compaction:
         warnings += clothes.dress_folder(new, self._table.options.attributes)
         plan = self._plan(survey, before, found, new, clothes.file.replication)
         rewritten = self._cluster.rewriter.write(plan)
-        self._copy_markers(live, before, new)
+        self._copy_flags(live, before, new)
         warnings += clothes.dress_files(new, self._table.options.attributes)
         compacted = list_unit(self._cluster.fs, new)
         footers.check_written(found.profile, read_footers(self._cluster, self._table, new, compacted))
@@ -196,10 +196,14 @@ class Compaction:
         columns = self._table.options.sort_columns or facts.sorted_by
         return [column for column in columns if column.lower() not in keys]
 
-    def _copy_markers(self, live: str, before: Manifest, new: str) -> None:
+    def _copy_flags(self, live: str, before: Manifest, new: str) -> None:
+        """What somebody waits for is there in the very moment in which the directories change places."""
         fs = self._cluster.fs
-        for name in (f.name for f in before.files if f.name in MARKERS):
-            fs.create(f"{new}/{name}", fs.read(f"{live}/{name}"))
+        for name in (file.name for file in before.files if file.is_flag):
+            try:
+                fs.create(f"{new}/{name}", fs.read(f"{live}/{name}"))
+            except FileNotFoundError:
+                raise UnitChanged(f"{live}/{name} was taken away while the unit was compacted") from None
 
     def _prepare(self, survey: UnitSurvey, before: Manifest, compacted: Manifest, rows: int) -> Swap:
         """The intent, with the identities of both directories. All parents are made here, never later."""

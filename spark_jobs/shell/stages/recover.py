@@ -10,7 +10,7 @@ from spark_jobs.core.cache import CachedUnit, merged
 from spark_jobs.core.eligibility import ORC, PARQUET, TableFacts
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.model import Unit, parent
-from spark_jobs.core.options import Options
+from spark_jobs.core.options import Options, writer_rules
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.stages.backup import project_backup
@@ -45,7 +45,8 @@ class Visit:
     @property
     def policy(self) -> Policy:
         footers = self.facts.storage.format in (ORC, PARQUET)
-        return Policy(_locations(self.units), self.options.writers, self._registered_now, footers)
+        rules = writer_rules(self.options, self.cluster.now())
+        return Policy(_locations(self.units), self.options.writers, self._registered_now, footers, rules)
 
     def _registered_now(self) -> dict[str, str]:
         return _locations(unit for unit, _ in self.cluster.metastore.units(self.facts))

@@ -17,7 +17,7 @@ from spark_jobs.shell.ports import FileSystemError, Pool
 from spark_jobs.shell.stages.settle import Settlement
 from spark_jobs.shell.state.journal_store import Run
 from spark_jobs.shell.swap.directories import list_unit
-from spark_jobs.shell.swap.leftovers import differences, is_marker
+from spark_jobs.shell.swap.leftovers import carry_kept, differences
 
 log = logging.getLogger("lakekeeper")
 
@@ -162,7 +162,10 @@ class Retirement:
         claimed = self._place(swap)
         if fs.status(self.entered.path(swap.old)) is not None:
             fs.move(self.entered.path(swap.old), claimed, swap.live_id)
-        trashed = fs.status(claimed) is not None and self._delete(swap, claimed)
+        present = fs.status(claimed) is not None
+        if present:
+            carry_kept(fs, claimed, swap.live)  # guard: hidden_files_back
+        trashed = present and self._delete(swap, claimed)
         report = replace(_report(swap, "cleaned"), files_after=0, bytes_after=0)
         size = swap.originals.bytes
         return replace(item, report=report, freed=0 if trashed else size, trashed=size if trashed else 0)
@@ -171,7 +174,7 @@ class Retirement:
         """True if the folder went to the trash. An earlier, interrupted deletion may have left a part of it."""
         present = list_unit(self._cluster.fs, folder)
         known = swap.originals.files
-        unknown = [file.name for file in present.files if file not in known and not is_marker(file)]
+        unknown = [file.name for file in present.files if file not in known and not file.is_flag]
         if unknown:  # guard: cleanup_unknown_file
             raise Unsafe(f"{folder} holds {unknown[0]}, which its manifest does not list; it was not deleted")
         try:

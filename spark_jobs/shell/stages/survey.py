@@ -12,9 +12,10 @@ from spark_jobs.core.commit_log import BrokenLog
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.health import Health, Thresholds, assess
-from spark_jobs.core.layout import ancestors, is_legacy_leftover, is_staging
+from spark_jobs.core.layout import ancestors, is_legacy_leftover
 from spark_jobs.core.model import Manifest, TableName, Unit, name_of, parent
-from spark_jobs.core.options import Layers, Options
+from spark_jobs.core.options import Layers, Options, writer_rules
+from spark_jobs.core.other_writers import WriterRules, is_staging
 from spark_jobs.core.overlap import overlapping
 from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.shell.cluster import Cluster
@@ -62,7 +63,7 @@ class TableSurvey:
     file_format: str
     units: list[UnitSurvey]
     gone: list[selection.PartitionSpec] = field(default_factory=list)
-    dead_before: int = 0
+    rules: WriterRules = field(default_factory=WriterRules)
     warnings: list[str] = field(default_factory=list)
 
     def seen(self) -> list[CachedUnit]:
@@ -86,9 +87,9 @@ def survey(
     overlaps = overlapping([unit for unit, _ in places], facts)
     # Ancestors are shared by thousands of partitions: one listing of each will do for a look.
     listing = lru_cache(maxsize=None)(cluster.fs.list)
-    dead_before = int((cluster.now() - options.staging_ttl).timestamp() * 1000)
+    rules = writer_rules(options, cluster.now())
     known = {} if options.full_scan else _known(cluster, facts)
-    look = _Look(cluster, facts, options.thresholds(), overlaps, dict(places), listing, dead_before, known)
+    look = _Look(cluster, facts, options.thresholds(), overlaps, dict(places), listing, rules, known)
     with cluster.pool(_LISTING_THREADS) as pool:
         units = list(pool.map(look.at, chosen))
     if not facts.partition_keys and units and units[0].refusal is not None:
@@ -97,7 +98,7 @@ def survey(
     left = runs.unfinished()
     units = [replace(unit, interrupted=_interrupted(left, unit.unit)) for unit in units]
     warnings = [*(_unfinished(run) for run in left), *runs.notes]
-    return TableSurvey(facts, options, file_format, units, gone, dead_before, warnings)
+    return TableSurvey(facts, options, file_format, units, gone, rules, warnings)
 
 
 def _known(cluster: Cluster, facts: TableFacts) -> Cache:
@@ -143,7 +144,7 @@ class _Look:
     overlaps: Mapping[str, str]
     storages: Mapping[Unit, Storage]
     listing: Listing
-    dead_before: int
+    rules: WriterRules
     known: Cache = field(default_factory=dict)
 
     def at(self, unit: Unit) -> UnitSurvey:
@@ -154,8 +155,8 @@ class _Look:
             cached = find(self.known, unit, mtime) if mtime is not None else None
             if cached is not None and not cached.health(self.thresholds).needs_compaction:
                 return UnitSurvey(unit, health=cached.health(self.thresholds), seen=cached)
-            manifest = list_unit(self.cluster.fs, unit.location)
-            check_writers(self.listing, unit.location, self.facts.storage.location, self.dead_before)
+            manifest = list_unit(self.cluster.fs, unit.location, self.rules)
+            check_writers(self.listing, unit.location, self.facts.storage.location, self.rules)
         except FileNotFoundError:
             return UnitSurvey(unit, Manifest(()), assess(Manifest(()), self.thresholds))
         except Refusal as refusal:
@@ -198,17 +199,19 @@ class _Look:
             raise Refusal("LOCATION_OVERLAP", f"{unit.location} overlaps {self.overlaps[unit.key]}")
 
 
-def check_writers(listing: Listing, location: str, root: str, dead_before: int) -> None:
+def check_writers(listing: Listing, location: str, root: str, rules: WriterRules) -> None:
     """Raises Refusal where a writer stages, or another tool left something, between the unit and the table's root.
 
-    Staging untouched since `dead_before` (ms since the epoch) belongs to a writer that is dead. Beside a table without
-    partitions lie other people's folders: a writer's staging there is none of ours.
+    Staging that was not touched for a while belongs to a writer that is dead. Beside a table without partitions lie
+    other people's folders: a writer's staging there is none of ours.
     """
     for folder in ancestors(location, root):
         for entry in listing(folder):
-            # guard: staging_above_unit
-            if is_staging(entry.name) and location != root and entry.mtime >= dead_before:
+            young = rules.dead_before is None or entry.mtime >= rules.dead_before
+            if is_staging(entry.name) and location != root and young:  # guard: staging_above_unit
                 raise Refusal("ACTIVE_WRITER", f"{entry.path} belongs to a writer that has not finished")
+            if location != root and not entry.is_dir:
+                rules.check_summary(entry.path, entry.name)  # guard: summaries_above_unit
             if is_legacy_leftover(entry.name) and entry.name.startswith(name_of(location) + "__"):
                 raise Refusal(
                     "LEGACY_LEFTOVER", f"{entry.path} was left by another tool; settle it by hand first"

@@ -109,7 +109,9 @@ class TableRuns:
             return None
         if state is None:
             return None
-        run = Run(RunFolder.parse(name_of(folder)).run_id, folder, journal_, state)
+        parsed = RunFolder.parse(name_of(folder))
+        assert parsed is not None, folder
+        run = Run(parsed.run_id, folder, journal_, state)
         if not self._written_here(run, identity):  # guard: copied_run
             self._note(folder)
             return None

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from spark_jobs.core.errors import Refusal, Unsafe
 from spark_jobs.core.journal import Swap
-from spark_jobs.core.layout import is_staging
 from spark_jobs.core.model import Manifest
+from spark_jobs.core.other_writers import SUCCESS, WriterRules, is_staging
 from spark_jobs.core.recovery import Where, locate
 from spark_jobs.shell.ports import FileSystem, Status
-from spark_jobs.shell.swap.leftovers import MARKERS, differences
+from spark_jobs.shell.swap.leftovers import differences
 
 
 class Directories:
@@ -61,14 +61,24 @@ class Directories:
         )
 
 
-def list_unit(fs: FileSystem, location: str) -> Manifest:
-    """The files of a unit; raises Refusal for anything that is not a plain directory of closed files."""
+#: For directories in which no writer works, such as those of a run.
+NO_WRITERS = WriterRules(offsets=True, described=True)
+#: For one that we have just written: what is pending there is a late task's of our own.
+OURS = WriterRules(dead_before=0, offsets=True, described=True)
+
+
+def list_unit(fs: FileSystem, location: str, rules: WriterRules = NO_WRITERS) -> Manifest:
+    """The files of a unit; raises Refusal for anything that is not a plain directory of closed files.
+
+    Hidden files with content are left out: no run works with them, and they go where the live directory is.
+    """
     entries = fs.list(location)
     for entry in entries:
-        _check_entry(entry, location)
+        _check_entry(entry, location, rules)
     # A file with a footer has been closed; one that is empty may be open still.
     _refuse_open(fs, location, _suspects(entries))
-    return Manifest.of(entry.entry() for entry in entries)
+    files = (entry.entry() for entry in entries)
+    return Manifest.of(file for file in files if not file.is_kept)  # guard: hidden_files_kept
 
 
 def check_closed(fs: FileSystem, location: str, files: Manifest) -> None:
@@ -85,14 +95,15 @@ def _refuse_open(fs: FileSystem, location: str, names: Sequence[str]) -> None:
         raise Refusal("ACTIVE_WRITER", f"{location}/{opened[0]} is being written right now")
 
 
-def _check_entry(entry: Status, location: str) -> None:
+def _check_entry(entry: Status, location: str, rules: WriterRules) -> None:
     if is_staging(entry.name):  # guard: staging_in_unit
         raise Refusal("ACTIVE_WRITER", f"{entry.path} belongs to a writer that has not finished")
     if entry.is_dir:  # guard: folders_in_unit
         raise Refusal(
             "SUBDIRECTORIES", f"{location} holds the folder {entry.name}; its rows would be lost or misread"
         )
+    rules.check_file(entry.path, entry.name, entry.length, entry.mtime)
 
 
 def _suspects(entries: Sequence[Status]) -> list[str]:
-    return [entry.name for entry in entries if not entry.length and entry.name not in MARKERS]
+    return [entry.name for entry in entries if not entry.length and entry.name != SUCCESS]

@@ -17,6 +17,7 @@ from spark_jobs.core import journal
 from spark_jobs.core.errors import Held, LakekeeperError, Unsafe
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import Manifest
+from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.recovery import Where
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.ports import FileSystemError
@@ -38,12 +39,14 @@ _QUIET_LOOKS = 12
 class Policy:
     """What a swap may assume: `writers` is what writers of this table do (`append`, `overwrite`, None: unknown),
     `locations` are the metastore's own by unit key, as they were when the work began, and `ask` gets them anew; of
-    formats without `footers`, writers open files again that have been closed."""
+    formats without `footers`, writers open files again that have been closed; `rules` say which files writers still
+    count on."""
 
     locations: Mapping[str, str] = field(default_factory=dict)
     writers: str | None = None
     ask: Callable[[], Mapping[str, str]] | None = None
     footers: bool = True
+    rules: WriterRules = field(default_factory=WriterRules)
 
     def registered(self, swap: Swap) -> bool:
         """Did the metastore have the unit there when the work began?"""

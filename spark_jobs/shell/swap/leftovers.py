@@ -7,28 +7,24 @@ import uuid
 from spark_jobs.core import layout
 from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.model import FileEntry, Manifest, ManifestDiff
+from spark_jobs.core.other_writers import SUCCESS
 from spark_jobs.shell.ports import FileSystem
 from spark_jobs.shell.state.journal_store import Run
 
-#: Markers without content; the ones beside the originals hold for the directory.
-MARKERS = ("_SUCCESS",)
-
 
 def differences(before: Manifest, now: Manifest) -> ManifestDiff:
-    """What changed in a directory, empty markers aside: they carry no rows, and writers leave them as they please."""
+    """What changed in a directory, flags aside: they carry no rows, and writers leave them as they please. Nor is a
+    hidden file missed that was there: its writer may have renamed it, or it went where the live directory is."""
     changes = before.diff(now)
     return ManifestDiff(
-        added=tuple(f for f in changes.added if not is_marker(f)),
-        lost=tuple(f for f in changes.lost if not is_marker(f)),
+        added=tuple(f for f in changes.added if not f.is_flag),
+        lost=tuple(f for f in changes.lost if not f.is_flag and not f.is_kept),
     )
 
 
-def is_marker(file: FileEntry) -> bool:
-    return file.name in MARKERS and file.length == 0
-
-
 def carry(fs: FileSystem, ours: Manifest, folder: str, live: str) -> int:
-    """Moves every file that `ours` does not list into the live directory, under a name that is free there.
+    """Moves every file that `ours` does not list into the live directory: data under a name that is free there, a flag
+    or a hidden file under its own, by which somebody looks for it.
 
     Returns how many of them are data. Raises Unsafe where one of ours was changed: whose rows it holds nobody can tell.
     """
@@ -41,9 +37,34 @@ def carry(fs: FileSystem, ours: Manifest, folder: str, live: str) -> int:
     changed = [file.name for file in changes.lost if file.is_data and file.name in names]
     if changed:
         raise Unsafe(f"{folder}/{changed[0]} was changed by somebody and is kept; {live} has the originals")
-    for file in changes.added:
-        fs.rename(f"{folder}/{file.name}", f"{live}/{layout.fresh_name(file.name, uuid.uuid4().hex[:8])}")
-    return sum(file.is_data for file in changes.added)
+    # 0.1.0 has journaled hidden files too: they go where the live directory is all the same.
+    added = [
+        file for file in here.files if file.is_kept or file.name not in {known.name for known in ours.files}
+    ]
+    for file in added:
+        _carry_one(fs, file, folder, live)
+    return sum(file.is_data for file in added)
+
+
+def _carry_one(fs: FileSystem, file: FileEntry, folder: str, live: str) -> None:
+    source = f"{folder}/{file.name}"
+    if not file.is_data:
+        try:
+            fs.rename(source, f"{live}/{file.name}")  # guard: own_name_kept
+            return
+        except FileExistsError:
+            if file.is_flag:
+                return  # there is one already
+    fs.rename(source, f"{live}/{layout.fresh_name(file.name, uuid.uuid4().hex[:8])}")
+
+
+def carry_kept(fs: FileSystem, folder: str, live: str) -> None:
+    """Moves the hidden files with content that 0.1.0 took along with the originals back into the live directory."""
+    if fs.status(live) is None:
+        return
+    for file in fs.manifest(folder).files:
+        if file.is_kept:
+            _carry_one(fs, file, folder, live)
 
 
 def carry_conflicts(fs: FileSystem, folder: str, live: str) -> int:
@@ -70,7 +91,10 @@ def forget(fs: FileSystem, ours: Manifest, folder: str) -> bool:
         return True
     known = {file.name: file for file in ours.files}
     for name, file in here.items():
-        if known.get(name) == file or is_marker(file):  # guard: delete_own_files_only
+        twin = name in known or name == SUCCESS
+        if known.get(name) == file or (
+            twin and file.is_flag and not file.length
+        ):  # guard: delete_own_files_only
             fs.delete_file(f"{folder}/{name}")
     return fs.delete_empty(folder)
 

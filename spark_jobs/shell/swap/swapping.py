@@ -10,7 +10,7 @@ from spark_jobs.core.errors import Held, UnitChanged
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.recovery import Where
 from spark_jobs.shell.ports import FileSystemError
-from spark_jobs.shell.swap.directories import Directories, list_unit
+from spark_jobs.shell.swap.directories import OURS, Directories, list_unit
 from spark_jobs.shell.swap.executor import Action, Executor, Verdict
 from spark_jobs.shell.swap.leftovers import carry, differences
 
@@ -44,12 +44,18 @@ class Swapping(Executor):
         for path, identity in ((places.live, swap.live_id), (places.new, swap.new_id)):
             if self._fs.identity(path) != identity:
                 raise UnitChanged(f"{path} is not the directory that was read")
-        lost = differences(swap.originals, list_unit(self._fs, places.live)).lost
+        now = list_unit(self._fs, places.live, self._policy.rules)
+        lost = differences(swap.originals, now).lost
         if lost:  # guard: replaced_before_swap
             raise UnitChanged(
                 f"{places.live} changed while it was compacted: {lost[0].name} is another file now"
             )
-        if swap.compacted.diff(list_unit(self._fs, places.new)):
+        gone = {file.name for file in swap.originals.files if file.is_flag} - {
+            file.name for file in now.files
+        }
+        if gone:  # guard: flags_before_swap
+            raise UnitChanged(f"{places.live} changed while it was compacted: {min(gone)} was taken away")
+        if swap.compacted.diff(list_unit(self._fs, places.new, OURS)):
             raise UnitChanged(f"{places.new} is not what was written and verified")
 
     def _actions(self) -> Mapping[Where, Action]:

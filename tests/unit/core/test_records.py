@@ -15,6 +15,7 @@ from spark_jobs.core.journal import Record, Swap, fold
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import FileEntry, Manifest
 from spark_jobs.core.orc_types import parse_struct
+from spark_jobs.core.other_writers import is_staging
 from spark_jobs.core.parquet_types import parse_message
 from spark_jobs.core.recovery import Where, locate
 from spark_jobs.core.retention import Candidate, expired
@@ -43,14 +44,14 @@ def test_ancestors_end_at_the_root() -> None:
     ["_temporary", ".hive-staging_1", ".spark-staging-x", "_impala_insert_staging", "a._COPYING_", "_tmp.1"],
 )
 def test_writers_give_themselves_away(name: str) -> None:
-    assert layout.is_staging(name)
+    assert is_staging(name)
 
 
 @pytest.mark.parametrize(
     "name", ["_SUCCESS", "part-0.parquet", ".lakekeeper", "temporary", "date=2026-02-23"]
 )
 def test_ordinary_names_are_no_staging(name: str) -> None:
-    assert not layout.is_staging(name)
+    assert not is_staging(name)
 
 
 def test_run_ids_and_folders() -> None:

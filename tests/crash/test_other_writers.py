@@ -1,0 +1,198 @@
+"""What other writers keep in a unit is in its place after each verb: flags, hidden files, pending files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.crash import writers
+from tests.crash.crashes import CrashState, crash_states
+from tests.crash.fault_injection import Fault, Point
+from tests.crash.model_spark import encode_rows
+from tests.crash.oracle import check
+from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
+from tests.crash.simulated_cluster import Client, SimulatedCluster
+
+LIVE = f"{WAREHOUSE}/flat"
+AT_ONCE = ("--older-than", "0s", "--skip-trash")
+DAY = 24 * 3600
+PENDING, FINAL = f"{LIVE}/.part-0-0.inprogress.7d2c", f"{LIVE}/part-0-0"
+FLAGS = ("_SUCCESS", "_READY", "DONE")
+HIDDEN = {".pig_schema": b'{"fields": []}', "_READY_WITH_TEXT": b"2026-02-23"}
+
+
+def only(report: dict[str, Any]) -> dict[str, Any]:
+    (table,) = report["tables"]
+    return table
+
+
+def compact(client: Client) -> dict[str, Any]:
+    return run(client, "compact", "--table", FLAT, "--run-id", "r1")
+
+
+def rollback(client: Client) -> dict[str, Any]:
+    return run(client, "rollback", "--table", FLAT)
+
+
+def cleanup(client: Client) -> dict[str, Any]:
+    return run(client, "cleanup", "--table", FLAT, *AT_ONCE)
+
+
+@pytest.fixture
+def sim() -> SimulatedCluster:
+    return build()
+
+
+def put(sim: SimulatedCluster, path: str, content: bytes = b"") -> None:
+    sim.tree.tick()
+    sim.tree.write(path, content)
+
+
+def pending(sim: SimulatedCluster) -> list[int]:
+    """A writer has closed a file, and waits for its checkpoint to give it its name."""
+    ids = sim.ledger.fresh(2)
+    put(sim, PENDING, encode_rows(ids))
+    return ids
+
+
+def commit(sim: SimulatedCluster, ids: list[int]) -> bool:
+    """The checkpoint is complete: the file gets its name, or the writer fails and has committed nothing."""
+    done = sim.tree.raw_rename(PENDING, FINAL)
+    if done:
+        sim.ledger.committed.update(ids)
+    return done
+
+
+def test_a_pending_file_is_left_to_its_writer(sim: SimulatedCluster) -> None:
+    ids = pending(sim)
+    assert only(compact(sim.client()))["code"] == "ACTIVE_WRITER"
+    assert commit(sim, ids)
+    assert only(compact(sim.client()))["outcome"] == "done"
+    assert check(sim) == []
+
+
+@pytest.mark.parametrize("then", [rollback, cleanup])
+def test_an_old_pending_file_can_still_be_committed(sim: SimulatedCluster, then: Any) -> None:
+    """Its job was down for days, and starts again from its checkpoint. Before, a cleanup deleted its rows."""
+    ids = pending(sim)
+    sim.advance(2 * DAY)
+    for verb in (compact, then):
+        assert verb(sim.client())["exit_code"] == 0
+        assert sim.tree.find(PENDING) is not None
+    assert commit(sim, ids)
+    assert check(sim) == []
+
+
+def recovered(start: SimulatedCluster, act: Any) -> list[CrashState]:
+    """Each state in which an act may leave the cluster when it dies, after the next job."""
+    states = crash_states(start, act)
+    for state in states:
+        report = compact(state.sim.client())
+        assert report["exit_code"] == 0, (str(state), report)
+    return states
+
+
+@pytest.mark.parametrize("verbs", [(compact,), (compact, rollback), (compact, cleanup)])
+def test_wherever_a_verb_dies_all_is_in_its_place(sim: SimulatedCluster, verbs: Any) -> None:
+    ids = pending(sim)
+    for name in FLAGS:
+        put(sim, f"{LIVE}/{name}")
+    for name, content in HIDDEN.items():
+        put(sim, f"{LIVE}/{name}", content)
+    sim.advance(2 * DAY)
+    for verb in verbs[:-1]:
+        verb(sim.client())
+    for state in recovered(sim, verbs[-1]):
+        names = {name: inode for name, inode in state.sim.tree.files(LIVE)}
+        assert {*FLAGS, *HIDDEN} <= names.keys(), str(state)
+        assert {name: names[name].content for name in HIDDEN} == HIDDEN, str(state)
+        assert commit(state.sim, ids), str(state)
+        assert check(state.sim) == [], str(state)
+
+
+def test_a_flag_is_there_in_the_moment_of_the_swap(sim: SimulatedCluster) -> None:
+    put(sim, f"{LIVE}/_READY")
+    seen: list[bool] = []
+
+    def observe(_: int, phase: str, now: SimulatedCluster) -> None:
+        if now.tree.find(LIVE) is not None and phase == "after":
+            seen.append(now.tree.find(f"{LIVE}/_READY") is not None)
+
+    compact(sim.client(observer=observe))
+    assert all(seen)
+
+
+def out(point: Point) -> bool:
+    return point.op == "rename" and point.args[0] == LIVE
+
+
+def writing(point: Point) -> bool:
+    return point.op == "raw_rename"
+
+
+@pytest.mark.parametrize("when", [out, writing])
+@pytest.mark.parametrize("name", ["_READY", "DONE", "_SUCCESS"])
+def test_a_flag_that_is_set_meanwhile_keeps_its_name(sim: SimulatedCluster, when: Any, name: str) -> None:
+    report = compact(sim.client(Fault.hook(when, lambda: put(sim, f"{LIVE}/{name}"))))
+    assert report["exit_code"] == 0
+    for then in (compact, rollback):
+        assert sim.tree.find(f"{LIVE}/{name}") is not None
+        then(sim.client())
+    assert sim.tree.find(f"{LIVE}/{name}") is not None
+
+
+def written(point: Point) -> bool:
+    return point.op == "mkdirs" and "/__old_" in point.args[0]
+
+
+@pytest.mark.parametrize("when", [writing, written])
+def test_a_flag_that_is_taken_away_meanwhile_does_not_come_back(sim: SimulatedCluster, when: Any) -> None:
+    """Who takes it away is about to write."""
+    put(sim, f"{LIVE}/_READY")
+    report = compact(sim.client(Fault.hook(when, lambda: sim.tree.remove(f"{LIVE}/_READY"))))
+    assert [unit["outcome"] for unit in only(report)["units"]] == ["changed"]
+    assert sim.tree.find(f"{LIVE}/_READY") is None
+
+
+def test_a_pending_file_that_comes_in_the_last_moment_keeps_its_name(sim: SimulatedCluster) -> None:
+    ids: list[int] = []
+    compact(sim.client(Fault.hook(out, lambda: ids.extend(pending(sim)))))
+    assert commit(sim, ids)
+    assert check(sim) == []
+
+
+@pytest.mark.parametrize("name", ["_metadata", "_common_metadata"])
+@pytest.mark.parametrize("place", [f"{WAREHOUSE}/events", f"{WAREHOUSE}/events/k=a"])
+def test_summary_files_are_a_refusal(sim: SimulatedCluster, place: str, name: str) -> None:
+    put(sim, f"{place}/{name}", b"PAR1")
+    sim.advance(2 * DAY)
+    units = only(run(sim.client(), "compact", "--table", EVENTS))["units"]
+    codes = {unit["unit"]["k"]: unit["code"] for unit in units}
+    above = place.endswith("events")
+    assert codes == {"a": "PARQUET_SUMMARY", "b": "PARQUET_SUMMARY" if above else None, "c": None}
+
+
+def test_names_of_kafka_connect_are_a_refusal(sim: SimulatedCluster) -> None:
+    ids = sim.ledger.fresh(3)
+    put(sim, f"{LIVE}/orders+0+0000000000+0000000002.parquet", encode_rows(ids))
+    sim.ledger.committed.update(ids)
+    assert only(compact(sim.client()))["code"] == "OFFSETS_IN_NAMES"
+    request = {"arguments": {"kafka_connect": "retired"}}
+    report = run(sim.client(), "compact", "--table", FLAT, request=request)
+    assert only(report)["outcome"] == "done"
+    assert check(sim) == []
+
+
+def test_a_directory_with_a_flag_is_not_compacted_again_and_again(sim: SimulatedCluster) -> None:
+    put(sim, f"{LIVE}/DONE")
+    compact(sim.client())
+    (unit,) = only(run(sim.client(), "analyze", "--table", FLAT))["units"]
+    assert (unit["outcome"], unit["files"]) == ("healthy", 1)
+
+
+def test_files_are_still_rows(sim: SimulatedCluster) -> None:
+    """Nothing of the above takes a file of rows for anything else."""
+    writers.append(sim, LIVE, sim.ledger.fresh(2))
+    assert only(compact(sim.client()))["outcome"] == "done"
+    assert check(sim) == []
