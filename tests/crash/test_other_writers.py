@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from spark_jobs.core.model import FileEntry, name_of
 from tests.crash import writers
 from tests.crash.crashes import CrashState, crash_states
 from tests.crash.fault_injection import Fault, Point
@@ -14,7 +16,7 @@ from tests.crash.oracle import check
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import Client, SimulatedCluster
 
-LIVE = f"{WAREHOUSE}/flat"
+LIVE, HOME = f"{WAREHOUSE}/flat", f"{WAREHOUSE}/.lakekeeper-flat"
 AT_ONCE = ("--older-than", "0s", "--skip-trash")
 DAY = 24 * 3600
 PENDING, FINAL = f"{LIVE}/.part-0-0.inprogress.7d2c", f"{LIVE}/part-0-0"
@@ -109,6 +111,41 @@ def test_wherever_a_verb_dies_all_is_in_its_place(sim: SimulatedCluster, verbs: 
         assert {name: names[name].content for name in HIDDEN} == HIDDEN, str(state)
         assert commit(state.sim, ids), str(state)
         assert check(state.sim) == [], str(state)
+
+
+def took_along(sim: SimulatedCluster) -> None:
+    """A hidden file lies with the originals, and in the journal, as 0.1.0 left it."""
+    (old,) = {path for path, _, inode in sim.tree.walk(HOME) if path.endswith("/flat") and "/__old_" in path}
+    sim.tree.rename(PENDING, f"{old}/{name_of(PENDING)}")
+    number = sim.tree.find(f"{old}/{name_of(PENDING)}")
+    assert number is not None
+    file = sim.tree.inodes[number]
+    entry = FileEntry(name_of(PENDING), file.length, file.mtime, number)
+    for path, record, inode in list(sim.tree.walk(HOME)):
+        if "/journal/" in path and b"PREPARED" in inode.content:
+            body = json.loads(inode.content)
+            body["swaps"][0]["originals"].append(entry.to_json())
+            sim.tree.change(record, content=json.dumps(body).encode())
+
+
+def test_what_an_earlier_version_took_along_returns_before_a_cleanup(sim: SimulatedCluster) -> None:
+    ids = pending(sim)
+    sim.advance(2 * DAY)
+    compact(sim.client())
+    took_along(sim)
+    assert cleanup(sim.client())["exit_code"] == 0
+    assert commit(sim, ids)
+    assert check(sim) == []
+
+
+def test_what_an_earlier_version_took_along_goes_back_with_the_originals(sim: SimulatedCluster) -> None:
+    ids = pending(sim)
+    sim.advance(2 * DAY)
+    compact(sim.client())
+    took_along(sim)
+    assert rollback(sim.client())["exit_code"] == 0
+    assert commit(sim, ids)
+    assert check(sim) == []
 
 
 def test_a_flag_is_there_in_the_moment_of_the_swap(sim: SimulatedCluster) -> None:

@@ -13,16 +13,19 @@ from tests.mutation.hazards_jobs import JOBS
 from tests.mutation.hazards_open import OPEN
 from tests.mutation.hazards_seam import SEAM
 from tests.mutation.hazards_swap import SWAP
+from tests.mutation.hazards_writers import WRITERS
 from tests.mutation.mutation import Mutation
 
 #: H37: a server carries out what it has answered with an error. H38: a task of our own write ends after the
-#: verification. H39: the clock of a driver is wrong. H40: somebody plants a journal. H41: a
-#: retention is shorter than anybody meant.
-ALL = tuple(f"H{number}" for number in range(1, 42))
+#: verification. H39: the clock of a driver is wrong. H40: somebody plants a journal. H41: a retention is shorter than
+#: anybody meant. H42: a writer counts on files that are no data. H43: a home comes with a copy of its table, or moves.
+ALL = tuple(f"H{number}" for number in range(1, 44))
 
 #: Ordered so that tables read well; those that need Spark come last.
 MUTATIONS: tuple[Mutation, ...] = (
-    *sorted((*SWAP, *JOBS, *FILES, *GROUND, *OPEN), key=lambda mutation: ALL.index(mutation.hazard)),
+    *sorted(
+        (*SWAP, *JOBS, *FILES, *GROUND, *OPEN, *WRITERS), key=lambda mutation: ALL.index(mutation.hazard)
+    ),
     *sorted(SEAM, key=lambda mutation: ALL.index(mutation.hazard)),
 )
 

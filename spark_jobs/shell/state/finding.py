@@ -90,7 +90,7 @@ class TableRuns:
         except FileNotFoundError:
             return ()
         closing = Closing.of(last, parent(folder)) if last else None
-        if closing and closing.home_id not in (None, identity):
+        if closing and closing.home_id not in (None, identity):  # guard: copied_closing
             self._note(folder)
             return ()
         if closing and not closing.unsettled and (closing.home_id or not closing.elsewhere):

@@ -37,10 +37,11 @@ def carry(fs: FileSystem, ours: Manifest, folder: str, live: str) -> int:
     changed = [file.name for file in changes.lost if file.is_data and file.name in names]
     if changed:
         raise Unsafe(f"{folder}/{changed[0]} was changed by somebody and is kept; {live} has the originals")
+    ours_by_name = {file.name for file in ours.files}
     # 0.1.0 has journaled hidden files too: they go where the live directory is all the same.
     added = [
-        file for file in here.files if file.is_kept or file.name not in {known.name for known in ours.files}
-    ]
+        file for file in here.files if file.is_kept or file.name not in ours_by_name
+    ]  # guard: kept_carried
     for file in added:
         _carry_one(fs, file, folder, live)
     return sum(file.is_data for file in added)

@@ -1,0 +1,82 @@
+"""Guards of what other writers keep in a unit, and of journals that are not this table's. All on the model."""
+
+from __future__ import annotations
+
+from tests.mutation.mutation import Mutation
+from tests.mutation.operators import Condition, Remove, Replace, Rewrite
+
+_WRITERS = "tests/crash/test_other_writers.py"
+_COPIES = "tests/crash/test_copied_tables.py"
+
+WRITERS = (
+    Mutation(
+        "H40-owner",
+        "anybody's records count",
+        (Remove("journal_owner"),),
+        (f"{_COPIES}::test_records_of_a_stranger_are_refused",),
+    ),
+    Mutation(
+        "H42-pending",
+        "a file that its writer has still to rename is taken for nobody's",
+        (Condition("pending_files", False),),
+        (f"{_WRITERS}::test_a_pending_file_is_left_to_its_writer",),
+    ),
+    Mutation(
+        "H42-kept",
+        "hidden files go where the originals go, and are deleted with them",
+        (
+            Rewrite("hidden_files_kept", "not A", "True"),
+            Rewrite("kept_carried", "A or B", "B"),
+            Remove("hidden_files_back"),
+        ),
+        (f"{_WRITERS}::test_an_old_pending_file_can_still_be_committed",),
+    ),
+    Mutation(
+        "H42-before",
+        "hidden files that an earlier version took along are deleted with the originals",
+        (Remove("hidden_files_back"),),
+        (f"{_WRITERS}::test_what_an_earlier_version_took_along_returns_before_a_cleanup",),
+    ),
+    Mutation(
+        "H42-name",
+        "a hidden file is carried into the table under another name",
+        (Replace("own_name_kept", "raise FileExistsError"),),
+        (f"{_WRITERS}::test_a_pending_file_that_comes_in_the_last_moment_keeps_its_name",),
+    ),
+    Mutation(
+        "H42-flag",
+        "a flag that was taken away comes back with the swap",
+        (Condition("flags_before_swap", False),),
+        (f"{_WRITERS}::test_a_flag_that_is_taken_away_meanwhile_does_not_come_back",),
+    ),
+    Mutation(
+        "H42-summary",
+        "a summary of files that are gone stays",
+        (Condition("summary_files", False),),
+        (f"{_WRITERS}::test_summary_files_are_a_refusal",),
+    ),
+    Mutation(
+        "H42-above",
+        "a summary above a unit stays",
+        (Remove("summaries_above_unit"),),
+        (f"{_WRITERS}::test_summary_files_are_a_refusal",),
+    ),
+    Mutation(
+        "H42-offsets",
+        "names in which a connector keeps its offsets are replaced",
+        (Condition("offsets_in_names", False),),
+        (f"{_WRITERS}::test_names_of_kafka_connect_are_a_refusal",),
+    ),
+    Mutation(
+        "H43-copy",
+        "a run that came with a copy is settled as if it were of this place",
+        (Condition("copied_run", False), Condition("copied_closing", False)),
+        (f"{_COPIES}::test_a_copy_taken_at_any_moment_doubles_no_row",),
+    ),
+    Mutation(
+        "H43-moved",
+        "a unit is where the journal says, and not where its home is",
+        (Rewrite("live_by_home", "A(S, live=L)", "S"),),
+        (f"{_COPIES}::test_a_table_that_was_moved_still_has_its_runs",),
+    ),
+)
