@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,10 @@ import pytest
 
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.model import TableName
+from spark_jobs.shell.files.rewrite import Rewriter
 from spark_jobs.shell.hadoop.fs import HadoopFileSystem
 from spark_jobs.shell.hadoop.metastore import Metastore, MetastoreError
+from spark_jobs.shell.ports import Rewrite, Rewritten
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, data_files, local, many, only, outcomes
 
@@ -186,3 +189,61 @@ def test_a_server_that_knows_of_no_quotas_has_none(spark: SparkSession) -> None:
 
     path = spark._jvm.org.apache.hadoop.fs.Path("hdfs://old/table")
     assert HdfsDirectories(spark._jvm).quota(OldServer(spark._jvm), path) is None
+
+
+@pytest.fixture
+def eager_committer(spark: SparkSession) -> Iterator[None]:
+    """A cluster whose tasks put their files in place as they end."""
+    conf: Any = spark._jsc.hadoopConfiguration()
+    name = "mapreduce.fileoutputcommitter.algorithm.version"
+    before = conf.get(name)
+    conf.set(name, "2")
+    yield
+    conf.set(name, before) if before else conf.unset(name)
+
+
+def half_readable(spark: SparkSession, folder: Path) -> None:
+    """Small files that can be read, and a large one whose last pages cannot."""
+    folder.mkdir()
+    for name, rows in (*((f"small{number}", 10) for number in range(8)), ("large", 400_000)):
+        frame = spark.range(rows).selectExpr("id", "uuid() AS text").coalesce(1)
+        frame.write.option("parquet.block.size", "262144").parquet(f"{folder}.parts/{name}")
+        (file,) = data_files(Path(f"{folder}.parts/{name}"))
+        Path(f"{folder}.parts/{name}", file).rename(folder / f"{name}.parquet")
+    large = folder / "large.parquet"
+    content = bytearray(large.read_bytes())
+    content[-2_000_000:-1_000_000] = bytes(1_000_000)
+    large.write_bytes(content)
+
+
+def test_a_write_that_fails_leaves_no_file_of_the_tasks_that_ended(
+    spark: SparkSession,
+    jobs: Jobs,
+    database: Database,
+    eager_committer: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else such a file could come after the verification, and so into the table."""
+    folder = database.path / "half"
+    half_readable(spark, folder)
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {database}.half (id BIGINT, text STRING) STORED AS PARQUET LOCATION '{folder}'"
+    )
+    left: list[list[str]] = []
+    write = Rewriter.write
+
+    def noted(self: Rewriter, plan: Rewrite) -> Rewritten:
+        try:
+            return write(self, plan)
+        finally:
+            left.append(
+                [path.name for path in local(plan.target).rglob("part-*") if "_temporary" not in path.parts]
+            )
+
+    monkeypatch.setattr(Rewriter, "write", noted)
+    report = jobs(
+        "compact",
+        *("--table", f"{database}.half", "--ratio-threshold", "1", "--target-file-size", "8mb"),
+    )
+    assert outcomes(report) == ["failed"]
+    assert left == [[]]

@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 from spark_jobs.core.eligibility import AVRO, PARQUET, SEQUENCE
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.shell.files.heads import SEPARATOR
+from spark_jobs.shell.files.sessions import COMMITTER
 from spark_jobs.shell.ports import Rewrite
 
 _COMPRESS = "mapreduce.output.fileoutputformat.compress"
@@ -113,7 +114,7 @@ def _common(plan: Rewrite) -> dict[str, str]:
     return {
         **_inputs(plan.files),
         "mapreduce.output.basename": f"part-{uuid.uuid4()}",
-        "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+        **COMMITTER,
         **({"dfs.replication": str(plan.replication)} if plan.replication else {}),
     }
 

@@ -18,7 +18,7 @@ from spark_jobs.shell.files.copying import Copier
 from spark_jobs.shell.files.encoder import Encoder
 from spark_jobs.shell.files.hashing import Fingerprint, aggregates, fingerprint
 from spark_jobs.shell.files.merging import Merger
-from spark_jobs.shell.files.sessions import Sessions
+from spark_jobs.shell.files.sessions import COMMITTER, Sessions
 from spark_jobs.shell.hadoop.java_errors import root_cause
 from spark_jobs.shell.ports import Rewrite, Rewritten
 
@@ -53,7 +53,7 @@ class Rewriter:
             **plan.options,
             **_format_options(plan),
             "compression": plan.profile.codec,
-            "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+            **COMMITTER,  # guard: committed_as_a_whole
             **({"dfs.replication": str(plan.replication)} if plan.replication else {}),
         }
         frame.write.format(plan.file_format).options(**options).mode("append").save(plan.target)

@@ -28,6 +28,21 @@ PINNED = {  # guard: pinned_settings
     "spark.sql.caseSensitive": "false",
     # Sums of hashes wrap around.
     "spark.sql.ansi.enabled": "false",
+    # A task's files become visible when the whole write is committed, and not before.
+    "spark.sql.sources.commitProtocolClass": (
+        "org.apache.spark.sql.execution.datasources.SQLHadoopMapReduceCommitProtocol"
+    ),
+    "spark.sql.sources.outputCommitterClass": "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter",
+    "spark.sql.parquet.output.committer.class": "org.apache.parquet.hadoop.ParquetOutputCommitter",
+}
+#: The same for Hadoop's output formats: version 2 moves the files of each task as it ends, and those of a task that was
+#: given up may come after the verification.
+COMMITTER = {
+    "mapreduce.fileoutputcommitter.algorithm.version": "1",
+    "mapreduce.outputcommitter.factory.class": (
+        "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitterFactory"
+    ),
+    "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
 }
 
 
