@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -16,6 +17,9 @@ from lakekeeper_provider.window import MaintenanceWindow
 
 _GLOBAL = frozenset(key for key, option in OPTIONS.items() if option.in_config)
 _PER_TABLE = frozenset(key for key in _GLOBAL if OPTIONS[key].per_table)
+log = logging.getLogger(__name__)
+#: The programs of Lakekeeper 0.0.6, and of what it was called before.
+_LAKEKEEPERS = ("run_lakekeeper.py", "run_beekeeper.py")
 _SECTIONS = frozenset({"spark_submit", "windows", "tables"})
 
 
@@ -151,6 +155,20 @@ def _files(name: str, value: Any) -> tuple[str, ...]:
     return tuple(text_list(name, value))
 
 
+def _script(name: str, value: Any) -> str | None:
+    """Accept an entry point of one's own. Lakekeeper's takes neither lease nor journal, and is not started."""
+    path = text(name, value)
+    if path.rpartition("/")[2] in _LAKEKEEPERS:
+        log.warning(
+            "%s: %s is Lakekeeper's own program, which knows nothing of this package's leases and journals: it is"
+            " ignored, and the jobs of this package are submitted; remove the line",
+            name,
+            path,
+        )
+        return None
+    return path
+
+
 _SPARK_PARSERS: Mapping[str, Parser] = {
     "enabled": boolean,
     "use_krb5ccache": boolean,
@@ -160,6 +178,7 @@ _SPARK_PARSERS: Mapping[str, Parser] = {
     "extra_conf": _conf,
     "extra_files": _files,
     "py_files": _files,
+    "script_path": _script,
 }
 
 

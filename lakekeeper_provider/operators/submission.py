@@ -255,11 +255,20 @@ class SubmissionOperator(SparkSubmitOperator):
         """Return the report. It decides, even after a failed process: YARN flattens exit codes."""
         content = exchange.read_report() or self._stdout_report
         if content is None:
-            raise error or AirflowException(f"{self.verb} ended without a report, so nothing is known of it")
+            raise error or AirflowException(self._without())
         try:
             return report.parse(content, self.verb)
         except ReportError as unreadable:
             raise error or AirflowException(str(unreadable)) from unreadable
+
+    def _without(self) -> str:
+        """What there is to say where a job ended well, and left no report."""
+        if str(self.application) == str(bundle.job_script(self.verb)):
+            return f"{self.verb} ended without a report, so nothing is known of it"
+        return (
+            f"{self.application} ended without a report of this package's jobs: it is another program, or it hands"
+            " --report on to none of them; leave script_path and application out to submit the jobs themselves"
+        )
 
     def on_kill(self) -> None:
         """Kill spark-submit; ``execute`` goes on after that, and must not take it for an end of the job."""

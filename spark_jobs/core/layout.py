@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from spark_jobs.core.errors import UsageError
-from spark_jobs.core.model import name_of, parent
+from spark_jobs.core.model import Spec, name_of, parent
 
 HOME = ".lakekeeper"  # guard: hidden_home
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
@@ -19,12 +20,22 @@ _RUN_FOLDER = re.compile(r"(?P<run>[A-Za-z0-9_-]{1,80})\.(?P<attempt>[0-9a-f]{12
 _WORKING = re.compile(r"__(?P<kind>compact_tmp|old|undone|conflict|cleaned)_(?P<stamp>\d+)\Z")
 _LEASE = re.compile(r"lease-(?P<epoch>\d+)(?P<released>\.released)?\Z")
 
-#: Lakekeeper 0.0.6 leaves visible siblings of these names behind.
+#: Lakekeeper 0.0.6 leaves visible siblings of these names behind; its backup tables read those of the first kind.
 _LEGACY = re.compile(r".+__(old|compact_tmp)_\d{10}\Z")
+_LEGACY_BACKUP = re.compile(r"(?P<of>.+)__old_\d{10}\Z")
 
 
 def is_legacy_leftover(name: str) -> bool:
     return bool(_LEGACY.match(name))
+
+
+def is_legacy_backup(location: str, spec: Spec) -> bool:
+    """Does a table's unit lie where Lakekeeper 0.0.6 keeps originals? Told by shape: a partition whose own value ends
+    like that is a partition like any other."""
+    name = name_of(location)
+    key, value = spec[-1] if spec else ("", None)
+    ordinary = bool(spec) and unquote(name).casefold() == f"{key}={value}".casefold()
+    return bool(_LEGACY_BACKUP.match(name)) and not ordinary
 
 
 def is_below(path: str, folder: str) -> bool:

@@ -176,10 +176,10 @@ class TestSubmission:
 
     def test_an_own_entry_point_gets_the_verb_and_no_bundle(self, spark, tmp_path):
         config = tmp_path / "lakekeeper.yaml"
-        config.write_text("spark_submit: {script_path: /opt/run_lakekeeper.py}")
+        config.write_text("spark_submit: {script_path: /opt/launcher.py}")
         analyze(config_file=str(config)).execute(context())
         argv = spark.calls[0]["argv"]
-        at = argv.index("/opt/run_lakekeeper.py")
+        at = argv.index("/opt/launcher.py")
         assert argv[at + 1 : at + 4] == ["analyze", "--table", "sales.events"]
         assert "--py-files" not in argv
 
@@ -289,6 +289,15 @@ class TestReports:
         spark.plan(analyze={"report": "none"})
         with pytest.raises(AirflowException, match="ended without a report"):
             analyze().execute(context())
+
+    def test_another_program_that_leaves_no_report_is_named(self, spark, tmp_path):
+        spark.plan(analyze={"report": "none"})
+        config = tmp_path / "lakekeeper.yaml"
+        config.write_text("spark_submit: {script_path: /opt/launcher.py}")
+        with pytest.raises(
+            AirflowException, match=r"/opt/launcher.py ended without a report of this package's jobs"
+        ):
+            analyze(config_file=str(config)).execute(context())
 
     def test_a_broken_report_is_a_failure_even_after_exit_0(self, spark):
         spark.plan(analyze={"report": "broken"})

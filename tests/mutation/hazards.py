@@ -19,7 +19,8 @@ from tests.mutation.mutation import Mutation
 #: H37: a server carries out what it has answered with an error. H38: a task of our own write ends after the
 #: verification. H39: the clock of a driver is wrong. H40: somebody plants a journal. H41: a retention is shorter than
 #: anybody meant. H42: a writer counts on files that are no data. H43: a home comes with a copy of its table, or moves.
-ALL = tuple(f"H{number}" for number in range(1, 44))
+#: H44: Lakekeeper 0.0.6 still has its backups in the same place.
+ALL = tuple(f"H{number}" for number in range(1, 45))
 
 #: Ordered so that tables read well; those that need Spark come last.
 MUTATIONS: tuple[Mutation, ...] = (

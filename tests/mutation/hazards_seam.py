@@ -119,6 +119,13 @@ SEAM = (
         "spark",
     ),
     Mutation(
+        "H38-tasks",
+        "the files of a task are in place as soon as it ends",
+        (Item("committer_pinned", "mapreduce.fileoutputcommitter.algorithm.version", "2"),),
+        (f"{_SEAM}::test_a_write_that_fails_leaves_no_file_of_the_tasks_that_ended",),
+        "spark",
+    ),
+    Mutation(
         "H29-pages",
         "pages that cannot be read are left out (three layers: the setting, and rows counted twice)",
         (

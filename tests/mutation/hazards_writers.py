@@ -68,6 +68,12 @@ WRITERS = (
         (f"{_WRITERS}::test_names_of_kafka_connect_are_a_refusal",),
     ),
     Mutation(
+        "H44",
+        "a backup table of Lakekeeper 0.0.6 is compacted like any other",
+        (Remove("legacy_backup_tables"),),
+        ("tests/crash/test_legacy.py::test_its_backup_tables_are_left_alone",),
+    ),
+    Mutation(
         "H43-copy",
         "a run that came with a copy is settled as if it were of this place",
         (Condition("copied_run", False), Condition("copied_closing", False)),

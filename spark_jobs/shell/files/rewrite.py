@@ -53,7 +53,7 @@ class Rewriter:
             **plan.options,
             **_format_options(plan),
             "compression": plan.profile.codec,
-            **COMMITTER,  # guard: committed_as_a_whole
+            **COMMITTER,
             **({"dfs.replication": str(plan.replication)} if plan.replication else {}),
         }
         frame.write.format(plan.file_format).options(**options).mode("append").save(plan.target)

@@ -37,7 +37,7 @@ PINNED = {  # guard: pinned_settings
 }
 #: The same for Hadoop's output formats: version 2 moves the files of each task as it ends, and those of a task that was
 #: given up may come after the verification.
-COMMITTER = {
+COMMITTER = {  # guard: committer_pinned
     "mapreduce.fileoutputcommitter.algorithm.version": "1",
     "mapreduce.outputcommitter.factory.class": (
         "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitterFactory"

@@ -12,7 +12,7 @@ from spark_jobs.core.commit_log import BrokenLog
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.health import Health, Thresholds, assess
-from spark_jobs.core.layout import ancestors, is_legacy_leftover
+from spark_jobs.core.layout import ancestors, is_legacy_backup, is_legacy_leftover
 from spark_jobs.core.model import Manifest, TableName, Unit, name_of, parent
 from spark_jobs.core.options import Layers, Options, writer_rules
 from spark_jobs.core.other_writers import WriterRules, is_staging
@@ -83,6 +83,7 @@ def survey(
     file_format = eligibility.check_table(facts, options.bucketing, options.enabled)
     _check_root(cluster, facts)  # guard: table_format_marks
     places = cluster.metastore.units(facts)
+    _check_backups(facts, [unit for unit, _ in places])  # guard: legacy_backup_tables
     chosen, gone = _choose(cluster, facts, options, [unit for unit, _ in places], wanted)
     overlaps = overlapping([unit for unit, _ in places], facts)
     # Ancestors are shared by thousands of partitions: one listing of each will do for a look.
@@ -115,6 +116,17 @@ def _check_root(cluster: Cluster, facts: TableFacts) -> None:
     except FileNotFoundError:
         return
     eligibility.check_marks(names, facts.storage.location)
+
+
+def _check_backups(facts: TableFacts, units: Sequence[Unit]) -> None:
+    """A backup table of Lakekeeper 0.0.6 is what its own rollback needs, file for file."""
+    for unit in units:
+        if is_legacy_backup(unit.location, unit.spec):
+            raise Refusal(
+                "LEGACY_BACKUP",
+                f"{facts.name} reads {unit.location}: originals that Lakekeeper 0.0.6 has kept, which its rollback"
+                " puts back as they are; drop the table once they are not needed any more",
+            )
 
 
 def _choose(

@@ -43,10 +43,20 @@ def config_file(tmp_path: Path, text: str) -> str:
     return str(path)
 
 
+def with_its_own_program(command: list[str]) -> list[str]:
+    """Ours, and its bundle, as Lakekeeper's README has the program."""
+    at = command.index("--py-files")
+    assert command[at + 1].endswith(".zip")
+    assert command[at + 2].endswith("/spark_jobs/compact.py")
+    return [*command[:at], "/opt/lakekeeper/run_lakekeeper.py", "compact", *command[at + 3 :]]
+
+
 def test_the_yaml_of_lakekeepers_readme_gives_its_command(tmp_path):
-    """Exactly the words that it shows, and the three settings of the YAML that it leaves out of the picture."""
+    """Exactly the words that it shows, and the three settings of the YAML that it leaves out of the picture; but not
+    Lakekeeper's own program, which would work without lease and journal."""
     arguments = cli.build_parser().parse_args(["compact", "--table", "mydb.events"])
     command = cli.build_command(arguments, config.load(config_file(tmp_path, README_YAML)), tmp_path)
+    command = with_its_own_program(command)
     assert command == README_COMMAND
     left_out = ["--executor-cores", "2", "--driver-memory", "2g"]
     left_out += ["--conf", "spark.yarn.kerberos.relogin.period=1h"]
@@ -60,7 +70,17 @@ def test_the_yaml_as_far_as_the_readme_shows_it_gives_the_shown_command(tmp_path
     shown = "\n".join(line for line in README_YAML.splitlines() if not line.strip().startswith(hidden))
     arguments = cli.build_parser().parse_args(["compact", "--table", "mydb.events"])
     command = cli.build_command(arguments, config.load(config_file(tmp_path, shown)), tmp_path)
-    assert command == README_SHOWN
+    assert with_its_own_program(command) == README_SHOWN
+
+
+@pytest.mark.parametrize("name", ["run_lakekeeper.py", "run_beekeeper.py"])
+def test_lakekeepers_own_program_is_not_started(tmp_path, spark_submit, caplog, name):
+    text = f"spark_submit: {{enabled: true, script_path: /opt/lakekeeper/{name}}}"
+    assert cli.main(["-c", config_file(tmp_path, text), "analyze", "--table", "a.b"]) == 0
+    argv = json.loads(spark_submit.read_text())["argv"]
+    assert not any(name in word for word in argv)
+    assert any(word.endswith("/spark_jobs/analyze.py") for word in argv)
+    assert f"/opt/lakekeeper/{name} is Lakekeeper's own program" in caplog.text
 
 
 @pytest.mark.parametrize("place", ["before", "after"])

@@ -1,0 +1,58 @@
+"""Beside Lakekeeper 0.0.6: its backup tables hold the only copies that its rollback knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.crash import writers
+from tests.crash.oracle import check, live_rows
+from tests.crash.scenario import WAREHOUSE, build, run
+from tests.crash.simulated_cluster import SimulatedCluster
+
+TABLE, OLD = "sales.__bkp_lakekeeper_events_20260225_143000", "__old_1772054071"
+
+
+@pytest.fixture
+def sim() -> SimulatedCluster:
+    return build()
+
+
+def fill(sim: SimulatedCluster, *places: str) -> None:
+    for place in places:
+        for _ in range(4):
+            writers.append(sim, place, sim.ledger.fresh(2))
+
+
+def only(report: dict[str, Any]) -> dict[str, Any]:
+    (table,) = report["tables"]
+    return table
+
+
+@pytest.mark.parametrize("verb", ["analyze", "compact"])
+@pytest.mark.parametrize("keys", [(), ("date",)])
+def test_its_backup_tables_are_left_alone(sim: SimulatedCluster, verb: str, keys: tuple[str, ...]) -> None:
+    """Before: a nightly run over the database compacted them, and its rollback restored other files."""
+    root = f"{WAREHOUSE}/lakekeeper_events{'' if keys else OLD}"
+    writers.create_table(sim, TABLE, root, keys=keys)
+    places = [root]
+    if keys:
+        places = [
+            writers.add_partition(sim, TABLE, day, location=f"{root}/date={day}{OLD}")
+            for day in ("2026-02-23", "2026-02-24")
+        ]
+    fill(sim, *places)
+    before = live_rows(sim, TABLE), [sim.tree.files(place) for place in places]
+    report = run(sim.client(), verb, "--table", TABLE)
+    assert (only(report)["outcome"], only(report)["code"]) == ("refused", "LEGACY_BACKUP")
+    assert (live_rows(sim, TABLE), [sim.tree.files(place) for place in places]) == before
+    assert check(sim, repaired=False) == []
+
+
+def test_a_partition_whose_value_looks_like_that_is_one_like_any_other(sim: SimulatedCluster) -> None:
+    writers.create_table(sim, "sales.odd", f"{WAREHOUSE}/odd", keys=("k",))
+    fill(sim, writers.add_partition(sim, "sales.odd", f"a{OLD}"))
+    report = run(sim.client(), "compact", "--table", "sales.odd")
+    assert [unit["outcome"] for unit in only(report)["units"]] == ["compacted"]
+    assert check(sim) == []
