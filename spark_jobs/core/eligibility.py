@@ -45,7 +45,7 @@ OUTPUT_FORMATS = {
 #: Encodings in which a line ends where its bytes say so.
 _ASCII_LIKE = re.compile(r"utf-?8|us-ascii|iso-8859-\d+|windows-125\d|gbk|gb18030|euc-\w+", re.IGNORECASE)
 #: File systems on which a directory rename is atomic.
-_SCHEMES = ("hdfs", "viewfs", "file")  # guard: atomic_rename_schemes
+_SCHEMES = ("hdfs", "file")  # guard: atomic_rename_schemes
 _PROVIDERS = {"iceberg": "ICEBERG", "delta": "DELTA", "hudi": "HUDI", "paimon": "PAIMON"}
 _MARKS = {
     "_delta_log": "DELTA",
@@ -152,6 +152,10 @@ def check_place(location: str) -> None:
     if "/.lakekeeper" in location:
         raise Refusal("BACKUP", f"{location} is a backup made by a compaction")
     scheme = location.split(":", 1)[0].lower()
+    if scheme == "viewfs":
+        raise Refusal(
+            "OBJECT_STORE", f"{location} is below no mount of its viewfs, so that nobody knows where it is"
+        )
     if scheme not in _SCHEMES:
         raise Refusal("OBJECT_STORE", f"{location} is on '{scheme}', where a directory rename is not atomic")
 

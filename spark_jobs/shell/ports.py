@@ -58,7 +58,8 @@ class FileSystem(ABC):
 
     @abstractmethod
     def qualify(self, path: str) -> str:
-        """`path` with its scheme and authority; a bare path is on the default file system."""
+        """`path` with its scheme and authority; a bare path is on the default file system, and one of a viewfs is where
+        its mounts lead."""
 
     @abstractmethod
     def list(self, path: str) -> Sequence[Status]:

@@ -114,7 +114,7 @@ FILES = (
     Mutation(
         "H31-scheme",
         "a rename on an object store passes for atomic",
-        (Value("atomic_rename_schemes", "('hdfs', 'viewfs', 'file', 's3a')"),),
+        (Value("atomic_rename_schemes", "('hdfs', 'file', 's3a')"),),
         (f"{_DECIDING}::test_tables_are_refused_by_code",),
     ),
     Mutation(

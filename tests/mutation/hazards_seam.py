@@ -119,6 +119,13 @@ SEAM = (
         "spark",
     ),
     Mutation(
+        "H5-viewfs",
+        "a viewfs is asked for open files, of which it knows nothing",
+        (Rewrite("viewfs_resolved", "str(A)", "path"),),
+        (f"{_SEAM}::test_a_path_of_a_viewfs_is_where_its_mounts_lead",),
+        "spark",
+    ),
+    Mutation(
         "H38-tasks",
         "the files of a task are in place as soon as it ends",
         (Item("committer_pinned", "mapreduce.fileoutputcommitter.algorithm.version", "2"),),

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.eligibility import check_place
+from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.model import TableName
 from spark_jobs.shell.files.rewrite import Rewriter
 from spark_jobs.shell.hadoop.fs import HadoopFileSystem
@@ -247,3 +248,30 @@ def test_a_write_that_fails_leaves_no_file_of_the_tasks_that_ended(
     )
     assert outcomes(report) == ["failed"]
     assert left == [[]]
+
+
+@pytest.fixture
+def viewfs(spark: SparkSession, tmp_path: Path) -> Iterator[str]:
+    """One with two mounts, each in a folder of its own."""
+    conf: Any = spark._jsc.hadoopConfiguration()
+    names = {f"fs.viewfs.mounttable.{tmp_path.name.lower()}.link./{mount}": mount for mount in ("one", "two")}
+    for name, mount in names.items():
+        (tmp_path / mount / "t").mkdir(parents=True)
+        conf.set(name, (tmp_path / mount).as_uri())
+    yield f"viewfs://{tmp_path.name.lower()}"
+    for name in names:
+        conf.unset(name)
+
+
+@pytest.mark.parametrize("path", ["one", "one/t", "two/t", "two/t/gone", "one/gone/d=1/r=a b"])
+def test_a_path_of_a_viewfs_is_where_its_mounts_lead(
+    fs: HadoopFileSystem, viewfs: str, tmp_path: Path, path: str
+) -> None:
+    """There files that are open, encryption zones and quotas can be asked for, and directories have identities."""
+    assert fs.qualify(f"{viewfs}/{path}") == f"file:{tmp_path}/{path}"
+
+
+def test_a_path_below_no_mount_stays_what_it_is(fs: HadoopFileSystem, viewfs: str) -> None:
+    found = fs.qualify(f"{viewfs}/three/t")
+    with pytest.raises(Refusal, match="below no mount"):
+        check_place(found)

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from spark_jobs.core.attributes import Attributes, Lack
 from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.quota import Quota
 from spark_jobs.shell.hadoop.hadoop_attributes import HadoopAttributes
 from spark_jobs.shell.hadoop.hdfs_directories import HdfsDirectories
@@ -41,9 +42,24 @@ class HadoopFileSystem(FileSystem):
         self._hdfs = HdfsDirectories(self._jvm)
 
     def qualify(self, path: str) -> str:
-        """`path` with its scheme and authority; a bare path is on the default file system."""
+        """`path` with its scheme and authority; a bare path is on the default file system, and one of a viewfs is where
+        its mounts lead: nobody can ask a viewfs for open files, encryption zones or quotas."""
         with java_errors(f"cannot resolve {path}"):
-            return str(self._fs(path).makeQualified(self._path(path)).toString())
+            fs = self._fs(path)
+            qualified = str(fs.makeQualified(self._path(path)).toString())
+            return self._mounted(fs, qualified) if qualified.startswith("viewfs:") else qualified
+
+    def _mounted(self, fs: Any, path: str) -> str:
+        """What is not there yet, or not any more, would be where the folder above it is."""
+        missing: list[str] = []
+        while True:
+            try:
+                with java_errors(f"cannot resolve {path}"):
+                    found = str(fs.resolvePath(self._path(f"{path}/")).toString())  # guard: viewfs_resolved
+                    return "/".join([found.rstrip("/"), *reversed(missing)])
+            except FileNotFoundError:
+                missing.append(name_of(path))
+                path = parent(path)
 
     def list(self, path: str) -> Sequence[Status]:
         """The entries of a directory in one call; raises FileNotFoundError."""

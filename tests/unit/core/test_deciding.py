@@ -143,7 +143,8 @@ def test_plain_external_tables_pass() -> None:
         check_table(facts(bucketed=True, provider="parquet"), bucketing="ignore")
     with pytest.raises(Refusal, match="OPTED_OUT"):
         check_table(facts(), enabled=False)
-    check_place("viewfs://cluster/db/t")
+    with pytest.raises(Refusal, match="below no mount of its viewfs"):
+        check_place("viewfs://cluster/db/t")
 
 
 @pytest.mark.parametrize(
