@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.operators import Condition, Remove, Replace, Rewrite
+from tests.mutation.operators import Condition, Remove, Replace, Rewrite, Value
 
 _WRITERS = "tests/crash/test_other_writers.py"
 _COPIES = "tests/crash/test_copied_tables.py"
@@ -78,6 +78,18 @@ WRITERS = (
         "a run that came with a copy is settled as if it were of this place",
         (Condition("copied_run", False), Condition("copied_closing", False)),
         (f"{_COPIES}::test_a_copy_taken_at_any_moment_doubles_no_row",),
+    ),
+    Mutation(
+        "H43-before",
+        "a run of an earlier version is taken for one of this place, wherever it came from",
+        (Value("run_without_home", "True"),),
+        (f"{_COPIES}::test_a_copy_taken_at_any_moment_doubles_no_row",),
+    ),
+    Mutation(
+        "H43-release",
+        "a run of an earlier version is taken for one that came with a copy",
+        (Value("run_without_home", "False"),),
+        ("tests/crash/test_releases.py::test_what_it_quarantined_stays_so_and_is_settled_by_a_word",),
     ),
     Mutation(
         "H43-moved",

@@ -122,6 +122,7 @@ class TableRuns:
         if run.state.home_id is not None:
             return run.state.home_id == identity
         open_units = [unit.swap for unit in run.state.units.values() if not unit.final]
+        # guard: run_without_home
         return not open_units or any(self._is_in_place(run, swap) for swap in open_units)
 
     def _is_in_place(self, run: Run, swap: Swap) -> bool:
