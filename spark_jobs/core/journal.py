@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
+from spark_jobs import __version__
 from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.model import Manifest, Spec, Unit
 
@@ -43,17 +44,20 @@ class Record:
 
     def encode(self) -> bytes:
         stamp = self.at.astimezone(timezone.utc).isoformat()
-        return json.dumps(
-            {"schema_version": SCHEMA_VERSION, "kind": self.kind, "at": stamp, **self.body}
-        ).encode()
+        written = {"schema_version": SCHEMA_VERSION, "version": __version__, "kind": self.kind, "at": stamp}
+        return json.dumps({**written, **self.body}).encode()
 
     @classmethod
     def decode(cls, data: bytes, name: str) -> Record:
         """Raises Unsafe for a record that this version cannot read: it must not act on half an intent."""
         try:
             body = json.loads(data)
-            if body.pop("schema_version") != SCHEMA_VERSION:
-                raise ValueError("it was written by another version")
+            schema, version = body.pop("schema_version"), body.pop("version", "unknown")
+            if schema != SCHEMA_VERSION:
+                raise ValueError(
+                    f"version {version} wrote it, in schema {schema}; this is version {__version__}, which knows schema"
+                    f" {SCHEMA_VERSION}"
+                )
             return cls(body.pop("kind"), datetime.fromisoformat(body.pop("at")), body)
         except (ValueError, KeyError, AttributeError, TypeError) as error:
             raise Unsafe(f"journal record {name} cannot be read ({error}); nothing is changed") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timezone
 from typing import Any
 
@@ -108,3 +109,20 @@ def test_a_planted_journal_reaches_nothing_outside_its_table(
         assert report["exit_code"] == 3
         assert report["tables"][0]["code"] == "UNSAFE"
         assert HOME in report["tables"][0]["reason"]
+
+
+@pytest.mark.parametrize("verb", ["compact", "rollback", "cleanup"])
+def test_a_journal_of_a_newer_version_is_refused_and_says_which(sim: SimulatedCluster, verb: str) -> None:
+    run(sim.client(), "compact", "--tables", EVENTS, "--run-id", "r1")
+    for path, number, inode in list(sim.tree.walk(HOME)):
+        if path.endswith("/000001.json"):
+            newer = {**json.loads(inode.content), "schema_version": 2, "version": "3.1.4"}
+            sim.tree.change(number, content=json.dumps(newer).encode())
+    before = sim.tree.digest()
+    report = run(
+        sim.client(), verb, "--tables", EVENTS, *(("--older-than", "0s") if verb == "cleanup" else ())
+    )
+    (table,) = report["tables"]
+    assert (report["exit_code"], table["code"]) == (3, "UNSAFE")
+    assert "version 3.1.4 wrote it, in schema 2" in table["reason"]
+    assert sim.tree.digest() == before
