@@ -51,6 +51,7 @@ _MARKS = {
     "_delta_log": "DELTA",
     ".hoodie": "HUDI",
     "_hoodie": "HUDI",
+    "_spark_metadata": "STREAMING_SINK",
 }
 
 
@@ -203,6 +204,9 @@ def check_marks(names: list[str], location: str) -> None:
     """A folder of a table format inside a plain Hive table's root means the plain reading is wrong."""
     for name in names:
         if name in _MARKS:
-            raise Refusal(_MARKS[name], f"{location} holds {name}: its files belong to another table format")
+            raise Refusal(
+                _MARKS[name],
+                f"{location} holds {name}, which lists its files: only what wrote that may rewrite them",
+            )
     if "metadata" in names and "data" in names:
         raise Refusal("ICEBERG", f"{location} holds metadata/ and data/: it looks like an Iceberg table")

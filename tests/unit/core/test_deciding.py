@@ -148,7 +148,13 @@ def test_plain_external_tables_pass() -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "code"), [(["_delta_log"], "DELTA"), ([".hoodie"], "HUDI"), (["data", "metadata"], "ICEBERG")]
+    ("names", "code"),
+    [
+        (["_delta_log"], "DELTA"),
+        ([".hoodie"], "HUDI"),
+        (["_spark_metadata"], "STREAMING_SINK"),
+        (["data", "metadata"], "ICEBERG"),
+    ],
 )
 def test_marks_of_table_formats(names: list[str], code: str) -> None:
     with pytest.raises(Refusal, match=code):
