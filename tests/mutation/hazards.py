@@ -1,4 +1,4 @@
-"""The table: every hazard of the analysis H1 to H36, those found since, and the mutations that remove its guards.
+"""The table: every way to lose data that was thought of, and the mutations that remove its guards.
 
 Each hazard is in exactly one place: it has mutations, or its guard is still to come, or it has none of its own.
 """
