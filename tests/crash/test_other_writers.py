@@ -233,3 +233,12 @@ def test_files_are_still_rows(sim: SimulatedCluster) -> None:
     writers.append(sim, LIVE, sim.ledger.fresh(2))
     assert only(compact(sim.client()))["outcome"] == "done"
     assert check(sim) == []
+
+
+def test_a_rollback_need_not_wait_for_a_pending_file(sim: SimulatedCluster) -> None:
+    """Somebody on call undoes last night's run; the writer goes on as if nothing had happened."""
+    compact(sim.client())
+    ids = pending(sim)
+    assert [unit["outcome"] for unit in only(rollback(sim.client()))["units"]] == ["restored"]
+    assert commit(sim, ids)
+    assert check(sim) == []

@@ -55,7 +55,7 @@ class Returning(Executor):
         )
 
     def _check_live(self, places: Directories, on_new_data: str) -> None:
-        changes = differences(places.swap.compacted, list_unit(self._fs, places.live, self._policy.rules))
+        changes = differences(places.swap.compacted, list_unit(self._fs, places.live))
         lost = [file.name for file in changes.lost if file.is_data]  # guard: rollback_overwritten
         if lost:
             raise CannotReturn(f"{self._overwritten(places, lost[0])}")
