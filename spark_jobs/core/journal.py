@@ -36,11 +36,13 @@ CLEANED = "CLEANED"
 
 @dataclass(frozen=True)
 class Record:
-    """One record; `at` is for people and for retention, never for deciding who was first."""
+    """One record; `at` is for people and for retention, never for deciding who was first; `said` is what the record
+    itself says, where the file system knows better."""
 
     kind: str
     at: datetime
     body: Mapping[str, Any]
+    said: datetime | None = None
 
     def encode(self) -> bytes:
         stamp = self.at.astimezone(timezone.utc).isoformat()
@@ -130,7 +132,7 @@ class UnitState:
 @dataclass(frozen=True)
 class RunState:
     """What a run's records add up to. `home_id` is the identity of the home that they were written in; 0.1.0 did not
-    note it."""
+    note it, nor that of the run's own folder. `stamp` is when it began, as its folders have it in their names."""
 
     table: str
     started: datetime
@@ -142,6 +144,8 @@ class RunState:
     entered: bool = True
     user: str | None = None
     home_id: str | None = None
+    folder_id: str | None = None
+    stamp: str = ""
 
     @property
     def unsettled(self) -> bool:
@@ -189,6 +193,8 @@ def _start(record: Record) -> RunState:
         location=body.get("location", ""),
         user=body.get("user"),
         home_id=body.get("home_id"),
+        folder_id=body.get("folder_id"),
+        stamp=str(int((record.said or record.at).timestamp())),
     )
 
 

@@ -87,7 +87,7 @@ def _within(swap: Swap, home: Home) -> Swap:
     tails = {_tail(kind, getattr(swap, name)) for name, kind in _WORKING.items()}
     tail = tails.pop() if len(tails) == 1 else None
     whole = name_of(home.path) == HOME
-    served = tail is not None and (whole or home.path.endswith(f"/{HOME}-{tail}"))
+    served = tail is not None and (whole or "/" not in tail)
     if not served or not bare(swap.live).endswith(f"/{tail}"):
         raise Unsafe(
             f"a journal in {home.path} is about {swap.live!r} by way of {swap.old!r} and {swap.new!r}, which is not"
@@ -98,7 +98,8 @@ def _within(swap: Swap, home: Home) -> Swap:
             raise Unsafe(
                 f"a journal in {home.path} lists {name!r}, which is no file's name; nothing is changed"
             )
-    return replace(swap, live=f"{home.base}/{tail}")  # guard: live_by_home
+    own = tail if whole else name_of(home.path)[len(HOME) + 1 :]
+    return replace(swap, live=f"{home.base}/{own}")  # guard: live_by_home
 
 
 def _tail(kind: str, path: object) -> str | None:

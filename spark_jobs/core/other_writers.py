@@ -50,12 +50,13 @@ def is_staging(name: str) -> bool:
 
 def is_flag(name: str, length: int) -> bool:
     """A file that says something by being there: `_READY`, `DONE`; it has no content, but for some a `_SUCCESS`."""
-    return name == SUCCESS or (not length and (is_hidden(name) or not _EMPTY_OUTPUT.match(name)))
+    plain = not _PENDING.match(name) and (is_hidden(name) or not _EMPTY_OUTPUT.match(name))
+    return name == SUCCESS or (not length and plain)
 
 
 def is_kept(name: str, length: int) -> bool:
-    """A hidden file with content: nobody reads it as data, and it is not ours to judge."""
-    return bool(length) and is_hidden(name) and name != SUCCESS
+    """A hidden file with content, or one that waits for it: nobody reads it as data, and it is not ours to judge."""
+    return is_hidden(name) and not is_flag(name, length)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ def check_retention(layers: Layers, database: str | None) -> None:
         ("the configuration", layers.settings),
     ]
     known = [layers.command_line, layers.arguments, layers.settings]
-    if database and not any(_given(layer, name) for layer in known for name in ("older_than", "keep_last")):
+    if database and not any(map(_retains, known)):
         raise UsageError(
             f"cleanup of the whole database {database} wants a retention: --older-than 7d, or --keep-last 1"
             " (--older-than 0d for all originals)"
@@ -48,6 +48,10 @@ def check_retention(layers: Layers, database: str | None) -> None:
                 f"older_than = {layer['older_than']!r} in {where} is under 24 hours: if that is meant, say"
                 " allow_short_retention: true there"
             )
+
+
+def _retains(layer: Mapping[str, Any]) -> bool:
+    return _given(layer, "older_than") or bool(parse_option("keep_last", layer.get("keep_last"), "a layer"))
 
 
 def _given(layer: Mapping[str, Any], name: str) -> bool:

@@ -192,3 +192,45 @@ def test_a_property_cannot_name_trusted_accounts() -> None:
     declare(sim, EVENTS, "lakekeeper.trusted_owners", "mallory")
     report = run(sim.client(), "rollback", "--tables", EVENTS)
     assert [(table["outcome"], table["code"]) for table in report["tables"]] == [("refused", "USAGE")]
+
+
+def restored_in_place(sim: SimulatedCluster, path: str) -> None:
+    """distcp -update -delete: directories that are there stay what they are, and all else is as in the copy."""
+    for copied, _, inode in list(sim.tree.walk(f"{path}.backup")):
+        place = f"{path}{copied[len(path) + len('.backup') :]}"
+        if inode.is_dir:
+            sim.tree.make_dirs(place)
+        elif (there := sim.tree.get(place)) is None or there.content != inode.content:
+            sim.tree.write(place, inode.content, overwrite=True)
+    for found, _, _ in sorted(sim.tree.walk(path), reverse=True):
+        if sim.tree.find(f"{path}.backup{found[len(path) :]}") is None:
+            sim.tree.remove(found, recursive=True)
+
+
+def test_a_backup_that_is_restored_into_the_directories_that_are_there_is_a_copy_too() -> None:
+    """Taken in the middle of a run, and restored after that run was finished and cleaned up. Where the journal, too, is
+    as it was then, what it says of the originals is not so any more: they are kept, and a person is asked."""
+    for state in crash_states(build(), compact):
+        sim = state.sim
+        copy_of(sim, ROOT, f"{ROOT}.backup")
+        run(sim.client(), "compact", "--tables", EVENTS)
+        run(sim.client(), "cleanup", "--tables", EVENTS, *AT_ONCE)
+        restored_in_place(sim, ROOT)
+        writers.append(sim, f"{ROOT}/k=a", sim.ledger.fresh(2))
+        for verb, *arguments in VERBS:
+            report = run(sim.client(), verb, "--tables", EVENTS, *arguments)
+            assert report["exit_code"] in (0, 3), (str(state), report)
+            assert check(sim, journaled=True) == [], (str(state), verb)
+
+
+def test_a_table_without_partitions_has_its_runs_where_its_home_was_moved_along() -> None:
+    for state in crash_states(build(), lambda client: compact(client, FLAT)):
+        home = f"{WAREHOUSE}/.lakekeeper-flat"
+        if state.sim.tree.find(FLAT_ROOT) is None or state.sim.tree.find(home) is None:
+            continue
+        move(state.sim, FLAT, f"{WAREHOUSE}/moved")
+        state.sim.tree.rename(home, f"{WAREHOUSE}/.lakekeeper-moved")
+        for verb in ("compact", "rollback", "cleanup"):
+            report = run(state.sim.client(), verb, "--tables", FLAT, *(AT_ONCE if verb == "cleanup" else ()))
+            assert report["exit_code"] == 0, (str(state), report)
+            assert check(state.sim) == [], (str(state), verb)

@@ -113,14 +113,14 @@ def test_wherever_a_verb_dies_all_is_in_its_place(sim: SimulatedCluster, verbs: 
         assert check(state.sim) == [], str(state)
 
 
-def took_along(sim: SimulatedCluster) -> None:
+def took_along(sim: SimulatedCluster, name: str = name_of(PENDING)) -> None:
     """A hidden file lies with the originals, and in the journal, as 0.1.0 left it."""
     (old,) = {path for path, _, inode in sim.tree.walk(HOME) if path.endswith("/flat") and "/__old_" in path}
-    sim.tree.rename(PENDING, f"{old}/{name_of(PENDING)}")
-    number = sim.tree.find(f"{old}/{name_of(PENDING)}")
+    sim.tree.rename(PENDING, f"{old}/{name}")
+    number = sim.tree.find(f"{old}/{name}")
     assert number is not None
     file = sim.tree.inodes[number]
-    entry = FileEntry(name_of(PENDING), file.length, file.mtime, number)
+    entry = FileEntry(name, file.length, file.mtime, number)
     for path, record, inode in list(sim.tree.walk(HOME)):
         if "/journal/" in path and b"PREPARED" in inode.content:
             body = json.loads(inode.content)
@@ -242,3 +242,101 @@ def test_a_rollback_need_not_wait_for_a_pending_file(sim: SimulatedCluster) -> N
     assert [unit["outcome"] for unit in only(rollback(sim.client()))["units"]] == ["restored"]
     assert commit(sim, ids)
     assert check(sim) == []
+
+
+EMPTY = f"{LIVE}/events-17"
+
+
+def fill(sim: SimulatedCluster, path: str = EMPTY) -> None:
+    """A writer opens again what it had made empty, and commits rows in it (touchz and append, WebHDFS)."""
+    ids, number = sim.ledger.fresh(3), sim.tree.find(path)
+    assert number is not None
+    sim.tree.tick()
+    sim.tree.change(number, content=encode_rows(ids), mtime=sim.millis)
+    sim.ledger.committed.update(ids)
+
+
+@pytest.mark.parametrize("when", [writing, written, out])
+def test_an_empty_file_that_gets_rows_meanwhile_is_no_flag(sim: SimulatedCluster, when: Any) -> None:
+    """Before: its rows stayed with the originals, and the report said that all was well."""
+    put(sim, EMPTY)
+    report = compact(sim.client(Fault.hook(when, lambda: fill(sim))))
+    assert [unit["outcome"] for unit in only(report)["units"]] == ["changed"]
+    assert check(sim) == []
+
+
+def test_an_empty_file_that_gets_rows_after_the_compaction_keeps_them_in_a_rollback(
+    sim: SimulatedCluster,
+) -> None:
+    put(sim, EMPTY)
+    compact(sim.client())
+    fill(sim)
+    assert rollback(sim.client())["exit_code"] == 0
+    assert check(sim) == []
+
+
+def test_an_empty_file_that_gets_rows_between_two_attempts_keeps_them(sim: SimulatedCluster) -> None:
+    put(sim, EMPTY)
+    for state in crash_states(sim, compact):
+        live = state.sim.tree.find(EMPTY)
+        if live is None:
+            continue
+        fill(state.sim)
+        compact(state.sim.client())
+        assert check(state.sim) == [], str(state)
+
+
+def test_a_hidden_file_is_found_by_its_writer_although_it_was_empty_once(sim: SimulatedCluster) -> None:
+    hidden, final = f"{LIVE}/.events.csv", f"{LIVE}/events.csv"
+    put(sim, hidden)
+    sim.advance(2 * DAY)
+    compact(sim.client())
+    number, ids = sim.tree.find(hidden), sim.ledger.fresh(2)
+    assert number is not None
+    sim.tree.change(number, content=encode_rows(ids))
+    rollback(sim.client())
+    assert sim.tree.raw_rename(hidden, final)
+    sim.ledger.committed.update(ids)
+    assert check(sim) == []
+
+
+def test_an_empty_pending_file_that_was_given_up_stops_nothing(sim: SimulatedCluster) -> None:
+    put(sim, PENDING)
+    assert only(compact(sim.client()))["code"] == "ACTIVE_WRITER"
+    sim.advance(2 * DAY)
+    assert [unit["outcome"] for unit in only(compact(sim.client()))["units"]] == ["compacted"]
+    assert sim.tree.find(PENDING) is not None
+
+
+def test_a_success_file_with_text_that_is_written_anew_calls_the_swap_off(sim: SimulatedCluster) -> None:
+    put(sim, f"{LIVE}/_SUCCESS", b'{"files": 4}')
+
+    def anew() -> None:
+        sim.tree.remove(f"{LIVE}/_SUCCESS")
+        put(sim, f"{LIVE}/_SUCCESS", b'{"files": 5}')
+
+    report = compact(sim.client(Fault.hook(written, anew)))
+    assert [unit["outcome"] for unit in only(report)["units"]] == ["changed"]
+    inode = sim.tree.get(f"{LIVE}/_SUCCESS")
+    assert inode is not None
+    assert inode.content == b'{"files": 5}'
+
+
+def test_a_summary_that_an_earlier_version_took_along_does_not_return(sim: SimulatedCluster) -> None:
+    put(sim, PENDING, b"PAR1")
+    sim.advance(2 * DAY)
+    compact(sim.client())
+    took_along(sim, "_metadata")
+    assert cleanup(sim.client())["exit_code"] == 0
+    assert sim.tree.find(f"{LIVE}/_metadata") is None
+
+
+@pytest.mark.parametrize("name", ["_metadata", "orders+0+0000000000+0000000002.parquet"])
+def test_a_rollback_leaves_alone_what_a_compaction_would(sim: SimulatedCluster, name: str) -> None:
+    compact(sim.client())
+    put(sim, f"{LIVE}/{name}", b"PAR1")
+    (unit,) = only(rollback(sim.client()))["units"]
+    assert (unit["outcome"], unit["code"]) == (
+        "failed",
+        "PARQUET_SUMMARY" if name == "_metadata" else "OFFSETS_IN_NAMES",
+    )

@@ -199,9 +199,9 @@ class Compaction:
     def _copy_flags(self, live: str, before: Manifest, new: str) -> None:
         """What somebody waits for is there in the very moment in which the directories change places."""
         fs = self._cluster.fs
-        for name in (file.name for file in before.files if file.is_flag):
+        for name, length in ((file.name, file.length) for file in before.files if file.is_flag):
             try:
-                fs.create(f"{new}/{name}", fs.read(f"{live}/{name}"))
+                fs.create(f"{new}/{name}", fs.read(f"{live}/{name}") if length else b"")
             except FileNotFoundError:
                 raise UnitChanged(f"{live}/{name} was taken away while the unit was compacted") from None
 

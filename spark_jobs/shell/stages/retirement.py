@@ -44,7 +44,7 @@ class Retirement:
         self._settlement = settlement
         self._locations = locations = settlement.policy.locations
         self._skip_trash = skip_trash
-        self._claimed = layout.claimed_folder(str(int(run.state.started.timestamp())))
+        self._claimed = layout.claimed_folder(run.state.stamp)
         # Somebody may have pointed a partition at its backup by hand: then the backup is the table.
         self._inside = [place for place in locations.values() if f"/{HOME}" in place]
 
@@ -116,6 +116,8 @@ class Retirement:
         swap, fs = item.state.swap, self._cluster.fs
         old = self.entered.path(swap.old)
         if item.state.kind == journal.CLEANUP_CLAIMED and fs.status(old) is None:
+            if fs.status(self._place(swap)) is not None:
+                self._check_unused(swap, self._place(swap))  # guard: claimed_unused
             return item
         if fs.identity(old) != swap.live_id:  # guard: cleanup_identity
             raise Unsafe(f"{old} is not the directory that the journal names; nothing was deleted")
@@ -130,29 +132,31 @@ class Retirement:
         for place in self._inside:
             if place == old or is_below(place, old) or is_below(old, place):
                 raise Unsafe(f"the metastore reads {place}, which is this backup; nothing was deleted")
-        if swap.unit.key in self._locations:
-            self._check_live(swap, old)
+        now = self._locations.get(swap.unit.key)
+        if now is not None:
+            self._check_live(swap, old, now)
 
-    def _check_live(self, swap: Swap, old: str) -> None:
-        """The originals must not be the only copy of anything that nobody has replaced."""
+    def _check_live(self, swap: Swap, old: str, place: str) -> None:
+        """The originals must not be the only copy of anything that nobody has replaced. The partition may have been
+        moved since, to an archive: what it was is where the metastore has it now."""
         try:
-            live = self._cluster.fs.manifest(swap.live)
+            live = self._cluster.fs.manifest(place)
         except FileNotFoundError:
             # guard: cleanup_live_missing
             raise Unsafe(
-                f"{swap.live} is missing although the metastore has it; its originals in {old} are kept"
+                f"{place} is missing although the metastore has it; its originals in {old} are kept"
             ) from None
         if not live.data:  # guard: cleanup_live_empty
             raise Unsafe(
-                f"{swap.live} holds no data any more; the originals in {old} are the only copy, and are kept: roll the"
+                f"{place} holds no data any more; the originals in {old} are the only copy, and are kept: roll the"
                 " run back, or write to the table what it should hold"
             )
         if self._settlement.policy.writers == "overwrite":
             return
         lost = [file.name for file in differences(swap.compacted, live).lost if file.is_data]
-        if lost and self._cluster.fs.identity(swap.live) == swap.new_id:  # guard: cleanup_live_incomplete
+        if lost and self._cluster.fs.identity(place) == swap.new_id:  # guard: cleanup_live_incomplete
             raise Unsafe(
-                f"{lost[0]}, which the run wrote to {swap.live}, is gone or changed; the originals in {old} are kept."
+                f"{lost[0]}, which the run wrote to {place}, is gone or changed; the originals in {old} are kept."
                 " If writers of this table overwrite it in place, say so: lakekeeper.writers=overwrite"
             )
 

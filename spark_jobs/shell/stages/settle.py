@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from spark_jobs.core import journal
-from spark_jobs.core.errors import LakekeeperError, Unsafe
+from spark_jobs.core.errors import LakekeeperError, Refusal, Unsafe
 from spark_jobs.core.journal import Swap, UnitState
 from spark_jobs.core.layout import is_below
 from spark_jobs.core.model import parent
@@ -138,7 +138,8 @@ def record(run: Run, executor: Executor, swap: Swap, verdict: Verdict) -> None:
 def stuck_report(swap: Swap, error: Exception) -> UnitReport:
     """A line for a unit whose intent stays open: only what nobody can settle by himself needs a person."""
     outcome = "quarantined" if isinstance(error, Unsafe) else "failed"
-    return UnitReport.of(swap.unit.to_json(), outcome, reason=str(error))
+    code = error.code if isinstance(error, Refusal) else None
+    return UnitReport.of(swap.unit.to_json(), outcome, code=code, reason=str(error))
 
 
 def unfinished(runs: Sequence[Run]) -> list[Run]:

@@ -28,8 +28,8 @@ class TableRuns:
     """The runs of one table: in the homes of its units, and in those that a journal names, for the metastore may lose a
     partition while its directory is between two renames.
 
-    A run whose home is not the directory that it was written in came with a copy (distcp, a snapshot): the identities
-    in it are of other directories, so that it is left out, and `notes` say so.
+    A run whose home, or whose own folder, is not the directory that it was written in came with a copy (distcp, a
+    snapshot): the identities in it are of other directories, so that it is left out, and `notes` say so.
     """
 
     def __init__(
@@ -120,7 +120,8 @@ class TableRuns:
     def _written_here(self, run: Run, identity: str | None) -> bool:
         """0.1.0 did not note its home: such a run is of this place if any directory that it still works with is."""
         if run.state.home_id is not None:
-            return run.state.home_id == identity
+            own = run.state.folder_id
+            return run.state.home_id == identity and (own is None or own == self._fs.identity(run.folder))
         open_units = [unit.swap for unit in run.state.units.values() if not unit.final]
         # guard: run_without_home
         return not open_units or any(self._is_in_place(run, swap) for swap in open_units)

@@ -112,7 +112,7 @@ class Journal:
 
 def _dated(record: Record, millis: int) -> Record:
     written = datetime.fromtimestamp(millis / 1000, timezone.utc)
-    return replace(record, at=max(record.at, written))  # guard: dated_by_file_system
+    return replace(record, at=max(record.at, written), said=record.at)  # guard: dated_by_file_system
 
 
 @dataclass(frozen=True)

@@ -74,6 +74,7 @@ def open_run(
         homes=paths,
         user=fs.user(),
         home_id=fs.identity(home.path),
+        folder_id=fs.identity(folder),
     )
     custody.check()  # guard: lease_held_on_open
     state = journal_.state()

@@ -106,4 +106,9 @@ def _check_entry(entry: Status, location: str, rules: WriterRules) -> None:
 
 
 def _suspects(entries: Sequence[Status]) -> list[str]:
-    return [entry.name for entry in entries if not entry.length and entry.name != SUCCESS]
+    """Files that may be open still: empty ones, and hidden ones, of which nobody reads a footer."""
+    return [
+        entry.name
+        for entry in entries
+        if entry.name != SUCCESS and (not entry.length or entry.entry().is_kept)
+    ]

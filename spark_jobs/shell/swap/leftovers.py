@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 
 from spark_jobs.core import layout
 from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.model import FileEntry, Manifest, ManifestDiff
-from spark_jobs.core.other_writers import SUCCESS
+from spark_jobs.core.other_writers import SUCCESS, SUMMARIES
 from spark_jobs.shell.ports import FileSystem
 from spark_jobs.shell.state.journal_store import Run
 
@@ -15,11 +16,16 @@ from spark_jobs.shell.state.journal_store import Run
 def differences(before: Manifest, now: Manifest) -> ManifestDiff:
     """What changed in a directory, flags aside: they carry no rows, and writers leave them as they please. Nor is a
     hidden file missed that was there: its writer may have renamed it, or it went where the live directory is."""
-    changes = before.diff(now)
+    changes, here = before.diff(now), {file.name: file for file in now.files}
     return ManifestDiff(
-        added=tuple(f for f in changes.added if not f.is_flag),
-        lost=tuple(f for f in changes.lost if not f.is_flag and not f.is_kept),
+        added=tuple(file for file in changes.added if not file.is_flag),
+        lost=tuple(file for file in changes.lost if not file.is_kept and not _still_flag(file, here)),
     )
+
+
+def _still_flag(file: FileEntry, here: Mapping[str, FileEntry]) -> bool:
+    """A flag that is one still, or is not there any more; with content in it, it is something else."""
+    return file.is_flag and here.get(file.name, file).is_flag
 
 
 def carry(fs: FileSystem, ours: Manifest, folder: str, live: str) -> int:
@@ -37,26 +43,45 @@ def carry(fs: FileSystem, ours: Manifest, folder: str, live: str) -> int:
     changed = [file.name for file in changes.lost if file.is_data and file.name in names]
     if changed:
         raise Unsafe(f"{folder}/{changed[0]} was changed by somebody and is kept; {live} has the originals")
-    ours_by_name = {file.name for file in ours.files}
+    known = {file.name: file for file in ours.files}
     # 0.1.0 has journaled hidden files too: they go where the live directory is all the same.
-    added = [
-        file for file in here.files if file.is_kept or file.name not in ours_by_name
-    ]  # guard: kept_carried
+    # guard: kept_carried
+    added = [file for file in here.files if file.is_kept or _is_new(file, known)]
     for file in added:
         _carry_one(fs, file, folder, live)
     return sum(file.is_data for file in added)
 
 
+def _is_new(file: FileEntry, known: Mapping[str, FileEntry]) -> bool:
+    """One of ours that was empty is somebody else's, once it has content."""
+    ours = known.get(file.name)
+    return ours is None or (ours.is_flag and not file.is_flag)
+
+
 def _carry_one(fs: FileSystem, file: FileEntry, folder: str, live: str) -> None:
-    source = f"{folder}/{file.name}"
+    if file.name in SUMMARIES:  # guard: summaries_left_behind
+        return
+    source, target = f"{folder}/{file.name}", f"{live}/{file.name}"
     if not file.is_data:
         try:
-            fs.rename(source, f"{live}/{file.name}")  # guard: own_name_kept
+            fs.rename(source, target)  # guard: own_name_kept
             return
         except FileExistsError:
             if file.is_flag:
                 return  # there is one already
+            if _gives_way(fs, live, file.name):
+                fs.delete_file(target)
+                fs.rename(source, target)
+                return
     fs.rename(source, f"{live}/{layout.fresh_name(file.name, uuid.uuid4().hex[:8])}")
+
+
+def _gives_way(fs: FileSystem, live: str, name: str) -> bool:
+    """Is the file that is there the empty one that this was, before its writer filled it?"""
+    there = fs.status(f"{live}/{name}")
+    return (
+        there is not None and there.entry().is_flag and not there.length and not fs.open_files(live, [name])
+    )
 
 
 def carry_kept(fs: FileSystem, folder: str, live: str) -> None:

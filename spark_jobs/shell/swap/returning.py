@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from spark_jobs.core import journal
 from spark_jobs.core.errors import LakekeeperError, Unsafe
@@ -55,7 +56,9 @@ class Returning(Executor):
         )
 
     def _check_live(self, places: Directories, on_new_data: str) -> None:
-        changes = differences(places.swap.compacted, list_unit(self._fs, places.live))
+        # A pending file is carried under its own name, and need not be waited for.
+        rules = replace(self._policy.rules, dead_before=None)
+        changes = differences(places.swap.compacted, list_unit(self._fs, places.live, rules))
         lost = [file.name for file in changes.lost if file.is_data]  # guard: rollback_overwritten
         if lost:
             raise CannotReturn(f"{self._overwritten(places, lost[0])}")

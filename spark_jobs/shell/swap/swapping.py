@@ -8,6 +8,7 @@ from dataclasses import replace
 from spark_jobs.core import journal
 from spark_jobs.core.errors import Held, UnitChanged
 from spark_jobs.core.journal import Swap
+from spark_jobs.core.model import FileEntry, Manifest
 from spark_jobs.core.recovery import Where
 from spark_jobs.shell.ports import FileSystemError
 from spark_jobs.shell.swap.directories import OURS, Directories, list_unit
@@ -50,11 +51,13 @@ class Swapping(Executor):
             raise UnitChanged(
                 f"{places.live} changed while it was compacted: {lost[0].name} is another file now"
             )
-        gone = {file.name for file in swap.originals.files if file.is_flag} - {
-            file.name for file in now.files
-        }
+        gone = [
+            name for name, state in _flags(swap.originals).items() if _flags(now).get(name, _MISSING) != state
+        ]
         if gone:  # guard: flags_before_swap
-            raise UnitChanged(f"{places.live} changed while it was compacted: {min(gone)} was taken away")
+            raise UnitChanged(
+                f"{places.live} changed while it was compacted: {gone[0]} was taken away or written anew"
+            )
         if swap.compacted.diff(list_unit(self._fs, places.new, OURS)):
             raise UnitChanged(f"{places.new} is not what was written and verified")
 
@@ -62,7 +65,7 @@ class Swapping(Executor):
         return {
             Where.BEFORE: self._discard,
             Where.RESTORED: self._discard,
-            Where.OVERWRITTEN: self._gone,
+            Where.OVERWRITTEN: self._overwritten,
             Where.DROPPED: self._gone,
             Where.GAP: self._in_the_gap,
             Where.SWAPPED: self._sweep,
@@ -82,6 +85,14 @@ class Swapping(Executor):
         source = places.rewritten()
         carried = self._carry(places, source) if source == places.aside else 0  # guard: carry_from_aside_only
         return Verdict(journal.DISCARDED, problem or "the swap was interrupted", carried)
+
+    def _overwritten(self, places: Directories, problem: str | None) -> Verdict:
+        """What a writer left is the table. What was added while the rewritten directory was live in its place nobody
+        has replaced, unless writers of this table replace all of it."""
+        source = places.rewritten()
+        appended = source == places.aside and self._policy.writers != "overwrite"
+        carried = self._carry(places, source) if appended else 0  # guard: appended_after_overwrite
+        return replace(self._gone(places, problem), carried=carried)
 
     def _gone(self, places: Directories, problem: str | None) -> Verdict:
         return Verdict(journal.DISCARDED, problem or f"{places.live} was replaced or dropped by somebody")
@@ -133,3 +144,11 @@ class Swapping(Executor):
             return self._theirs(places)
         self._aside(places, reason)
         return reason
+
+
+_MISSING = FileEntry("", 0, 0)
+
+
+def _flags(files: Manifest) -> dict[str, FileEntry | None]:
+    """What was taken for flags, by name; those with content as they are."""
+    return {file.name: file if file.length else None for file in files.files if file.is_flag}

@@ -145,8 +145,12 @@ def test_no_home_serves_another_one_or_what_lies_above_it(tail: str) -> None:
 
 
 def test_the_home_of_one_directory_serves_no_other() -> None:
+    """The directory, and its home with it, may have had another name; identities tell whether it is the same one."""
+    home = "hdfs://nn/warehouse/.lakekeeper-t"
+    (unit,) = check(swap("u", live="hdfs://nn/warehouse/u"), home).units.values()
+    assert unit.swap.live == "hdfs://nn/warehouse/t"
     with pytest.raises(Unsafe, match="not what this home serves"):
-        check(swap("u", live="hdfs://nn/warehouse/u"), "hdfs://nn/warehouse/.lakekeeper-t")
+        check(swap("u/v", live="hdfs://nn/warehouse/u/v"), home)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from spark_jobs.core.retention import check_retention
         (Layers(), None),
         (Layers({"older_than": "0d"}), None),
         (Layers({"older_than": "0d"}), "sales"),
-        (Layers({"keep_last": 0}), "sales"),
+        (Layers({"keep_last": "1"}), "sales"),
         (Layers(arguments={"keep_last": 1}), "sales"),
         (Layers(settings={"older_than": "24h"}), "sales"),
         (Layers(settings={"older_than": "1h", "allow_short_retention": True}), "sales"),
@@ -34,6 +34,8 @@ def test_what_was_said_counts(layers: Layers, database: str | None) -> None:
     ("layers", "database", "expected"),
     [
         (Layers(), "sales", "whole database sales wants a retention"),
+        (Layers({"keep_last": "0"}), "sales", "whole database sales wants a retention"),
+        (Layers(settings={"keep_last": 0}), "sales", "whole database sales wants a retention"),
         (Layers(tables={"sales.a": {"older_than": "7d"}}), "sales", "whole database sales wants a retention"),
         (Layers(arguments={"older_than": "23h"}), None, "'23h' in the arguments is under 24 hours"),
         (Layers(settings={"older_than": "0d"}), "sales", "'0d' in the configuration is under 24 hours"),
