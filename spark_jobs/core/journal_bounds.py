@@ -73,11 +73,11 @@ def within(state: RunState, home: str) -> RunState:
 
 def _renamed(homes: Sequence[str], home: str) -> tuple[str, ...]:
     """Homes as they are named now: if this one's server has another name than it had, so have the others on it."""
-    before = {_server(other) for other in homes if bare(other) == bare(home)}
-    return tuple(_server(home) + bare(other) if _server(other) in before else other for other in homes)
+    before = {server_of(other) for other in homes if bare(other) == bare(home)}
+    return tuple(server_of(home) + bare(other) if server_of(other) in before else other for other in homes)
 
 
-def _server(uri: str) -> str:
+def server_of(uri: str) -> str:
     """Scheme and authority of a URI; empty where it is a bare path."""
     match = _URI.match(uri)
     return uri[: match.start("path")] if match else ""

@@ -22,7 +22,9 @@ from spark_jobs.core.selection import PartitionSpec, parse_partitions
 MB = 1024 * 1024
 PROPERTY_PREFIX = "lakekeeper."
 _RETENTION = ("older_than", "keep_last")
-_NO_PROPERTIES = ("skip_trash", "trusted_owners", "allow_short_retention")
+#: What whoever may change a table's properties may not say: SQL that the jobs' account runs, databases that it creates
+#: tables in, and what protects the table's originals from him.
+_NO_PROPERTIES = ("where", "backup_database", "skip_trash", "allow_short_retention", "trusted_owners")
 _DURATION = re.compile(r"\s*(\d+)\s*([smhdw])\s*\Z")
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(b|kb|mb|gb|tb)?\s*\Z", re.IGNORECASE)
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
@@ -256,8 +258,8 @@ def _parsed(layer: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _of_properties(layer: Mapping[str, Any], table: str) -> dict[str, Any]:
-    """Who may change a table's properties may not do without the trash, nor say whose journals count."""
-    for name in _NO_PROPERTIES:
+    """Raises Refusal for what has no place there, or cannot be read."""
+    for name in _NO_PROPERTIES:  # guard: properties_of_the_table
         if name in layer:
             raise Refusal(
                 "USAGE",
@@ -266,9 +268,16 @@ def _of_properties(layer: Mapping[str, Any], table: str) -> dict[str, Any]:
                 f" ('lakekeeper.{name}')",
             )
     try:
-        return _parsed(layer, _properties_of(table))
+        found = _parsed(layer, _properties_of(table))
     except UsageError as error:
         raise Refusal("USAGE", str(error)) from None
+    if found.get("attributes") == "warn":
+        raise Refusal(
+            "USAGE",
+            f"lakekeeper.attributes=warn is among the properties of table {table}: a property may only ask for more"
+            " (require); set it in the configuration or as an argument",
+        )
+    return found
 
 
 def _retained(found: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:

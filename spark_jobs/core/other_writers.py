@@ -49,9 +49,8 @@ def is_staging(name: str) -> bool:
 
 
 def is_flag(name: str, length: int) -> bool:
-    """A file that says something by being there: `_READY`, `DONE`; it has no content, but for some a `_SUCCESS`."""
-    plain = not _PENDING.match(name) and (is_hidden(name) or not _EMPTY_OUTPUT.match(name))
-    return name == SUCCESS or (not length and plain)
+    """A file without content that says something by being there: `_SUCCESS`, `_READY`, `DONE`."""
+    return not length and not _PENDING.match(name) and (is_hidden(name) or not _EMPTY_OUTPUT.match(name))
 
 
 def is_kept(name: str, length: int) -> bool:
@@ -81,7 +80,8 @@ class WriterRules:
     def check_file(self, path: str, name: str, length: int, mtime: int) -> None:
         """Raises Refusal for a file that a writer still counts on, where and as it is."""
         young = self.dead_before is not None and mtime >= self.dead_before
-        if young and (_PENDING.match(name) or is_kept(name, length)):  # guard: pending_files
+        unfinished = _PENDING.match(name) or (is_kept(name, length) and name != SUCCESS)
+        if young and unfinished:  # guard: pending_files
             raise Refusal(
                 "ACTIVE_WRITER",
                 f"{path} may be pending: its writer could still rename it (after the time of 'staging_ttl' it is taken"

@@ -32,7 +32,8 @@ class FileSystemError(OSError):
 @dataclass(frozen=True)
 class Status:
     """One entry of a directory; times in ms since the epoch. `access` is equal where owner, group, mode and
-    replication are, as far as a listing shows them; `owner` is empty where it does not (a local disk)."""
+    replication are, as far as a listing shows them; `owner` is empty where it does not (a local disk).
+    `shared`: who else may write to it, as its mode and the mask of its ACL tell: `group`, `others`, or nobody."""
 
     path: str
     is_dir: bool
@@ -41,6 +42,7 @@ class Status:
     file_id: int | None = None
     access: str = ""
     owner: str = ""
+    shared: str = ""
 
     @property
     def name(self) -> str:

@@ -18,6 +18,7 @@ from tests.crash.model_tree import (
     READ,
     WRITE,
     Handle,
+    Inode,
     ModelTree,
     components,
     open_for_write,
@@ -65,7 +66,15 @@ class ModelFileSystem(Rights, FileSystem):
     def _status(self, path: str, number: int | None) -> Status:
         assert number is not None
         inode = self._tree.inodes[number]
-        return Status(path, inode.is_dir, inode.length, inode.mtime, number, owner=inode.owner)
+        return Status(
+            path,
+            inode.is_dir,
+            inode.length,
+            inode.mtime,
+            number,
+            owner=inode.owner,
+            shared=_shared(inode),
+        )
 
     def identity(self, path: str) -> str | None:
         def act() -> str | None:
@@ -239,3 +248,7 @@ class ModelFileSystem(Rights, FileSystem):
             if present is not None and not present.is_dir:
                 here = f"{here}{self._tree.millis}"
         return here
+
+
+def _shared(inode: Inode) -> str:
+    return "others" if inode.mode & 0o002 else "group" if inode.mode & 0o020 else ""

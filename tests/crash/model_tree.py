@@ -79,6 +79,7 @@ class ModelTree:
         self.version = 0
         self.readonly: frozenset[str] = frozenset()
         self.trash_on = True
+        self.superuser = False
         self.zones: frozenset[str] = frozenset()
         self.snapshottable: frozenset[str] = frozenset()
         self.quotas: Mapping[str, Quota] = {}

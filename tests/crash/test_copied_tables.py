@@ -12,6 +12,7 @@ import pytest
 from spark_jobs.core.model import TableName
 from tests.crash import writers
 from tests.crash.crashes import crash_states
+from tests.crash.model_tree import AUTHORITY
 from tests.crash.oracle import check, live_rows
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import Client, SimulatedCluster
@@ -152,7 +153,7 @@ def test_a_run_that_was_killed_is_settled_where_the_table_was_moved_to() -> None
 
 
 def owned_by(sim: SimulatedCluster, owner: str, chosen: Callable[[str], bool]) -> None:
-    for path, number, _ in list(sim.tree.walk(WAREHOUSE)):
+    for path, number, _ in list(sim.tree.walk(AUTHORITY)):
         if chosen(path):
             sim.tree.change(number, owner=owner)
 
@@ -171,13 +172,39 @@ def test_records_of_a_stranger_are_refused(verb: tuple[str, ...]) -> None:
     assert sim.tree.digest() == before
 
 
+@pytest.mark.parametrize("verb", VERBS)
+def test_records_of_ours_in_a_folder_of_somebody_else_are_refused(verb: tuple[str, ...]) -> None:
+    """A file keeps its owner when it is renamed: one that a job has written tells nothing of who put it there."""
+    sim = build()
+    compact(sim.client())
+    owned_by(
+        sim, "mallory", lambda path: path.startswith(f"{HOME}/r1.") and path.count("/") == HOME.count("/") + 1
+    )
+    report = run(sim.client(), verb[0], "--tables", EVENTS, *verb[1:])
+    assert [table["code"] for table in report["tables"]] == ["UNTRUSTED_OWNER"]
+
+
+@pytest.mark.parametrize("mode", [0o775, 0o757])
+def test_records_in_a_folder_that_others_may_write_to_are_refused(mode: int) -> None:
+    sim = build()
+    compact(sim.client())
+    for path, number, _ in list(sim.tree.walk(HOME)):
+        if path.startswith(f"{HOME}/r1.") and path.count("/") == HOME.count("/") + 1:
+            sim.tree.change(number, mode=mode)
+    report = run(sim.client(), "rollback", "--tables", EVENTS)
+    (table,) = report["tables"]
+    assert table["code"] == "UNTRUSTED_OWNER"
+    assert "chmod -R go-w" in table["reason"]
+
+
 @pytest.mark.parametrize("by", ["argument", "root"])
 def test_records_of_trusted_accounts_count(by: str) -> None:
     """The account that the jobs had before, and the owner of the table."""
     sim = build()
     compact(sim.client())
-    owned_by(sim, "before", lambda path: path.endswith(".json") or (by == "root" and path == ROOT))
-    sim.tree.change(sim.tree.find(ROOT) or 0, mode=0o777)
+    theirs = [f"{HOME}/", *([f"{AUTHORITY}/elsewhere/.lakekeeper"] if by == "argument" else [])]
+    owned_by(sim, "before", lambda path: path.startswith(tuple(theirs)) or (by == "root" and path == ROOT))
+    sim.tree.superuser = True
     trusted = ("--trusted-owners", "x,before") if by == "argument" else ()
     report = run(sim.client(), "rollback", "--tables", EVENTS, *trusted)
     assert report["exit_code"] == 0

@@ -308,7 +308,8 @@ def test_an_empty_pending_file_that_was_given_up_stops_nothing(sim: SimulatedClu
     assert sim.tree.find(PENDING) is not None
 
 
-def test_a_success_file_with_text_that_is_written_anew_calls_the_swap_off(sim: SimulatedCluster) -> None:
+def test_a_success_file_with_text_is_the_newest_one(sim: SimulatedCluster) -> None:
+    """As some committers write it. It is moved, and never copied: a copy would be our file with somebody's text."""
     put(sim, f"{LIVE}/_SUCCESS", b'{"files": 4}')
 
     def anew() -> None:
@@ -316,7 +317,7 @@ def test_a_success_file_with_text_that_is_written_anew_calls_the_swap_off(sim: S
         put(sim, f"{LIVE}/_SUCCESS", b'{"files": 5}')
 
     report = compact(sim.client(Fault.hook(written, anew)))
-    assert [unit["outcome"] for unit in only(report)["units"]] == ["changed"]
+    assert report["exit_code"] == 0
     inode = sim.tree.get(f"{LIVE}/_SUCCESS")
     assert inode is not None
     assert inode.content == b'{"files": 5}'

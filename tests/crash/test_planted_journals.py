@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from spark_jobs.core import journal
 from spark_jobs.core.journal import Record, Swap
-from spark_jobs.core.model import FileEntry, Manifest
+from spark_jobs.core.model import FileEntry, Manifest, name_of
 from tests.crash import writers
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.oracle import check
@@ -42,12 +43,26 @@ def manifest(sim: SimulatedCluster, folder: str) -> Manifest:
     )
 
 
-def plant(sim: SimulatedCluster, *records: tuple[str, dict[str, Any]]) -> None:
-    first = (journal.RUN, {"table": EVENTS, "location": f"{WAREHOUSE}/events", "homes": [HOME], "user": "me"})
+def plant(
+    sim: SimulatedCluster,
+    *records: tuple[str, dict[str, Any]],
+    homes: Sequence[str] = (HOME,),
+    run_folder: str = RUN,
+) -> None:
+    first = (
+        journal.RUN,
+        {"table": EVENTS, "location": f"{WAREHOUSE}/events", "homes": [*homes], "user": "me"},
+    )
     for number, (kind, body) in enumerate([first, *records], 1):
-        path = f"{RUN}/journal/{number:06d}.json"
+        path = f"{run_folder}/journal/{number:06d}.json"
         at = datetime.fromtimestamp(sim.millis / 1000, timezone.utc)
         sim.tree.write(path, Record(kind, at, body).encode(), parents=True)
+
+
+def places(tail: str) -> dict[str, str]:
+    """The places of a unit in a run's folder."""
+    kinds = {"new": "compact_tmp", "old": "old", "aside": "undone", "conflict": "conflict"}
+    return {name: f"__{kind}_1772323200/{tail}" for name, kind in kinds.items()}
 
 
 def swap(sim: SimulatedCluster, victim: str, **changes: Any) -> Swap:
@@ -56,15 +71,7 @@ def swap(sim: SimulatedCluster, victim: str, **changes: Any) -> Swap:
     body: dict[str, Any] = {
         "spec": (("k", "a"),),
         "live": own,
-        **{
-            name: f"__{kind}_1772323200/k=a"
-            for name, kind in {
-                "new": "compact_tmp",
-                "old": "old",
-                "aside": "undone",
-                "conflict": "conflict",
-            }.items()
-        },
+        **places("k=a"),
         "live_id": f"hdfs:{sim.tree.find(victim)}",
         "new_id": f"hdfs:{sim.tree.find(own)}",
         "originals": manifest(sim, victim),
@@ -126,3 +133,29 @@ def test_a_journal_of_a_newer_version_is_refused_and_says_which(sim: SimulatedCl
     assert (report["exit_code"], table["code"]) == (3, "UNSAFE")
     assert "version 3.1.4 wrote it, in schema 2" in table["reason"]
     assert sim.tree.digest() == before
+
+
+SHARED = f"{AUTHORITY}/shared"
+
+
+@pytest.mark.parametrize(
+    "home", [f"{SHARED}/.lakekeeper", f"{SHARED}/.lakekeeper-ledger", "file:///tmp/.lakekeeper-x"]
+)
+@pytest.mark.parametrize("verb", ["compact", "rollback", "cleanup"])
+def test_the_owner_of_a_root_leads_to_no_home_of_others(sim: SimulatedCluster, verb: str, home: str) -> None:
+    """She may do what she likes with her table, and may write to a folder that others share."""
+    for _, number, inode in list(sim.tree.walk(f"{WAREHOUSE}/events")):
+        sim.tree.change(number, owner="mallory", mode=0o777 if inode.is_dir else 0o644)
+    victim = f"{SHARED}/ledger"
+    sim.tree.make_dirs(SHARED)
+    sim.tree.rename(VICTIM, victim)
+    if home.startswith(SHARED):
+        intent = swap(sim, victim, live=victim, **places("ledger"))
+        plant(sim, (journal.PREPARED, {"swaps": [intent.to_json()]}), run_folder=f"{home}/{name_of(RUN)}")
+    plant(sim, homes=[home], run_folder=RUN)
+    for path, number, _ in list(sim.tree.walk(AUTHORITY)):
+        if "/.lakekeeper" in path:
+            sim.tree.change(number, owner="mallory")
+    before = {path: number for path, number, _ in sim.tree.walk(SHARED)}
+    run(sim.client(), verb, "--tables", EVENTS, *(("--older-than", "0s") if verb == "cleanup" else ()))
+    assert {path: number for path, number, _ in sim.tree.walk(SHARED)} == before

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -234,7 +234,17 @@ def _status(row: dict[str, Any]) -> Status:
         row.get("fileId"),
         json.dumps(access, sort_keys=True),
         row.get("owner") or "",
+        _shared(row.get("permission") or {}),
     )
+
+
+def _shared(permission: Mapping[str, Any]) -> str:
+    """By the names of Hadoop's FsAction; with an ACL the group's are those of its mask."""
+    for name, key in (("others", "otheraction"), ("group", "groupaction")):
+        action = str(permission.get(key))
+        if "WRITE" in action or action == "ALL":
+            return name
+    return ""
 
 
 def _local_identity(path: str) -> str | None:

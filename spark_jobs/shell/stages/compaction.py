@@ -199,11 +199,11 @@ class Compaction:
     def _copy_flags(self, live: str, before: Manifest, new: str) -> None:
         """What somebody waits for is there in the very moment in which the directories change places."""
         fs = self._cluster.fs
-        for name, length in ((file.name, file.length) for file in before.files if file.is_flag):
-            try:
-                fs.create(f"{new}/{name}", fs.read(f"{live}/{name}") if length else b"")
-            except FileNotFoundError:
-                raise UnitChanged(f"{live}/{name} was taken away while the unit was compacted") from None
+        there = {status.name for status in fs.list(live)}
+        for name in (file.name for file in before.files if file.is_flag):
+            if name not in there:
+                raise UnitChanged(f"{live}/{name} was taken away while the unit was compacted")
+            fs.create(f"{new}/{name}", b"")
 
     def _prepare(self, survey: UnitSurvey, before: Manifest, compacted: Manifest, rows: int) -> Swap:
         """The intent, with the identities of both directories. All parents are made here, never later."""

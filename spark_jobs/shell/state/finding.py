@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.journal import Swap
-from spark_jobs.core.journal_bounds import Closing
-from spark_jobs.core.layout import Home, RunFolder
+from spark_jobs.core.journal_bounds import Closing, server_of
+from spark_jobs.core.layout import HOME, Home, RunFolder
 from spark_jobs.core.model import Unit, name_of, parent
 from spark_jobs.shell.ports import FileSystem
 from spark_jobs.shell.state.journal_store import Journal, Run
@@ -40,6 +40,7 @@ class TableRuns:
         self._location = facts.storage.location
         self._homes = [home.path for home in homes(facts, units)]
         self._trust = Trust(fs, self._location, trusted_owners)
+        self._trust_outside = Trust(fs, None, trusted_owners)  # guard: root_owner_outside
         self._copied: dict[str, str] = {}
 
     @property
@@ -56,7 +57,7 @@ class TableRuns:
             for run in self._in(path):
                 if run.folder not in found:
                     found[run.folder] = run
-                    paths.extend(home for home in run.state.homes if home != path)
+                    paths.extend(home for home in self._followed(run.state.homes) if home != path)
         return _oldest_first(found.values())
 
     def unfinished(self) -> list[Run]:
@@ -66,12 +67,26 @@ class TableRuns:
         found: list[Run] = []
         for path in paths:
             for folder, identity in self._folders(path):
-                paths += sorted(set(self._look_into(folder, identity, found)) - set(paths))
+                named = self._followed(self._look_into(folder, identity, found))
+                paths += sorted(set(named) - set(paths))
         return _oldest_first(run for run in found if run.is_of(self._table, self._location))
 
     def _in(self, home: str) -> list[Run]:
         found = [self._run(folder, identity) for folder, identity in self._folders(home)]
         return [run for run in found if run is not None and run.is_of(self._table, self._location)]
+
+    def _journal(self, folder: str) -> Journal:
+        return Journal(self._fs, folder, self._trust_in(parent(folder)))
+
+    def _trust_in(self, home: str) -> Trust:
+        return self._trust if home == self._homes[0] else self._trust_outside
+
+    def _followed(self, homes: Iterable[str]) -> list[str]:
+        """Of the homes that a journal names, those that a partition outside the root may have: beside one directory, on
+        the root's server. A home below a root serves all that lies there, and is followed only where the root is."""
+        server = server_of(self._location)
+        # guard: homes_of_one_directory
+        return [home for home in homes if name_of(home).startswith(f"{HOME}-") and server_of(home) == server]
 
     def _folders(self, home: str) -> list[tuple[str, str | None]]:
         """The folders of runs in a home, and which directory the home is right now."""
@@ -79,14 +94,16 @@ class TableRuns:
             entries = self._fs.list(home)
         except FileNotFoundError:
             return []
-        folders = [entry.path for entry in entries if entry.is_dir and RunFolder.parse(entry.name)]
+        folders = [entry for entry in entries if entry.is_dir and RunFolder.parse(entry.name)]
+        for folder in folders:
+            self._trust_in(home).check_folder(folder)  # guard: run_folder_owner
         identity = self._fs.identity(home) if folders else None
-        return [(folder, identity) for folder in folders]
+        return [(folder.path, identity) for folder in folders]
 
     def _look_into(self, folder: str, identity: str | None, found: list[Run]) -> Sequence[str]:
         """Adds the run if it is unfinished; returns the homes that it names."""
         try:
-            last = Journal(self._fs, folder, self._trust).last()
+            last = self._journal(folder).last()
         except FileNotFoundError:
             return ()
         closing = Closing.of(last, parent(folder)) if last else None
@@ -102,7 +119,7 @@ class TableRuns:
 
     def _run(self, folder: str, identity: str | None) -> Run | None:
         """The run in a folder; None where there is none yet, or it came with a copy."""
-        journal_ = Journal(self._fs, folder, self._trust)
+        journal_ = self._journal(folder)
         try:
             state = journal_.state()
         except FileNotFoundError:

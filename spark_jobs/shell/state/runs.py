@@ -60,12 +60,20 @@ def enter(run: Run, custody: Custody, verb: str) -> Run:
 
 
 def open_run(
-    fs: FileSystem, home: Home, run_id: str, facts: TableFacts, homes_: Iterable[Home], custody: Custody
+    fs: FileSystem,
+    home: Home,
+    run_id: str,
+    facts: TableFacts,
+    homes_: Iterable[Home],
+    custody: Custody,
+    turns: bool = False,
 ) -> Run:
-    """A new run's folder in a home; its journal says whose run this is, and where its other parts lie."""
+    """A new run's folder in a home; its journal says whose run this is, and where its other parts lie. `turns`: several
+    accounts go on with each other's runs."""
     folder = home.run_folder(run_id, uuid.uuid4().hex[:12])
     journal_ = Journal(fs, folder)
     journal_.open()
+    _close(fs, folder, turns)
     paths = [other.path for other in homes_]
     journal_.append(
         journal.RUN,
@@ -80,6 +88,14 @@ def open_run(
     state = journal_.state()
     assert state is not None
     return Run(run_id, folder, journal_, state)
+
+
+def _close(fs: FileSystem, folder: str, turns: bool) -> None:
+    """What is in a run's folder counts only if nobody else may have put it there; a umask or a default ACL may let
+    them. Where accounts take `turns`, their group may."""
+    found, unwanted = fs.attributes(folder), 0o002 if turns else 0o022
+    if found.mode & unwanted:
+        fs.give(folder, replace(found, mode=found.mode & ~unwanted))
 
 
 def next_stamp(fs: FileSystem, runs: Iterable[Run], now: int) -> str:

@@ -10,16 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from spark_jobs.core.errors import Refusal
-from spark_jobs.shell.ports import FileSystem
+from spark_jobs.shell.ports import FileSystem, Status
 
 
 class Trust:
-    """The accounts whose records count for one table. Whom a root belongs to is looked up only for strangers."""
+    """The accounts whose records count for one table. Whom a root belongs to is looked up only for strangers.
 
-    def __init__(self, fs: FileSystem, root: str, named: Iterable[str] = ()) -> None:
+    Without a `root`, in homes that do not lie there, its owner is a stranger like any other: he could have a job do
+    there what he may not.
+    """
+
+    def __init__(self, fs: FileSystem, root: str | None, named: Iterable[str] = ()) -> None:
         self._fs = fs
         self._root = root
-        self._known = {"", fs.user(), *named}  # empty: a local disk, which does not tell
+        self._named = tuple(named)
+        self._known = {"", fs.user(), *self._named}  # empty: a local disk, which does not tell
 
     def check(self, folder: str, owners: Iterable[str]) -> None:
         """Raises Refusal for a run's folder that holds a record of anybody else."""
@@ -27,12 +32,36 @@ class Trust:
         if strangers:
             raise Refusal(
                 "UNTRUSTED_OWNER",
-                f"{folder} holds records of {', '.join(strangers)}, who is neither {self._fs.user()} nor the owner of"
-                f" {self._root}: nothing is touched. If that account may work here, name it: trusted_owners in the"
-                " configuration, or --trusted-owners; if not, look at what it put there and remove the folder",
+                f"{folder} holds records of {', '.join(strangers)}, whose account is not {self._fs.user()}"
+                f"{self._nor_owner()}: nothing is touched. If that account may work here, name it: trusted_owners in"
+                " the configuration, or --trusted-owners. If not, look at what it put there before you remove it: rows"
+                " may lie below __old_ folders only",
             )
+
+    def check_folder(self, folder: Status) -> None:
+        """Raises Refusal for a run's folder whose content somebody else may have put there.
+
+        A file keeps its owner when it is renamed, so that only a folder that nobody else may write to tells whose
+        records it holds. Its group may, where accounts are named that take turns: else none could go on with another's.
+        """
+        self.check(folder.path, [folder.owner])
+        if folder.shared == "others" or (folder.shared and not self._named):  # guard: shared_run_folder
+            raise Refusal(
+                "UNTRUSTED_OWNER",
+                f"{folder.path} may be written by other accounts than {folder.owner}: nothing is touched. Look at what"
+                f" is in it, and take the right away: hdfs dfs -chmod -R go-w '{folder.path}'",
+            )
+
+    def _nor_owner(self) -> str:
+        if self._root is None:
+            return ""
+        return (
+            f", nor that of the owner of {self._root}"
+            if self._owner()
+            else f"; {self._root} is missing right now"
+        )
 
     def _owner(self) -> str:
         """Empty while the root is not there, as between two renames of a table without partitions."""
-        found = self._fs.status(self._root)
+        found = self._fs.status(self._root) if self._root is not None else None
         return found.owner if found else ""

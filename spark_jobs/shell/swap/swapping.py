@@ -8,7 +8,7 @@ from dataclasses import replace
 from spark_jobs.core import journal
 from spark_jobs.core.errors import Held, UnitChanged
 from spark_jobs.core.journal import Swap
-from spark_jobs.core.model import FileEntry, Manifest
+from spark_jobs.core.model import Manifest
 from spark_jobs.core.recovery import Where
 from spark_jobs.shell.ports import FileSystemError
 from spark_jobs.shell.swap.directories import OURS, Directories, list_unit
@@ -51,13 +51,9 @@ class Swapping(Executor):
             raise UnitChanged(
                 f"{places.live} changed while it was compacted: {lost[0].name} is another file now"
             )
-        gone = [
-            name for name, state in _flags(swap.originals).items() if _flags(now).get(name, _MISSING) != state
-        ]
+        gone = _flags(swap.originals) - {file.name for file in now.files}
         if gone:  # guard: flags_before_swap
-            raise UnitChanged(
-                f"{places.live} changed while it was compacted: {gone[0]} was taken away or written anew"
-            )
+            raise UnitChanged(f"{places.live} changed while it was compacted: {min(gone)} was taken away")
         if swap.compacted.diff(list_unit(self._fs, places.new, OURS)):
             raise UnitChanged(f"{places.new} is not what was written and verified")
 
@@ -146,9 +142,5 @@ class Swapping(Executor):
         return reason
 
 
-_MISSING = FileEntry("", 0, 0)
-
-
-def _flags(files: Manifest) -> dict[str, FileEntry | None]:
-    """What was taken for flags, by name; those with content as they are."""
-    return {file.name: file if file.length else None for file in files.files if file.is_flag}
+def _flags(files: Manifest) -> set[str]:
+    return {file.name for file in files.files if file.is_flag}

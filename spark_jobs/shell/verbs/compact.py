@@ -109,10 +109,12 @@ class _Table:
         self._fresh = not self._runs
         for home in needed:
             if home not in self._runs:
-                self._runs[home] = open_run(
-                    self._cluster.fs, home, run_id, self._found.facts, needed, self._visit.custody
-                )
+                self._runs[home] = self._opened(home, run_id, needed)
         self._report.run_id = run_id
+
+    def _opened(self, home: Home, run_id: str, needed: Sequence[Home]) -> Run:
+        fs, facts, custody = self._cluster.fs, self._found.facts, self._visit.custody
+        return open_run(fs, home, run_id, facts, needed, custody, bool(self._options.trusted_owners))
 
     def _flagged(self) -> list[UnitSurvey]:
         return [unit for unit in self._found.units if unit.flagged]

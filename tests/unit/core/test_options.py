@@ -173,3 +173,18 @@ def test_a_table_property_cannot_switch_the_trash_off() -> None:
     with pytest.raises(Refusal, match=r"lakekeeper.skip_trash.*UNSET TBLPROPERTIES") as refusal:
         Layers().resolve("db.t", {"lakekeeper.skip_trash": "true"})
     assert refusal.value.code == "USAGE"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("where", "d = '1'"), ("backup_database", "finance"), ("attributes", "warn")]
+)
+def test_a_table_property_says_nothing_of_what_lies_outside_the_table(name: str, value: str) -> None:
+    """Whoever may change a table's properties has no right to what the jobs' account may do."""
+    with pytest.raises(Refusal, match=rf"lakekeeper.{name}.* among the properties of table db.t") as refusal:
+        Layers().resolve("db.t", {f"lakekeeper.{name}": value})
+    assert refusal.value.code == "USAGE"
+    assert Layers(settings={name: value}).resolve("db.t")
+
+
+def test_a_table_property_may_ask_for_more() -> None:
+    assert Layers().resolve("db.t", {"lakekeeper.attributes": "require"}).attributes == "require"

@@ -78,7 +78,8 @@ def test_names_with_offsets_are_the_connectors_memory() -> None:
     ("name", "length", "kind"),
     [
         ("_SUCCESS", 0, "flag"),
-        ("_SUCCESS", 300, "flag"),
+        ("_SUCCESS", 300, "kept"),
+        (".x.inprogress", 0, "kept"),
         ("_READY", 0, "flag"),
         (".done", 0, "flag"),
         ("DONE", 0, "flag"),
