@@ -7,6 +7,8 @@ from tests.mutation.operators import Condition, Remove, Replace, Rewrite, Value
 
 _WRITERS = "tests/crash/test_other_writers.py"
 _COPIES = "tests/crash/test_copied_tables.py"
+_PLANTED = "tests/crash/test_planted_journals.py"
+_AGAIN = "tests/crash/test_guards_again.py"
 
 WRITERS = (
     Mutation(
@@ -14,6 +16,53 @@ WRITERS = (
         "anybody's records count",
         (Remove("journal_owner"),),
         (f"{_COPIES}::test_records_of_a_stranger_are_refused",),
+    ),
+    Mutation(
+        "H40-folder",
+        "records count in a folder of anybody",
+        (Remove("run_folder_owner"),),
+        (f"{_COPIES}::test_records_of_ours_in_a_folder_of_somebody_else_are_refused",),
+    ),
+    Mutation(
+        "H40-shared",
+        "records count in a folder to which anybody may write",
+        (Condition("shared_run_folder", False),),
+        (f"{_COPIES}::test_records_in_a_folder_that_others_may_write_to_are_refused",),
+    ),
+    Mutation(
+        "H40-outside",
+        "the owner of a root counts in homes that do not lie there, wherever they are (two layers)",
+        (
+            Value("root_owner_outside", "self._trust"),
+            Rewrite("homes_of_one_directory", "A and B", "True"),
+        ),
+        (f"{_PLANTED}::test_the_owner_of_a_root_leads_to_no_home_of_others",),
+    ),
+    Mutation(
+        "H40-properties",
+        "whoever may change a table's properties says what SQL the jobs run",
+        (Remove("properties_of_the_table"),),
+        (
+            "tests/unit/core/test_options.py::test_a_table_property_says_nothing_of_what_lies_outside_the_table",
+        ),
+    ),
+    Mutation(
+        "H42-summaries",
+        "a summary of files that are gone is carried into the table",
+        (Condition("summaries_left_behind", False),),
+        (f"{_WRITERS}::test_a_summary_that_an_earlier_version_took_along_does_not_return",),
+    ),
+    Mutation(
+        "H4-after",
+        "what was appended after an overwrite stays aside",
+        (Value("appended_after_overwrite", "0"),),
+        (f"{_AGAIN}::TestTwice::test_an_append_after_an_overwrite_is_kept",),
+    ),
+    Mutation(
+        "H2-claimed",
+        "what a cleanup has claimed is not looked at again",
+        (Remove("claimed_unused"),),
+        (f"{_AGAIN}::TestClaims::test_what_a_cleanup_has_claimed_is_looked_at_again",),
     ),
     Mutation(
         "H42-pending",
