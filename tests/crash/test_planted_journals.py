@@ -146,6 +146,7 @@ def test_the_owner_of_a_root_leads_to_no_home_of_others(sim: SimulatedCluster, v
     """She may do what she likes with her table, and may write to a folder that others share."""
     for _, number, inode in list(sim.tree.walk(f"{WAREHOUSE}/events")):
         sim.tree.change(number, owner="mallory", mode=0o777 if inode.is_dir else 0o644)
+    sim.tree.superuser = True
     victim = f"{SHARED}/ledger"
     sim.tree.make_dirs(SHARED)
     sim.tree.rename(VICTIM, victim)
