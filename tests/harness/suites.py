@@ -13,6 +13,17 @@ JOBS_UNIT = "tests/unit/core"
 METASTORE = tuple(f"tests/cluster/{name}.py" for name in ("test_metastore", "test_metastore_down"))
 
 
+#: The longest ones of the crash tests, beside which the others run.
+LATE = tuple(
+    f"tests/crash/{name}.py" for name in ("test_exhaustive_late", "test_releases", "test_fuzzed_journals")
+)
+
+
+def _without(files: Sequence[str]) -> tuple[str, ...]:
+    """pytest's options that leave these out."""
+    return tuple(word for file in files for word in ("--ignore", file))
+
+
 @dataclass(frozen=True)
 class Suite:
     """One pytest run.
@@ -46,7 +57,8 @@ SUITES = (
     Suite("unit jobs", "unit", "spark-3.5", (JOBS_UNIT,)),
     Suite("unit provider", "unit", "airflow-3.3", ("tests/unit", "tests/contract"), ("--ignore", JOBS_UNIT)),
     # One thread of pure Python each: they take what the others leave of the processors.
-    Suite("crash", "crash", "spark-3.5", ("tests/crash",), lane=Lane.BACKGROUND, limit=3600),
+    Suite("crash", "crash", "spark-3.5", ("tests/crash",), _without(LATE), lane=Lane.BACKGROUND, limit=3600),
+    Suite("crash late", "crash", "spark-3.5", LATE, lane=Lane.BACKGROUND, limit=3600),
     Suite("mutation", "mutation", "spark-3.5", ("tests/mutation",), lane=Lane.BACKGROUND, limit=3600),
     Suite("spark 3.5", "spark", "spark-3.5", ("tests/spark",)),
     Suite("spark 4.3", "spark", "spark-4.3", ("tests/spark",)),
