@@ -234,7 +234,8 @@ def _status(row: dict[str, Any]) -> Status:
         row.get("fileId"),
         json.dumps(access, sort_keys=True),
         row.get("owner") or "",
-        _shared(row.get("permission") or {}),
+        # A local disk tells neither: it has the defaults of both there.
+        _shared(row.get("permission") or {}) if row.get("owner") else "",
     )
 
 
