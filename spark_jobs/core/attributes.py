@@ -10,11 +10,14 @@ from spark_jobs.core.errors import Refusal
 #: Kinds of attributes. Only a superuser may give a file away, so that its owner alone is dispensable.
 OWNER, GROUP, MODE, ACL, XATTR = "owner", "group", "mode", "ACL", "extended attribute"
 STORAGE, ERASURE, REPLICATION = "storage policy", "erasure-coding policy", "replication"
+#: Whoever owns the file that replaces them would read what was another's alone.
+ONLY_READER = "owner, who alone may read them,"
 #: What files may differ in without a reader noticing.
 SMALL = "owner, replication or write permission"
 DISPENSABLE = (OWNER, SMALL)
 
 _WRITE_BITS = 0o222
+_READ_BITS_OF_OTHERS = 0o044
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,8 @@ def blend(found: Sequence[Attributes]) -> tuple[Attributes, list[Lack]]:
         mode &= other.mode
     apart: dict[str, Callable[[Attributes], object]] = {
         MODE: lambda item: item.mode & ~_WRITE_BITS,
+        # guard: files_of_several_owners
+        ONLY_READER: lambda item: None if item.mode & _READ_BITS_OF_OTHERS else item.owner,
         GROUP: lambda item: item.group,
         ACL: lambda item: item.acl,
         XATTR: lambda item: sorted(item.xattrs.items()),

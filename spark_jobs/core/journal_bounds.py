@@ -7,12 +7,12 @@ a record is input like any other: what it names must lie where we would have put
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.journal import FINISHED, LEFT, Record, RunState, Swap
-from spark_jobs.core.layout import HOME, Home, working_folder
+from spark_jobs.core.layout import HOME, Home, is_below, working_folder
 from spark_jobs.core.model import Manifest, name_of
 
 _URI = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://[^/]*)?(?P<path>/.*)\Z", re.DOTALL)
@@ -69,6 +69,21 @@ def within(state: RunState, home: str) -> RunState:
     _check_homes(state.homes, home)
     units = {key: replace(unit, swap=_within(unit.swap, Home(home))) for key, unit in state.units.items()}
     return replace(state, units=units, homes=_renamed(state.homes, home))
+
+
+def check_units(state: RunState, root: str, keys: Sequence[str], locations: Collection[str]) -> None:
+    """Raises Unsafe for an open unit below a partitioned table's root that is no partition of it: neither does the
+    metastore have one there, nor is its path that of one (`k1=v1/k2=v2`) that was dropped since."""
+    for unit in state.units.values():
+        live = unit.swap.live
+        folders = live[len(root) + 1 :].split("/")
+        named = [folder.partition("=")[0].casefold() for folder in folders if "=" in folder]
+        shaped = len(named) == len(folders) and named == [key.casefold() for key in keys]
+        if not unit.final and is_below(live, root) and live not in locations and not shaped:
+            raise Unsafe(
+                f"a journal is about {live}, which is no partition of this table; nothing is changed. If it was one,"
+                " add it again with that location (ALTER TABLE ... ADD PARTITION ... LOCATION), and try again"
+            )
 
 
 def _renamed(homes: Sequence[str], home: str) -> tuple[str, ...]:

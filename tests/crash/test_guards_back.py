@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from spark_jobs.core.footers import Footer
-from spark_jobs.core.model import Manifest, name_of
+from spark_jobs.core.model import Manifest, TableName, name_of
 from spark_jobs.shell.swap.leftovers import forget
 from tests.crash import writers
 from tests.crash.explorer import runs_of
 from tests.crash.fault_injection import Fault, Killed, Point
+from tests.crash.model_metastore import forget_partitions
 from tests.crash.model_spark import ModelFooters, encode_rows, visible_rows
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.oracle import check, live_rows
@@ -212,6 +213,21 @@ class TestCleanup:
         assert outcomes(report) == ["quarantined"]
         assert name in report["tables"][0]["units"][0]["reason"]
         assert check(done, journaled=True) == []
+
+    def test_originals_stay_where_the_partition_has_another_value_now(self) -> None:
+        """ALTER TABLE ... RENAME TO PARTITION leaves the files of an external table where they are."""
+        sim = build()
+        assert compact(sim.client(), EVENTS)["exit_code"] == 0
+        place = writers.location_of(sim, EVENTS, "a")
+        spec = writers.spec_of(sim, EVENTS, ["a"])
+        forget_partitions(sim, TableName.parse(EVENTS), [spec])
+        writers.add_partition(sim, EVENTS, "z", location=place)
+        for name, _ in list(sim.tree.files(place)):
+            sim.tree.remove(f"{place}/{name}")
+        report = run(sim.client(), "cleanup", "--table", EVENTS, *AT_ONCE)
+        found = {unit["unit"]["k"]: unit for unit in report["tables"][0]["units"]}
+        assert (found["a"]["outcome"], found["b"]["outcome"]) == ("quarantined", "cleaned")
+        assert "only copy" in found["a"]["reason"]
 
     def test_originals_go_where_a_writer_has_overwritten_in_place_and_overwriters_are_announced(
         self, done: SimulatedCluster

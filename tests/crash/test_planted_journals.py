@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -160,3 +161,66 @@ def test_the_owner_of_a_root_leads_to_no_home_of_others(sim: SimulatedCluster, v
     before = {path: number for path, number, _ in sim.tree.walk(SHARED)}
     run(sim.client(), verb, "--tables", EVENTS, *(("--older-than", "0s") if verb == "cleanup" else ()))
     assert {path: number for path, number, _ in sim.tree.walk(SHARED)} == before
+
+
+@pytest.mark.parametrize("verb", ["compact", "rollback", "cleanup"])
+@pytest.mark.parametrize("kind", [journal.PREPARED, journal.ROLLBACK_PREPARED])
+def test_a_folder_below_the_root_that_is_no_partition_is_left_alone(
+    sim: SimulatedCluster, verb: str, kind: str
+) -> None:
+    inner = f"{WAREHOUSE}/events/archive"
+    sim.tree.rename(VICTIM, inner)
+    intent = swap(sim, f"{WAREHOUSE}/events/k=a", live=inner, **places("archive"))
+    intent = replace(intent, new_id=f"hdfs:{sim.tree.find(inner)}", compacted=manifest(sim, inner))
+    records: list[tuple[str, dict[str, Any]]] = [(journal.PREPARED, {"swaps": [intent.to_json()]})]
+    if kind != journal.PREPARED:
+        records += [(step, {"units": [{"unit": intent.unit.key}]}) for step in (journal.COMMITTED, kind)]
+    plant(sim, *records)
+    before = {path: number for path, number, _ in sim.tree.walk(f"{WAREHOUSE}/events")}
+    report = run(
+        sim.client(), verb, "--tables", EVENTS, *(("--older-than", "0s") if verb == "cleanup" else ())
+    )
+    assert (report["exit_code"], report["tables"][0]["code"]) == (3, "UNSAFE")
+    assert f"{inner}, which is no partition of this table" in report["tables"][0]["reason"]
+    after = {path: number for path, number, _ in sim.tree.walk(f"{WAREHOUSE}/events")}
+    assert {path: after.get(path) for path in before} == before
+
+
+def test_a_partition_that_points_at_a_directory_of_others_is_refused(sim: SimulatedCluster) -> None:
+    """Whoever may alter a table can do that; the account that maintains all tables may write there."""
+    sim.tree.superuser = True
+    place = f"{AUTHORITY}/elsewhere/c"
+    number = sim.tree.find(place)
+    assert number is not None
+    sim.tree.change(number, owner="finance")
+    report = run(sim.client(), "compact", "--tables", EVENTS)
+    units = {unit["unit"]["k"]: unit for unit in report["tables"][0]["units"]}
+    assert (units["c"]["outcome"], units["c"]["code"]) == ("skipped", "UNTRUSTED_OWNER")
+    assert "finance" in units["c"]["reason"]
+    assert sim.tree.find(place) == number
+    assert {units[key]["outcome"] for key in "ab"} == {"compacted"}
+    again = run(sim.client(), "compact", "--tables", EVENTS, "--trusted-owners", "finance")
+    assert {unit["unit"]["k"]: unit["outcome"] for unit in again["tables"][0]["units"]}["c"] == "compacted"
+    assert check(sim) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "marks", "code"),
+    [
+        ("lake/ice/data/d=1/h=2", ["lake/ice/metadata"], "ICEBERG"),
+        ("lake/delta/d=1", ["lake/delta/_delta_log"], "DELTA"),
+        ("lake/hudi/2026", ["lake/hudi/.hoodie"], "HUDI"),
+    ],
+)
+def test_a_partition_inside_a_table_of_another_format_is_refused(
+    sim: SimulatedCluster, place: str, marks: list[str], code: str
+) -> None:
+    location = writers.add_partition(sim, EVENTS, "x", location=f"{AUTHORITY}/{place}")
+    for _ in range(4):
+        writers.append(sim, location, sim.ledger.fresh(3))
+    for mark in marks:
+        sim.tree.make_dirs(f"{AUTHORITY}/{mark}")
+    report = run(sim.client(), "compact", "--tables", EVENTS)
+    (unit,) = [unit for unit in report["tables"][0]["units"] if unit["unit"]["k"] == "x"]
+    assert (unit["outcome"], unit["code"]) == ("skipped", code)
+    assert check(sim) == []

@@ -9,6 +9,7 @@ from spark_jobs.core import journal
 from spark_jobs.core.cache import CachedUnit, merged
 from spark_jobs.core.eligibility import ORC, PARQUET, TableFacts
 from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.journal_bounds import check_units
 from spark_jobs.core.model import Unit, parent
 from spark_jobs.core.options import Options, writer_rules
 from spark_jobs.core.wire import UnitReport
@@ -53,7 +54,7 @@ class Visit:
 
     def runs(self) -> list[Run]:
         """Every run of the table, oldest first."""
-        return self._told(self._found.all())
+        return self._checked(self._found.all())
 
     def recover(self, own: str | None = None) -> list[Settled]:
         """Settles what is unfinished, and leaves it; a run of the id `own` stays entered, with what is ready in it."""
@@ -111,10 +112,15 @@ class Visit:
         ]
 
     def _unfinished(self) -> list[Run]:
-        return self._told(self._found.unfinished())
+        return self._checked(self._found.unfinished())
 
-    def _told(self, runs: list[Run]) -> list[Run]:
+    def _checked(self, runs: list[Run]) -> list[Run]:
+        """Raises Unsafe where one is about what is no unit of this table."""
         self.notes += [note for note in self._found.notes if note not in self.notes]
+        root, keys = self.facts.storage.location, self.facts.partition_keys
+        places = {unit.location for unit in self.units}
+        for run in runs if keys else ():
+            check_units(run.state, root, keys, places)  # guard: units_of_this_table
         return runs
 
 

@@ -20,9 +20,11 @@ from spark_jobs.core.overlap import overlapping
 from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.ports import Status
+from spark_jobs.shell.stages.outside import check_outside
 from spark_jobs.shell.state.finding import TableRuns
 from spark_jobs.shell.state.journal_store import Run
 from spark_jobs.shell.state.log_runs import log_of
+from spark_jobs.shell.state.trust import Trust
 from spark_jobs.shell.swap.directories import list_unit
 
 _LISTING_THREADS = 8
@@ -90,7 +92,8 @@ def survey(
     listing = lru_cache(maxsize=None)(cluster.fs.list)
     rules = writer_rules(options, cluster.now())
     known = {} if options.full_scan else _known(cluster, facts)
-    look = _Look(cluster, facts, options.thresholds(), overlaps, dict(places), listing, rules, known)
+    trust = Trust(cluster.fs, facts.storage.location, options.trusted_owners)
+    look = _Look(cluster, facts, options.thresholds(), overlaps, dict(places), listing, rules, trust, known)
     with cluster.pool(_LISTING_THREADS) as pool:
         units = list(pool.map(look.at, chosen))
     if not facts.partition_keys and units and units[0].refusal is not None:
@@ -157,6 +160,7 @@ class _Look:
     storages: Mapping[Unit, Storage]
     listing: Listing
     rules: WriterRules
+    trust: Trust
     known: Cache = field(default_factory=dict)
 
     def at(self, unit: Unit) -> UnitSurvey:
@@ -209,6 +213,8 @@ class _Look:
         eligibility.check_lines(self.facts, self.storages[unit], what)
         if unit.key in self.overlaps:  # guard: shared_directories
             raise Refusal("LOCATION_OVERLAP", f"{unit.location} overlaps {self.overlaps[unit.key]}")
+        root = self.facts.storage.location
+        check_outside(self.cluster.fs, self.listing, self.trust, unit.location, root)
 
 
 def check_writers(listing: Listing, location: str, root: str, rules: WriterRules) -> None:

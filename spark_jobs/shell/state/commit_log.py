@@ -112,6 +112,12 @@ class CommitLog:
     def _folder(self, name: str) -> str:
         return f"{self.home}/{FOLDER}/{name}"
 
+    def _file(self, folder: str, name: str) -> str:
+        """The path of a file that a snapshot names; raises BrokenLog for a name that leads anywhere else."""
+        if not _NUMBERED.match(name) and not _OURS[folder].match(name):  # guard: names_in_the_log
+            raise BrokenLog(f"{self._folder(folder)}: a snapshot names {name!r}, which is no file of the log")
+        return f"{self._folder(folder)}/{name}"
+
     def _listing(self, folder: str) -> Sequence[Status]:
         try:
             return self._fs.list(self._folder(folder))
@@ -148,7 +154,7 @@ class CommitLog:
 
     def _once(self, folder: str, name: str, decode: Callable[[bytes, str], T]) -> T:
         """Published files never change, so each is read once."""
-        path = f"{self._folder(folder)}/{name}"
+        path = self._file(folder, name)
         if path not in self._decoded:
             self._decoded[path] = decode(self._fs.read(path), path)
         found: T = self._decoded[path]
@@ -163,7 +169,7 @@ class CommitLog:
         return [*self._list(snapshot.base).manifests, *self._list(snapshot.delta).manifests]
 
     def _entries(self, manifests: Sequence[ManifestMeta]) -> list[Entry]:
-        paths = [f"{self._folder('manifest')}/{meta.name}" for meta in manifests]
+        paths = [self._file("manifest", meta.name) for meta in manifests]
         return [entry for path in paths for entry in decode_entries(self._fs.read(path), path)]
 
     def _named(self) -> set[str]:

@@ -28,7 +28,7 @@ class Trust:
 
     def check(self, folder: str, owners: Iterable[str]) -> None:
         """Raises Refusal for a run's folder that holds a record of anybody else."""
-        strangers = sorted(set(owners) - self._known - {self._owner()} if set(owners) - self._known else ())
+        strangers = self._strangers(owners)
         if strangers:
             raise Refusal(
                 "UNTRUSTED_OWNER",
@@ -36,6 +36,16 @@ class Trust:
                 f"{self._nor_owner()}: nothing is touched. If that account may work here, name it: trusted_owners in"
                 " the configuration, or --trusted-owners. If not, look at what it put there before you remove it: rows"
                 " may lie below __old_ folders only",
+            )
+
+    def check_partition(self, directory: Status) -> None:
+        """Raises Refusal for a partition's directory outside the root that belongs to anybody else."""
+        if self._strangers([directory.owner]):
+            raise Refusal(
+                "UNTRUSTED_OWNER",
+                f"{directory.path} lies outside the table's root and belongs to {directory.owner}, whose account is"
+                f" not {self._fs.user()}{self._nor_owner()}: it may be part of somebody else's table. If that account"
+                " writes this table, name it: trusted_owners in the configuration, or --trusted-owners",
             )
 
     def check_folder(self, folder: Status) -> None:
@@ -51,6 +61,10 @@ class Trust:
                 f"{folder.path} may be written by other accounts than {folder.owner}: nothing is touched. Look at what"
                 f" is in it, and take the right away: hdfs dfs -chmod -R go-w '{folder.path}'",
             )
+
+    def _strangers(self, owners: Iterable[str]) -> list[str]:
+        unknown = set(owners) - self._known
+        return sorted(unknown - {self._owner()}) if unknown else []
 
     def _nor_owner(self) -> str:
         if self._root is None:

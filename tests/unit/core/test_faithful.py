@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from spark_jobs.core import footers, struct_types
-from spark_jobs.core.attributes import GROUP, MODE, OWNER, SMALL, Attributes, Lack, blend, judge
+from spark_jobs.core.attributes import GROUP, MODE, ONLY_READER, OWNER, SMALL, Attributes, Lack, blend, judge
 from spark_jobs.core.encoding import Calendar, calendar_settings
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.footers import Footer
@@ -136,8 +136,14 @@ class TestAttributes:
     def test_one_file_for_many_is_open_to_nobody_who_may_not_read_all_of_them(self) -> None:
         mine, others = Attributes(0o640, owner="etl"), Attributes(0o600, owner="loader")
         file, lacks = blend([mine, mine, others])
-        assert (file.mode, [lack.kind for lack in lacks]) == (0o600, [MODE, SMALL])
+        assert (file.mode, [lack.kind for lack in lacks]) == (0o600, [MODE, ONLY_READER, SMALL])
         assert blend([others, others]) == (others, [])
+
+    def test_files_that_only_their_owners_may_read_are_not_made_one(self) -> None:
+        """A superuser reads them all, and whoever owned the new file would read the rows of the others."""
+        _, lacks = blend([Attributes(0o600, owner="etl"), Attributes(0o600, owner="loader")])
+        with pytest.raises(Refusal, match="the owner, who alone may read them, of /t cannot be given"):
+            judge(lacks, None, "/t")
 
     def test_files_that_only_their_writers_see_apart_are_one_kind(self) -> None:
         found = [Attributes(0o664, owner="etl"), Attributes(0o644, owner="loader", replication=2)]

@@ -11,7 +11,7 @@ import pytest
 from spark_jobs.core import journal
 from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.journal import Record, RunState, Swap, fold
-from spark_jobs.core.journal_bounds import Closing, within
+from spark_jobs.core.journal_bounds import Closing, check_units, within
 from spark_jobs.core.model import FileEntry, Manifest
 
 ROOT = "hdfs://nn/warehouse/t"
@@ -178,3 +178,16 @@ def test_a_record_that_does_not_say_what_it_must_is_no_record(body: dict[str, An
     run = Record(journal.RUN, NOW, {"table": "db.t"})
     with pytest.raises(Unsafe, match="PREPARED cannot be read"):
         fold([run, Record(journal.PREPARED, NOW, body)])
+
+
+@pytest.mark.parametrize(
+    "tail", ["d=1/h=2", "D=1/H=a b%2Fc", "d=__HIVE_DEFAULT_PARTITION__/h=", "custom/place"]
+)
+def test_partitions_are_units_also_after_they_were_dropped(tail: str) -> None:
+    check_units(check(swap(tail)), ROOT, ("d", "h"), [f"{ROOT}/custom/place"])
+
+
+@pytest.mark.parametrize("tail", ["d=1", "d=1/h=2/x=3", "h=1/d=2", "d=1/archive", "archive/h=1"])
+def test_other_folders_below_the_root_are_none(tail: str) -> None:
+    with pytest.raises(Unsafe, match=f"{ROOT}/{tail}, which is no partition"):
+        check_units(check(swap(tail)), ROOT, ("d", "h"), [])
