@@ -69,9 +69,9 @@ def blend(found: Sequence[Attributes]) -> tuple[Attributes, list[Lack]]:
     mode = first.mode
     for other in others:
         mode &= other.mode
+    # guard: files_of_several_owners
     apart: dict[str, Callable[[Attributes], object]] = {
         MODE: lambda item: item.mode & ~_WRITE_BITS,
-        # guard: files_of_several_owners
         ONLY_READER: lambda item: None if item.mode & _READ_BITS_OF_OTHERS else item.owner,
         GROUP: lambda item: item.group,
         ACL: lambda item: item.acl,

@@ -59,6 +59,14 @@ SWAP = (
         (f"{_BACK}::TestCleanup::test_originals_stay_while_the_live_directory_is_empty",),
     ),
     Mutation(
+        "H2-renamed",
+        "a partition that has another value now counts as dropped",
+        (Condition("cleanup_live_renamed", False),),
+        (
+            "tests/crash/test_guards_back.py::TestCleanup::test_originals_stay_where_the_partition_has_another_value_now",
+        ),
+    ),
+    Mutation(
         "H2-incomplete",
         "a cleanup deletes originals while files that were made of them are gone",
         (Condition("cleanup_live_incomplete", False),),

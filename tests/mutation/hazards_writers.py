@@ -39,6 +39,38 @@ WRITERS = (
         (f"{_PLANTED}::test_the_owner_of_a_root_leads_to_no_home_of_others",),
     ),
     Mutation(
+        "H40-units",
+        "any folder below the root is a unit that a journal may be about",
+        (Remove("units_of_this_table"),),
+        (f"{_PLANTED}::test_a_folder_below_the_root_that_is_no_partition_is_left_alone",),
+    ),
+    Mutation(
+        "H40-partition",
+        "a partition may lie in a directory of anybody",
+        (Remove("owner_of_partition_outside"),),
+        (f"{_PLANTED}::test_a_partition_that_points_at_a_directory_of_others_is_refused",),
+    ),
+    Mutation(
+        "H40-formats",
+        "a partition may lie inside a table of Iceberg, Delta or Hudi",
+        (Remove("table_format_marks_outside"),),
+        (f"{_PLANTED}::test_a_partition_inside_a_table_of_another_format_is_refused",),
+    ),
+    Mutation(
+        "H40-log",
+        "a snapshot of the commit log leads to any file",
+        (Condition("names_in_the_log", False),),
+        ("tests/unit/core/test_commit_log_names.py::test_a_snapshot_leads_to_no_file_outside_the_log",),
+    ),
+    Mutation(
+        "H40-readers",
+        "rows that only their owner may read end up in a file of somebody else",
+        (Rewrite("files_of_several_owners", "None if C else O", "None"),),
+        (
+            "tests/unit/core/test_faithful.py::TestAttributes::test_files_that_only_their_owners_may_read_are_not_made_one",
+        ),
+    ),
+    Mutation(
         "H40-properties",
         "whoever may change a table's properties says what SQL the jobs run",
         (Remove("properties_of_the_table"),),

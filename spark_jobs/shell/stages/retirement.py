@@ -133,8 +133,9 @@ class Retirement:
             if place == old or is_below(place, old) or is_below(old, place):
                 raise Unsafe(f"the metastore reads {place}, which is this backup; nothing was deleted")
         now = self._locations.get(swap.unit.key)
+        # guard: cleanup_live_renamed
         if now is None and swap.live in self._locations.values():
-            now = swap.live  # guard: cleanup_live_renamed
+            now = swap.live
         if now is not None:
             self._check_live(swap, old, now)
 
