@@ -24,10 +24,10 @@ from lakekeeper_provider.options import (
     ROLLBACK,
     VERBS,
     Option,
-    Selection,
     parse_options,
 )
 from lakekeeper_provider.parsers import Parser, integer
+from lakekeeper_provider.selection import Selection
 
 TEMPLATE = Path(__file__).with_name("template.yaml")
 _HELP = {

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lakekeeper_provider.config import SparkSubmit
-from lakekeeper_provider.options import OPTIONS, Selection
+from lakekeeper_provider.options import OPTIONS
+from lakekeeper_provider.selection import Selection
 
 BOOLEAN_FLAGS = {
     "analyze_after_compaction": {True: "--analyze-stats", False: "--no-analyze-stats"},

@@ -11,8 +11,9 @@ from typing import Any
 import yaml
 
 from lakekeeper_provider.exceptions import UsageError, nearest
-from lakekeeper_provider.options import EXPLICIT, OPTIONS, parse_options, table_name
+from lakekeeper_provider.options import EXPLICIT, OPTIONS, parse_options
 from lakekeeper_provider.parsers import Parser, boolean, choice, integer, text, text_list, wrong
+from lakekeeper_provider.selection import table_name
 from lakekeeper_provider.window import MaintenanceWindow
 
 _GLOBAL = frozenset(key for key, option in OPTIONS.items() if option.in_config)

@@ -25,7 +25,6 @@ from lakekeeper_provider.parsers import (
 ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY = "analyze", "compact", "rollback", "cleanup", "history"
 VERBS = (ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY)
 
-_IDENTIFIER = re.compile(r"[^\s.,`'\"/]+")
 _WORD = re.compile(r"\w+")
 _SIZE = re.compile(r"\d+(\.\d+)?\s*([kmgt]?b)?", re.IGNORECASE)
 _DURATION = re.compile(r"\d+\s*[smhdw]")
@@ -269,38 +268,3 @@ def parse_options(given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
 def seconds(duration: str) -> int:
     """Return how long a duration such as ``7d`` is."""
     return int(duration.rstrip("smhdw ")) * _SECONDS[duration.strip()[-1]]
-
-
-@dataclass(frozen=True)
-class Selection:
-    """The tables to work on; names are lower case, as the metastore holds them."""
-
-    tables: tuple[str, ...] = ()
-    database: str | None = None
-
-    @classmethod
-    def of(cls, table: Any = None, tables: Any = None, database: Any = None) -> Selection:
-        """Accept exactly one of the three."""
-        given = {"table": table, "tables": tables, "database": database}
-        named = {name: value for name, value in given.items() if not absent(value)}
-        if len(named) != 1:
-            found = " and ".join(f"{name}={value!r}" for name, value in named.items()) or "none of them"
-            raise UsageError(f"give exactly one of table, tables and database; got {found}")
-        [(name, value)] = named.items()
-        if name == "database":
-            return cls(database=pattern(_IDENTIFIER, "the name of a database")(name, value).lower())
-        names = [value] if name == "table" else text_list(name, value)
-        return cls(tables=tuple(dict.fromkeys(table_name(name, item) for item in names)))
-
-    @property
-    def key(self) -> str:
-        """The selection as one text that does not depend on the order of the names."""
-        return f"database:{self.database}" if self.database else ",".join(sorted(self.tables))
-
-
-def table_name(name: str, value: Any) -> str:
-    """Accept ``db.table``."""
-    parts = value.strip().split(".") if isinstance(value, str) else []
-    if len(parts) != 2 or not all(_IDENTIFIER.fullmatch(part) for part in parts):
-        raise wrong(name, value, "a table as db.table")
-    return ".".join(parts).lower()

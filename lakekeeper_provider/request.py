@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lakekeeper_provider.config import Config
-from lakekeeper_provider.options import Selection
+from lakekeeper_provider.selection import Selection
 
 SCHEMA_VERSION = 1
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")

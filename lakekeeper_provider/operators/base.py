@@ -17,9 +17,10 @@ from lakekeeper_provider.compat import (
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators.submission import Job, SubmissionOperator
-from lakekeeper_provider.options import Selection, parse_options
+from lakekeeper_provider.options import parse_options
 from lakekeeper_provider.parsers import choice, given
 from lakekeeper_provider.report import Report, Verdict
+from lakekeeper_provider.selection import Selection
 from lakekeeper_provider.triggers.maintenance_window import MaintenanceWindowTrigger
 from lakekeeper_provider.window import MaintenanceWindow
 

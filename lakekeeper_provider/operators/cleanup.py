@@ -10,7 +10,8 @@ from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators.base import LakekeeperOperator
 from lakekeeper_provider.operators.submission import Job
-from lakekeeper_provider.options import CLEANUP, Selection, seconds
+from lakekeeper_provider.options import CLEANUP, seconds
+from lakekeeper_provider.selection import Selection
 
 DAY = 86_400
 _KEYS = ("older_than", "keep_last", "allow_short_retention", "dry_run", "skip_trash", "parallelism")

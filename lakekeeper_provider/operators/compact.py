@@ -13,7 +13,8 @@ from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.analyze import RewriteOperator
 from lakekeeper_provider.operators.base import check_source
 from lakekeeper_provider.operators.submission import Job
-from lakekeeper_provider.options import ANALYZE, COMPACT, Selection
+from lakekeeper_provider.options import ANALYZE, COMPACT
+from lakekeeper_provider.selection import Selection
 
 MAX_TABLES = 200  # their names and run ids still fit into an XCom
 _KEYS = ("dry_run", "sort_columns", "analyze_after_compaction", "parallelism", "verify", "on_failure")

@@ -18,8 +18,9 @@ from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.base import LakekeeperOperator, check_source
 from lakekeeper_provider.operators.submission import Job
-from lakekeeper_provider.options import COMPACT, ROLLBACK, Selection
+from lakekeeper_provider.options import COMPACT, ROLLBACK
 from lakekeeper_provider.parsers import given
+from lakekeeper_provider.selection import Selection
 
 RECORD = "record"
 _NEEDS_RECORD = "only_when_cleared needs compaction=record.output, with record a RecordCompactionOperator"

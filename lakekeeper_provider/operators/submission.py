@@ -24,9 +24,9 @@ from lakekeeper_provider.compat import (
 from lakekeeper_provider.config import Config, SparkSubmit
 from lakekeeper_provider.exceptions import ReportError, UsageError
 from lakekeeper_provider.exchange import Exchange
-from lakekeeper_provider.options import Selection
 from lakekeeper_provider.parsers import boolean, given
 from lakekeeper_provider.report import Report
+from lakekeeper_provider.selection import Selection
 
 # Our name -> the attribute from which SparkSubmitOperator builds its hook.
 _PRIVATE = {

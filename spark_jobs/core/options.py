@@ -7,28 +7,22 @@ global > default.
 from __future__ import annotations
 
 import difflib
-import json
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from typing import Any
 
 from spark_jobs.core.errors import Refusal, UsageError
 from spark_jobs.core.health import Thresholds
 from spark_jobs.core.other_writers import WriterRules
-from spark_jobs.core.selection import PartitionSpec, parse_partitions
+from spark_jobs.core.parsers import MB, PARSERS
+from spark_jobs.core.selection import PartitionSpec
 
-MB = 1024 * 1024
 PROPERTY_PREFIX = "lakekeeper."
 _RETENTION = ("older_than", "keep_last")
 #: What whoever may change a table's properties may not say: SQL that the jobs' account runs, databases that it creates
 #: tables in, and what protects the table's originals from him.
 _NO_PROPERTIES = ("where", "backup_database", "skip_trash", "allow_short_retention", "trusted_owners")
-_DURATION = re.compile(r"\s*(\d+)\s*([smhdw])\s*\Z")
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(b|kb|mb|gb|tb)?\s*\Z", re.IGNORECASE)
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
-_BYTES = {"b": 1, "kb": 1024, "mb": MB, "gb": 1024 * MB, "tb": 1024 * 1024 * MB}
 
 
 @dataclass(frozen=True)
@@ -86,116 +80,11 @@ def writer_rules(options: Options, now: datetime) -> WriterRules:
     return WriterRules(dead_before, offsets=options.kafka_connect == "retired")
 
 
-def parse_duration(text: Any) -> timedelta:
-    """`7d`, `168h`, `30m`, `60s`, `2w`."""
-    match = _DURATION.match(str(text))
-    if not match:
-        raise ValueError("write it like 7d, 168h, 30m or 60s")
-    return timedelta(seconds=int(match[1]) * _SECONDS[match[2]])
-
-
-def parse_size(text: Any) -> int:
-    """`512mb`, `1gb`, or a plain number of bytes; returns bytes."""
-    match = _SIZE.match(str(text))
-    if not match:
-        raise ValueError("write it like 512mb or 1gb")
-    return int(float(match[1]) * _BYTES[(match[2] or "b").lower()])
-
-
-def parse_instant(text: Any) -> datetime:
-    """An ISO 8601 instant; it must carry its offset, for a deadline that is an hour off is no deadline."""
-    instant = datetime.fromisoformat(str(text).replace("Z", "+00:00"))
-    if instant.tzinfo is None:
-        raise ValueError("it needs a UTC offset, like 2026-02-24T05:00:00+00:00")
-    return instant.astimezone(timezone.utc)
-
-
-def parse_bool(value: Any) -> bool:
-    known = {"true": True, "false": False}
-    parsed = value if isinstance(value, bool) else known.get(str(value).strip().lower())
-    if parsed is None:
-        raise ValueError("it must be true or false")
-    return parsed
-
-
-def parse_list(value: Any) -> tuple[str, ...]:
-    """A list, its JSON, or text with commas."""
-    if isinstance(value, str):
-        value = json.loads(value) if value.strip().startswith("[") else value.split(",")
-    if not isinstance(value, (list, tuple)):
-        raise ValueError("it must be a list")
-    return tuple(str(item).strip() for item in value if str(item).strip())
-
-
-def _number(kind: type, least: float) -> Callable[[Any], Any]:
-    def parse(value: Any) -> Any:
-        number = kind(str(value))
-        if isinstance(value, bool) or not number >= least:
-            raise ValueError(f"it must be at least {least}")
-        return number
-
-    return parse
-
-
-def _one_of(*allowed: str) -> Callable[[Any], str]:
-    def parse(value: Any) -> str:
-        if str(value) not in allowed:
-            raise ValueError(f"it must be one of {', '.join(allowed)}")
-        return str(value)
-
-    return parse
-
-
-def _identifier(value: Any) -> str:
-    if not re.match(r"\w+\Z", str(value)):
-        raise ValueError("it must be made of letters, digits and _")
-    return str(value).lower()
-
-
-_PARSERS: dict[str, Callable[[Any], Any]] = {
-    "block_size_mb": _number(int, 1),
-    "compaction_ratio_threshold": _number(float, 1),
-    "min_input_files": _number(int, 2),
-    "target_file_size": parse_size,
-    "backup_prefix": _identifier,
-    "backup_database": _identifier,
-    "register_backup": parse_bool,
-    "dry_run": parse_bool,
-    "log_level": lambda value: _one_of("DEBUG", "INFO", "WARNING", "ERROR")(str(value).upper()),
-    "sort_columns": parse_list,
-    "analyze_after_compaction": parse_bool,
-    "parallelism": _number(int, 1),
-    "verify": _one_of("count", "hash"),
-    "on_failure": _one_of("keep", "undo"),
-    "on_new_data": _one_of("keep", "refuse"),
-    "deadline": parse_instant,
-    "older_than": parse_duration,
-    "keep_last": _number(int, 0),
-    "skip_trash": parse_bool,
-    "allow_short_retention": parse_bool,
-    "staging_ttl": parse_duration,
-    "partitions": parse_partitions,
-    "where": str,
-    "include": parse_list,
-    "exclude": parse_list,
-    "enabled": parse_bool,
-    "bucketing": _one_of("refuse", "ignore"),
-    "kafka_connect": _one_of("refuse", "retired"),
-    "attributes": _one_of("require", "warn"),
-    "quota_folders": parse_list,
-    "full_scan": parse_bool,
-    "writers": _one_of("append", "overwrite"),
-    "trusted_owners": parse_list,
-    "lease_timeout": parse_duration,
-    "lease_wait": parse_duration,
-}
-
-
 def check_names(values: Iterable[str], where: str) -> None:
     """Raises UsageError for an option that does not exist, naming the nearest one that does."""
     for name in values:
-        if name not in _PARSERS:
-            near = difflib.get_close_matches(name, _PARSERS, n=1)
+        if name not in PARSERS:
+            near = difflib.get_close_matches(name, PARSERS, n=1)
             hint = f"; did you mean '{near[0]}'?" if near else ""
             raise UsageError(f"unknown option '{name}' in {where}{hint}")
 
@@ -205,7 +94,7 @@ def parse_option(name: str, value: Any, where: str) -> Any:
     if value is None:
         return None
     try:
-        return _PARSERS[name](value)
+        return PARSERS[name](value)
     except UsageError:
         raise
     except (ValueError, TypeError) as error:

@@ -16,9 +16,10 @@ from lakekeeper_provider import cli, report
 from lakekeeper_provider.commands import job_arguments
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.options import OPTIONS, Selection, parse_options
+from lakekeeper_provider.options import OPTIONS, parse_options
 from lakekeeper_provider.report import Verdict
 from lakekeeper_provider.request import build_request, dump
+from lakekeeper_provider.selection import Selection
 
 GOLDEN = Path(__file__).with_name("golden")
 WIRE = Path(__file__).parents[2] / "docs" / "wire.md"

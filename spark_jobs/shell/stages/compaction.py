@@ -5,12 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from spark_jobs.core import footers, journal, layout
 from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged
-from spark_jobs.core.footers import Profile
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import Manifest
@@ -20,9 +19,10 @@ from spark_jobs.shell.ports import FileSystemError, Pool, Rewrite
 from spark_jobs.shell.stages.checks import Checks
 from spark_jobs.shell.stages.clothes import Clothes, dress_like
 from spark_jobs.shell.stages.inspection import Inspection, inspect, read_footers
-from spark_jobs.shell.stages.outcomes import Outcome, compacted_report, describe, failed
+from spark_jobs.shell.stages.outcomes import Outcome, describe, failed
 from spark_jobs.shell.stages.settle import Settlement, record
 from spark_jobs.shell.stages.survey import Listing, TableSurvey, UnitSurvey
+from spark_jobs.shell.stages.written import Written, settled_outcome, swapped_outcome
 from spark_jobs.shell.state.journal_store import Run
 from spark_jobs.shell.swap.directories import list_unit
 from spark_jobs.shell.swap.executor import Verdict
@@ -30,18 +30,6 @@ from spark_jobs.shell.swap.leftovers import differences
 from spark_jobs.shell.swap.swapping import Swapping
 
 log = logging.getLogger("lakekeeper")
-
-
-@dataclass(frozen=True)
-class Written:
-    """A unit that is written and verified, and waits for its swap; by an earlier attempt where `profile` is None."""
-
-    survey: UnitSurvey
-    swap: Swap
-    profile: Profile | None = None
-    clothes: Clothes | None = None
-    seconds: float = 0.0
-    warnings: tuple[str, ...] = ()
 
 
 class Compaction:
@@ -108,7 +96,7 @@ class Compaction:
         self.entered = settled.run
         verdicts = settled.verdicts
         return [
-            _settled(item, outcome, verdicts.get(item.swap.unit.key)) if outcome.doubtful else outcome
+            settled_outcome(item, outcome, verdicts.get(item.swap.unit.key)) if outcome.doubtful else outcome
             for item, outcome in zip(written, swapped)
         ]
 
@@ -266,7 +254,7 @@ class Compaction:
             self._discarded(item.swap, self._executor.settle(item.swap, str(called_off)))
             raise
         if verdict.kind == journal.COMMITTED:
-            return _swapped(item, verdict)
+            return swapped_outcome(item, verdict)
         self._discarded(item.swap, verdict)
         raise (LakekeeperError if verdict.failed else UnitChanged)(verdict.problem)
 
@@ -284,19 +272,3 @@ class Compaction:
                 self._cluster.fs.delete_tree(path)
         except OSError as error:
             log.warning("%s is left behind: %s", path, error)
-
-
-def _settled(item: Written, outcome: Outcome, verdict: Verdict | None) -> Outcome:
-    """What became of a unit after all; it is journaled already."""
-    if verdict is None or verdict.kind != journal.COMMITTED:
-        return outcome
-    return replace(_swapped(item, verdict), record=None)
-
-
-def _swapped(item: Written, verdict: Verdict) -> Outcome:
-    body = verdict.body(item.swap)
-    if verdict.problem:
-        return replace(failed(item.survey, UnitChanged(verdict.problem)), record=body)
-    report = compacted_report(item.swap, item.survey.health, item.seconds, verdict.carried)
-    codec = item.profile.codec if item.profile else None
-    return Outcome(report, item.swap, body, codec, item.warnings)

@@ -14,13 +14,14 @@ from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.shell.job import Job
 from spark_jobs.shell.stages.backup import project_backup
-from spark_jobs.shell.stages.compaction import Compaction, Written
+from spark_jobs.shell.stages.compaction import Compaction
 from spark_jobs.shell.stages.ground import grounded
 from spark_jobs.shell.stages.inspection import inspected
 from spark_jobs.shell.stages.outcomes import Outcome, compacted_report
 from spark_jobs.shell.stages.recover import Visit
 from spark_jobs.shell.stages.restoration import Restoration
 from spark_jobs.shell.stages.survey import TableSurvey, UnitSurvey, survey, table_report
+from spark_jobs.shell.stages.written import Written
 from spark_jobs.shell.state.finding import homes
 from spark_jobs.shell.state.journal_store import Run, leave
 from spark_jobs.shell.state.runs import choose_run_id, enter, newest_generation, next_stamp, open_run

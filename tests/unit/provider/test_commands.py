@@ -4,7 +4,7 @@ import pytest
 
 from lakekeeper_provider.commands import job_arguments, option_flags, spark_conf, spark_submit_command
 from lakekeeper_provider.config import SparkSubmit
-from lakekeeper_provider.options import Selection
+from lakekeeper_provider.selection import Selection
 
 
 def test_flags_follow_the_wire():

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.options import OPTIONS, Selection, parse_options
+from lakekeeper_provider.options import OPTIONS, parse_options
+from lakekeeper_provider.selection import Selection
 
 
 @pytest.mark.parametrize(

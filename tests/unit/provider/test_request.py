@@ -3,8 +3,8 @@ from __future__ import annotations
 import re
 
 from lakekeeper_provider.config import Config
-from lakekeeper_provider.options import Selection
 from lakekeeper_provider.request import build_request, run_id_of
+from lakekeeper_provider.selection import Selection
 
 EVENTS = Selection(tables=("sales.events", "sales.flat"))
 

@@ -1,0 +1,47 @@
+"""The tables that a verb works on."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.parsers import absent, pattern, text_list, wrong
+
+_IDENTIFIER = re.compile(r"[^\s.,`'\"/]+")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The tables to work on; names are lower case, as the metastore holds them."""
+
+    tables: tuple[str, ...] = ()
+    database: str | None = None
+
+    @classmethod
+    def of(cls, table: Any = None, tables: Any = None, database: Any = None) -> Selection:
+        """Accept exactly one of the three."""
+        given = {"table": table, "tables": tables, "database": database}
+        named = {name: value for name, value in given.items() if not absent(value)}
+        if len(named) != 1:
+            found = " and ".join(f"{name}={value!r}" for name, value in named.items()) or "none of them"
+            raise UsageError(f"give exactly one of table, tables and database; got {found}")
+        [(name, value)] = named.items()
+        if name == "database":
+            return cls(database=pattern(_IDENTIFIER, "the name of a database")(name, value).lower())
+        names = [value] if name == "table" else text_list(name, value)
+        return cls(tables=tuple(dict.fromkeys(table_name(name, item) for item in names)))
+
+    @property
+    def key(self) -> str:
+        """The selection as one text that does not depend on the order of the names."""
+        return f"database:{self.database}" if self.database else ",".join(sorted(self.tables))
+
+
+def table_name(name: str, value: Any) -> str:
+    """Accept ``db.table``."""
+    parts = value.strip().split(".") if isinstance(value, str) else []
+    if len(parts) != 2 or not all(_IDENTIFIER.fullmatch(part) for part in parts):
+        raise wrong(name, value, "a table as db.table")
+    return ".".join(parts).lower()

@@ -1,0 +1,123 @@
+"""The values of options as text, as JSON or as YAML has them: each parser returns the typed value, or raises ValueError
+with what to write instead."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from spark_jobs.core.selection import parse_partitions
+
+MB = 1024 * 1024
+_DURATION = re.compile(r"\s*(\d+)\s*([smhdw])\s*\Z")
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(b|kb|mb|gb|tb)?\s*\Z", re.IGNORECASE)
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+_BYTES = {"b": 1, "kb": 1024, "mb": MB, "gb": 1024 * MB, "tb": 1024 * 1024 * MB}
+
+
+def parse_duration(text: Any) -> timedelta:
+    """`7d`, `168h`, `30m`, `60s`, `2w`."""
+    match = _DURATION.match(str(text))
+    if not match:
+        raise ValueError("write it like 7d, 168h, 30m or 60s")
+    return timedelta(seconds=int(match[1]) * _SECONDS[match[2]])
+
+
+def parse_size(text: Any) -> int:
+    """`512mb`, `1gb`, or a plain number of bytes; returns bytes."""
+    match = _SIZE.match(str(text))
+    if not match:
+        raise ValueError("write it like 512mb or 1gb")
+    return int(float(match[1]) * _BYTES[(match[2] or "b").lower()])
+
+
+def parse_instant(text: Any) -> datetime:
+    """An ISO 8601 instant; it must carry its offset, for a deadline that is an hour off is no deadline."""
+    instant = datetime.fromisoformat(str(text).replace("Z", "+00:00"))
+    if instant.tzinfo is None:
+        raise ValueError("it needs a UTC offset, like 2026-02-24T05:00:00+00:00")
+    return instant.astimezone(timezone.utc)
+
+
+def parse_bool(value: Any) -> bool:
+    known = {"true": True, "false": False}
+    parsed = value if isinstance(value, bool) else known.get(str(value).strip().lower())
+    if parsed is None:
+        raise ValueError("it must be true or false")
+    return parsed
+
+
+def parse_list(value: Any) -> tuple[str, ...]:
+    """A list, its JSON, or text with commas."""
+    if isinstance(value, str):
+        value = json.loads(value) if value.strip().startswith("[") else value.split(",")
+    if not isinstance(value, (list, tuple)):
+        raise ValueError("it must be a list")
+    return tuple(str(item).strip() for item in value if str(item).strip())
+
+
+def _number(kind: type, least: float) -> Callable[[Any], Any]:
+    def parse(value: Any) -> Any:
+        number = kind(str(value))
+        if isinstance(value, bool) or not number >= least:
+            raise ValueError(f"it must be at least {least}")
+        return number
+
+    return parse
+
+
+def _one_of(*allowed: str) -> Callable[[Any], str]:
+    def parse(value: Any) -> str:
+        if str(value) not in allowed:
+            raise ValueError(f"it must be one of {', '.join(allowed)}")
+        return str(value)
+
+    return parse
+
+
+def _identifier(value: Any) -> str:
+    if not re.match(r"\w+\Z", str(value)):
+        raise ValueError("it must be made of letters, digits and _")
+    return str(value).lower()
+
+
+PARSERS: dict[str, Callable[[Any], Any]] = {
+    "block_size_mb": _number(int, 1),
+    "compaction_ratio_threshold": _number(float, 1),
+    "min_input_files": _number(int, 2),
+    "target_file_size": parse_size,
+    "backup_prefix": _identifier,
+    "backup_database": _identifier,
+    "register_backup": parse_bool,
+    "dry_run": parse_bool,
+    "log_level": lambda value: _one_of("DEBUG", "INFO", "WARNING", "ERROR")(str(value).upper()),
+    "sort_columns": parse_list,
+    "analyze_after_compaction": parse_bool,
+    "parallelism": _number(int, 1),
+    "verify": _one_of("count", "hash"),
+    "on_failure": _one_of("keep", "undo"),
+    "on_new_data": _one_of("keep", "refuse"),
+    "deadline": parse_instant,
+    "older_than": parse_duration,
+    "keep_last": _number(int, 0),
+    "skip_trash": parse_bool,
+    "allow_short_retention": parse_bool,
+    "staging_ttl": parse_duration,
+    "partitions": parse_partitions,
+    "where": str,
+    "include": parse_list,
+    "exclude": parse_list,
+    "enabled": parse_bool,
+    "bucketing": _one_of("refuse", "ignore"),
+    "kafka_connect": _one_of("refuse", "retired"),
+    "attributes": _one_of("require", "warn"),
+    "quota_folders": parse_list,
+    "full_scan": parse_bool,
+    "writers": _one_of("append", "overwrite"),
+    "trusted_owners": parse_list,
+    "lease_timeout": parse_duration,
+    "lease_wait": parse_duration,
+}
