@@ -214,7 +214,8 @@ OPTIONS: Mapping[str, Option] = {
             "trusted_owners",
             text_list,
             None,
-            "other accounts whose journals count: a,b (this account and the owner of a table's root always do)",
+            "other accounts whose journals, and partitions outside a root, count: a,b (this account and the owner of a"
+            " table's root always do)",
             "--trusted-owners",
         ),
         Option(
