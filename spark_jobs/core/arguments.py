@@ -100,7 +100,7 @@ def _common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trusted-owners",
         metavar="A,B",
-        help="other accounts whose journals, and partitions outside a root, count (this account and the root's owner do)",
+        help="other accounts whose journals, and partitions outside a root, count (the root's owner's do)",
     )
     parser.add_argument("--log-level", choices=_LEVELS, type=str.upper, help="default INFO")
     parser.add_argument("--version", action="version", version=f"lakekeeper jobs {__version__}")
