@@ -1,0 +1,161 @@
+"""What an operator makes of a job's report: the XCom, a retry, a failure, or a skip."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lakekeeper_provider.compat import AirflowException, AirflowFailException, AirflowSkipException
+from lakekeeper_provider.operators.analyze import AnalyzeOperator
+from lakekeeper_provider.operators.compact import CompactOperator
+from tests.airflow.support import after, context
+from tests.airflow.tasks import analyze, compact
+
+
+class TestReports:
+    def test_the_summary_is_the_xcom(self, spark):
+        value = compact().execute(context())
+        [call] = spark.calls
+        run_id = after(call["argv"], "--run-id")
+        assert value == {
+            "schema_version": 1,
+            "verb": "compact",
+            "run_id": run_id,
+            "outcome": "done",
+            "started": "2026-02-24T01:00:00Z",
+            "ended": "2026-02-24T01:03:10Z",
+            "report": None,
+            "database": None,
+            "tables": [
+                {
+                    **{"table": "sales.events", "outcome": "done", "code": None, "reason": None},
+                    **{"run_id": run_id, "rows": 300000, "backup_table": None},
+                    "before": {"files": 600, "bytes": 314572},
+                    "after": {"files": 3, "bytes": 290012},
+                }
+            ],
+        }
+        json.dumps(value)
+
+    def test_the_line_of_the_driver_is_enough(self, spark):
+        spark.plan(analyze={"report": "stdout"})
+        assert analyze().execute(context())["tables"][0]["flagged"] == [{"date": "2026-02-23"}]
+
+    def test_no_report_is_a_failure_even_after_exit_0(self, spark):
+        spark.plan(analyze={"report": "none"})
+        with pytest.raises(AirflowException, match="ended without a report"):
+            analyze().execute(context())
+
+    def test_another_program_that_leaves_no_report_is_named(self, spark, tmp_path):
+        spark.plan(analyze={"report": "none"})
+        config = tmp_path / "lakekeeper.yaml"
+        config.write_text("spark_submit: {script_path: /opt/launcher.py}")
+        with pytest.raises(
+            AirflowException, match=r"/opt/launcher.py ended without a report of this package's jobs"
+        ):
+            analyze(config_file=str(config)).execute(context())
+
+    def test_a_broken_report_is_a_failure_even_after_exit_0(self, spark):
+        spark.plan(analyze={"report": "broken"})
+        with pytest.raises(AirflowException, match="not valid JSON"):
+            analyze().execute(context())
+
+    def test_without_a_report_the_message_of_spark_submit_stands(self, spark):
+        spark.plan(analyze={"report": "none", "exit": 1})
+        with pytest.raises(AirflowException, match=r"(?s)Error code is: 1.*working on analyze") as error:
+            analyze().execute(context())
+        assert not isinstance(error.value, AirflowFailException)
+
+    def test_the_report_decides_after_a_failed_process(self, spark):
+        spark.plan(analyze={"exit": 1})
+        assert analyze().execute(context())["outcome"] == "done"
+
+    def test_a_partial_run_is_retried_and_leaves_its_run_ids(self, spark):
+        table = {"outcome": "partial", "reason": "one unit failed"}
+        spark.plan(compact={"outcome": "partial", "exit": 1, "table": table})
+        now = context()
+        with pytest.raises(AirflowException, match=r"sales.events partial .one unit failed") as error:
+            compact().execute(now)
+        assert not isinstance(error.value, AirflowFailException)
+        pushed = now["ti"].pushed["return_value"]
+        assert pushed["outcome"] == "partial"
+        assert pushed["tables"][0]["run_id"] == after(spark.calls[0]["argv"], "--run-id")
+
+    def test_a_busy_table_is_retried(self, spark):
+        table = {"outcome": "busy", "reason": "the lease is held"}
+        spark.plan(compact={"outcome": "failed", "exit": 1, "table": table})
+        with pytest.raises(AirflowException, match="the lease is held") as error:
+            compact().execute(context())
+        assert not isinstance(error.value, AirflowFailException)
+
+    @pytest.mark.parametrize(
+        ("plan", "message"),
+        [
+            ({"outcome": "usage", "exit": 2, "error": "no such column x"}, "no such column x"),
+            (
+                {
+                    "outcome": "unsafe",
+                    "exit": 3,
+                    "table": {
+                        "outcome": "partial",
+                        "units": [{"unit": {"d": "1"}, "outcome": "quarantined", "reason": "X L N"}],
+                    },
+                },
+                r"a person must look.*d=1: quarantined X L N",
+            ),
+            (
+                {
+                    "outcome": "failed",
+                    "exit": 1,
+                    "table": {"outcome": "refused", "code": "MANAGED", "reason": "it is a managed table"},
+                },
+                r"compact: sales.events refused .MANAGED it is a managed table",
+            ),
+        ],
+    )
+    def test_what_a_retry_cannot_mend_fails_at_once(self, spark, plan, message):
+        spark.plan(compact=plan)
+        with pytest.raises(AirflowFailException, match=message):
+            compact().execute(context())
+
+    def test_a_refused_table_of_a_database_is_no_failure(self, spark):
+        spark.plan(analyze={"tables": {"sales.b": {"outcome": "refused", "code": "VIEW"}}})
+        value = analyze(table=None, database="sales").execute(context())
+        assert [table["outcome"] for table in value["tables"]] == ["done", "refused"]
+
+    def test_a_refused_table_of_a_list_may_be_skipped(self, spark):
+        refused = {"outcome": "refused", "code": "VIEW", "reason": "it is a view"}
+        spark.plan(analyze={"outcome": "partial", "exit": 1, "tables": {"sales.v": refused}})
+        with pytest.raises(AirflowSkipException, match=r"sales\.v refused .VIEW it is a view"):
+            analyze(table="sales.v", on_refused="skip").execute(context())
+        value = analyze(table=None, tables=["sales.v", "sales.t"], on_refused="skip").execute(context())
+        assert [table["outcome"] for table in value["tables"]] == ["refused", "done"]
+
+    def test_the_log_shows_before_and_after(self, spark, caplog):
+        operator = analyze()
+        lines = []
+        operator.log.info = lambda *args: lines.append(args[0] % args[1:])
+        operator.execute(context())
+        assert any("600 -> 3" in line for line in lines)
+
+    def test_an_analysis_too_large_for_xcom_points_to_its_report(self, spark, tmp_path):
+        units = [{"unit": {"date": f"{n:020}"}, "outcome": "flagged"} for n in range(2000)]
+        spark.plan(analyze={"table": {"units": units}})
+        with pytest.raises(AirflowFailException, match="set report_dir"):
+            analyze().execute(context())
+        analysis = analyze(report_dir=str(tmp_path / "r")).execute(context())
+        assert len(json.dumps(analysis)) < 48 * 1024
+        assert analysis["tables"][0]["flagged"] is None
+        CompactOperator(task_id="compact", analysis=analysis).execute(context())
+        assert len(spark.calls[-1]["request"]["units"]["sales.events"]) == 2000
+
+    def test_of_such_an_analysis_only_the_tables_that_it_names_are_compacted(self, spark, tmp_path):
+        units = [{"unit": {"date": f"{n:020}"}, "outcome": "flagged"} for n in range(1000)]
+        spark.plan(analyze={"table": {"units": units}})
+        whole = AnalyzeOperator(task_id="analyze", database="sales", report_dir=str(tmp_path / "r"))
+        analysis = whole.execute(context())
+        assert [table["flagged"] for table in analysis["tables"]] == [None, None]
+        one = {**analysis, "tables": analysis["tables"][:1]}
+        CompactOperator(task_id="compact", analysis=one).execute(context())
+        assert list(spark.calls[-1]["request"]["units"]) == ["sales.a"]
