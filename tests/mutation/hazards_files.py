@@ -9,7 +9,7 @@ _GUARDS = "tests/crash/test_guards.py"
 _BACK = "tests/crash/test_guards_back.py"
 _STATEMENTS = "tests/unit/core/test_statements.py"
 _DECIDING = "tests/unit/core/test_deciding.py"
-_RECORDS = "tests/unit/core/test_records.py"
+_FOOTERS = "tests/unit/core/test_footers.py"
 
 ROWS = Condition("rows_compared", False)
 TYPES = Condition("types_compared", False)
@@ -19,7 +19,7 @@ FILES = (
         "H7-types",
         "two types of one column are not noticed",
         (Condition("one_type_per_column", False),),
-        (f"{_RECORDS}::test_conflicting_types_and_foreign_int96_are_refused",),
+        (f"{_FOOTERS}::test_conflicting_types_and_foreign_int96_are_refused",),
     ),
     Mutation(
         "H13-format",
@@ -49,13 +49,13 @@ FILES = (
         "H14-int96",
         "INT96 of an unknown writer is rewritten",
         (Condition("int96_writer", False),),
-        (f"{_RECORDS}::test_conflicting_types_and_foreign_int96_are_refused",),
+        (f"{_FOOTERS}::test_conflicting_types_and_foreign_int96_are_refused",),
     ),
     Mutation(
         "H15-types",
         "what Spark makes of a type is not looked at",
         (TYPES,),
-        (f"{_RECORDS}::test_what_was_written_must_be_what_was_read",),
+        (f"{_FOOTERS}::test_what_was_written_must_be_what_was_read",),
     ),
     Mutation(
         "H16",
@@ -103,7 +103,7 @@ FILES = (
         "H29-rows",
         "rows are not counted after the rewrite",
         (ROWS,),
-        (f"{_RECORDS}::test_what_was_written_must_be_what_was_read",),
+        (f"{_FOOTERS}::test_what_was_written_must_be_what_was_read",),
     ),
     Mutation(
         "H29-empty",
@@ -137,7 +137,7 @@ FILES = (
         "H36-codec",
         "the codec is the session's default",
         (Rewrite("codec_of_files", "A[0][0] if A else B", "'snappy' if A else B"),),
-        (f"{_RECORDS}::test_a_profile_unites_all_footers",),
+        (f"{_FOOTERS}::test_a_profile_unites_all_footers",),
     ),
     Mutation(
         "H36-files",

@@ -184,6 +184,6 @@ SWAP = (
         "H9",
         "what is ours lies below a `_` folder, which Impala lists",
         (Value("hidden_home", "'_lakekeeper'"),),
-        ("tests/unit/core/test_records.py::test_homes_hide_behind_a_dot_and_keep_the_leaf_visible",),
+        ("tests/unit/core/test_layout.py::test_homes_hide_behind_a_dot_and_keep_the_leaf_visible",),
     ),
 )

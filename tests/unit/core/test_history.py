@@ -1,34 +1,24 @@
-"""history: the rows, what they say of a rollback, and the way from the journals through the log to the report."""
+"""history: its rows, what they say of a rollback, the table for a person, and its arguments."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from datetime import timedelta
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
 
 from spark_jobs.core import history, journal
 from spark_jobs.core.arguments import parse
-from spark_jobs.core.commit_log import CLEANUP, COMPACT, ROLLBACK, Snapshot
-from spark_jobs.core.eligibility import Storage, TableFacts
+from spark_jobs.core.commit_log import COMPACT, Snapshot
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.history import Row, Runs
 from spark_jobs.core.journal import Record, RunState, fold
-from spark_jobs.core.log_change import change_of, schema_hash
-from spark_jobs.core.model import TableName, Unit
-from spark_jobs.core.options import Layers
+from spark_jobs.core.log_change import change_of
 from spark_jobs.core.wire import TableReport
-from spark_jobs.shell.job import Job
-from spark_jobs.shell.state.journal_store import Journal, Run
-from spark_jobs.shell.state.log_runs import log_of, log_runs
-from spark_jobs.shell.verbs.history import history_table
-from tests.unit.core.faulty_memory_fs import HOME, NOW, MemoryFs, files, fine, run_state, swap
+from spark_jobs.shell.state.log_runs import log_of
+from tests.unit.core.faulty_memory_fs import NOW, MemoryFs, files, run_state, swap
+from tests.unit.core.journaled_runs import FACTS, ONE
 
-ONE = swap("1", files("a", "b"), files("c"))
 AGAIN = swap("1", files("c"), files("d"), stamp=2)
 OTHER = swap("2", files("x"), files("y"))
 
@@ -189,137 +179,3 @@ def test_rows_on_the_wire_are_those_of_the_golden_file() -> None:
         [mine] = rows({"r": [run_state(ONE)]})
         assert mine.keys() == row.keys()
         assert mine["before"].keys() == row["before"].keys()
-
-
-# From the journals through the log to the report
-
-FACTS = TableFacts(
-    "db.t", "EXTERNAL", Storage("f:/t", None, None), None, {}, (("id", "int"),), ("p",), ("string",)
-)
-
-
-def journaled(fs: MemoryFs, run_id: str, attempt: str, *kinds: str, minute: int = 0) -> Run:
-    """A run's folder whose journal swaps ONE and goes on with these records."""
-    folder = f"{HOME}/{run_id}.{attempt * 12}"
-    fs.time, now = NOW + timedelta(minutes=minute), fs.time
-    kept = Journal(fs, folder, now=fs.now)
-    kept.open()
-    kept.append(
-        journal.RUN, table="db.t", location="f:/t", homes=[HOME], user="etl", home_id=fs.identity(HOME)
-    )
-    kept.append(journal.PREPARED, swaps=[ONE.to_json()])
-    for kind in (journal.COMMITTED, *kinds):
-        kept.append(kind, units=[{"unit": ONE.unit.key}])
-    fs.time = now
-    state = kept.state()
-    assert state is not None
-    return Run(run_id, folder, kept, state)
-
-
-def publish(fs: MemoryFs, runs: Sequence[Run], verb: str) -> list[str]:
-    return log_runs(fs, FACTS, runs, verb, fs.now)
-
-
-def test_each_verb_logs_what_it_did_and_what_is_lacking() -> None:
-    fs = MemoryFs()
-    run = journaled(fs, "r", "a")
-    assert publish(fs, [run], COMPACT) == []
-    run.journal.append(journal.ROLLED_BACK, units=[{"unit": ONE.unit.key}])
-    other = journaled(fs, "s", "b", journal.CLEANED, minute=-1)
-    assert publish(fs, [run, other], ROLLBACK) == []
-    assert publish(fs, [run, other], ROLLBACK) == []
-    found = log_of(fs, FACTS, fs.now).snapshots()
-    assert [(s.run_id, s.kind, s.who) for s in found] == [
-        ("r", "compact", "etl"),
-        ("s", "compact", "etl"),
-        ("s", "cleanup", None),
-        ("r", "rollback", "operator"),
-    ]
-    assert [s.schema_hash for s in found] == [schema_hash(FACTS), None, None, schema_hash(FACTS)]
-
-
-def test_a_log_that_cannot_be_written_is_a_warning() -> None:
-    fs = MemoryFs()
-    run = journaled(fs, "r", "a")
-
-    def full(number: int, name: str, done: bool) -> None:
-        if name == "mkdirs":
-            raise PermissionError("not yours")
-
-    fs.fault = full
-    [warning] = publish(fs, [run], COMPACT)
-    assert "not yours" in warning
-    fs.fault = fine
-    assert publish(fs, [run], COMPACT) == []
-    assert len(log_of(fs, FACTS, fs.now).snapshots()) == 1
-
-
-def test_a_table_without_a_home_of_its_own_has_no_log() -> None:
-    fs = MemoryFs()
-    fs.folders.clear()
-    assert publish(fs, [], COMPACT) == []
-    assert fs.folders == set()
-
-
-def test_a_cleanup_sweeps_what_crashes_left() -> None:
-    fs = MemoryFs()
-    run = journaled(fs, "r", "a", journal.CLEANED)
-    publish(fs, [run], COMPACT)
-    left = f"{HOME}/log/manifest/manifest-{1:032x}"
-    fs.files[left] = b"", 0
-    publish(fs, [run], COMPACT)
-    assert left in fs.files
-    assert publish(fs, [run], CLEANUP) == []
-    assert left not in fs.files
-
-
-def job(fs: MemoryFs, *arguments: str) -> Job:
-    """A job whose metastore knows one table; what it has no business with is not there."""
-    metastore = SimpleNamespace(
-        table=lambda _: FACTS, units=lambda _: [(Unit((("p", "1"),), "f:/t/p=1"), None)]
-    )
-    cluster = SimpleNamespace(fs=fs, metastore=metastore, now=fs.now)
-    return cast(
-        Job,
-        SimpleNamespace(
-            cluster=cluster, layers=Layers(), invocation=parse("history", ["--table", "db.t", *arguments], "")
-        ),
-    )
-
-
-def ask(fs: MemoryFs, *arguments: str) -> tuple[TableReport, list[tuple[Any, ...]]]:
-    report = history_table(job(fs, *arguments), TableName("db", "t"))
-    return report, [(row["snapshot"], row["run_id"], row["kind"]) for row in report.history or []]
-
-
-def test_history_joins_the_log_with_the_journals_and_writes_nothing(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    fs = MemoryFs()
-    publish(fs, [journaled(fs, "r", "a", journal.ROLLED_BACK)], COMPACT)
-    journaled(fs, "s", "b", minute=5)
-    before = dict(fs.files)
-    fs.calls.clear()
-    report, found = ask(fs)
-    assert found == [(None, "s", "compact"), (2, "r", "rollback"), (1, "r", "compact")]
-    assert (report.outcome, report.warnings) == ("done", [])
-    assert fs.files == before
-    assert set(fs.calls) == {"list", "read"}
-    assert "unlogged" in capsys.readouterr().out
-    assert ask(fs, "--limit", "1")[1] == found[:1]
-    assert "... and 2 older" in capsys.readouterr().out
-
-
-def test_a_log_that_cannot_be_read_hides_nothing() -> None:
-    fs = MemoryFs()
-    publish(fs, [journaled(fs, "r", "a")], COMPACT)
-    fs.files[f"{HOME}/log/snapshot/snapshot-1"] = b"torn", 0
-    report, found = ask(fs)
-    assert found == [(None, "r", "compact")]
-    assert "snapshot-1" in report.warnings[0]
-
-
-def test_a_table_that_nobody_touched(capsys: pytest.CaptureFixture[str]) -> None:
-    report, found = ask(MemoryFs())
-    assert (report.outcome, report.history, found) == ("nothing", [], [])
-    assert "no run is on record" in capsys.readouterr().out

@@ -98,3 +98,18 @@ def test_each_file_is_one_of_three_kinds(name: str, length: int, kind: str) -> N
     file = FileEntry(name, length, 1)
     kinds = {"data": file.is_data, "flag": file.is_flag, "kept": file.is_kept}
     assert [found for found, it_is in kinds.items() if it_is] == [kind]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["_temporary", ".hive-staging_1", ".spark-staging-x", "_impala_insert_staging", "a._COPYING_", "_tmp.1"],
+)
+def test_writers_give_themselves_away(name: str) -> None:
+    assert is_staging(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["_SUCCESS", "part-0.parquet", ".lakekeeper", "temporary", "date=2026-02-23"]
+)
+def test_ordinary_names_are_no_staging(name: str) -> None:
+    assert not is_staging(name)

@@ -1,14 +1,16 @@
-"""Which retentions a cleanup takes for what was meant."""
+"""Which retentions a cleanup takes for what was meant, and which runs are due by them."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.options import Layers
-from spark_jobs.core.retention import check_retention
+from spark_jobs.core.retention import Candidate, check_retention, expired
+from tests.unit.core.faulty_memory_fs import NOW
 
 
 @pytest.mark.parametrize(
@@ -59,3 +61,15 @@ def test_what_was_said_counts(layers: Layers, database: str | None) -> None:
 def test_what_looks_like_an_accident_is_bad_usage(layers: Any, database: str | None, expected: str) -> None:
     with pytest.raises(UsageError, match=expected):
         check_retention(layers, database)
+
+
+def test_retention_keeps_the_young_and_the_newest() -> None:
+    runs = [Candidate(f"r{days}", NOW - timedelta(days=days)) for days in (1, 7, 8, 30)]
+
+    def due(older_than: timedelta | None, keep_last: int = 0) -> list[str]:
+        return [run.run_id for run in expired(runs, NOW, older_than, keep_last)]
+
+    assert due(timedelta(days=7)) == ["r30", "r8", "r7"]
+    assert due(None) == ["r30", "r8", "r7", "r1"]
+    assert due(timedelta(days=7), keep_last=3) == ["r30"]
+    assert due(None, keep_last=9) == []

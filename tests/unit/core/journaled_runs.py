@@ -1,0 +1,39 @@
+"""Runs of one table in memory, by their journals, and their way into its commit log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from spark_jobs.core import journal
+from spark_jobs.core.eligibility import Storage, TableFacts
+from spark_jobs.shell.state.journal_store import Journal, Run
+from spark_jobs.shell.state.log_runs import log_runs
+from tests.unit.core.faulty_memory_fs import HOME, NOW, MemoryFs, files, swap
+
+ONE = swap("1", files("a", "b"), files("c"))
+FACTS = TableFacts(
+    "db.t", "EXTERNAL", Storage("f:/t", None, None), None, {}, (("id", "int"),), ("p",), ("string",)
+)
+
+
+def journaled(fs: MemoryFs, run_id: str, attempt: str, *kinds: str, minute: int = 0) -> Run:
+    """A run's folder whose journal swaps ONE and goes on with these records."""
+    folder = f"{HOME}/{run_id}.{attempt * 12}"
+    fs.time, now = NOW + timedelta(minutes=minute), fs.time
+    kept = Journal(fs, folder, now=fs.now)
+    kept.open()
+    kept.append(
+        journal.RUN, table="db.t", location="f:/t", homes=[HOME], user="etl", home_id=fs.identity(HOME)
+    )
+    kept.append(journal.PREPARED, swaps=[ONE.to_json()])
+    for kind in (journal.COMMITTED, *kinds):
+        kept.append(kind, units=[{"unit": ONE.unit.key}])
+    fs.time = now
+    state = kept.state()
+    assert state is not None
+    return Run(run_id, folder, kept, state)
+
+
+def publish(fs: MemoryFs, runs: Sequence[Run], verb: str) -> list[str]:
+    return log_runs(fs, FACTS, runs, verb, fs.now)

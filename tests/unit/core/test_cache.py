@@ -1,0 +1,74 @@
+"""The figures of earlier listings: for how long they hold, and how they travel with a snapshot."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from spark_jobs.core import cache, journal
+from spark_jobs.core.cache import CachedUnit
+from spark_jobs.core.commit_log import CLEANUP, BrokenLog
+from spark_jobs.core.health import Thresholds, assess, reassess
+from spark_jobs.core.log_change import change_of
+from spark_jobs.core.model import Unit
+from tests.unit.core.faulty_memory_fs import NOW, MemoryFs, files, run_state, swap
+from tests.unit.core.memory_log import compact, log
+
+UNIT = Unit((("p", "1"),), "f:/t/p=1")
+LISTED = 10_000_000
+
+
+def seen(mtime: int = 1_000_000, closed: bool = True) -> CachedUnit:
+    manifest = files("a", "b", size=10)
+    return CachedUnit.of(UNIT, mtime, LISTED, closed, assess(manifest, Thresholds()), manifest)
+
+
+def test_figures_hold_for_what_nobody_touched_for_an_hour_before_and_ever_since() -> None:
+    assert cache.usable(seen(), 1_000_000)
+    assert not cache.usable(seen(), 1_000_001)
+    assert not cache.usable(seen(closed=False), 1_000_000)
+    limit = LISTED - 3_600_000
+    assert not cache.usable(seen(mtime=limit), limit)
+    assert cache.usable(seen(mtime=limit - 1), limit - 1)
+
+
+def test_figures_are_of_one_place() -> None:
+    known = {UNIT.key: seen()}
+    assert cache.find(known, UNIT, 1_000_000) == seen()
+    assert cache.find(known, replace(UNIT, location="f:/elsewhere"), 1_000_000) is None
+    assert cache.find({}, UNIT, 1_000_000) is None
+
+
+def test_figures_are_judged_by_the_thresholds_of_today() -> None:
+    large = Thresholds(block_size=100, target_file_size=10)
+    assert seen().health(Thresholds()).needs_compaction
+    assert not seen().health(large).needs_compaction
+    assert seen().health(large) == assess(files("a", "b", size=10), large) == reassess(2, 20, 10, 10, large)
+
+
+def test_a_look_at_some_units_keeps_the_figures_of_the_others_that_still_exist() -> None:
+    other, gone = replace(seen(), unit="other"), replace(seen(), unit="gone")
+    newer = replace(seen(), files=7)
+    found = cache.merged({UNIT.key: seen(), "other": other, "gone": gone}, [newer], {UNIT.key, "other"})
+    assert found == {UNIT.key: newer, "other": other}
+
+
+def test_figures_travel_with_a_snapshot_until_newer_ones_come() -> None:
+    fs = MemoryFs()
+    assert log(fs).survey() == {}
+    log(fs).publish(compact(), {UNIT.key: seen()})
+    state = run_state(swap("1", files("a", "b"), files("c")), then=journal.CLEANED)
+    second = log(fs).publish(change_of("r", state, CLEANUP))
+    assert second is not None
+    assert log(fs).survey() == {UNIT.key: seen()}
+    fs.time = NOW + timedelta(hours=2)
+    log(fs).sweep()
+    assert log(fs).survey() == {UNIT.key: seen()}
+
+
+def test_torn_figures_are_named() -> None:
+    with pytest.raises(BrokenLog, match="survey-1"):
+        cache.decode(gzip.compress(b"[]"), "survey-1")

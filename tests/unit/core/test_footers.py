@@ -1,0 +1,83 @@
+"""What footers say of columns, types, codecs and rows, before a rewrite and after it."""
+
+from __future__ import annotations
+
+import pytest
+
+from spark_jobs.core import footers
+from spark_jobs.core.errors import Refusal, VerificationFailed
+from spark_jobs.core.footers import Footer
+from spark_jobs.core.orc_types import parse_struct
+from spark_jobs.core.parquet_types import parse_message
+
+MESSAGE = """message spark_schema {
+  required int64 Id;
+  optional binary s (STRING);
+  optional fixed_len_byte_array(5) d (DECIMAL(10,2));
+  optional int64 t (TIMESTAMP(MILLIS,true)) = 4;
+  optional group arr (LIST) {
+    repeated group list {
+      optional group element {
+        optional int64 x;
+      }
+    }
+  }
+}
+"""
+
+
+def test_a_parquet_schema_is_read_by_path_without_nullability() -> None:
+    assert parse_message(MESSAGE) == {
+        "id": "int64",
+        "s": "binary (STRING)",
+        "d": "fixed_len_byte_array(5) (DECIMAL(10,2))",
+        "t": "int64 (TIMESTAMP(MILLIS,true)) = 4",
+        "arr": "group (LIST)",
+        "arr.list": "repeated group",
+        "arr.list.element": "group",
+        "arr.list.element.x": "int64",
+    }
+
+
+def test_an_orc_struct_is_read_by_its_top_fields() -> None:
+    text = "struct<a:int,b:array<struct<c:int,d:map<string,int>>>,`we,i:rd`:decimal(10,2),Z:string>"
+    assert parse_struct(text) == {
+        "a": "int",
+        "b": "array<struct<c:int,d:map<string,int>>>",
+        "we,i:rd": "decimal(10,2)",
+        "z": "string",
+    }
+    assert parse_struct("struct<>") == {}
+
+
+def footer(name: str = "a", rows: int = 1, codec: str = "SNAPPY", size: int = 10, **leaves: str) -> Footer:
+    return Footer(name, rows, {codec: size}, leaves, {"org.apache.spark.version": "3.5.9"})
+
+
+def test_a_profile_unites_all_footers() -> None:
+    found = footers.profile(
+        [footer(id="int64"), footer("b", 2, "GZIP", 90, id="int64", t="int96")], None, "parquet"
+    )
+    assert (found.rows, found.codec, found.uniform) == (3, "gzip", False)
+    assert found.leaves == {"id": "int64", "t": "int96"}
+    assert "several codecs (gzip, snappy)" in found.warnings[0]
+    assert footers.profile([footer(id="int")], "ZLIB", "orc").codec == "zlib"
+
+
+def test_conflicting_types_and_foreign_int96_are_refused() -> None:
+    with pytest.raises(Refusal, match="'id' is int32 in a and int64 in b"):
+        footers.profile([footer(id="int32"), footer("b", id="int64")], None, "parquet")
+    with pytest.raises(Refusal, match="UNKNOWN_INT96_WRITER"):
+        footers.profile([Footer("a", 1, {}, {"t": "int96"}, {})], None, "parquet")
+
+
+def test_what_was_written_must_be_what_was_read() -> None:
+    before = footers.profile(
+        [footer(rows=5, id="int64", d="fixed_len_byte_array(5) (DECIMAL(10,2))")], None, "parquet"
+    )
+    footers.check_written(before, [footer(rows=5, id="int64", d="fixed_len_byte_array(5) (DECIMAL(10,2))")])
+    with pytest.raises(VerificationFailed, match="5 rows were read and 4 written"):
+        footers.check_written(before, [footer(rows=4, id="int64")])
+    for leaves in ({"id": "int64"}, {"id": "int64", "d": "int64 (DECIMAL(10,2))"}):
+        with pytest.raises(Refusal, match="TYPE"):
+            footers.check_written(before, [footer(rows=5, **leaves)])
