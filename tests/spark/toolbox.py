@@ -103,6 +103,12 @@ def rows(spark: SparkSession, table: str) -> Counter[str]:
     return Counter(str(row) for row in spark.table(table).collect())
 
 
+def ids(spark: SparkSession, table: str) -> set[int]:
+    """The distinct values of the column `id`."""
+    spark.catalog.refreshTable(table)
+    return {row.id for row in spark.table(table).collect()}
+
+
 def outcomes(report: dict[str, Any]) -> list[str]:
     return [unit["outcome"] for table in report["tables"] for unit in table["units"]]
 
