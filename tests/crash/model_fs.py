@@ -10,19 +10,9 @@ from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.quota import Quota
 from spark_jobs.shell.ports import FileSystem, FileSystemError, Status
 from tests.crash.fault_injection import FaultInjector
+from tests.crash.model_handle import Handle, open_for_write
 from tests.crash.model_rights import Rights
-from tests.crash.model_tree import (
-    AUTHORITY,
-    EXECUTE,
-    ME,
-    READ,
-    WRITE,
-    Handle,
-    Inode,
-    ModelTree,
-    components,
-    open_for_write,
-)
+from tests.crash.model_tree import AUTHORITY, EXECUTE, ME, READ, WRITE, Inode, ModelTree, components
 
 T = TypeVar("T")
 TRASH = f"{AUTHORITY}/user/{ME}/.Trash/Current"

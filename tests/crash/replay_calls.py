@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tests.crash.model_fs import TRASH
-from tests.crash.model_tree import AUTHORITY, Handle, open_for_write
+from tests.crash.model_handle import Handle, open_for_write
+from tests.crash.model_tree import AUTHORITY
 from tests.crash.replay import Script, Step, Stream
 from tests.crash.simulated_cluster import SimulatedCluster
 

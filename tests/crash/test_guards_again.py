@@ -1,4 +1,4 @@
-"""Guards of claims, of archives, and of writers that come twice around one swap: see test_guards."""
+"""Guards of claims, of archives, and of writers that come twice around one swap: see test_guards_writers."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from spark_jobs.core.model import TableName
 from tests.crash import writers
 from tests.crash.crashes import crash_states
 from tests.crash.fault_injection import Fault, Point
+from tests.crash.flat_table import LIVE, compact, into, out, outcomes
 from tests.crash.oracle import check
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
-from tests.crash.test_guards import LIVE, compact, into, out, outcomes
 
 AT_ONCE = ("--older-than", "0s", "--skip-trash")
 

@@ -10,12 +10,12 @@ import pytest
 
 from spark_jobs.core.model import TableName
 from tests.crash.fault_injection import Fault, Killed
+from tests.crash.flat_table import LIVE, compact, only, out, outcomes, written
+from tests.crash.model_handle import Handle, open_again
 from tests.crash.model_metastore import register
-from tests.crash.model_tree import Handle, open_again
 from tests.crash.oracle import check
 from tests.crash.scenario import FLAT, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
-from tests.crash.test_guards import LIVE, compact, only, out, outcomes, written
 
 _TEXT = ("org.apache.hadoop.mapred.TextInputFormat", "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe")
 CLOSED = 0o700

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.model import Spec, TableName
 from tests.crash import model_metastore
+from tests.crash.model_handle import Handle, open_for_write
 from tests.crash.model_metastore import forget_partitions, parquet, register, register_partition
 from tests.crash.model_spark import encode_rows, visible_rows
-from tests.crash.model_tree import Handle, open_for_write
 from tests.crash.simulated_cluster import SimulatedCluster
 
 

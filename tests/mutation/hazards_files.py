@@ -5,8 +5,7 @@ from __future__ import annotations
 from tests.mutation.mutation import Mutation
 from tests.mutation.operators import Condition, Remove, Rewrite, Value
 
-_GUARDS = "tests/crash/test_guards.py"
-_BACK = "tests/crash/test_guards_back.py"
+_TABLES = "tests/crash/test_guards_tables.py"
 _STATEMENTS = "tests/unit/core/test_statements.py"
 _DECIDING = "tests/unit/core/test_deciding.py"
 _FOOTERS = "tests/unit/core/test_footers.py"
@@ -37,13 +36,13 @@ FILES = (
         "H13-partition",
         "a partition has the format of its table",
         (Condition("partition_format", False),),
-        (f"{_BACK}::TestLeftAlone::test_a_partition_of_another_format_than_its_table",),
+        (f"{_TABLES}::TestLeftAlone::test_a_partition_of_another_format_than_its_table",),
     ),
     Mutation(
         "H13-marks",
         "nobody looks for another table format's folders",
         (Remove("table_format_marks"),),
-        (f"{_BACK}::TestLeftAlone::test_another_table_format_under_the_root",),
+        (f"{_TABLES}::TestLeftAlone::test_another_table_format_under_the_root",),
     ),
     Mutation(
         "H14-int96",
@@ -61,7 +60,7 @@ FILES = (
         "H16",
         "columns by position do not need files of one schema",
         (Condition("columns_by_position", False),),
-        (f"{_BACK}::TestFiles::test_columns_by_position_need_files_of_one_schema",),
+        (f"{_TABLES}::TestFiles::test_columns_by_position_need_files_of_one_schema",),
     ),
     Mutation(
         "H17-select",
@@ -109,7 +108,7 @@ FILES = (
         "H29-empty",
         "files of no length are read",
         (Rewrite("empty_files_not_read", "[A for F in M if L]", "[A for F in M]"),),
-        (f"{_BACK}::TestFiles::test_files_of_no_length_are_dropped_and_recorded",),
+        (f"{_TABLES}::TestFiles::test_files_of_no_length_are_dropped_and_recorded",),
     ),
     Mutation(
         "H31-scheme",
@@ -121,7 +120,7 @@ FILES = (
         "H31-overlap",
         "shared directories are compacted",
         (Condition("shared_directories", False),),
-        (f"{_BACK}::TestLeftAlone::test_partitions_that_share_a_directory",),
+        (f"{_TABLES}::TestLeftAlone::test_partitions_that_share_a_directory",),
     ),
     Mutation(
         "H31-prefix",

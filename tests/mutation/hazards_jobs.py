@@ -5,8 +5,12 @@ from __future__ import annotations
 from tests.mutation.mutation import Mutation
 from tests.mutation.operators import Condition, Remove, Replace, Rewrite
 
-_GUARDS = "tests/crash/test_guards.py"
-_BACK = "tests/crash/test_guards_back.py"
+_WRITERS = "tests/crash/test_guards_writers.py"
+_JOBS = "tests/crash/test_guards_jobs.py"
+_FAULTS = "tests/crash/test_guards_faults.py"
+_ROLLBACK = "tests/crash/test_guards_rollback.py"
+_CLEANUP = "tests/crash/test_guards_cleanup.py"
+_TABLES = "tests/crash/test_guards_tables.py"
 _STATEMENTS = "tests/unit/core/test_statements.py"
 _BELIEVED = Condition("rename_answer_lost", True)
 
@@ -31,63 +35,63 @@ JOBS = (
         "H12-none",
         "originals are registered although nobody wants a table of them",
         (Rewrite("backup_if_wanted", "A and B and C", "A and B"),),
-        (f"{_BACK}::TestLeftAlone::test_no_table_of_the_originals_where_nobody_wants_one",),
+        (f"{_TABLES}::TestLeftAlone::test_no_table_of_the_originals_where_nobody_wants_one",),
     ),
     Mutation(
         "H12-database",
         "the backup table stands beside its source, whose readers it is not for",
         (Rewrite("backup_database_of_its_own", "A or B", "B"),),
         (
-            f"{_BACK}::TestLeftAlone::test_the_table_of_the_originals_goes_to_the_database_that_is_meant_for_it",
+            f"{_TABLES}::TestLeftAlone::test_the_table_of_the_originals_goes_to_the_database_that_is_meant_for_it",
         ),
     ),
     Mutation(
         "H18",
         "the metastore is asked between the two renames",
         (Replace("nothing_between_renames", "STATEMENT\nself._cluster.metastore.tables('sales')"),),
-        (f"{_GUARDS}::TestWriters::test_nothing_happens_between_the_two_renames",),
+        (f"{_WRITERS}::TestWriters::test_nothing_happens_between_the_two_renames",),
     ),
     Mutation(
         "H19-lease",
         "a lease is taken over from a living owner",
         (Condition("living_owner", False),),
-        (f"{_GUARDS}::TestOtherJobs::test_a_living_owner_is_waited_for_and_not_taken_over",),
+        (f"{_JOBS}::TestOtherJobs::test_a_living_owner_is_waited_for_and_not_taken_over",),
     ),
     Mutation(
         "H19-fence",
         "a run is taken over without renaming its folder",
         (Rewrite("fence_by_rename", "F.M(A, B)", "B = A"),),
-        (f"{_GUARDS}::TestOtherJobs::test_who_slept_at_a_rename_is_fenced_off",),
+        (f"{_JOBS}::TestOtherJobs::test_who_slept_at_a_rename_is_fenced_off",),
     ),
     Mutation(
         "H19-open",
         "who opens a run does not look whether the lease is still his",
         (Remove("lease_held_on_open"),),
-        (f"{_GUARDS}::TestOtherJobs::test_who_was_taken_over_before_he_opened_a_run_does_nothing_more",),
+        (f"{_JOBS}::TestOtherJobs::test_who_was_taken_over_before_he_opened_a_run_does_nothing_more",),
     ),
     Mutation(
         "H19-enter",
         "who enters a run does not look whether the lease is still his",
         (Remove("lease_held_on_enter"),),
-        (f"{_GUARDS}::TestOtherJobs::test_who_was_taken_over_before_he_entered_a_run_does_nothing_more",),
+        (f"{_JOBS}::TestOtherJobs::test_who_was_taken_over_before_he_entered_a_run_does_nothing_more",),
     ),
     Mutation(
         "H20-journal",
         "directories move before the journal says so",
         (Remove("journal_before_rename"),),
-        (f"{_GUARDS}::TestFaults::test_whoever_comes_next_settles_what_a_death_left",),
+        (f"{_FAULTS}::TestFaults::test_whoever_comes_next_settles_what_a_death_left",),
     ),
     Mutation(
         "H20-recover",
         "a compaction settles nothing, neither at first nor after it has waited",
         (Remove("recover_first"), Remove("recover_after_wait")),
-        (f"{_GUARDS}::TestFaults::test_whoever_comes_next_settles_what_a_death_left",),
+        (f"{_FAULTS}::TestFaults::test_whoever_comes_next_settles_what_a_death_left",),
     ),
     Mutation(
         "H20-whole",
         "what was written goes live in recovery without another look",
         (Rewrite("whole_before_forward", "A and B and C", "A and B"),),
-        (f"{_GUARDS}::TestFaults::test_what_is_not_whole_any_more_does_not_go_live",),
+        (f"{_FAULTS}::TestFaults::test_what_is_not_whole_any_more_does_not_go_live",),
     ),
     Mutation(
         "H21-journal",
@@ -99,7 +103,7 @@ JOBS = (
                 "bool(R.backup_table) and A(B for U in R.S.L())",
             ),
         ),
-        (f"{_BACK}::TestRollback::test_the_journal_and_not_the_metastore_leads_the_way_back",),
+        (f"{_ROLLBACK}::TestRollback::test_the_journal_and_not_the_metastore_leads_the_way_back",),
     ),
     Mutation(
         "H22",
@@ -108,13 +112,13 @@ JOBS = (
             _BELIEVED,
             Replace("late_swap_fenced", "return Verdict(journal.DISCARDED, 'believed', failed=True)"),
         ),
-        (f"{_GUARDS}::TestFaults::test_an_answer_of_a_rename_is_not_believed",),
+        (f"{_FAULTS}::TestFaults::test_an_answer_of_a_rename_is_not_believed",),
     ),
     Mutation(
         "H22-refused",
         "a swap whose second rename is refused is given up and closed",
         (Rewrite("settle_after_error", "A(B(S, E), F=True)", "Verdict(journal.DISCARDED, E, F=True)"),),
-        (f"{_GUARDS}::TestFaults::test_a_permission_that_expires_in_the_gap_leaves_the_intent_open",),
+        (f"{_FAULTS}::TestFaults::test_a_permission_that_expires_in_the_gap_leaves_the_intent_open",),
     ),
     Mutation(
         "H22-move",
@@ -126,25 +130,25 @@ JOBS = (
         "H37",
         "a swap is settled while its first rename may still be carried out",
         (Remove("late_swap_fenced"),),
-        (f"{_GUARDS}::TestFaults::test_a_rename_that_a_server_carries_out_late_finds_no_way_any_more",),
+        (f"{_FAULTS}::TestFaults::test_a_rename_that_a_server_carries_out_late_finds_no_way_any_more",),
     ),
     Mutation(
         "H37-back",
         "a rollback goes on while its first rename may still be carried out",
         (Replace("late_rename_fenced", "continue"),),
-        (f"{_BACK}::TestRollback::test_a_rename_that_a_server_carries_out_late_finds_no_way_any_more",),
+        (f"{_ROLLBACK}::TestRollback::test_a_rename_that_a_server_carries_out_late_finds_no_way_any_more",),
     ),
     Mutation(
         "H39-written",
         "a retention counts from what the driver's clock said that compacted",
         (Rewrite("dated_by_file_system", "A(R, at=M, said=S)", "R"),),
-        (f"{_BACK}::TestCleanup::test_the_retention_counts_by_the_clock_of_the_file_system",),
+        (f"{_CLEANUP}::TestCleanup::test_the_retention_counts_by_the_clock_of_the_file_system",),
     ),
     Mutation(
         "H39-now",
         "a retention ends when the clock of the driver says so that cleans up",
         (Rewrite("retention_by_file_system", "A() or B()", "B()"),),
-        (f"{_BACK}::TestCleanup::test_the_retention_counts_by_the_clock_of_the_file_system",),
+        (f"{_CLEANUP}::TestCleanup::test_the_retention_counts_by_the_clock_of_the_file_system",),
     ),
     Mutation(
         "H40-bounds",
@@ -165,45 +169,45 @@ JOBS = (
         "H38-discard",
         "what a late task added to a directory that never was live is carried into the table",
         (Rewrite("carry_from_aside_only", "A(P, S) if C else D", "A(P, S)"),),
-        (f"{_GUARDS}::TestFaults::test_a_file_of_a_task_that_ends_late_is_not_taken_for_a_writers",),
+        (f"{_FAULTS}::TestFaults::test_a_file_of_a_task_that_ends_late_is_not_taken_for_a_writers",),
     ),
     Mutation(
         "H38-forward",
         "what a late task added to a directory that waits for its second rename goes live with it",
         (Rewrite("nothing_added_before_live", "A and B", "A"),),
-        (f"{_GUARDS}::TestFaults::test_a_file_of_a_task_that_ends_late_does_not_go_live_with_the_others",),
+        (f"{_FAULTS}::TestFaults::test_a_file_of_a_task_that_ends_late_does_not_go_live_with_the_others",),
     ),
     Mutation(
         "H23-order",
         "originals are registered where they are not yet",
         (Rewrite("backup_of_committed_only", "A(J.COMMITTED)", "A(J.COMMITTED, J.PREPARED)"),),
-        (f"{_GUARDS}::TestOtherJobs::test_the_metastore_is_told_of_originals_only_when_they_are_there",),
+        (f"{_JOBS}::TestOtherJobs::test_the_metastore_is_told_of_originals_only_when_they_are_there",),
     ),
     Mutation(
         "H23-fenced",
         "the metastore makes a folder again that was taken over",
         (Condition("no_backup_of_fenced_run", False),),
-        (f"{_GUARDS}::TestOtherJobs::test_the_metastore_is_not_told_of_a_folder_that_was_taken_over",),
+        (f"{_JOBS}::TestOtherJobs::test_the_metastore_is_not_told_of_a_folder_that_was_taken_over",),
     ),
     Mutation(
         "H30",
         "a missing permission is a failure like any other",
         (Replace("not_writable_refused", "raise"),),
         (
-            f"{_GUARDS}::TestFaults::test_a_table_beside_which_nothing_can_be_written_is_refused_before_any_work",
+            f"{_FAULTS}::TestFaults::test_a_table_beside_which_nothing_can_be_written_is_refused_before_any_work",
         ),
     ),
     Mutation(
         "H32",
         "what fails again and again in the gap is given up and closed",
         (Replace("intent_stays_open", "return Verdict(journal.DISCARDED, str(error), failed=True)"),),
-        (f"{_GUARDS}::TestFaults::test_a_permission_that_expires_in_the_gap_leaves_the_intent_open",),
+        (f"{_FAULTS}::TestFaults::test_a_permission_that_expires_in_the_gap_leaves_the_intent_open",),
     ),
     Mutation(
         "H34-table",
         "an odd table stops the run",
         (Replace("table_failure_isolated", "raise"),),
-        (f"{_GUARDS}::TestFaults::test_one_odd_table_does_not_stop_the_others",),
+        (f"{_FAULTS}::TestFaults::test_one_odd_table_does_not_stop_the_others",),
     ),
     Mutation(
         "H34-unit",
@@ -213,12 +217,12 @@ JOBS = (
                 "unit_failure_isolated", "if not isinstance(error, LakekeeperError):\n    raise\nSTATEMENT"
             ),
         ),
-        (f"{_GUARDS}::TestFaults::test_one_odd_unit_does_not_stop_the_others",),
+        (f"{_FAULTS}::TestFaults::test_one_odd_unit_does_not_stop_the_others",),
     ),
     Mutation(
         "H35",
         "statistics are computed whether or not anybody asked",
         (Condition("statistics_on_request", False),),
-        (f"{_BACK}::TestFiles::test_statistics_are_not_touched_unless_asked_for",),
+        (f"{_TABLES}::TestFiles::test_statistics_are_not_touched_unless_asked_for",),
     ),
 )

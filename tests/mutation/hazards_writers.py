@@ -5,7 +5,9 @@ from __future__ import annotations
 from tests.mutation.mutation import Mutation
 from tests.mutation.operators import Condition, Remove, Replace, Rewrite, Value
 
-_WRITERS = "tests/crash/test_other_writers.py"
+_PENDING = "tests/crash/other_writers/test_pending_files.py"
+_FLAGS = "tests/crash/other_writers/test_flags.py"
+_SUMMARIES = "tests/crash/other_writers/test_summaries.py"
 _COPIES = "tests/crash/test_copied_tables.py"
 _PLANTED = "tests/crash/test_planted_journals.py"
 _AGAIN = "tests/crash/test_guards_again.py"
@@ -82,7 +84,7 @@ WRITERS = (
         "H42-summaries",
         "a summary of files that are gone is carried into the table",
         (Condition("summaries_left_behind", False),),
-        (f"{_WRITERS}::test_a_summary_that_an_earlier_version_took_along_does_not_return",),
+        (f"{_SUMMARIES}::test_a_summary_that_an_earlier_version_took_along_does_not_return",),
     ),
     Mutation(
         "H4-after",
@@ -100,7 +102,7 @@ WRITERS = (
         "H42-pending",
         "a file that its writer has still to rename is taken for nobody's",
         (Condition("pending_files", False),),
-        (f"{_WRITERS}::test_a_pending_file_is_left_to_its_writer",),
+        (f"{_PENDING}::test_a_pending_file_is_left_to_its_writer",),
     ),
     Mutation(
         "H42-kept",
@@ -110,43 +112,43 @@ WRITERS = (
             Rewrite("kept_carried", "A or B", "B"),
             Remove("hidden_files_back"),
         ),
-        (f"{_WRITERS}::test_an_old_pending_file_can_still_be_committed",),
+        (f"{_PENDING}::test_an_old_pending_file_can_still_be_committed",),
     ),
     Mutation(
         "H42-before",
         "hidden files that an earlier version took along are deleted with the originals",
         (Remove("hidden_files_back"),),
-        (f"{_WRITERS}::test_what_an_earlier_version_took_along_returns_before_a_cleanup",),
+        (f"{_PENDING}::test_what_an_earlier_version_took_along_returns_before_a_cleanup",),
     ),
     Mutation(
         "H42-name",
         "a hidden file is carried into the table under another name",
         (Replace("own_name_kept", "raise FileExistsError"),),
-        (f"{_WRITERS}::test_a_pending_file_that_comes_in_the_last_moment_keeps_its_name",),
+        (f"{_PENDING}::test_a_pending_file_that_comes_in_the_last_moment_keeps_its_name",),
     ),
     Mutation(
         "H42-flag",
         "a flag that was taken away comes back with the swap",
         (Condition("flags_before_swap", False),),
-        (f"{_WRITERS}::test_a_flag_that_is_taken_away_meanwhile_does_not_come_back",),
+        (f"{_FLAGS}::test_a_flag_that_is_taken_away_meanwhile_does_not_come_back",),
     ),
     Mutation(
         "H42-summary",
         "a summary of files that are gone stays",
         (Condition("summary_files", False),),
-        (f"{_WRITERS}::test_summary_files_are_a_refusal",),
+        (f"{_SUMMARIES}::test_summary_files_are_a_refusal",),
     ),
     Mutation(
         "H42-above",
         "a summary above a unit stays",
         (Remove("summaries_above_unit"),),
-        (f"{_WRITERS}::test_summary_files_are_a_refusal",),
+        (f"{_SUMMARIES}::test_summary_files_are_a_refusal",),
     ),
     Mutation(
         "H42-offsets",
         "names in which a connector keeps its offsets are replaced",
         (Condition("offsets_in_names", False),),
-        (f"{_WRITERS}::test_names_of_kafka_connect_are_a_refusal",),
+        (f"{_SUMMARIES}::test_names_of_kafka_connect_are_a_refusal",),
     ),
     Mutation(
         "H44",
