@@ -64,7 +64,7 @@ SWAP = (
         "a partition that has another value now counts as dropped",
         (Condition("cleanup_live_renamed", False),),
         (
-            "tests/crash/test_guards_back.py::TestCleanup::test_originals_stay_where_the_partition_has_another_value_now",
+            "tests/crash/test_guards_cleanup.py::TestCleanup::test_originals_stay_where_the_partition_has_another_value_now",
         ),
     ),
     Mutation(
