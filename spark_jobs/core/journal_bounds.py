@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from spark_jobs.core.errors import Unsafe
-from spark_jobs.core.journal import FINISHED, LEFT, Record, RunState, Swap
+from spark_jobs.core.journal import FINISHED, INTENTS, LEFT, Record, RunState, Swap
 from spark_jobs.core.layout import HOME, Home, is_below, working_folder
 from spark_jobs.core.model import Manifest, name_of
 
@@ -72,17 +72,19 @@ def within(state: RunState, home: str) -> RunState:
 
 
 def check_units(state: RunState, root: str, keys: Sequence[str], locations: Collection[str]) -> None:
-    """Raises Unsafe for an open unit below a partitioned table's root that is no partition of it: neither does the
-    metastore have one there, nor is its path that of one (`k1=v1/k2=v2`) that was dropped since."""
-    for unit in state.units.values():
+    """Raises Unsafe for a unit below a partitioned table's root that somebody was about to move, and that is no
+    partition of it: neither does the metastore have one there, nor is its path that of one (`k1=v1/k2=v2`) that was
+    dropped since. A unit at rest goes back only where the metastore has it, and its originals are told by identity."""
+    for unit in state.of_kind(*INTENTS):
         live = unit.swap.live
         folders = live[len(root) + 1 :].split("/")
         named = [folder.partition("=")[0].casefold() for folder in folders if "=" in folder]
         shaped = len(named) == len(folders) and named == [key.casefold() for key in keys]
-        if not unit.final and is_below(live, root) and live not in locations and not shaped:
+        if is_below(live, root) and live not in locations and not shaped:
             raise Unsafe(
-                f"a journal is about {live}, which is no partition of this table; nothing is changed. If it was one,"
-                " add it again with that location (ALTER TABLE ... ADD PARTITION ... LOCATION), and try again"
+                f"a journal is about to move {live}, which is no partition of this table; nothing is changed. If it was"
+                " one, and was dropped in the middle of a run, add it again with that location (ALTER TABLE ... ADD"
+                " PARTITION ... LOCATION) until the next job has settled it"
             )
 
 

@@ -53,6 +53,11 @@ def is_flag(name: str, length: int) -> bool:
     return not length and not _PENDING.match(name) and (is_hidden(name) or not _EMPTY_OUTPUT.match(name))
 
 
+def has_offsets(name: str) -> bool:
+    """Would Kafka Connect, after a restart, look for this name to know where to go on?"""
+    return bool(_OFFSETS.match(name))
+
+
 def is_kept(name: str, length: int) -> bool:
     """A hidden file with content, or one that waits for it: nobody reads it as data, and it is not ours to judge."""
     return is_hidden(name) and not is_flag(name, length)
@@ -62,11 +67,12 @@ def is_kept(name: str, length: int) -> bool:
 class WriterRules:
     """How files of other writers are judged. A pending file that is older than `dead_before` (ms since the epoch) has
     been given up; None: nothing is taken for pending. `offsets`: names that hold offsets are names like any other;
-    `described`: and so are those of summary files."""
+    `described`: and so are those of summary files; `staged`: and so are those of files that a writer stages."""
 
     dead_before: int | None = None
     offsets: bool = False
     described: bool = False
+    staged: bool = False
 
     def check_summary(self, path: str, name: str) -> None:
         """Raises Refusal for a file that describes others, and would be wrong of the new ones."""
@@ -88,7 +94,7 @@ class WriterRules:
                 " for given up, and stays where it is)",
             )
         self.check_summary(path, name)
-        if not self.offsets and _OFFSETS.match(name):  # guard: offsets_in_names
+        if not self.offsets and has_offsets(name):  # guard: offsets_in_names
             raise Refusal(
                 "OFFSETS_IN_NAMES",
                 f"{path} is named by Kafka Connect, which finds out from the names where to go on, and would write"

@@ -11,7 +11,7 @@ from tests.crash.model_metastore import forget_partitions
 from tests.crash.model_spark import visible_rows
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.oracle import check
-from tests.crash.scenario import EVENTS, FLAT, build, run
+from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
 
 
@@ -80,6 +80,46 @@ class TestCleanup:
         found = {unit["unit"]["k"]: unit for unit in report["tables"][0]["units"]}
         assert (found["a"]["outcome"], found["b"]["outcome"]) == ("quarantined", "cleaned")
         assert "only copy" in found["a"]["reason"]
+
+    def test_originals_stay_where_the_directory_was_moved_to_another_value(self) -> None:
+        """hdfs dfs -mv, DROP PARTITION, ADD PARTITION; and then its files were lost."""
+        sim = build()
+        assert compact(sim.client(), EVENTS)["exit_code"] == 0
+        forget_partitions(sim, TableName.parse(EVENTS), [writers.spec_of(sim, EVENTS, ["a"])])
+        sim.tree.rename(f"{WAREHOUSE}/events/k=a", f"{WAREHOUSE}/events/k=z")
+        place = writers.add_partition(sim, EVENTS, "z")
+        for name, _ in list(sim.tree.files(place)):
+            sim.tree.remove(f"{place}/{name}")
+        run(sim.client(), "cleanup", "--table", EVENTS, *AT_ONCE)
+        assert check(sim, journaled=True) == []
+
+    @pytest.mark.parametrize("streamed", [False, True], ids=["task", "stream"])
+    def test_originals_stay_while_the_live_directory_holds_only_an_empty_file(
+        self, done: SimulatedCluster, streamed: bool
+    ) -> None:
+        """The directory was deleted by accident; a writer has made it again, and has just opened its next file."""
+        done.tree.remove(LIVE, recursive=True)
+        done.tree.make_dirs(LIVE)
+        if streamed:
+            writers.open_append(done, LIVE, done.ledger.fresh(2))
+        else:
+            done.tree.write(f"{LIVE}/part-00000-c000.snappy.parquet", b"")
+        report = clean_up(done)
+        assert (outcomes(report), report["exit_code"]) == (["quarantined"], 3)
+        assert check(done, journaled=True) == []
+
+    def test_leases_are_taken_also_of_what_is_due_by_the_clock_of_the_file_system_alone(self) -> None:
+        """The driver is twelve hours behind, and the second run has a home of its own."""
+        sim = build()
+        assert compact(sim.client(), EVENTS, "r1")["exit_code"] == 0
+        place = writers.add_partition(sim, EVENTS, "e", location=f"{AUTHORITY}/apart/e")
+        for _ in range(4):
+            writers.append(sim, place, sim.ledger.fresh(3))
+        sim.advance(86400)
+        assert compact(sim.client(), EVENTS, "r2")["exit_code"] == 0
+        sim.advance(7 * 86400)
+        report = run(sim.client(skew=-43200), "cleanup", "--table", EVENTS, "--older-than", "7d")
+        assert (report["exit_code"], outcomes(report)) == (0, ["cleaned"] * 4)
 
     def test_originals_go_where_a_writer_has_overwritten_in_place_and_overwriters_are_announced(
         self, done: SimulatedCluster

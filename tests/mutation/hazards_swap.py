@@ -56,8 +56,36 @@ SWAP = (
     Mutation(
         "H2-empty",
         "a cleanup deletes originals while the live directory is empty",
-        (Condition("cleanup_live_empty", False), Condition("cleanup_live_incomplete", False)),
+        (
+            Condition("cleanup_live_empty", False),
+            Condition("cleanup_live_empty_files", False),
+            Condition("cleanup_live_incomplete", False),
+        ),
         (f"{_CLEANUP}::TestCleanup::test_originals_stay_while_the_live_directory_is_empty",),
+    ),
+    Mutation(
+        "H2-files",
+        "a cleanup takes an empty file for data",
+        (Condition("cleanup_live_empty_files", False),),
+        (
+            "tests/crash/test_guards_cleanup.py::TestCleanup::test_originals_stay_while_the_live_directory_holds_only_an_empty_file",
+        ),
+    ),
+    Mutation(
+        "H2-moved",
+        "a partition whose directory was moved counts as dropped",
+        (Value("cleanup_live_moved", "None"),),
+        (
+            "tests/crash/test_guards_cleanup.py::TestCleanup::test_originals_stay_where_the_directory_was_moved_to_another_value",
+        ),
+    ),
+    Mutation(
+        "H2-leases",
+        "a cleanup takes leases for what is due by its driver's clock alone",
+        (Rewrite("leases_by_file_system", "A() if R else ()", "R"),),
+        (
+            "tests/crash/test_guards_cleanup.py::TestCleanup::test_leases_are_taken_also_of_what_is_due_by_the_clock_of_the_file_system_alone",
+        ),
     ),
     Mutation(
         "H2-renamed",

@@ -41,6 +41,48 @@ WRITERS = (
         (f"{_PLANTED}::test_the_owner_of_a_root_leads_to_no_home_of_others",),
     ),
     Mutation(
+        "H40-records",
+        "a folder without any record, as open as the umask has it, stops a table",
+        (Condition("folders_without_records", True),),
+        (
+            "tests/crash/test_run_folders.py::test_a_folder_that_a_late_task_of_a_dead_driver_makes_again_is_no_run",
+        ),
+    ),
+    Mutation(
+        "H40-closed",
+        "a run goes on in a folder that cannot be closed",
+        (Remove("run_folder_closed"),),
+        ("tests/crash/test_run_folders.py::test_a_folder_that_cannot_be_closed_is_not_worked_in",),
+    ),
+    Mutation(
+        "H40-retry",
+        "a retry swaps what is refused by now",
+        (Condition("refused_since", False),),
+        (f"{_PLANTED}::test_a_retry_swaps_nothing_that_is_refused_by_now",),
+    ),
+    Mutation(
+        "H40-between",
+        "a table of another format between the root and a unit is rewritten",
+        (Condition("table_format_marks_between", False),),
+        (
+            "tests/crash/test_free_layouts.py::test_a_table_of_another_format_between_the_root_and_a_unit_is_a_refusal",
+        ),
+    ),
+    Mutation(
+        "H42-lands",
+        "a file that holds offsets is carried under another name",
+        (Condition("offsets_carried", False),),
+        (
+            "tests/crash/other_writers/test_pending_files.py::test_a_file_of_kafka_connect_that_lands_in_the_last_moment_keeps_its_name",
+        ),
+    ),
+    Mutation(
+        "H43-gap",
+        "a copy taken between the renames hides rows, and all is well",
+        (Condition("missing_in_a_copy", True),),
+        (f"{_COPIES}::test_a_copy_taken_between_the_renames_says_so_until_somebody_has_looked",),
+    ),
+    Mutation(
         "H40-units",
         "any folder below the root is a unit that a journal may be about",
         (Remove("units_of_this_table"),),

@@ -259,6 +259,8 @@ class Compaction:
         raise (LakekeeperError if verdict.failed else UnitChanged)(verdict.problem)
 
     def _last_check(self, item: Written, listing: Listing) -> None:
+        if item.survey.refusal is not None:  # guard: refused_since
+            raise item.survey.refusal
         self._checks.before_swap(item.swap, self.entered.path(item.swap.new), item.clothes, listing)
 
     def _discarded(self, swap: Swap, verdict: Verdict) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from spark_jobs.core import journal, layout
 from spark_jobs.core.errors import LakekeeperError, Unsafe
@@ -136,8 +137,15 @@ class Retirement:
         # guard: cleanup_live_renamed
         if now is None and swap.live in self._locations.values():
             now = swap.live
+        elif now is None and self._cluster.fs.status(swap.live) is None:
+            now = self._by_identity.get(swap.new_id)  # guard: cleanup_live_moved
         if now is not None:
             self._check_live(swap, old, now)
+
+    @cached_property
+    def _by_identity(self) -> dict[str | None, str]:
+        """Where the metastore's directories are: one call for each, for runs that ask for it."""
+        return {self._cluster.fs.identity(place): place for place in self._locations.values()}
 
     def _check_live(self, swap: Swap, old: str, place: str) -> None:
         """The originals must not be the only copy of anything that nobody has replaced. The partition may have been
@@ -156,6 +164,11 @@ class Retirement:
             )
         if self._settlement.policy.writers == "overwrite":
             return
+        if not any(file.length for file in live.data):  # guard: cleanup_live_empty_files
+            raise Unsafe(
+                f"{place} holds only empty files; the originals in {old} are the only copy, and are kept. If writers of"
+                " this table overwrite it in place, say so: lakekeeper.writers=overwrite"
+            )
         lost = [file.name for file in differences(swap.compacted, live).lost if file.is_data]
         if lost and self._cluster.fs.identity(place) == swap.new_id:  # guard: cleanup_live_incomplete
             raise Unsafe(

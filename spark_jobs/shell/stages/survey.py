@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from spark_jobs.core import eligibility, journal, selection
+from spark_jobs.core import eligibility, selection
 from spark_jobs.core.cache import Cache, CachedUnit, find, usable
 from spark_jobs.core.commit_log import BrokenLog
 from spark_jobs.core.eligibility import Storage, TableFacts
@@ -21,8 +21,8 @@ from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.ports import Status
 from spark_jobs.shell.stages.outside import check_outside
+from spark_jobs.shell.stages.unfinished import interrupted, missing, told
 from spark_jobs.shell.state.finding import TableRuns
-from spark_jobs.shell.state.journal_store import Run
 from spark_jobs.shell.state.log_runs import log_of
 from spark_jobs.shell.state.trust import Trust
 from spark_jobs.shell.swap.directories import list_unit
@@ -41,6 +41,7 @@ class UnitSurvey:
     refusal: Refusal | None = None
     error: str | None = None
     interrupted: str | None = None
+    missing: str | None = None
     seen: CachedUnit | None = None
 
     @property
@@ -100,8 +101,9 @@ def survey(
         raise units[0].refusal
     runs = TableRuns(cluster.fs, facts, chosen, options.trusted_owners)
     left = runs.unfinished()
-    units = [replace(unit, interrupted=_interrupted(left, unit.unit)) for unit in units]
-    warnings = [*(_unfinished(run) for run in left), *runs.notes]
+    units = [replace(unit, interrupted=interrupted(left, unit.unit)) for unit in units]
+    units = [_look_for_copied(cluster, unit, runs.left_in_copies.get(unit.unit.key)) for unit in units]
+    warnings = [*(told(run) for run in left), *runs.notes]
     return TableSurvey(facts, options, file_format, units, gone, rules, warnings)
 
 
@@ -224,6 +226,8 @@ def check_writers(listing: Listing, location: str, root: str, rules: WriterRules
     other people's folders: a writer's staging there is none of ours.
     """
     for folder in ancestors(location, root):
+        if location != root and folder != root:  # guard: table_format_marks_between
+            eligibility.check_marks([entry.name for entry in listing(folder)], folder)
         for entry in listing(folder):
             young = rules.dead_before is None or entry.mtime >= rules.dead_before
             if is_staging(entry.name) and location != root and young:  # guard: staging_above_unit
@@ -236,20 +240,9 @@ def check_writers(listing: Listing, location: str, root: str, rules: WriterRules
                 )
 
 
-def _unfinished(run: Run) -> str:
-    return (
-        f"run {run.run_id} has not ended: it is at work right now, or was interrupted; then the next compaction,"
-        " rollback or cleanup of this table settles it"
-    )
-
-
-def _interrupted(runs: Sequence[Run], unit: Unit) -> str | None:
-    """Why a unit that looks healthy, or is missing, is not: a run holds its originals, or is about to."""
-    for run in runs:
-        state = run.state.units.get(unit.key)
-        if state is not None and state.kind in journal.INTENTS:
-            return f"run {run.run_id} was interrupted while it worked here; the next compaction settles it"
-    return None
+def _look_for_copied(cluster: Cluster, found: UnitSurvey, old: str | None) -> UnitSurvey:
+    reason = missing(cluster.fs, found.unit.location, old) if old else None
+    return UnitSurvey(found.unit, missing=reason) if reason else found
 
 
 def unit_report(found: UnitSurvey) -> UnitReport:
@@ -259,6 +252,8 @@ def unit_report(found: UnitSurvey) -> UnitReport:
         return UnitReport.of(
             unit, "skipped", found.health, code=found.refusal.code, reason=found.refusal.reason
         )
+    if found.missing is not None:
+        return UnitReport.of(unit, "quarantined", reason=found.missing)
     if found.interrupted is not None:
         return UnitReport.of(unit, "flagged", found.health, reason=found.interrupted)
     if found.health is None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from spark_jobs.core.eligibility import TableFacts
-from spark_jobs.core.journal import Swap
+from spark_jobs.core.journal import INTENTS, Swap
 from spark_jobs.core.journal_bounds import Closing, server_of
 from spark_jobs.core.layout import HOME, Home, RunFolder
 from spark_jobs.core.model import Unit, name_of, parent
-from spark_jobs.shell.ports import FileSystem
+from spark_jobs.shell.ports import FileSystem, Status
 from spark_jobs.shell.state.journal_store import Journal, Run
-from spark_jobs.shell.state.trust import Trust
+from spark_jobs.shell.state.trust import FolderTrust, Trust
 
 
 def homes(facts: TableFacts, units: Iterable[Unit]) -> list[Home]:
@@ -42,6 +42,8 @@ class TableRuns:
         self._trust = Trust(fs, self._location, trusted_owners)
         self._trust_outside = Trust(fs, None, trusted_owners)  # guard: root_owner_outside
         self._copied: dict[str, str] = {}
+        #: By unit key, where its originals lie if the directory was copied between the renames of a swap.
+        self.left_in_copies: dict[str, str] = {}
 
     @property
     def notes(self) -> list[str]:
@@ -75,11 +77,9 @@ class TableRuns:
         found = [self._run(folder, identity) for folder, identity in self._folders(home)]
         return [run for run in found if run is not None and run.is_of(self._table, self._location)]
 
-    def _journal(self, folder: str) -> Journal:
-        return Journal(self._fs, folder, self._trust_in(parent(folder)))
-
-    def _trust_in(self, home: str) -> Trust:
-        return self._trust if home == self._homes[0] else self._trust_outside
+    def _journal(self, folder: Status) -> Journal:
+        trust = self._trust if parent(folder.path) == self._homes[0] else self._trust_outside
+        return Journal(self._fs, folder.path, FolderTrust(trust, folder))
 
     def _followed(self, homes: Iterable[str]) -> list[str]:
         """Of the homes that a journal names, those that a partition outside the root may have: beside one directory, on
@@ -88,27 +88,26 @@ class TableRuns:
         # guard: homes_of_one_directory
         return [home for home in homes if name_of(home).startswith(f"{HOME}-") and server_of(home) == server]
 
-    def _folders(self, home: str) -> list[tuple[str, str | None]]:
+    def _folders(self, home: str) -> list[tuple[Status, str | None]]:
         """The folders of runs in a home, and which directory the home is right now."""
         try:
             entries = self._fs.list(home)
         except FileNotFoundError:
             return []
         folders = [entry for entry in entries if entry.is_dir and RunFolder.parse(entry.name)]
-        for folder in folders:
-            self._trust_in(home).check_folder(folder)  # guard: run_folder_owner
         identity = self._fs.identity(home) if folders else None
-        return [(folder.path, identity) for folder in folders]
+        return [(folder, identity) for folder in folders]
 
-    def _look_into(self, folder: str, identity: str | None, found: list[Run]) -> Sequence[str]:
+    def _look_into(self, folder: Status, identity: str | None, found: list[Run]) -> Sequence[str]:
         """Adds the run if it is unfinished; returns the homes that it names."""
         try:
             last = self._journal(folder).last()
         except FileNotFoundError:
             return ()
-        closing = Closing.of(last, parent(folder)) if last else None
-        if closing and closing.home_id not in (None, identity):  # guard: copied_closing
-            self._note(folder)
+        closing = Closing.of(last, parent(folder.path)) if last else None
+        copied = closing is not None and closing.home_id not in (None, identity)
+        if closing and copied and not closing.unsettled:  # guard: copied_closing
+            self._note(folder.path)
             return ()
         if closing and not closing.unsettled and (closing.home_id or not closing.elsewhere):
             return closing.homes  # guard: homes_by_journal
@@ -117,7 +116,7 @@ class TableRuns:
             found.append(run)
         return run.state.homes if run else ()
 
-    def _run(self, folder: str, identity: str | None) -> Run | None:
+    def _run(self, folder: Status, identity: str | None) -> Run | None:
         """The run in a folder; None where there is none yet, or it came with a copy."""
         journal_ = self._journal(folder)
         try:
@@ -126,11 +125,14 @@ class TableRuns:
             return None
         if state is None:
             return None
-        parsed = RunFolder.parse(name_of(folder))
+        parsed = RunFolder.parse(folder.name)
         assert parsed is not None, folder
-        run = Run(parsed.run_id, folder, journal_, state)
+        run = Run(parsed.run_id, folder.path, journal_, state)
         if not self._written_here(run, identity):  # guard: copied_run
-            self._note(folder)
+            self._note(folder.path, [run.path(unit.swap.old) for unit in state.of_kind(*INTENTS)])
+            self.left_in_copies.update(
+                {u.swap.unit.key: run.path(u.swap.old) for u in state.of_kind(*INTENTS)}
+            )
             return None
         return run
 
@@ -152,12 +154,20 @@ class TableRuns:
         }
         return any(self._fs.identity(path) in known for path, known in places.items())
 
-    def _note(self, folder: str) -> None:
+    def _note(self, folder: str, open_units: Sequence[str] = ()) -> None:
         self._copied[folder] = (
             f"{folder} came here with a copy of another directory: its journal is about directories that are not these,"
-            f" and is ignored. If the table is complete, remove it: hdfs dfs -rm -r '{folder}'. If it was copied in"
-            " the middle of a run, rows may lie below its __old_ folders only: look there first"
+            f" and is ignored. {_advice(folder, open_units)}"
         )
+
+
+def _advice(folder: str, open_units: Sequence[str]) -> str:
+    if open_units:
+        return (
+            "It was copied in the middle of a run, so that rows may lie below its __old_ folders only: if"
+            f" {open_units[0]} is there and its partition is not, move it to where the partition should be"
+        )
+    return f"Remove it: hdfs dfs -rm -r '{folder}'"
 
 
 def _oldest_first(runs: Iterable[Run]) -> list[Run]:

@@ -18,7 +18,7 @@ from spark_jobs.core.layout import generation
 from spark_jobs.core.model import parent
 from spark_jobs.shell.clock import utc_now
 from spark_jobs.shell.ports import FileSystem, Status
-from spark_jobs.shell.state.trust import Trust
+from spark_jobs.shell.state.trust import FolderTrust
 
 _JOURNAL = "journal"
 _NUMBERED = re.compile(r"(\d+)\.json\Z")
@@ -32,7 +32,7 @@ class Journal:
         self,
         fs: FileSystem,
         folder: str,
-        trust: Trust | None = None,
+        trust: FolderTrust | None = None,
         now: Callable[[], datetime] = utc_now,
     ) -> None:
         self._fs = fs
@@ -43,7 +43,7 @@ class Journal:
         self._last: int | None = None
 
     @property
-    def _path(self) -> str:
+    def path(self) -> str:
         return f"{self.folder}/{_JOURNAL}"
 
     def moved(self, folder: str) -> Journal:
@@ -52,7 +52,7 @@ class Journal:
 
     def open(self) -> None:
         """Makes the run's folder; the only place that does, so that a folder renamed away stays away."""
-        self._fs.mkdirs(self._path)
+        self._fs.mkdirs(self.path)
 
     def append(self, kind: str, **body: Any) -> None:
         """Publishes a record: written and flushed under a hidden name, then renamed; an existing number is
@@ -60,7 +60,7 @@ class Journal:
         record = Record(kind, self._now(), body)
         with self._lock:
             number = (self._last if self._last is not None else self._count()) + 1
-            staged = f"{self._path}/.{number:06d}-{uuid.uuid4().hex}"
+            staged = f"{self.path}/.{number:06d}-{uuid.uuid4().hex}"
             self._fs.create(staged, record.encode())
             self._publish(staged, self._numbered(number))
             self._last = number
@@ -78,7 +78,7 @@ class Journal:
         said that wrote it."""
         published = self._published()
         if list(published) != list(range(1, len(published) + 1)):
-            raise Unsafe(f"{self._path} has a gap in its numbers; nothing is changed")
+            raise Unsafe(f"{self.path} has a gap in its numbers; nothing is changed")
         return [_dated(self._record(number), file.mtime) for number, file in published.items()]
 
     def last(self) -> Record | None:
@@ -91,7 +91,7 @@ class Journal:
         return Record.decode(self._fs.read_once(path), path)
 
     def _numbered(self, number: int) -> str:
-        return f"{self._path}/{number:06d}.json"
+        return f"{self.path}/{number:06d}.json"
 
     def state(self) -> RunState | None:
         """What the records add up to; raises Unsafe for what this journal has no business with."""
@@ -103,10 +103,10 @@ class Journal:
 
     def _published(self) -> dict[int, Status]:
         """The records' files by number, in order; raises Refusal where one is of an account that is not trusted."""
-        found = ((_NUMBERED.match(status.name), status) for status in self._fs.list(self._path))
+        found = ((_NUMBERED.match(status.name), status) for status in self._fs.list(self.path))
         files = {int(match[1]): status for match, status in found if match}
         if self._trust is not None:
-            self._trust.check(self.folder, {file.owner for file in files.values()})  # guard: journal_owner
+            self._trust.check({file.owner for file in files.values()})
         return dict(sorted(files.items(), key=lambda item: item[0]))
 
 

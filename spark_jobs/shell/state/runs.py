@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from spark_jobs.core import journal, layout
 from spark_jobs.core.eligibility import TableFacts
+from spark_jobs.core.errors import Refusal
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import parent
 from spark_jobs.shell.ports import FileSystem
@@ -72,8 +73,11 @@ def open_run(
     accounts go on with each other's runs."""
     folder = home.run_folder(run_id, uuid.uuid4().hex[:12])
     journal_ = Journal(fs, folder)
-    journal_.open()
+    fs.mkdirs(folder)
+    # Closed before a record is in it, or the folder for records: a kill in between leaves a folder that is no run.
     _close(fs, folder, turns)
+    journal_.open()
+    _close(fs, journal_.path, turns)
     paths = [other.path for other in homes_]
     journal_.append(
         journal.RUN,
@@ -94,8 +98,10 @@ def _close(fs: FileSystem, folder: str, turns: bool) -> None:
     """What is in a run's folder counts only if nobody else may have put it there; a umask or a default ACL may let
     them. Where accounts take `turns`, their group may."""
     found, unwanted = fs.attributes(folder), 0o002 if turns else 0o022
-    if found.mode & unwanted:
-        fs.give(folder, replace(found, mode=found.mode & ~unwanted))
+    if not found.mode & unwanted:
+        return
+    for lack in fs.give(folder, replace(found, mode=found.mode & ~unwanted)):  # guard: run_folder_closed
+        raise Refusal("NOT_WRITABLE", f"{folder} cannot be closed to other accounts: {lack.reason}")
 
 
 def next_stamp(fs: FileSystem, runs: Iterable[Run], now: int) -> str:

@@ -7,7 +7,7 @@ he could himself. So a record is acted on only if its file belongs to this accou
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from spark_jobs.core.errors import Refusal
 from spark_jobs.shell.ports import FileSystem, Status
@@ -59,7 +59,7 @@ class Trust:
             raise Refusal(
                 "UNTRUSTED_OWNER",
                 f"{folder.path} may be written by other accounts than {folder.owner}: nothing is touched. Look at what"
-                f" is in it, and take the right away: hdfs dfs -chmod -R go-w '{folder.path}'",
+                f" is in it, and take the right away: hdfs dfs -chmod go-w '{folder.path}' '{folder.path}/journal'",
             )
 
     def _strangers(self, owners: Iterable[str]) -> list[str]:
@@ -79,3 +79,18 @@ class Trust:
         """Empty while the root is not there, as between two renames of a table without partitions."""
         found = self._fs.status(self._root) if self._root is not None else None
         return found.owner if found else ""
+
+
+class FolderTrust:
+    """Whose records count in one run's folder. One without any is no run, and nobody's business: a kill, or a late task
+    of a dead driver, leaves such a folder, as open as the umask has it."""
+
+    def __init__(self, trust: Trust, folder: Status) -> None:
+        self._trust = trust
+        self._folder = folder
+
+    def check(self, owners: Collection[str]) -> None:
+        """Raises Refusal for records of these owners that do not count."""
+        if owners:  # guard: folders_without_records
+            self._trust.check_folder(self._folder)  # guard: run_folder_owner
+            self._trust.check(self._folder.path, owners)  # guard: journal_owner

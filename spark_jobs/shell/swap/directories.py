@@ -62,7 +62,7 @@ class Directories:
 
 
 #: For directories in which no writer works, such as those of a run.
-NO_WRITERS = WriterRules(offsets=True, described=True)
+NO_WRITERS = WriterRules(offsets=True, described=True, staged=True)
 #: For one that we have just written: what is pending there is a late task's of our own.
 OURS = WriterRules(dead_before=0, offsets=True, described=True)
 
@@ -96,7 +96,8 @@ def _refuse_open(fs: FileSystem, location: str, names: Sequence[str]) -> None:
 
 
 def _check_entry(entry: Status, location: str, rules: WriterRules) -> None:
-    if is_staging(entry.name):  # guard: staging_in_unit
+    left = rules.staged and not entry.is_dir  # 0.1.0 took hidden files along with the originals
+    if is_staging(entry.name) and not left:  # guard: staging_in_unit
         raise Refusal("ACTIVE_WRITER", f"{entry.path} belongs to a writer that has not finished")
     if entry.is_dir:  # guard: folders_in_unit
         raise Refusal(

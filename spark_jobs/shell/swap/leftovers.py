@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from spark_jobs.core import layout
 from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.model import FileEntry, Manifest, ManifestDiff
-from spark_jobs.core.other_writers import SUCCESS, SUMMARIES
+from spark_jobs.core.other_writers import SUCCESS, SUMMARIES, has_offsets
 from spark_jobs.shell.ports import FileSystem
 from spark_jobs.shell.state.journal_store import Run
 
@@ -29,8 +29,8 @@ def _still_flag(file: FileEntry, here: Mapping[str, FileEntry]) -> bool:
 
 
 def carry(fs: FileSystem, ours: Manifest, folder: str, live: str) -> int:
-    """Moves every file that `ours` does not list into the live directory: data under a name that is free there, a flag
-    or a hidden file under its own, by which somebody looks for it.
+    """Moves every file that `ours` does not list into the live directory: data under a name that is free there; a flag,
+    a hidden file or one that holds offsets under its own, by which somebody looks for it.
 
     Returns how many of them are data. Raises Unsafe where one of ours was changed: whose rows it holds nobody can tell.
     """
@@ -62,7 +62,7 @@ def _carry_one(fs: FileSystem, file: FileEntry, folder: str, live: str) -> None:
     if file.name in SUMMARIES:  # guard: summaries_left_behind
         return
     source, target = f"{folder}/{file.name}", f"{live}/{file.name}"
-    if not file.is_data:
+    if not file.is_data or has_offsets(file.name):  # guard: offsets_carried
         try:
             fs.rename(source, target)  # guard: own_name_kept
             return

@@ -121,7 +121,7 @@ class Swapping(Executor):
         reason = f"a writer is at work in {busy}" if busy else self._replaced(places)
         if reason is None:
             # guard: carry_late_files
-            carried = carry(self._fs, places.swap.originals, places.old, places.live)
+            carried = carry(self._fs, _without_lost_flags(places.swap), places.old, places.live)
             return Verdict(journal.COMMITTED, carried=carried)
         return self._revert(places, reason)
 
@@ -140,6 +140,12 @@ class Swapping(Executor):
             return self._theirs(places)
         self._aside(places, reason)
         return reason
+
+
+def _without_lost_flags(swap: Swap) -> Manifest:
+    """The originals less the flags that have no copy: 0.1.0 copied `_SUCCESS` alone."""
+    copied = _flags(swap.compacted)
+    return Manifest.of(file for file in swap.originals.files if not file.is_flag or file.name in copied)
 
 
 def _flags(files: Manifest) -> set[str]:

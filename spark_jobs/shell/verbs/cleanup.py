@@ -37,9 +37,11 @@ def cleanup_table(job: Job, name: TableName) -> TableReport:
 
 
 def _settled(visit: Visit, runs: Sequence[Run], report: TableReport) -> list[Run]:
-    """What is due is decided again under the lease, and after recovery; now by the file system's clock, as that of this
-    driver may be wrong."""
-    visit.custody.take(parent(run.folder) for run in runs)
+    """What is due is decided again under the leases, and after recovery; now by the file system's clock, as that of
+    this driver may be wrong: so other runs may be due than it thought."""
+    visit.custody.take(
+        parent(run.folder) for run in (visit.runs() if runs else ())
+    )  # guard: leases_by_file_system
     visit.recover()
     report.units += visit.stuck
     now = visit.custody.taken() or visit.cluster.now()  # guard: retention_by_file_system

@@ -130,3 +130,27 @@ def test_an_empty_pending_file_that_was_given_up_stops_nothing(sim: SimulatedClu
     sim.advance(2 * DAY)
     assert [unit["outcome"] for unit in only(compact(sim.client()))["units"]] == ["compacted"]
     assert sim.tree.find(PENDING) is not None
+
+
+@pytest.mark.parametrize("verb", [rollback, cleanup])
+def test_staging_that_an_earlier_version_took_along_stops_nothing(sim: SimulatedCluster, verb: Any) -> None:
+    """Before, its name was one like any other; nobody works in our own folders."""
+    pending(sim)
+    sim.advance(2 * DAY)
+    compact(sim.client())
+    took_along(sim, ".staging_7")
+    assert verb(sim.client())["exit_code"] == 0
+
+
+def test_a_file_of_kafka_connect_that_lands_in_the_last_moment_keeps_its_name(sim: SimulatedCluster) -> None:
+    """It holds the offsets at which the connector goes on."""
+    place, ids = f"{LIVE}/orders+0+0000000000+0000000002.parquet", sim.ledger.fresh(3)
+
+    def land() -> None:
+        sim.tree.tick()
+        sim.tree.write(place, encode_rows(ids))
+        sim.ledger.committed.update(ids)
+
+    compact(sim.client(Fault.hook(out, land)))
+    assert sim.tree.find(place) is not None
+    assert check(sim) == []
