@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from spark_jobs.core.eligibility import PARQUET
 from spark_jobs.core.footers import Profile
 
-#: Properties that say how files are read, or that have an option of their own here.
-_NOT_LAYOUT = (
-    "parquet.compression",
-    "parquet.column.index.access",
-    "orc.compress",
-    "orc.force.positional.evolution",
+#: Properties of a table that say how its files are laid out. No others: some name classes to load, or hold a
+#: serialized object (`parquet.private.read.filter.predicate`), and whoever may alter the table would run code as the
+#: jobs' account.
+_LAYOUT = re.compile(
+    r"parquet\.(block\.size|page\.size|page\.row\.count\.limit|page\.size\.row\.check\.\w+|page\.write-checksum\.enabled"
+    r"|dictionary\.page\.size|enable\.dictionary|enable\.bytestreamsplit|bloom\.filter\.[\w.]+|writer\.version"
+    r"|writer\.max-padding|columnindex\.truncate\.length|statistics\.truncate\.length"
+    r"|compression\.codec\.\w+\.level)(#.*)?\Z"
+    r"|orc\.(stripe\.size|stripe\.row\.count|block\.size|block\.padding|row\.index\.stride|create\.index"
+    r"|bloom\.filter\.[\w.]+|compress\.size|dictionary\.key\.threshold|encoding\.strategy|compression\.strategy"
+    r"|write\.format|direct\.encoding\.columns)\Z"
 )
 _BLOOM = "parquet.bloom.filter"
 #: Smaller row groups are an accident of how small files were joined, and nobody's wish, in bytes.
@@ -28,11 +34,8 @@ def writer_options(
     group's size shows where one has several, and a Bloom filter where all have it. Dictionaries do not show: a writer
     gives one up by itself where values hardly repeat.
     """
-    declared = {
-        key: value
-        for key, value in properties.items()
-        if key.startswith(("parquet.", "orc.")) and key not in _NOT_LAYOUT
-    }
+    # guard: layout_properties_only
+    declared = {key: value for key, value in properties.items() if _LAYOUT.match(key)}
     return {**(_seen(profile, target_files) if file_format == PARQUET else {}), **declared}
 
 

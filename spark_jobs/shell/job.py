@@ -26,6 +26,7 @@ from spark_jobs.core.wire import Report, Request, TableReport
 from spark_jobs.shell.clock import utc_now
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.java_classes import remember_classes
+from spark_jobs.shell.stages.outside import check_server
 from spark_jobs.shell.stages.recover import Visit, terms
 from spark_jobs.shell.state.lease import Custody
 
@@ -55,6 +56,7 @@ class Job:
         """Work on one table, with the leases that it takes; they are given back whatever happens."""
         facts = self.cluster.metastore.table(name)
         options = self.layers.resolve(str(name), facts.properties)
+        check_server(self.cluster.fs, facts.storage.location)
         units = [unit for unit, _ in self.cluster.metastore.units(facts)]
         with Custody(self.cluster, terms(self.invocation.verb, options)) as custody:
             yield Visit(self.cluster, facts, options, units, custody, self.invocation.verb)

@@ -10,6 +10,7 @@ _FLAGS = "tests/crash/other_writers/test_flags.py"
 _SUMMARIES = "tests/crash/other_writers/test_summaries.py"
 _COPIES = "tests/crash/test_copied_tables.py"
 _PLANTED = "tests/crash/test_planted_journals.py"
+_PLACES = "tests/crash/test_places_of_others.py"
 _AGAIN = "tests/crash/test_guards_again.py"
 
 WRITERS = (
@@ -81,6 +82,50 @@ WRITERS = (
         "a copy taken between the renames hides rows, and all is well",
         (Condition("missing_in_a_copy", True),),
         (f"{_COPIES}::test_a_copy_taken_between_the_renames_says_so_until_somebody_has_looked",),
+    ),
+    Mutation(
+        "H40-layout",
+        "any property of a table reaches readers and writers",
+        (Rewrite("layout_properties_only", "_LAYOUT.match(K)", "True"),),
+        ("tests/unit/core/test_writer_options.py::test_no_others_are",),
+    ),
+    Mutation(
+        "H40-types",
+        "the type of a column is whatever its table's owner says",
+        (Condition("types_are_types", False),),
+        ("tests/unit/core/test_statements.py::test_the_type_of_a_column_is_a_type",),
+    ),
+    Mutation(
+        "H40-local",
+        "a table lies on the driver's disk",
+        (Condition("local_disk_of_the_driver", False),),
+        (f"{_PLACES}::test_a_local_disk_is_no_place_where_the_default_file_system_is_another",),
+    ),
+    Mutation(
+        "H40-home",
+        "a home that was moved leads to a directory of others",
+        (Remove("owner_of_unit_outside"), Remove("owner_of_partition_outside")),
+        (f"{_PLACES}::test_a_home_that_was_moved_leads_to_no_directory_of_others",),
+    ),
+    Mutation(
+        "H40-twin",
+        "runs of another table on the same root count",
+        (Value("runs_of_another_table", "runs"),),
+        (f"{_PLACES}::test_a_table_on_the_root_of_another_does_not_clean_up_its_runs",),
+    ),
+    Mutation(
+        "H40-journal",
+        "records count in a folder to which anybody may write",
+        (Remove("records_folder_of_0_1_0"),),
+        (f"{_PLACES}::test_the_folder_for_records_must_be_closed_where_an_earlier_version_left_it_open",),
+    ),
+    Mutation(
+        "H40-owner-of-merged",
+        "whoever may only add files owns the one in which they end up with those of others",
+        (Value("owner_of_merged_files", "file"),),
+        (
+            "tests/unit/core/test_faithful.py::TestAttributes::test_a_file_made_of_those_of_several_owners_belongs_to_the_owner_of_the_directory",
+        ),
     ),
     Mutation(
         "H40-units",

@@ -65,9 +65,10 @@ class Copier:
         """Writes into the target folder. Names of its files are new: nothing that is written beside them later, or was
         before, bears the same."""
         formats = _formats(plan)
+        reading = self._conf({**_common(plan), **_settings(plan)})
         conf = self._conf({**plan.options, **_common(plan), **_settings(plan)})
         key, value = self._class(formats.key), self._class(formats.value)
-        records = self._context.newAPIHadoopRDD(conf, self._class(formats.reader), key, value)
+        records = self._context.newAPIHadoopRDD(reading, self._class(formats.reader), key, value)
         few, staging = records.coalesce(plan.target_files), f"{plan.target}/_copy"
         few.saveAsNewAPIHadoopFile(staging, key, value, self._class(formats.writer), conf)
         self._move_up(staging, plan.target, conf)

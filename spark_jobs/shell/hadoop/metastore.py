@@ -4,6 +4,7 @@ own tables)."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -17,6 +18,8 @@ from spark_jobs.core.model import DEFAULT_PARTITION, TableName, Unit
 from spark_jobs.shell.hadoop.fs import HadoopFileSystem, decode_location
 from spark_jobs.shell.hadoop.metastore_errors import MetastoreError, metastore_errors
 
+#: Types as they may stand in a statement; a struct's fields are plain names.
+_TYPE = re.compile(r"(?:(?:var)?char\(\d+\)|decimal\(\d+,\d+\)|[\w<>,:])+\Z", re.IGNORECASE)
 BACKUP_PROPERTIES = {"external.table.purge": "false", "discover.partitions": "false"}
 RUN_PROPERTY = "lakekeeper.run_id"
 SOURCE_PROPERTY = "lakekeeper.source_table"
@@ -90,7 +93,7 @@ class Metastore:
             raise UsageError(f"{facts.name} has no partitions, so where = '{where}' cannot select any")
         names = [f"v{i}" for i in range(len(facts.partition_keys))]
         typed = [
-            f"CAST({name} AS {kind}) AS {_name(key)}"
+            f"CAST({name} AS {_type(kind)}) AS {_name(key)}"
             for name, key, kind in zip(names, facts.partition_keys, facts.partition_types)
         ]
         try:
@@ -222,8 +225,16 @@ def _hive_type(column: dict[str, Any]) -> str:
     return str(raw or StructField.fromJson(column).dataType.simpleString())
 
 
+def _type(kind: str) -> str:
+    """A type for a statement; raises MetastoreError for any other text. Spark has the schema from a property of the
+    table, which its owner sets."""
+    if not _TYPE.match(kind):  # guard: types_are_types
+        raise MetastoreError(f"{kind!r} is no type that can stand in a statement")
+    return kind
+
+
 def _backup_ddl(backup: TableName, source: TableFacts, run_id: str, location: str) -> str:
-    columns = ", ".join(f"{_name(name)} {kind}" for name, kind in source.columns)
+    columns = ", ".join(f"{_name(name)} {_type(kind)}" for name, kind in source.columns)
     # guard: backup_keys_are_strings
     keys = ", ".join(f"{_name(key)} STRING" for key in source.partition_keys)
     partitioned = f" PARTITIONED BY ({keys})" if keys else ""

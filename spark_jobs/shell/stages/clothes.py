@@ -14,6 +14,7 @@ from spark_jobs.shell.ports import FileSystem
 _CLOSED = 0o700
 #: An owner without these could not write into his own directory.
 _WRITABLE = 0o300
+_READ_BIT_OF_ALL = 0o004
 _PROBE = "_permissions"
 
 
@@ -39,6 +40,9 @@ class Clothes:
         found = [fs.attributes(f"{location}/{name}") for name in looked_at]
         file, lacks = blend(found)
         folder = fs.attributes(location)
+        if len({item.owner for item in found}) > 1 and not file.mode & _READ_BIT_OF_ALL:
+            # Whoever only may add files must not own the one in which they end up with those of others.
+            file = replace(file, owner=folder.owner)  # guard: owner_of_merged_files
         return cls(fs, location, folder, file, tuple(lacks), frozenset(listed.values()))
 
     def check_kept(self, manifest: Manifest) -> None:

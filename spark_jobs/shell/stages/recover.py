@@ -8,18 +8,20 @@ from dataclasses import dataclass, field
 from spark_jobs.core import journal
 from spark_jobs.core.cache import CachedUnit, merged
 from spark_jobs.core.eligibility import ORC, PARQUET, TableFacts
-from spark_jobs.core.errors import LakekeeperError
-from spark_jobs.core.journal_bounds import check_units
-from spark_jobs.core.model import Unit, parent
+from spark_jobs.core.errors import LakekeeperError, UsageError
+from spark_jobs.core.journal_bounds import bare, check_units
+from spark_jobs.core.model import TableName, Unit, parent
 from spark_jobs.core.options import Options, writer_rules
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.stages.backup import project_backup
+from spark_jobs.shell.stages.outside import check_units_outside
 from spark_jobs.shell.stages.settle import Settled, Settlement
 from spark_jobs.shell.state.finding import TableRuns, homes
 from spark_jobs.shell.state.journal_store import Run, leave
 from spark_jobs.shell.state.lease import Custody, Terms
 from spark_jobs.shell.state.log_runs import log_runs
+from spark_jobs.shell.state.trust import Trust
 from spark_jobs.shell.swap.executor import Policy
 
 #: Kinds of units whose directory is, or should be, where the table has it.
@@ -40,6 +42,7 @@ class Visit:
     stuck: list[UnitReport] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self._tables_here: dict[str, bool] = {}
         trusted = self.options.trusted_owners
         self._found = TableRuns(self.cluster.fs, self.facts, self.units, trusted)
 
@@ -115,13 +118,37 @@ class Visit:
         return self._checked(self._found.unfinished())
 
     def _checked(self, runs: list[Run]) -> list[Run]:
-        """Raises Unsafe where one is about what is no unit of this table."""
+        """This table's own. Raises Unsafe where one is about what is no unit of it, and Refusal where a directory that
+        it would move, or change, is somebody else's."""
         self.notes += [note for note in self._found.notes if note not in self.notes]
+        own = [run for run in runs if not self._of_another_table(run)]  # guard: runs_of_another_table
         root, keys = self.facts.storage.location, self.facts.partition_keys
         places = {unit.location for unit in self.units}
-        for run in runs if keys else ():
+        trust = Trust(self.cluster.fs, root, self.options.trusted_owners)
+        for run in own if keys else ():
             check_units(run.state, root, keys, places)  # guard: units_of_this_table
-        return runs
+            check_units_outside(self.cluster.fs, run, root, places, trust)  # guard: owner_of_unit_outside
+        return own
+
+    def _of_another_table(self, run: Run) -> bool:
+        """A run in this table's place that bears another name is its own if it was renamed since, and not while there
+        is a table of that name in the same place: then its properties count, and its partitions."""
+        name = run.state.table
+        if name == self.facts.name:
+            return False
+        if name not in self._tables_here:
+            self._tables_here[name] = self._is_here(name)
+        return self._tables_here[name]
+
+    def _is_here(self, name: str) -> bool:
+        try:
+            table = TableName.parse(name)
+        except UsageError:
+            return False
+        metastore = self.cluster.metastore
+        if not metastore.database_exists(table.database) or not metastore.table_exists(table):
+            return False
+        return bare(metastore.table(table).storage.location) == bare(self.facts.storage.location)
 
 
 def _locations(units: Iterable[Unit]) -> dict[str, str]:

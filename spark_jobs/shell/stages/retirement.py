@@ -183,7 +183,7 @@ class Retirement:
         if fs.status(self.entered.path(swap.old)) is not None:
             fs.move(self.entered.path(swap.old), claimed, swap.live_id)
         present = fs.status(claimed) is not None
-        if present:
+        if present and swap.live in self._locations.values():
             carry_kept(fs, claimed, swap.live)  # guard: hidden_files_back
         trashed = present and self._delete(swap, claimed)
         report = replace(_report(swap, "cleaned"), files_after=0, bytes_after=0)

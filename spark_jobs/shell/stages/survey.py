@@ -20,7 +20,7 @@ from spark_jobs.core.overlap import overlapping
 from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.shell.cluster import Cluster
 from spark_jobs.shell.ports import Status
-from spark_jobs.shell.stages.outside import check_outside
+from spark_jobs.shell.stages.outside import check_outside, check_server
 from spark_jobs.shell.stages.unfinished import interrupted, missing, told
 from spark_jobs.shell.state.finding import TableRuns
 from spark_jobs.shell.state.log_runs import log_of
@@ -84,6 +84,7 @@ def survey(
     facts = cluster.metastore.table(name)
     options = layers.resolve(str(name), facts.properties)
     file_format = eligibility.check_table(facts, options.bucketing, options.enabled)
+    check_server(cluster.fs, facts.storage.location)
     _check_root(cluster, facts)  # guard: table_format_marks
     places = cluster.metastore.units(facts)
     _check_backups(facts, [unit for unit, _ in places])  # guard: legacy_backup_tables

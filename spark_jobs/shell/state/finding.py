@@ -10,16 +10,18 @@ from spark_jobs.core.journal_bounds import Closing, server_of
 from spark_jobs.core.layout import HOME, Home, RunFolder
 from spark_jobs.core.model import Unit, name_of, parent
 from spark_jobs.shell.ports import FileSystem, Status
-from spark_jobs.shell.state.journal_store import Journal, Run
+from spark_jobs.shell.state.journal_store import RECORDS, Journal, Run
 from spark_jobs.shell.state.trust import FolderTrust, Trust
 
 
 def homes(facts: TableFacts, units: Iterable[Unit]) -> list[Home]:
-    """The table's own home first, then those of partitions that lie outside its root."""
+    """The table's own home first, then those of partitions that lie outside its root; none on a local disk where the
+    root is elsewhere: it does not tell whose a journal is."""
     root = facts.storage.location
+    local = root.startswith("file:")
     found = [
         Home.of_table(root, bool(facts.partition_keys)),
-        *(Home.of(root, unit.location) for unit in units),
+        *(Home.of(root, unit.location) for unit in units if local or not unit.location.startswith("file:")),
     ]
     return list(dict.fromkeys(found))
 
@@ -78,8 +80,10 @@ class TableRuns:
         return [run for run in found if run is not None and run.is_of(self._table, self._location)]
 
     def _journal(self, folder: Status) -> Journal:
-        trust = self._trust if parent(folder.path) == self._homes[0] else self._trust_outside
-        return Journal(self._fs, folder.path, FolderTrust(trust, folder))
+        return Journal(self._fs, folder.path, FolderTrust(self._trust_in(parent(folder.path)), folder))
+
+    def _trust_in(self, home: str) -> Trust:
+        return self._trust if home == self._homes[0] else self._trust_outside
 
     def _followed(self, homes: Iterable[str]) -> list[str]:
         """Of the homes that a journal names, those that a partition outside the root may have: beside one directory, on
@@ -128,6 +132,9 @@ class TableRuns:
         parsed = RunFolder.parse(folder.name)
         assert parsed is not None, folder
         run = Run(parsed.run_id, folder.path, journal_, state)
+        if state.folder_id is None:
+            # 0.1.0 left the folder for records as open as the umask had it.
+            self._check_records_folder(folder)  # guard: records_folder_of_0_1_0
         if not self._written_here(run, identity):  # guard: copied_run
             self._note(folder.path, [run.path(unit.swap.old) for unit in state.of_kind(*INTENTS)])
             self.left_in_copies.update(
@@ -135,6 +142,12 @@ class TableRuns:
             )
             return None
         return run
+
+    def _check_records_folder(self, folder: Status) -> None:
+        trust = self._trust_in(parent(folder.path))
+        for entry in self._fs.list(folder.path):
+            if entry.name == RECORDS:
+                trust.check_folder(entry)
 
     def _written_here(self, run: Run, identity: str | None) -> bool:
         """0.1.0 did not note its home: such a run is of this place if any directory that it still works with is."""

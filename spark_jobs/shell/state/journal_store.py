@@ -20,7 +20,8 @@ from spark_jobs.shell.clock import utc_now
 from spark_jobs.shell.ports import FileSystem, Status
 from spark_jobs.shell.state.trust import FolderTrust
 
-_JOURNAL = "journal"
+#: The folder for records in a run's folder.
+RECORDS = "journal"
 _NUMBERED = re.compile(r"(\d+)\.json\Z")
 
 
@@ -44,7 +45,7 @@ class Journal:
 
     @property
     def path(self) -> str:
-        return f"{self.folder}/{_JOURNAL}"
+        return f"{self.folder}/{RECORDS}"
 
     def moved(self, folder: str) -> Journal:
         """The same journal, whose folder has another name now."""

@@ -59,7 +59,7 @@ class Trust:
             raise Refusal(
                 "UNTRUSTED_OWNER",
                 f"{folder.path} may be written by other accounts than {folder.owner}: nothing is touched. Look at what"
-                f" is in it, and take the right away: hdfs dfs -chmod go-w '{folder.path}' '{folder.path}/journal'",
+                f" is in it, and take the right away: hdfs dfs -chmod go-w '{folder.path}'",
             )
 
     def _strangers(self, owners: Iterable[str]) -> list[str]:

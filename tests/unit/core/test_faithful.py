@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from spark_jobs.core.attributes import GROUP, MODE, ONLY_READER, OWNER, SMALL, A
 from spark_jobs.core.encoding import Calendar, calendar_settings
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.footers import Footer
+from spark_jobs.core.model import FileEntry, Manifest
+from spark_jobs.shell.stages.clothes import Clothes
 
 
 def struct(*fields: tuple[str, Any], nullable: bool = True) -> str:
@@ -144,6 +147,23 @@ class TestAttributes:
         _, lacks = blend([Attributes(0o600, owner="etl"), Attributes(0o600, owner="loader")])
         with pytest.raises(Refusal, match="the owner, who alone may read them, of /t cannot be given"):
             judge(lacks, None, "/t")
+
+    def test_a_file_made_of_those_of_several_owners_belongs_to_the_owner_of_the_directory(self) -> None:
+        """A drop box: whoever may add files is not of the group that may read them."""
+        known = {
+            "/t": Attributes(0o1777, owner="finance", group="fin"),
+            "/t/a": Attributes(0o640, owner="mallory", group="fin"),
+            "/t/b": Attributes(0o640, owner="mallory", group="fin"),
+            "/t/c": Attributes(0o640, owner="finance", group="fin"),
+        }
+        entries = [
+            SimpleNamespace(name=path[3:], access=found.owner)
+            for path, found in known.items()
+            if path != "/t"
+        ]
+        fs: Any = SimpleNamespace(attributes=known.__getitem__, list=lambda _: entries)
+        found = Clothes.of(fs, "/t", Manifest.of(FileEntry(name, 1, 1, 1) for name in "abc"))
+        assert (found.file.owner, found.folder.owner) == ("finance", "finance")
 
     def test_files_that_only_their_writers_see_apart_are_one_kind(self) -> None:
         found = [Attributes(0o664, owner="etl"), Attributes(0o644, owner="loader", replication=2)]

