@@ -33,6 +33,20 @@ class TestWriters:
         assert (outcomes(report), check(flat, resurrected=True)) == (["changed"], [])
         assert not any(out(point) for point in client.trace)
 
+    @pytest.mark.parametrize("flag", [False, True], ids=["", "flag"])
+    def test_a_directory_purged_during_the_compaction_does_not_come_back(
+        self, flat: SimulatedCluster, flag: bool
+    ) -> None:
+        if flag:
+            flat.tree.write(f"{LIVE}/DONE", b"")
+
+        def purge() -> None:
+            flat.ledger.overwritten.update(flat.ledger.committed)
+            flat.tree.remove(LIVE, recursive=True)
+
+        report = compact(flat.client(Fault.hook(writing, purge)))
+        assert (outcomes(report), flat.tree.find(LIVE)) == (["changed"], None)
+
     def test_a_directory_made_anew_in_the_gap_is_carried_along(self, flat: SimulatedCluster) -> None:
         request = {"arguments": {"writers": "append"}}
         client = flat.client(Fault.hook(into, append(flat)))

@@ -186,9 +186,12 @@ class Compaction:
 
     def _copy_flags(self, live: str, before: Manifest, new: str) -> None:
         """What somebody waits for is there in the very moment in which the directories change places."""
-        fs = self._cluster.fs
-        there = {status.name for status in fs.list(live)}
-        for name in (file.name for file in before.files if file.is_flag):
+        fs, flags = self._cluster.fs, [file.name for file in before.files if file.is_flag]
+        try:
+            there = {status.name for status in fs.list(live)} if flags else set()
+        except FileNotFoundError:
+            raise UnitChanged(f"{live} vanished while it was compacted") from None
+        for name in flags:
             if name not in there:
                 raise UnitChanged(f"{live}/{name} was taken away while the unit was compacted")
             fs.create(f"{new}/{name}", b"")
