@@ -83,9 +83,7 @@ class _Running:
         """Stop what still runs of it, and reap it; `wait4` tells its processor time, that of its children included."""
         if reason:
             # Cut short, it tears nothing down: servers may have started more, in sessions of their own.
-            started = processes.descendants(self.process)
-            processes.terminate(self.process)
-            processes.kill_remaining(started)
+            processes.kill_tree(self.process)
         processes.sweep(self.process)
         _, status, used = os.wait4(self.process.pid, 0)
         self.process.returncode = os.waitstatus_to_exitcode(status)
@@ -146,7 +144,7 @@ class Runner:
     def _start(self, job: Job) -> None:
         self.tell(f"{job.name}: started")
         command = ["nice", "-n", str(job.lane.value), *job.command]
-        process = processes.spawn(command, log=job.log, cwd=paths.ROOT, env=job.environ)
+        process = processes.spawn(command, log=job.log, cwd=paths.ROOT, env=job.environ, adopt=True)
         processes.set_group_niceness(process, job.lane.value)
         self._running.append(_Running(job, process, time.monotonic(), Sampler(process.pid)))
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TypeVar
 
 PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
 _T = TypeVar("_T")
 #: Zombie, and dead.
 _BURIED = ("Z", "X")
@@ -44,9 +45,17 @@ def own_environ() -> dict[str, str]:
 
 
 def spawn(
-    command: Sequence[str | os.PathLike[str]], *, log: Path, cwd: Path, env: Mapping[str, str] | None = None
+    command: Sequence[str | os.PathLike[str]],
+    *,
+    log: Path,
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    adopt: bool = False,
 ) -> subprocess.Popen[bytes]:
-    """Start a child in a session of its own; it is killed when we end, whichever thread it was started from."""
+    """Start a child in a session of its own; it is killed when we end, whichever thread it was started from.
+
+    With `adopt`, what is below it and loses its parent becomes its child, so that `kill_tree` finds it (Linux only).
+    """
 
     def start() -> subprocess.Popen[bytes]:
         with log.open("ab") as out:
@@ -58,7 +67,7 @@ def spawn(
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=_die_with_parent(os.getpid()),
+                preexec_fn=_before_start(os.getpid(), adopt),
             )
 
     return start() if threading.current_thread() is threading.main_thread() else _in_lasting_thread(start)
@@ -93,7 +102,7 @@ def _fulfil(result: Future[_T], act: Callable[[], _T]) -> None:
         result.set_exception(error)
 
 
-def _die_with_parent(parent: int) -> Callable[[], None] | None:
+def _before_start(parent: int, adopt: bool) -> Callable[[], None] | None:
     """A killed parent runs no exit handler, so the kernel is asked to pass its death on (Linux only)."""
     if not sys.platform.startswith("linux"):
         return None
@@ -101,6 +110,8 @@ def _die_with_parent(parent: int) -> Callable[[], None] | None:
 
     def ask() -> None:
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if adopt:
+            libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
         if os.getppid() != parent:
             os._exit(1)  # it died before we could ask
 
@@ -136,17 +147,12 @@ def stop(process: subprocess.Popen[bytes], *, patience: float = 15) -> int:
     """End a child and all that it started: it politely, then what is left for good."""
     if process.returncode is not None:
         return process.returncode
-    terminate(process, patience=patience)
-    sweep(process)
-    return process.wait()
-
-
-def terminate(process: subprocess.Popen[bytes], *, patience: float = 15) -> None:
-    """Ask a child and its process group to end, and wait for as long as `patience` seconds. It is not reaped."""
     _signal(os.killpg, process.pid, signal.SIGTERM)
     deadline = time.monotonic() + patience
     while not has_ended(process) and time.monotonic() < deadline:
         time.sleep(0.05)
+    sweep(process)
+    return process.wait()
 
 
 def sweep(process: subprocess.Popen[bytes]) -> None:
@@ -156,24 +162,31 @@ def sweep(process: subprocess.Popen[bytes]) -> None:
             _signal(os.kill, pid, signal.SIGKILL)
 
 
-def descendants(process: subprocess.Popen[bytes]) -> list[Stat]:
-    """What a child has started, and what that has, in whatever session; what has lost its parent is not found."""
-    children: dict[int, list[Stat]] = {}
+def kill_tree(process: subprocess.Popen[bytes]) -> None:
+    """Kill a child and all below it, in whatever session; what has lost its parent only if it was adopted (`spawn`).
+
+    Each is stopped first: no process can fork once SIGSTOP is pending, so none appears that is not found. It is not
+    reaped.
+    """
+    stopped: set[int] = set()
+    while fresh := {process.pid, *descendants(process.pid)} - stopped:
+        for pid in fresh:
+            _signal(os.kill, pid, signal.SIGSTOP)
+        stopped |= fresh
+    for pid in stopped:
+        _signal(os.kill, pid, signal.SIGKILL)
+
+
+def descendants(pid: int) -> Iterator[int]:
+    """The children of a process, and theirs; none where there is no /proc."""
+    children: dict[int, list[int]] = {}
     for stat in _stats():
-        children.setdefault(stat.parent, []).append(stat)
-    found, todo = [], [process.pid]
+        children.setdefault(stat.parent, []).append(stat.pid)
+    todo = [pid]
     while todo:
         below = children.get(todo.pop(), [])
-        found += below
-        todo += [stat.pid for stat in below]
-    return found
-
-
-def kill_remaining(known: Iterable[Stat]) -> None:
-    """Kill those that still run. One that started when it did is the same process: an id is not used twice at once."""
-    for stat in known:
-        if start_time(stat.pid) == stat.started:
-            _signal(os.kill, stat.pid, signal.SIGKILL)
+        yield from below
+        todo += below
 
 
 def members(process: subprocess.Popen[bytes]) -> list[int]:

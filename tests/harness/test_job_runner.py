@@ -216,10 +216,23 @@ STARTING = f"""
 import subprocess, sys
 subprocess.Popen([sys.executable, "-c", {SERVING!r}, sys.argv[1]], start_new_session=True).wait()
 """
+#: The same, and the server is killed: nobody is left who knows of its worker.
+ORPHANING = f"""
+import pathlib, subprocess, sys, time
+server = subprocess.Popen([sys.executable, "-c", {SERVING!r}, sys.argv[1] + ".new"], start_new_session=True)
+started = pathlib.Path(sys.argv[1] + ".new")
+while not (started.exists() and started.read_text().endswith("\\n")):
+    time.sleep(0.01)
+server.kill()
+server.wait()
+started.rename(sys.argv[1])
+time.sleep(600)
+"""
 
 
-def test_what_the_servers_of_a_stopped_job_have_started_is_ended(job, tmp_path, monkeypatch):
-    """As containers of YARN, below servers that the job would have stopped at its end."""
+@pytest.mark.parametrize("program", [STARTING, ORPHANING], ids=["served", "orphaned"])
+def test_what_the_servers_of_a_stopped_job_have_started_is_ended(program, job, tmp_path, monkeypatch):
+    """As containers of YARN, below servers that the job would have stopped at its end, or that have died before."""
     note = tmp_path / "worker"
 
     def poll(_):
@@ -229,7 +242,7 @@ def test_what_the_servers_of_a_stopped_job_have_started_is_ended(job, tmp_path, 
 
     monkeypatch.setattr(job_runner, "_sleep", poll)
     with pytest.raises(KeyboardInterrupt):
-        Runner(1, lambda _: None, lambda _: None).run([job("starts", STARTING, note)])
+        Runner(1, lambda _: None, lambda _: None).run([job("starts", program, note)])
 
     worker = int(note.read_text())
     wait_for(f"the end of process {worker}", lambda: processes.start_time(worker) is None)
