@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs.shell.hadoop.metastore import Metastore
+from spark_jobs.adapters.hadoop.metastore import Metastore
 from tests.cluster.registered import Registered
 from tests.cluster.superuser import Superuser
 from tests.spark.toolbox import Jobs, many, only, outcomes, rows

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs.shell.ports import Rewrite
+from spark_jobs.protocol.ports import Rewrite
 from tests.cluster.registered import Registered
 from tests.cluster.superuser import Superuser
 from tests.spark.meanwhile import after_rewrites

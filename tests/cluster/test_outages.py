@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from spark_jobs.shell.hadoop.fs import HadoopFileSystem
+from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from tests.cluster.cluster import Cluster
 from tests.cluster.superuser import Superuser
 from tests.cluster.tables import FILES, ROWS, SmallFiles

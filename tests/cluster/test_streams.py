@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs.shell.hadoop.fs import HadoopFileSystem
+from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from tests.cluster.superuser import Superuser
 from tests.cluster.tables import FILES, ROWS, SmallFiles
 from tests.spark.toolbox import Jobs, many, only, outcomes, rows

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from spark_jobs.core.model import TableName
-from spark_jobs.shell.state.finding import TableRuns
-from spark_jobs.shell.state.journal_store import Run
+from spark_jobs.protocol.runs.journal_store import Run
+from spark_jobs.protocol.runs.run_finder import TableRuns
 from tests.crash.crashes import crash_states
 from tests.crash.fault_injection import Fault
 from tests.crash.figures import Figures

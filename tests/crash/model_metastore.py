@@ -8,10 +8,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import unquote
 
+from spark_jobs.adapters.hadoop.metastore import (
+    BACKUP_PROPERTIES,
+    RUN_PROPERTY,
+    SOURCE_PROPERTY,
+    MetastoreError,
+)
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.model import DEFAULT_PARTITION, Spec, TableName, Unit
-from spark_jobs.shell.hadoop.metastore import BACKUP_PROPERTIES, RUN_PROPERTY, SOURCE_PROPERTY, MetastoreError
 from tests.crash.fault_injection import FaultInjector
 
 if TYPE_CHECKING:
@@ -141,7 +146,7 @@ def _discover(sim: SimulatedCluster, folder: str, keys: Sequence[str]) -> Iterat
 
 
 class ModelMetastore:
-    """One process's client; behaves as `spark_jobs.shell.hadoop.metastore.Metastore` does."""
+    """One process's client; behaves as `spark_jobs.adapters.hadoop.metastore.Metastore` does."""
 
     def __init__(self, sim: SimulatedCluster, injector: FaultInjector) -> None:
         self._sim = sim

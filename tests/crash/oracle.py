@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from spark_jobs.adapters.hadoop.metastore import RUN_PROPERTY
 from spark_jobs.core.model import TableName
-from spark_jobs.shell.hadoop.metastore import RUN_PROPERTY
 from tests.crash import model_metastore
 from tests.crash.model_spark import decode_rows, visible_rows
 from tests.crash.model_tree import AUTHORITY

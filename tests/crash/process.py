@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from spark_jobs.shell import clock as system_clock
+from spark_jobs.protocol import clock as system_clock
 from tests.crash.model_pool import CooperativeLock, CooperativeRLock
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ def _patch(stack: ExitStack) -> None:
 
 @cache
 def _modules_with_locks() -> list[ModuleType]:
-    """Those of the jobs' shell that make locks of their own; asked for once all verbs are imported."""
+    """Those of the jobs that make locks of their own; asked for once all verbs are imported."""
     import tests.crash.scenario  # noqa: F401
 
-    shell = [module for name, module in sys.modules.items() if name.startswith("spark_jobs.shell.")]
-    return [module for module in shell if hasattr(module, "threading")]
+    jobs = [module for name, module in sys.modules.items() if name.startswith("spark_jobs.")]
+    return [module for module in jobs if hasattr(module, "threading")]

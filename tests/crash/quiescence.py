@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from spark_jobs.core.model import TableName
-from spark_jobs.shell.state.finding import TableRuns
+from spark_jobs.protocol.runs.run_finder import TableRuns
 from tests.crash.process import acting_as
 from tests.crash.simulated_cluster import SimulatedCluster
 

@@ -16,7 +16,7 @@ from tests.crash.simulated_cluster import SimulatedCluster
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from spark_jobs.shell.hadoop.fs import HadoopFileSystem
+    from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
     from tests.cluster.superuser import Superuser
 
 #: (script, step from 0): what it says there instead, and why that is no fault of the model's.
@@ -84,7 +84,7 @@ class _RealStream:
         self._call(self._stream.close)
 
     def _call(self, act: Any) -> None:
-        from spark_jobs.shell.hadoop.java_errors import java_errors
+        from spark_jobs.adapters.hadoop.java_errors import java_errors
 
         with java_errors("a writer's stream"):
             act()
@@ -101,7 +101,7 @@ class RealHost:
         self._clients: dict[str, Any] = {}
 
     def open_stream(self, path: str, data: bytes) -> Stream:
-        from spark_jobs.shell.hadoop.java_errors import java_errors
+        from spark_jobs.adapters.hadoop.java_errors import java_errors
 
         with java_errors(f"cannot open {path}"):
             stream = self._client(path).create(self._path(path), True)
@@ -143,7 +143,7 @@ class RealHost:
 def on_real(
     spark: SparkSession, root: str, steps: Sequence[Step], superuser: Superuser | None = None
 ) -> list[object]:
-    from spark_jobs.shell.hadoop.fs import HadoopFileSystem
+    from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 
     fs = HadoopFileSystem(spark)
     return Script(fs, root, RealHost(spark, fs, superuser)).run(steps)
@@ -151,7 +151,7 @@ def on_real(
 
 def new_folder(spark: SparkSession, base: str) -> str:
     """One that nobody has used, whose owner acts."""
-    from spark_jobs.shell.hadoop.fs import HadoopFileSystem
+    from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 
     fs = HadoopFileSystem(spark)
     root = fs.qualify(f"{base}/replay-{uuid.uuid4().hex[:8]}")

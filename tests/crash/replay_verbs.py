@@ -9,10 +9,11 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 from spark_jobs import __version__
+from spark_jobs.adapters.composition import spark_services
 from spark_jobs.core.arguments import parse
 from spark_jobs.core.wire import Report
-from spark_jobs.shell import job
-from spark_jobs.shell.cluster import Cluster
+from spark_jobs.protocol.services import Services
+from spark_jobs.verbs import job
 from tests.crash import writers
 from tests.crash.model_spark import visible_rows
 from tests.crash.model_tree import AUTHORITY
@@ -99,7 +100,7 @@ class Real:
         self._next = 1
         location = f"{root}/{TABLE}"
         # Left to the metastore it would be the metastore's own.
-        Cluster.of(spark).fs.mkdirs(location)
+        spark_services(spark).fs.mkdirs(location)
         spark.sql(f"CREATE EXTERNAL TABLE {table} (id BIGINT) STORED AS PARQUET LOCATION '{location}'")
         for _ in range(4):
             self.append()
@@ -112,13 +113,13 @@ class Real:
         self._next += 1
 
     def run(self, verb: str, fs: Callable[[Any], Recording]) -> tuple[Recording, object]:
-        cluster = Cluster.of(self.spark)
+        cluster = spark_services(self.spark)
         recording = fs(cluster.fs)
         return recording, run(replace(cluster, fs=recording, clock=Hurried()), verb, self.table)
 
     def rows(self) -> list[int]:
         """By a listing and no cache; a directory that is missing holds none."""
-        from spark_jobs.shell.hadoop.fs import HadoopFileSystem
+        from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 
         if HadoopFileSystem(self.spark).status(f"{self.root}/{TABLE}") is None:
             return []
@@ -126,7 +127,7 @@ class Real:
         return sorted(row.id for row in frame.collect())
 
 
-def run(cluster: Cluster, verb: str, table: str) -> object:
+def run(cluster: Services, verb: str, table: str) -> object:
     """What the report says of the table and its units, or that the process was killed."""
     report = Report(verb, __version__)
     try:

@@ -8,11 +8,11 @@ from typing import Any
 from spark_jobs import __version__
 from spark_jobs.core.arguments import parse
 from spark_jobs.core.wire import Report
-from spark_jobs.shell import job
-from spark_jobs.shell.verbs.analyze import analyze_table
-from spark_jobs.shell.verbs.cleanup import cleanup_table
-from spark_jobs.shell.verbs.compact import compact_table
-from spark_jobs.shell.verbs.rollback import rollback_table
+from spark_jobs.verbs import job
+from spark_jobs.verbs.analyze import analyze_table
+from spark_jobs.verbs.cleanup import cleanup_table
+from spark_jobs.verbs.compact import compact_table
+from spark_jobs.verbs.rollback import rollback_table
 from tests.crash import writers
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.process import acting_as

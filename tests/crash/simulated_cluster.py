@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Sequence
 
 from spark_jobs.core.model import TableName, Unit
-from spark_jobs.shell.cluster import Cluster
+from spark_jobs.protocol.services import Services
 from tests.crash.fault_injection import Fault, FaultInjector, Observer, Point
 from tests.crash.late_effects import LateEffects
 from tests.crash.model_clock import Beats, ModelClock
@@ -129,7 +129,7 @@ class Client:
         self.fs = ModelFileSystem(sim.tree, self.injector)
         self.clock = ModelClock(self, skew)
         self.metastore = ModelMetastore(sim, self.injector)
-        self.cluster = Cluster(
+        self.cluster = Services(
             self.fs,
             self.metastore,
             ModelFooters(sim.tree, self.injector),

@@ -11,10 +11,10 @@ import pytest
 from spark_jobs.core.errors import Held
 from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.options import Options
-from spark_jobs.shell.stages.backup import project_backup
-from spark_jobs.shell.state.journal_store import Journal
-from spark_jobs.shell.state.lease import Custody, Terms
-from spark_jobs.shell.state.runs import enter
+from spark_jobs.protocol.execution.backup_table import project_backup
+from spark_jobs.protocol.runs.journal_store import Journal
+from spark_jobs.protocol.runs.lease import Custody, Terms
+from spark_jobs.protocol.runs.run_lifecycle import enter
 from tests.crash.explorer import runs_of
 from tests.crash.fault_injection import Fault, Killed, Point
 from tests.crash.flat_table import HOME, append, compact, into, only, out, outcomes, writing

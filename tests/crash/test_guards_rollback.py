@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spark_jobs.core.model import Manifest
-from spark_jobs.shell.swap.leftovers import forget
+from spark_jobs.protocol.swap.late_files import forget
 from tests.crash import writers
 from tests.crash.fault_injection import Fault, Killed, Point
 from tests.crash.flat_table import LIVE, clean_up, compact, only, originals, out, outcomes, roll_back

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
+from spark_jobs.adapters.hadoop.metastore import MetastoreError
 from spark_jobs.core.attributes import Attributes
 from spark_jobs.core.model import TableName, Unit
-from spark_jobs.shell.hadoop.metastore import MetastoreError
-from spark_jobs.shell.ports import FileSystemError
+from spark_jobs.protocol.ports import FileSystemError
 from tests.crash import writers
 from tests.crash.fault_injection import Fault, Killed
 from tests.crash.model_fs import TRASH

@@ -54,7 +54,7 @@ def test_no_rows_have_a_fingerprint_too(spark: SparkSession) -> None:
 
 
 def _fingerprint(spark: SparkSession, query: str):
-    from spark_jobs.shell.files.hashing import fingerprint
+    from spark_jobs.adapters.spark.hashing import fingerprint
 
     frame = spark.sql(query)
     return fingerprint(frame, frame.schema, hashed=True)
@@ -64,19 +64,19 @@ def test_a_value_that_was_written_as_another_fails_the_unit(
     spark: SparkSession, jobs: Jobs, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a faulty writer would: the rows and their types are right, and one value is not."""
-    from spark_jobs.shell.files import rewrite
+    from spark_jobs.adapters.spark import rewriter
 
     many(spark, database.location("t"), "SELECT id, concat('v', id) AS v FROM range(40)", 4)
     spark.sql(
         f"CREATE EXTERNAL TABLE {database}.t (id BIGINT, v STRING) STORED AS PARQUET"
         f" LOCATION '{database.location('t')}'"
     )
-    before, honest = data_files(database.path / "t"), rewrite._sorted
+    before, honest = data_files(database.path / "t"), rewriter._sorted
 
     def faulty(frame: DataFrame, *rest: Any) -> DataFrame:
         return honest(frame, *rest).selectExpr("id", "IF(id = 7, 'w7', v) AS v")
 
-    monkeypatch.setattr(rewrite, "_sorted", faulty)
+    monkeypatch.setattr(rewriter, "_sorted", faulty)
     (unit,) = only(jobs("compact", "--table", f"{database}.t", "--verify", "hash"))["units"]
     assert (unit["outcome"], data_files(database.path / "t")) == ("failed", before)
     assert "what was written is not what was read" in unit["reason"]

@@ -84,7 +84,7 @@ def test_bloom_filters_are_kept(spark: SparkSession, jobs: Jobs, database: Datab
 
 
 def _blooms(spark: SparkSession, path: Path) -> frozenset[str]:
-    from spark_jobs.shell.files.footers import FooterReader
+    from spark_jobs.adapters.spark.footer_reader import FooterReader
 
     (footer,) = FooterReader(spark).read([path.as_uri()], "parquet")
     return footer.blooms

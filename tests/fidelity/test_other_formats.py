@@ -150,8 +150,8 @@ class _compressed:
 
 def _heads(spark: SparkSession, folder: Path, stored: str) -> Any:
     """Schema and codec, by the formats' own readers."""
+    from spark_jobs.adapters.spark.header_reader import HeadReader
     from spark_jobs.core.eligibility import AVRO, SEQUENCE
-    from spark_jobs.shell.files.heads import HeadReader
 
     reader, kind = HeadReader(spark), AVRO if stored == "AVRO" else SEQUENCE
     heads = [reader.read((folder / name).as_uri(), kind) for name in data_files(folder)]

@@ -27,15 +27,15 @@ sys.path.append(str(Path(__file__).resolve().parents[2]))
 from pyspark.sql import SparkSession
 
 from spark_jobs import __version__
+from spark_jobs.adapters.composition import spark_services
+from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.core.arguments import parse
 from spark_jobs.core.wire import Report
-from spark_jobs.shell.clock import utc_now
-from spark_jobs.shell.cluster import Cluster
-from spark_jobs.shell.hadoop.fs import HadoopFileSystem
-from spark_jobs.shell.job import run
-from spark_jobs.shell.verbs.cleanup import cleanup_table
-from spark_jobs.shell.verbs.compact import compact_table
-from spark_jobs.shell.verbs.rollback import rollback_table
+from spark_jobs.protocol.clock import utc_now
+from spark_jobs.verbs.cleanup import cleanup_table
+from spark_jobs.verbs.compact import compact_table
+from spark_jobs.verbs.job import run
+from spark_jobs.verbs.rollback import rollback_table
 
 VERBS = {"compact": compact_table, "rollback": rollback_table, "cleanup": cleanup_table}
 POLL = 0.005
@@ -75,7 +75,7 @@ def obey(spark: SparkSession, command: dict[str, Any]) -> dict[str, Any]:
         return {"rows": [[list(row) for row in spark.sql(text).collect()] for text in command["sql"]]}
     verb = command["verb"]
     report = Report(verb, __version__, started=utc_now())
-    run(Cluster.of(spark), parse(verb, command["words"], ""), VERBS[verb], report)
+    run(spark_services(spark), parse(verb, command["words"], ""), VERBS[verb], report)
     return {"exit_code": report.exit_code, "report": report.to_json()}
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.shell.clock import SystemClock
-from spark_jobs.shell.files.rewrite import Rewriter
-from spark_jobs.shell.hadoop.fs import HadoopFileSystem
-from spark_jobs.shell.ports import Rewrite
-from spark_jobs.shell.swap.executor import Executor
+from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
+from spark_jobs.adapters.spark.rewriter import Rewriter
+from spark_jobs.protocol.clock import SystemClock
+from spark_jobs.protocol.ports import Rewrite
+from spark_jobs.protocol.swap.swap_executor import Executor
 
 Around = AbstractContextManager[object]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from spark_jobs.shell.hadoop.fs import HadoopFileSystem
+from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, many, only, outcomes
 

@@ -11,9 +11,9 @@ import pytest
 from py4j.java_gateway import GatewayClient, JavaPackage
 from py4j.protocol import REFL_GET_UNKNOWN_SUB_COMMAND_NAME, REFLECTION_COMMAND_NAME
 
-from spark_jobs.shell import job
-from spark_jobs.shell.hadoop.fs import HadoopFileSystem
-from spark_jobs.shell.verbs.analyze import analyze_table
+from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
+from spark_jobs.verbs import job
+from spark_jobs.verbs.analyze import analyze_table
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, many
 

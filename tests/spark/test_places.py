@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.core.journal import PREPARED
-from spark_jobs.shell.hadoop.fs import HadoopFileSystem
-from spark_jobs.shell.state.journal_store import Journal
+from spark_jobs.protocol.runs.journal_store import Journal
 from tests.harness.fixtures import Database
 from tests.spark.meanwhile import Killed, after_rewrites, around_moves, full_disk, killed_after_moves
 from tests.spark.toolbox import Jobs, data_files, many, only, outcomes, rows, tree

@@ -288,7 +288,7 @@ def test_a_user_without_permission_is_told_so(
     def denied(*_: object) -> None:
         raise PermissionError("Permission denied: user=etl, access=WRITE, inode=/db")
 
-    monkeypatch.setattr("spark_jobs.shell.hadoop.fs.HadoopFileSystem.mkdirs", denied)
+    monkeypatch.setattr("spark_jobs.adapters.hadoop.file_system.HadoopFileSystem.mkdirs", denied)
     table = _create(spark, database, f"STORED AS PARQUET LOCATION '{files}'")
     report = jobs("compact", "--table", table)
     _refused(report, "NOT_WRITABLE")

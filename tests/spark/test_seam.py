@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
+from spark_jobs.adapters.hadoop.metastore import Metastore, MetastoreError
+from spark_jobs.adapters.spark.rewriter import Rewriter
 from spark_jobs.core.eligibility import check_place
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.model import TableName
-from spark_jobs.shell.files.rewrite import Rewriter
-from spark_jobs.shell.hadoop.fs import HadoopFileSystem
-from spark_jobs.shell.hadoop.metastore import Metastore, MetastoreError
-from spark_jobs.shell.ports import Rewrite, Rewritten
+from spark_jobs.protocol.ports import Rewrite, Rewritten
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, data_files, local, many, only, outcomes
 
@@ -186,7 +186,7 @@ class OldServer:
 
 
 def test_a_server_that_knows_of_no_quotas_has_none(spark: SparkSession) -> None:
-    from spark_jobs.shell.hadoop.hdfs_directories import HdfsDirectories
+    from spark_jobs.adapters.hadoop.hdfs_directories import HdfsDirectories
 
     path = spark._jvm.org.apache.hadoop.fs.Path("hdfs://old/table")
     assert HdfsDirectories(spark._jvm).quota(OldServer(spark._jvm), path) is None

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlparse
 
 from spark_jobs import __version__
+from spark_jobs.adapters.composition import spark_services
 from spark_jobs.core.arguments import parse
 from spark_jobs.core.wire import Report
-from spark_jobs.shell import job
-from spark_jobs.shell.cluster import Cluster
-from spark_jobs.shell.verbs.analyze import analyze_table
-from spark_jobs.shell.verbs.cleanup import cleanup_table
-from spark_jobs.shell.verbs.compact import compact_table
-from spark_jobs.shell.verbs.history import history_table
-from spark_jobs.shell.verbs.rollback import rollback_table
+from spark_jobs.verbs import job
+from spark_jobs.verbs.analyze import analyze_table
+from spark_jobs.verbs.cleanup import cleanup_table
+from spark_jobs.verbs.compact import compact_table
+from spark_jobs.verbs.history import history_table
+from spark_jobs.verbs.rollback import rollback_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -66,7 +66,7 @@ class Jobs:
             path.write_text(json.dumps(request))
             words += ["--request", path.as_uri()]
         report = Report(verb, __version__)
-        job.run(Cluster.of(self.spark), parse(verb, words, ""), VERBS[verb], report)
+        job.run(spark_services(self.spark), parse(verb, words, ""), VERBS[verb], report)
         return {**report.to_json(), "exit_code": report.exit_code}
 
 

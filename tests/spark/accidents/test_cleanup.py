@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from spark_jobs.shell.hadoop.fs import HadoopFileSystem
+from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, data_files, many, only, outcomes, rows
 

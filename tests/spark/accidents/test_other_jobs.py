@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs.shell.files.rewrite import Rewriter
-from spark_jobs.shell.state.lease import Lease
+from spark_jobs.adapters.spark.rewriter import Rewriter
+from spark_jobs.protocol.runs.lease import Lease
 from tests.harness.fixtures import Database
 from tests.spark.meanwhile import driven_clock
 from tests.spark.toolbox import Jobs, ids, only, outcomes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs.shell.swap.swapping import Swapping
+from spark_jobs.protocol.swap.forward import Swapping
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, ids, local, many, outcomes
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from spark_jobs.adapters.composition import spark_services
+from spark_jobs.adapters.hadoop.metastore import Metastore, MetastoreError
 from spark_jobs.core.arguments import parse
 from spark_jobs.core.wire import Report
-from spark_jobs.shell import job
-from spark_jobs.shell.cluster import Cluster
-from spark_jobs.shell.hadoop.metastore import Metastore, MetastoreError
+from spark_jobs.verbs import job
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import VERBS, Jobs, data_files, only, outcomes, rows, tree
 
@@ -30,7 +30,9 @@ def test_a_metastore_that_is_down_is_no_empty_database(
 
     monkeypatch.setattr(Metastore, "database_exists", down)
     report = Report("compact", "0.1.0")
-    job.run(Cluster.of(spark), parse("compact", ["--database", str(database)], ""), VERBS["compact"], report)
+    job.run(
+        spark_services(spark), parse("compact", ["--database", str(database)], ""), VERBS["compact"], report
+    )
     assert (report.outcome, report.exit_code) == ("failed", 1)
     assert "connection refused" in (report.error or "")
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from spark_jobs.shell.hadoop.fs import HadoopFileSystem
-from spark_jobs.shell.swap.returning import Returning
+from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
+from spark_jobs.protocol.swap.reverse import Returning
 from tests.harness.fixtures import Database
 from tests.spark.meanwhile import Killed, after_moves, full_disk, killed_after_moves
 from tests.spark.toolbox import Jobs, data_files, ids, many, only, outcomes, rows, tree

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 from spark_jobs.core import journal
 from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.shell.state.journal_store import Journal, Run
-from spark_jobs.shell.state.log_runs import log_runs
+from spark_jobs.protocol.commit_log.publisher import log_runs
+from spark_jobs.protocol.runs.journal_store import Journal, Run
 from tests.unit.core.faulty_memory_fs import HOME, NOW, MemoryFs, files, swap
 
 ONE = swap("1", files("a", "b"), files("c"))

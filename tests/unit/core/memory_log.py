@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spark_jobs.core.commit_log import ADD, COMPACT
 from spark_jobs.core.log_change import Change, change_of
-from spark_jobs.shell.state.commit_log import CommitLog
+from spark_jobs.protocol.commit_log.store import CommitLog
 from tests.unit.core.faulty_memory_fs import HOME, MemoryFs, files, run_state, swap
 
 ONE = run_state(swap("1", files("a", "b", "_SUCCESS"), files("c")))

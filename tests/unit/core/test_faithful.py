@@ -14,7 +14,7 @@ from spark_jobs.core.encoding import Calendar, calendar_settings
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.footers import Footer
 from spark_jobs.core.model import FileEntry, Manifest
-from spark_jobs.shell.stages.clothes import Clothes
+from spark_jobs.protocol.execution.unit_attributes import Clothes
 
 
 def struct(*fields: tuple[str, Any], nullable: bool = True) -> str:

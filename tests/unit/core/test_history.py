@@ -15,7 +15,7 @@ from spark_jobs.core.history import Row, Runs
 from spark_jobs.core.journal import Record, RunState, fold
 from spark_jobs.core.log_change import change_of
 from spark_jobs.core.wire import TableReport
-from spark_jobs.shell.state.log_runs import log_of
+from spark_jobs.protocol.commit_log.publisher import log_of
 from tests.unit.core.faulty_memory_fs import NOW, MemoryFs, files, run_state, swap
 from tests.unit.core.journaled_runs import FACTS, ONE
 

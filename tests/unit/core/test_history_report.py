@@ -13,8 +13,8 @@ from spark_jobs.core.commit_log import COMPACT
 from spark_jobs.core.model import TableName, Unit
 from spark_jobs.core.options import Layers
 from spark_jobs.core.wire import TableReport
-from spark_jobs.shell.job import Job
-from spark_jobs.shell.verbs.history import history_table
+from spark_jobs.verbs.history import history_table
+from spark_jobs.verbs.job import Job
 from tests.unit.core.faulty_memory_fs import HOME, MemoryFs
 from tests.unit.core.journaled_runs import FACTS, journaled, publish
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from spark_jobs.core.recovery import Where, locate
+from spark_jobs.core.swap_state import Where, locate
 
 
 def test_every_state_that_no_rule_covers_is_left_alone() -> None:

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from spark_jobs.adapters.hadoop.file_system import decode_location
+from spark_jobs.adapters.hadoop.metastore import Metastore, MetastoreError, _backup_ddl, _partition_clause
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.model import TableName, Unit
-from spark_jobs.shell.hadoop.fs import decode_location
-from spark_jobs.shell.hadoop.metastore import Metastore, MetastoreError, _backup_ddl, _partition_clause
 
 BACKUP = TableName("sales", "__bkp_events_1")
 #: All that would be dangerous in a copy: a clone that purges, that follows discovery, that expires.

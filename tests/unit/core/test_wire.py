@@ -104,9 +104,7 @@ def test_a_request_may_leave_everything_out() -> None:
 
 def test_the_jobs_never_import_airflow_or_the_provider() -> None:
     blocked = "import sys; sys.modules['airflow'] = sys.modules['lakekeeper_provider'] = None; "
-    verbs = ", ".join(
-        f"spark_jobs.shell.verbs.{verb}" for verb in ("analyze", "compact", "rollback", "cleanup")
-    )
+    verbs = ", ".join(f"spark_jobs.verbs.{verb}" for verb in ("analyze", "compact", "rollback", "cleanup"))
     done = subprocess.run(
         [sys.executable, "-c", f"{blocked}import {verbs}"], capture_output=True, text=True, check=False
     )

@@ -1,0 +1,1 @@
+"""The file system and the metastore, by Hadoop's Java clients."""

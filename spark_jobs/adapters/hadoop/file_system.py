@@ -1,0 +1,275 @@
+"""The only user of the JVM's file systems. All paths are fully qualified, decoded URIs (`hdfs://nn/warehouse/a b`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from spark_jobs.adapters.hadoop.hadoop_attributes import HadoopAttributes
+from spark_jobs.adapters.hadoop.hdfs_directories import HdfsDirectories
+from spark_jobs.adapters.hadoop.java_errors import java_errors
+from spark_jobs.core.attributes import Attributes, Lack
+from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.model import name_of, parent
+from spark_jobs.core.quota import Quota
+from spark_jobs.protocol.ports import FileSystem, FileSystemError, Status
+
+
+def decode_location(location: str) -> str:
+    """A `java.net.URI`'s text as a Hadoop path's text: `%25` becomes `%`."""
+    return unquote(location).rstrip("/")  # guard: location_decoded_once
+
+
+class HadoopFileSystem(FileSystem):
+    """Files and directories through Hadoop's own client, on whatever file system a URI names."""
+
+    def __init__(self, spark: Any) -> None:
+        self._jvm = spark._jvm
+        self._conf = spark._jsc.hadoopConfiguration()
+        self._mapper = _status_mapper(self._jvm)
+        hadoop, gateway = self._jvm.org.apache.hadoop.fs, spark.sparkContext._gateway
+        self._refuse = gateway.new_array(hadoop.Options.Rename, 1)
+        self._refuse[0] = hadoop.Options.Rename.NONE
+        self._new_file = self._jvm.java.util.EnumSet.of(hadoop.CreateFlag.CREATE)  # guard: create_exclusive
+        self._no_options = gateway.new_array(hadoop.Options.CreateOpts, 0)
+        # Looked up once: by its name, each look-up of a class costs a round trip to the JVM for every dot.
+        self._new_path = hadoop.Path
+        self._contexts: dict[str, Any] = {}
+        self._attributes = HadoopAttributes(self._jvm)
+        self._hdfs = HdfsDirectories(self._jvm)
+
+    def qualify(self, path: str) -> str:
+        """`path` with its scheme and authority; a bare path is on the default file system, and one of a viewfs is where
+        its mounts lead: nobody can ask a viewfs for open files, encryption zones or quotas."""
+        with java_errors(f"cannot resolve {path}"):
+            fs = self._fs(path)
+            qualified = str(fs.makeQualified(self._path(path)).toString())
+            return self._mounted(fs, qualified) if qualified.startswith("viewfs:") else qualified
+
+    def _mounted(self, fs: Any, path: str) -> str:
+        """What is not there yet, or not any more, would be where the folder above it is."""
+        missing: list[str] = []
+        while True:
+            try:
+                with java_errors(f"cannot resolve {path}"):
+                    found = str(fs.resolvePath(self._path(f"{path}/")).toString())  # guard: viewfs_resolved
+                    return "/".join([found.rstrip("/"), *reversed(missing)])
+            except FileNotFoundError:
+                missing.append(name_of(path))
+                path = parent(path)
+
+    def list(self, path: str) -> Sequence[Status]:
+        """The entries of a directory in one call; raises FileNotFoundError."""
+        with java_errors(f"cannot list {path}"):
+            rows = json.loads(self._mapper.writeValueAsString(self._fs(path).listStatus(self._path(path))))
+        return [_status(row) for row in rows]
+
+    def status(self, path: str) -> Status | None:
+        """The entry itself, or None where there is nothing."""
+        try:
+            with java_errors(f"cannot look at {path}"):
+                return _status(
+                    json.loads(
+                        self._mapper.writeValueAsString(self._fs(path).getFileStatus(self._path(path)))
+                    )
+                )
+        except FileNotFoundError:
+            return None
+
+    def identity(self, path: str) -> str | None:
+        """A proof of which directory this is that survives renames, or None where there is nothing.
+
+        HDFS gives each inode a fileId for life; a local path is known by device and inode.
+        """
+        status = self.status(path)
+        if status is None:
+            return None
+        if status.file_id is not None:
+            return f"hdfs:{status.file_id}"
+        if path.startswith("file:"):  # guard: identity_known
+            return _local_identity(path)
+        raise LakekeeperError(
+            f"{path}: this file system gives directories no identity; it cannot be compacted safely"
+        )
+
+    def open_files(self, path: str, names: Sequence[str]) -> Sequence[str]:
+        """Asks HDFS about each file; other file systems cannot tell."""
+        fs = self._fs(path)
+        if not path.startswith("hdfs:"):
+            return []
+        with java_errors(f"cannot look at the files of {path}"):
+            return [name for name in names if not fs.isFileClosed(self._path(f"{path}/{name}"))]
+
+    def user(self) -> str:
+        with java_errors("cannot tell the current user"):
+            current = self._jvm.org.apache.hadoop.security.UserGroupInformation.getCurrentUser()
+            return str(current.getShortUserName())
+
+    def rename(self, source: str, target: str) -> None:
+        """Renames, or raises: FileExistsError where the target exists, FileNotFoundError where a parent is not.
+
+        FileSystem.rename would move `source` *into* an existing target directory and call that success.
+        """
+        with java_errors(f"cannot rename {source} to {target}"):
+            # guard: rename_never_into
+            self._context(source).rename(self._path(source), self._path(target), self._refuse)
+
+    def mkdirs(self, path: str) -> None:
+        """Makes a directory and its parents; a local disk says no by returning false, HDFS by raising."""
+        with java_errors(f"cannot create {path}"):
+            if not self._fs(path).mkdirs(self._path(path)):
+                raise PermissionError(f"cannot create {path}: the file system declined")
+
+    def create(self, path: str, data: bytes) -> None:
+        """Writes a new file and flushes it to disk; raises FileExistsError where there is one.
+
+        Raises FileNotFoundError where the folder is missing, and never makes it: a folder that was renamed away from a
+        fenced attempt must not come back under its old name. FileSystem.create would bring it back.
+        """
+        with java_errors(f"cannot write {path}"):
+            # guard: create_in_folder
+            stream = self._context(path).create(self._path(path), self._new_file, self._no_options)
+            try:
+                stream.write(bytearray(data))
+                stream.hsync()
+            finally:
+                stream.close()
+
+    def touch(self, path: str, mtime: int) -> None:
+        with java_errors(f"cannot touch {path}"):
+            self._fs(path).setTimes(self._path(path), mtime, -1)
+
+    def read(self, path: str) -> bytes:
+        with java_errors(f"cannot read {path}"):
+            stream = self._fs(path).open(self._path(path))
+            try:
+                return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
+            finally:
+                stream.close()
+
+    def replace(self, path: str, data: bytes) -> None:
+        """Writes a file whether or not there is one; for reports only, never for what must not be lost."""
+        with java_errors(f"cannot write {path}"):
+            stream = self._fs(path).create(self._path(path), True)
+            try:
+                stream.write(bytearray(data))
+            finally:
+                stream.close()
+
+    def delete_file(self, path: str) -> None:
+        with java_errors(f"cannot delete {path}"):
+            self._fs(path).delete(self._path(path), False)
+
+    def delete_empty(self, path: str) -> bool:
+        """Deletes a directory if it is empty; the file system itself refuses otherwise."""
+        try:
+            with java_errors(f"cannot delete {path}"):
+                return bool(self._fs(path).delete(self._path(path), False))
+        except OSError:
+            return False
+
+    def delete_tree(self, path: str) -> None:
+        """Deletes a directory and all below it. Callers pass only what the journal names."""
+        with java_errors(f"cannot delete {path}"):
+            if not self._fs(path).delete(self._path(path), True) and self.status(path) is not None:
+                raise FileSystemError(f"cannot delete {path}: the file system declined")
+
+    def trash(self, path: str) -> bool:
+        """Moves a directory to the user's trash; False where trash is switched off."""
+        with java_errors(f"cannot move {path} to the trash"):
+            move = self._jvm.org.apache.hadoop.fs.Trash.moveToAppropriateTrash
+            return bool(move(self._fs(path), self._path(path), self._conf))
+
+    def attributes(self, path: str) -> Attributes:
+        with java_errors(f"cannot look at {path}"):
+            return self._attributes.read(self._fs(path), self._path(path))
+
+    def give(self, path: str, wanted: Attributes) -> Sequence[Lack]:
+        with java_errors(f"cannot look at {path}"):
+            return self._attributes.give(self._fs(path), self._path(path), wanted)
+
+    def encryption_zone(self, path: str) -> str | None:
+        with java_errors(f"cannot look up the encryption zone of {path}"):
+            return self._hdfs.encryption_zone(self._fs(path), self._path(path))
+
+    def snapshottable(self, path: str) -> bool:
+        with java_errors(f"cannot look for snapshots of {path}"):
+            return self._hdfs.snapshottable(self._fs(path), self._path(path))
+
+    def quota(self, path: str) -> Quota | None:
+        with java_errors(f"cannot look up the quota of {path}"):
+            return self._hdfs.quota(self._fs(path), self._path(path))
+
+    def trash_enabled(self, path: str) -> bool:
+        with java_errors(f"cannot look at the trash of {path}"):
+            return bool(self._jvm.org.apache.hadoop.fs.Trash(self._fs(path), self._conf).isEnabled())
+
+    def _context(self, path: str) -> Any:
+        """Kept for each file system: making one costs a connection, and must not happen between two renames."""
+        uri = self._path(path).toUri()
+        key = f"{uri.getScheme()}://{uri.getAuthority()}"
+        if key not in self._contexts:
+            self._contexts[key] = self._jvm.org.apache.hadoop.fs.FileContext.getFileContext(uri, self._conf)
+        return self._contexts[key]
+
+    def _path(self, path: str) -> Any:
+        return self._new_path(path)
+
+    def _fs(self, path: str) -> Any:
+        return self._path(path).getFileSystem(self._conf)
+
+
+def _status(row: dict[str, Any]) -> Status:
+    access = [
+        row.get(key) for key in ("owner", "group", "permission", "block_replication", "replication", "attr")
+    ]
+    return Status(
+        row["path"],
+        row["isdir"],
+        row["length"],
+        row["modification_time"],
+        row.get("fileId"),
+        json.dumps(access, sort_keys=True),
+        row.get("owner") or "",
+        # A local disk tells neither: it has the defaults of both there.
+        _shared(row.get("permission") or {}) if row.get("owner") else "",
+    )
+
+
+def _shared(permission: Mapping[str, Any]) -> str:
+    """By the names of Hadoop's FsAction; with an ACL the group's are those of its mask."""
+    for name, key in (("others", "otheraction"), ("group", "groupaction")):
+        action = str(permission.get(key))
+        if "WRITE" in action or action == "ALL":
+            return name
+    return ""
+
+
+def _local_identity(path: str) -> str | None:
+    local = path[len("file:") :]
+    try:
+        found = Path("/" + local.lstrip("/")).stat()
+    except FileNotFoundError:
+        return None
+    return f"local:{found.st_dev}:{found.st_ino}"
+
+
+def _status_mapper(jvm: Any) -> Any:
+    """A Jackson mapper that turns a whole `FileStatus[]` into JSON in one call: 65,000 files in one round
+    trip, not 300,000.
+
+    It reads fields, not getters: a getter would ask the file system again, or throw.
+    """
+    jackson = jvm.com.fasterxml.jackson
+    visibility = jackson.annotation.JsonAutoDetect.Visibility
+    accessor = jackson.annotation.PropertyAccessor
+    mapper = jackson.databind.ObjectMapper()
+    mapper.setVisibility(accessor.ALL, getattr(visibility, "NONE"))  # noqa: B009
+    mapper.setVisibility(accessor.FIELD, getattr(visibility, "ANY"))  # noqa: B009
+    as_text = jackson.databind.ser.std.ToStringSerializer.instance
+    module = jackson.databind.module.SimpleModule()
+    module.addSerializer(jvm.java.lang.Class.forName("org.apache.hadoop.fs.Path"), as_text)
+    return mapper.registerModule(module)

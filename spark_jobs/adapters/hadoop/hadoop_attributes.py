@@ -1,0 +1,136 @@
+"""Reads and gives attributes through Hadoop's client; what a file system does not know of is None there."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from py4j.protocol import Py4JError, Py4JJavaError
+
+from spark_jobs.adapters.hadoop.java_errors import root_cause
+from spark_jobs.core import attributes
+from spark_jobs.core.attributes import Attributes, Lack
+
+#: A policy that says: as many copies as the replication, and no erasure coding.
+_REPLICATED = "REPLICATION"
+#: Namespaces that belong to users; the others are the file system's own.
+_USER_XATTRS = ("user.", "trusted.")
+
+
+#: What servers say of a question that they do not know, or that was switched off.
+_UNKNOWN = ("Unknown method", "disabled", "not support")
+
+
+class HadoopAttributes:
+    """Attributes of the paths of one JVM's file systems."""
+
+    def __init__(self, jvm: Any) -> None:
+        self._jvm = jvm
+
+    def read(self, fs: Any, path: Any) -> Attributes:
+        """All that can be known of a path, in a handful of calls; raises what Java raises where there is nothing."""
+        status = fs.getFileStatus(path)
+        permission = status.getPermission()
+        return Attributes(
+            mode=int(permission.toShort()),
+            owner=str(status.getOwner()) or None,
+            group=str(status.getGroup()) or None,
+            acl=_known(lambda: self._acl(fs, path, permission)) or (),
+            xattrs=_known(lambda: _xattrs(fs, path)) or {},
+            storage_policy=_known(lambda: str(fs.getStoragePolicy(path).getName())),
+            erasure_coding=_known(lambda: _erasure_coding(fs, path)),
+            replication=None if status.isDirectory() else int(status.getReplication()),
+        )
+
+    def _acl(self, fs: Any, path: Any, permission: Any) -> tuple[str, ...]:
+        entries = fs.getAclStatus(path).getEntries()
+        if not entries:
+            return ()
+        whole = self._jvm.org.apache.hadoop.fs.permission.AclUtil.getAclFromPermAndEntries(
+            permission, entries
+        )
+        return tuple(str(entry.toString()) for entry in whole)
+
+    def give(self, fs: Any, path: Any, wanted: Attributes) -> list[Lack]:
+        """Sets what differs; returns what could not be set."""
+        now = self.read(fs, path)
+        return [
+            Lack(kind, reason)
+            for kind, act in self._steps(fs, path, now, wanted)
+            for reason in [_attempt(act)]
+            if reason is not None
+        ]
+
+    def _steps(
+        self, fs: Any, path: Any, now: Attributes, wanted: Attributes
+    ) -> Iterator[tuple[str, Callable[[], object]]]:
+        """Policies first: they count for what is written below from then on. The owner last: who gives a directory away
+        may do nothing more to it."""
+        if wanted.erasure_coding != now.erasure_coding:
+            policy = wanted.erasure_coding or _REPLICATED
+            # For a file the server declines: it has the policy of the directory that it was written in.
+            yield attributes.ERASURE, lambda: fs.setErasureCodingPolicy(path, policy)
+        if wanted.storage_policy and wanted.storage_policy != now.storage_policy:
+            yield attributes.STORAGE, lambda: fs.setStoragePolicy(path, wanted.storage_policy)
+        if wanted.replication and now.replication and wanted.replication != now.replication:
+            yield attributes.REPLICATION, lambda: fs.setReplication(path, wanted.replication)
+        for name, value in wanted.xattrs.items():
+            if now.xattrs.get(name) != value:
+                data = bytearray(base64.b64decode(value))
+                yield attributes.XATTR, partial(fs.setXAttr, path, name, data)
+        # A directory's ACL gives new files theirs, and taking it away changes the mode: that comes after it.
+        if wanted.acl != now.acl:
+            yield attributes.ACL, lambda: self._set_acl(fs, path, wanted.acl)
+        if wanted.mode != now.mode or wanted.acl != now.acl:
+            mode = self._jvm.org.apache.hadoop.fs.permission.FsPermission(str(oct(wanted.mode)[2:]))
+            yield attributes.MODE, lambda: fs.setPermission(path, mode)
+        if wanted.group and wanted.group != now.group:
+            yield attributes.GROUP, lambda: fs.setOwner(path, None, wanted.group)
+        if wanted.owner and wanted.owner != now.owner:
+            yield attributes.OWNER, lambda: fs.setOwner(path, wanted.owner, None)
+
+    def _set_acl(self, fs: Any, path: Any, acl: tuple[str, ...]) -> None:
+        if acl:
+            parse = self._jvm.org.apache.hadoop.fs.permission.AclEntry.parseAclSpec
+            fs.setAcl(path, parse(",".join(acl), True))
+        else:
+            fs.removeAcl(path)
+
+
+def _xattrs(fs: Any, path: Any) -> dict[str, str]:
+    found = fs.getXAttrs(path)
+    return {
+        str(name): base64.b64encode(bytes(found[name] or b"")).decode()
+        for name in found
+        if str(name).startswith(_USER_XATTRS)
+    }
+
+
+def _erasure_coding(fs: Any, path: Any) -> str | None:
+    policy = fs.getErasureCodingPolicy(path)
+    return str(policy.getName()) if policy is not None else None
+
+
+def _known(ask: Callable[[], Any]) -> Any:
+    """None where the file system, or its server, does not know the question."""
+    try:
+        return ask()
+    except Exception as error:
+        if isinstance(error, Py4JError) and not isinstance(error, Py4JJavaError):
+            return None  # this file system's class has no such method
+        kind, text = root_cause(error)
+        if "UnsupportedOperation" in kind or any(word in text for word in _UNKNOWN):
+            return None
+        raise
+
+
+def _attempt(act: Callable[[], object]) -> str | None:
+    """Why it failed, in a line."""
+    try:
+        act()
+    except Exception as error:
+        kind, text = root_cause(error)
+        return text or kind
+    return None

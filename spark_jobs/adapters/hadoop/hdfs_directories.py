@@ -1,0 +1,70 @@
+"""What HDFS ties to a directory besides its files: encryption zones, snapshots, quotas; other systems have none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from py4j.protocol import Py4JError, Py4JJavaError
+
+from spark_jobs.adapters.hadoop.java_errors import java_errors, root_cause
+from spark_jobs.core.quota import Quota
+
+#: The root's own limits, which nobody has set.
+_ENDLESS = 2**63 - 1
+#: What a server or a client says that does not know the question, and so has no such thing.
+_UNKNOWN = ("UnsupportedOperationException", "RpcNoSuchMethodException", "RpcNoSuchProtocolException")
+
+
+class HdfsDirectories:
+    """Asks the NameNode."""
+
+    def __init__(self, jvm: Any) -> None:
+        self._jvm = jvm
+
+    def encryption_zone(self, fs: Any, path: Any) -> str | None:
+        zone = _answer(lambda: fs.getEZForPath(path)) if _is_hdfs(path) else None
+        return str(fs.makeQualified(self._jvm.org.apache.hadoop.fs.Path(zone.getPath()))) if zone else None
+
+    def snapshottable(self, fs: Any, path: Any) -> bool:
+        """Such a directory alone shows a `.snapshot`, to everybody; the list of them shows each user his own."""
+        return _is_hdfs(path) and bool(fs.exists(self._jvm.org.apache.hadoop.fs.Path(path, ".snapshot")))
+
+    def quota(self, fs: Any, path: Any) -> Quota | None:
+        """Where there is no quota, HDFS counts all that is below: a call that no large folder should be asked by."""
+        usage = self._usage(fs, path) if _is_hdfs(path) else None
+        if usage is None:
+            return None
+        names, space = _limit(usage.getQuota()), _limit(usage.getSpaceQuota())
+        if names is None and space is None and not usage.isTypeQuotaSet():
+            return None
+        used = usage.getFileAndDirectoryCount(), usage.getSpaceConsumed()
+        return Quota(str(path.toString()), names, used[0], space, used[1])
+
+    def _usage(self, fs: Any, path: Any) -> Any:
+        """None for who may not look at all below: HDFS has the last word anyway, when something is written."""
+        try:
+            with java_errors(f"cannot look up the quota of {path}"):
+                return _answer(lambda: fs.getQuotaUsage(path))
+        except PermissionError:
+            return None
+
+
+def _answer(ask: Callable[[], Any]) -> Any:
+    """None where the question is not known; by the kind of the error, for its words may be those of a path."""
+    try:
+        return ask()
+    except Py4JJavaError as error:
+        if root_cause(error)[0].endswith(_UNKNOWN):
+            return None
+        raise
+    except Py4JError:
+        return None  # this client's class has no such method
+
+
+def _is_hdfs(path: Any) -> bool:
+    return str(path.toUri().getScheme()) == "hdfs"
+
+
+def _limit(value: int) -> int | None:
+    return None if value < 0 or value >= _ENDLESS else int(value)

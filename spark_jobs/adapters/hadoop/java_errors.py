@@ -1,0 +1,61 @@
+"""Java's exceptions as Python's, so that nothing above knows the JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+
+from spark_jobs.protocol.ports import FileSystemError
+
+#: Java exceptions as their Python kin, so that nothing above this module knows the JVM.
+_ERRORS: dict[str, type[OSError]] = {
+    "java.io.FileNotFoundException": FileNotFoundError,
+    "java.nio.file.NoSuchFileException": FileNotFoundError,
+    "org.apache.hadoop.fs.FileAlreadyExistsException": FileExistsError,
+    # The file is there, and its writer has not closed it yet.
+    "org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException": FileExistsError,
+    "org.apache.hadoop.fs.ParentNotDirectoryException": NotADirectoryError,
+    "org.apache.hadoop.fs.PathIsNotEmptyDirectoryException": FileExistsError,
+    "org.apache.hadoop.security.AccessControlException": PermissionError,
+}
+_WRAPPED = "org.apache.hadoop.ipc.RemoteException"
+
+
+@contextmanager
+def java_errors(what: str) -> Iterator[None]:
+    """Translates a Java exception into one line: what was tried, why it failed, and what lies at the bottom of it."""
+    try:
+        yield
+    except Py4JJavaError as error:
+        kind = _kind(error.java_exception)
+        message = with_cause(_first_line(error.java_exception.getMessage() or kind), error)
+        raise _ERRORS.get(kind, FileSystemError)(f"{what}: {message}") from None
+
+
+def _kind(java: Any) -> str:
+    """The exception's class; of what a server threw and HDFS's client left wrapped, the class that it had there."""
+    name = str(java.getClass().getName())
+    return str(java.getClassName()) if name == _WRAPPED else name
+
+
+def with_cause(message: str, error: Exception) -> str:
+    """A message and what lies at the bottom of the error, unless it says so already."""
+    _, cause = root_cause(error)
+    return message if cause in message else f"{message}: {cause}"
+
+
+def root_cause(error: Exception) -> tuple[str, str]:
+    """Class and first line of the Java exception at the bottom of an error; PySpark has classes of its own for some."""
+    java = error.java_exception if isinstance(error, Py4JJavaError) else getattr(error, "_origin", None)
+    if java is None:
+        return type(error).__name__, _first_line(str(error))
+    while java.getCause() is not None:
+        java = java.getCause()
+    return _kind(java), _first_line(java.getMessage() or "")
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:500]

@@ -1,0 +1,50 @@
+"""Puts the stripes of many ORC files into few, as they are: by ORC's own merge, on the driver."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from spark_jobs.core.errors import VerificationFailed
+from spark_jobs.protocol.ports import Rewrite
+
+
+class Merger:
+    """No value is decoded, so that none can change; the stripes stay as small as they were."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._jvm = spark._jvm
+        self._context = spark._jsc
+
+    def write(self, plan: Rewrite) -> None:
+        """Raises VerificationFailed where ORC finds that a file does not fit to the others."""
+        conf = self._jvm.org.apache.hadoop.conf.Configuration(self._context.hadoopConfiguration())
+        if plan.replication:
+            conf.set("dfs.replication", str(plan.replication))
+        name = uuid.uuid4()
+        for number, files in enumerate(self._groups(plan, conf)):
+            self._merge(files, f"{plan.target}/part-{number:05}-{name}.orc", conf)
+
+    def _merge(self, files: Sequence[Any], target: str, conf: Any) -> None:
+        orc, paths = self._jvm.org.apache.orc.OrcFile, self._jvm.java.util.ArrayList()
+        for file in files:
+            paths.add(file)
+        merged = orc.mergeFiles(self._jvm.org.apache.hadoop.fs.Path(target), orc.writerOptions(conf), paths)
+        if merged.size() != len(files):
+            raise VerificationFailed(
+                f"{len(files) - merged.size()} of {len(files)} files do not fit into {target}"
+            )
+
+    def _groups(self, plan: Rewrite, conf: Any) -> list[list[Any]]:
+        """The files in their order, parted where the bytes so far reach the next of equal shares."""
+        paths = [self._jvm.org.apache.hadoop.fs.Path(file) for file in plan.files]
+        sizes = [int(path.getFileSystem(conf).getFileStatus(path).getLen()) for path in paths]
+        share, before = max(1, sum(sizes)) / plan.target_files, 0
+        groups: list[list[Any]] = [[] for _ in range(plan.target_files)]
+        for path, size in zip(paths, sizes):
+            groups[min(int(before / share), plan.target_files - 1)].append(path)
+            before += size
+        return [group for group in groups if group]

@@ -1,0 +1,181 @@
+"""Writes a unit's rows into fewer files, as faithfully as Spark can."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from spark_jobs.adapters.hadoop.java_errors import root_cause
+from spark_jobs.adapters.spark.copying import Copier
+from spark_jobs.adapters.spark.encoder import Encoder
+from spark_jobs.adapters.spark.hashing import Fingerprint, aggregates, fingerprint
+from spark_jobs.adapters.spark.merging import Merger
+from spark_jobs.adapters.spark.sessions import COMMITTER, Sessions
+from spark_jobs.core.eligibility import TEXT
+from spark_jobs.core.encoding import Encoding, Engine
+from spark_jobs.core.errors import LakekeeperError, Refusal, VerificationFailed
+from spark_jobs.core.footers import Profile
+from spark_jobs.protocol.ports import Rewrite, Rewritten
+
+
+class Rewriter:
+    """Rewrites through DataFrames, or by a copy; nothing of ours runs on the executors."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._sessions = Sessions(spark)
+        self._encoder = Encoder(spark)
+        self._copier = Copier(spark)
+        self._merger = Merger(spark)
+
+    def encoding(self, profile: Profile, file_format: str) -> Encoding:
+        """How the unit will be written; raises Refusal TYPE where it cannot be without a change."""
+        return self._encoder.choose(profile, file_format)
+
+    def write(self, plan: Rewrite) -> Rewritten:
+        """Writes into the target folder; raises Refusal, VerificationFailed or LakekeeperError and may leave a partial
+        target."""
+        try:
+            return self._write(plan) if plan.encoding.engine is Engine.SPARK else self._copy(plan)
+        except LakekeeperError:
+            raise
+        except Exception as error:
+            raise _explained(error) from error
+
+    def _write(self, plan: Rewrite) -> Rewritten:
+        schema, seen = _schema(plan), Observation()
+        frame = self._observed(self._frame(plan, plan.files), seen, plan, schema)
+        options = {
+            **plan.options,
+            **_format_options(plan),
+            "compression": plan.profile.codec,
+            **COMMITTER,
+            **({"dfs.replication": str(plan.replication)} if plan.replication else {}),
+        }
+        frame.write.format(plan.file_format).options(**options).mode("append").save(plan.target)
+        return Rewritten(
+            self._compare(plan, Fingerprint.of(seen.get)), _unsorted(plan) if _is_text(plan) else ()
+        )
+
+    def _observed(self, frame: DataFrame, seen: Observation, plan: Rewrite, schema: StructType) -> DataFrame:
+        """The rows as they will be written, observed as they are read, before anything of ours is done to them. Sorting
+        into several files looks at them twice, and what Spark is told of nulls cuts an observation off: then it comes
+        last."""
+        wanted = aggregates(schema, _hashed(plan))
+        if plan.encoding.exact:
+            return _as_declared(_sorted(frame, plan, schema), schema).observe(seen, *wanted)
+        if plan.sort_columns and plan.target_files > 1 and not _is_text(plan):
+            return _sorted(frame, plan, schema).observe(seen, *wanted)
+        return _sorted(frame.observe(seen, *wanted), plan, schema)
+
+    def _copy(self, plan: Rewrite) -> Rewritten:
+        (self._merger if plan.encoding.engine is Engine.MERGE else self._copier).write(plan)
+        rows = plan.profile.rows if plan.profile.rows is not None else self._count(plan)
+        if not plan.hashed:
+            return Rewritten(rows, _unsorted(plan))
+        if plan.profile.struct is None:
+            said = f"{plan.target}: its values were counted, not hashed, for Spark cannot read them"
+            return Rewritten(rows, [said, *_unsorted(plan)])
+        return Rewritten(self._compare(plan, self._fingerprint(plan, plan.files)), _unsorted(plan))
+
+    def _count(self, plan: Rewrite) -> int:
+        """Where no footer counts them: the records that were read, and those that were written."""
+        read, written = self._copier.count(plan, plan.files), self._copier.count(plan, [plan.target])
+        if read != written:
+            raise VerificationFailed(f"{read} records were read and {written} written")
+        return read
+
+    def _compare(self, plan: Rewrite, seen: Fingerprint) -> int:
+        """The number of rows. A retried task is observed twice, so that a difference is looked at again before it fails
+        the unit."""
+        expected = plan.profile.rows
+        written = self._fingerprint(plan, [plan.target]) if _hashed(plan) else seen
+        if seen != written or expected not in (None, seen.rows):
+            seen = self._fingerprint(plan, plan.files)
+        if expected not in (None, seen.rows):  # guard: rows_read_compared
+            raise VerificationFailed(f"the footers hold {expected} rows, but {seen.rows} were read")
+        if _hashed(plan) and seen != written:  # guard: hashes_compared
+            raise VerificationFailed(f"what was written is not what was read: {written} instead of {seen}")
+        return seen.rows
+
+    def _fingerprint(self, plan: Rewrite, files: Sequence[str]) -> Fingerprint:
+        return fingerprint(self._frame(plan, files), _schema(plan), _hashed(plan))
+
+    def _frame(self, plan: Rewrite, files: Sequence[str]) -> DataFrame:
+        """Exactly the files named: no glob in a name is expanded, no partition column is inferred from a path."""
+        session = self._sessions.get(
+            {**plan.encoding.settings, "spark.sql.files.maxPartitionBytes": str(plan.target_bytes)}
+        )
+        reader = session.read.format(plan.file_format).schema(_schema(plan)).options(**_format_options(plan))
+        exact = reader.option("recursiveFileLookup", "true").option("__globPaths__", "false")
+        return exact.load(list(files))
+
+
+def _schema(plan: Rewrite) -> StructType:
+    return StructType.fromJson(json.loads(plan.profile.struct or "null"))
+
+
+def _is_text(plan: Rewrite) -> bool:
+    return plan.file_format == TEXT
+
+
+def _hashed(plan: Rewrite) -> bool:
+    """Nobody has counted the lines of text: their bytes are compared in any case."""
+    return plan.hashed or _is_text(plan)
+
+
+def _format_options(plan: Rewrite) -> dict[str, str]:
+    """A line ends at a line feed and nowhere else, so that every other byte stays what it is."""
+    return {"lineSep": "\n"} if _is_text(plan) else {}
+
+
+def _unsorted(plan: Rewrite) -> list[str]:
+    return (
+        ["files that are copied record by record, line by line or stripe by stripe cannot be sorted"]
+        if plan.sort_columns
+        else []
+    )
+
+
+def _sorted(frame: DataFrame, plan: Rewrite, schema: StructType) -> DataFrame:
+    if not plan.sort_columns or _is_text(plan):
+        return frame.coalesce(plan.target_files)
+    known = {field.name.lower(): field.name for field in schema}
+    missing = [column for column in plan.sort_columns if column.lower() not in known]
+    if missing:
+        raise LakekeeperError(
+            f"sort column '{missing[0]}' is not in the files; they hold {', '.join(known.values())}"
+        )
+    columns = [F.col(f"`{known[column.lower()]}`") for column in plan.sort_columns]
+    spread = (
+        frame.coalesce(1) if plan.target_files == 1 else frame.repartitionByRange(plan.target_files, *columns)
+    )
+    return spread.sortWithinPartitions(*columns)
+
+
+def _as_declared(frame: DataFrame, schema: StructType) -> DataFrame:
+    """The same rows, of which Spark is told what is never null: the files' own schemas say so, and no reader of theirs
+    could have made a null of it."""
+    session = frame.sparkSession
+    rows, kind = frame._jdf.queryExecution().toRdd(), _java_type(session, schema)
+    return DataFrame(session._jsparkSession.internalCreateDataFrame(rows, kind, False), session)
+
+
+def _java_type(session: SparkSession, schema: StructType) -> Any:
+    return session._jvm.org.apache.spark.sql.types.DataType.fromJson(schema.json())
+
+
+def _explained(error: Exception) -> LakekeeperError:
+    """What went wrong at the bottom of it; Spark wraps it in the story of how it got there."""
+    kind, text = root_cause(error)
+    if kind.endswith("SparkUpgradeException"):
+        return Refusal(
+            "CALENDAR",
+            "it holds dates before 1582 or timestamps before 1900, and its footers do not say in which calendar, or do"
+            " not agree",
+        )
+    return LakekeeperError(f"Spark could not rewrite the unit: {text or kind}")

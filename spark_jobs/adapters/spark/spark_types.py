@@ -1,0 +1,81 @@
+"""What Spark makes of the types in files, and what it would write for them: asked of Spark's own converters.
+
+They are not part of Spark's public interface; they are the same from Spark 3.3 to 4.3, and what they say is compared
+with what was written, so that a change in them refuses units and harms none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from spark_jobs.adapters.hadoop.java_errors import root_cause
+from spark_jobs.adapters.spark.sessions import Sessions
+
+#: The type of which Spark 4 knows the name, and which it does not write.
+_TIME = '"time('
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A file's columns as Spark reads them (`struct`, a StructType's JSON), or why it cannot."""
+
+    struct: str | None
+    problem: str | None = None
+
+
+class SparkTypes:
+    """Spark's converters between its types and those of files."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._jvm = spark._jvm
+        self._sessions = Sessions(spark)
+        self._parquet = self._jvm.org.apache.spark.sql.execution.datasources.parquet
+        self._orc = self._jvm.org.apache.spark.sql.execution.datasources.orc.OrcUtils
+
+    def of_parquet(self, message: Any) -> Reading:
+        """`message` is a `MessageType`. Field by field, so that the reason names the column."""
+        converter = self._parquet.ParquetToSparkSchemaConverter(self._conf({}))
+        fields = []
+        for field in message.getFields():
+            alone = self._jvm.org.apache.parquet.schema.MessageType(
+                "spark_schema", self._jvm.java.util.Collections.singletonList(field)
+            )
+            try:
+                text = converter.convert(alone).json()
+                if _TIME in text:
+                    return Reading(
+                        None, f"column '{field.getName()}' holds times of day, which Spark cannot write"
+                    )
+                fields += json.loads(text)["fields"]
+            except Exception as error:
+                return Reading(
+                    None, f"column '{field.getName()}' cannot be read by Spark: {root_cause(error)[1]}"
+                )
+        return Reading(json.dumps({"type": "struct", "fields": fields}))
+
+    def of_orc(self, schema: Any) -> Reading:
+        """`schema` is a `TypeDescription`."""
+        try:
+            return Reading(self._orc.toCatalystSchema(schema).json())
+        except Exception as error:
+            return Reading(None, f"{schema.toString()} cannot be read by Spark: {root_cause(error)[1]}")
+
+    def parquet_text(self, struct: str, settings: Mapping[str, str]) -> str:
+        """The schema that Spark's writer would give a Parquet file of these columns, in its text form."""
+        converter = self._parquet.SparkToParquetSchemaConverter(self._conf(settings))
+        return str(converter.convert(self._struct(struct)).toString())
+
+    def orc_text(self, struct: str) -> str:
+        """The same for ORC."""
+        return str(self._orc.getOrcSchemaString(self._struct(struct)))
+
+    def _struct(self, struct: str) -> Any:
+        return self._jvm.org.apache.spark.sql.types.DataType.fromJson(struct)
+
+    def _conf(self, settings: Mapping[str, str]) -> Any:
+        return self._sessions.get(settings)._jsparkSession.sessionState().conf()

@@ -1,0 +1,1 @@
+"""The commit log on the file system."""

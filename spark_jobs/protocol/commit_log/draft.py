@@ -1,0 +1,63 @@
+"""The files of one attempt to publish a snapshot of the commit log."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+
+from spark_jobs.core.commit_log import (
+    ADD,
+    DELETE,
+    Entry,
+    ManifestList,
+    ManifestMeta,
+    Snapshot,
+    UnitChange,
+    encode_entries,
+)
+from spark_jobs.protocol.ports import FileSystem
+
+
+class Draft:
+    """Writes under fresh names that nobody else knows; until the snapshot has its number, nothing names them."""
+
+    def __init__(self, fs: FileSystem, folder: Callable[[str], str]) -> None:
+        self._fs = fs
+        self._folder = folder
+        self._paths: list[str] = []
+        self.uuid = uuid.uuid4().hex
+        self.staged = f"{folder('snapshot')}/.snapshot-{self.uuid}"
+
+    def manifest(self, entries: Sequence[Entry]) -> list[ManifestMeta]:
+        """A manifest of these entries; none where there are none."""
+        if not entries:
+            return []
+        data, kinds = encode_entries(entries), [entry.kind for entry in entries]
+        name = self._write("manifest", f"manifest-{uuid.uuid4().hex}", data)
+        return [ManifestMeta(name, len(data), kinds.count(ADD), kinds.count(DELETE))]
+
+    def list(self, manifests: Sequence[ManifestMeta], units: Sequence[UnitChange] = ()) -> str:
+        data = ManifestList(tuple(manifests), tuple(units)).encode()
+        return self._write("manifest", f"manifest-list-{uuid.uuid4().hex}", data)
+
+    def survey(self, data: bytes) -> str:
+        return self._write("survey", f"survey-{uuid.uuid4().hex}", data)
+
+    def stage(self, snapshot: Snapshot) -> None:
+        """The snapshot itself, under a hidden name that waits for its number."""
+        self._write("snapshot", f".snapshot-{self.uuid}", snapshot.encode())
+
+    def discard(self) -> None:
+        """Deletes what was written; what cannot be deleted now is for a later sweep."""
+        for path in reversed(self._paths):
+            try:
+                self._fs.delete_file(path)
+            except OSError:
+                continue
+
+    def _write(self, folder: str, name: str, data: bytes) -> str:
+        """Noted before it is written: an error may come after the file does."""
+        path = f"{self._folder(folder)}/{name}"
+        self._paths.append(path)
+        self._fs.create(path, data)
+        return name

@@ -1,0 +1,66 @@
+"""From journals to the commit log: what a job does once its work on a table is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from spark_jobs.core.cache import Cache
+from spark_jobs.core.commit_log import CLEANUP, COMPACT
+from spark_jobs.core.eligibility import TableFacts
+from spark_jobs.core.journal import RunState
+from spark_jobs.core.layout import Home
+from spark_jobs.core.log_change import Change, changes_of, schema_hash
+from spark_jobs.protocol.commit_log.store import CommitLog
+from spark_jobs.protocol.ports import FileSystem
+from spark_jobs.protocol.runs.journal_store import Run
+
+
+def log_of(fs: FileSystem, facts: TableFacts, now: Callable[[], datetime]) -> CommitLog:
+    """The commit log of a table, in the table's own home."""
+    return CommitLog(fs, Home.of_table(facts.storage.location, bool(facts.partition_keys)).path, now)
+
+
+def log_runs(
+    fs: FileSystem,
+    facts: TableFacts,
+    runs: Sequence[Run],
+    verb: str,
+    now: Callable[[], datetime],
+    survey: Cache | None = None,
+) -> list[str]:
+    """Puts into the log whatever the journals of these runs hold and it does not, after `verb` has worked on them.
+
+    `runs` are all folders of each run as they are named now, in whatever home; the journals are read again.
+
+    Returns warnings and never raises: the log can be derived from the journals again, and the table itself is done.
+    """
+    log = log_of(fs, facts, now)
+    try:
+        if fs.status(log.home) is None:
+            return []
+        for change in _changes(fs, facts, runs, verb):
+            log.publish(change, survey)
+        if verb == CLEANUP:
+            log.sweep()
+    except Exception as error:
+        return [f"the commit log is not up to date ({error}); the journals hold what it lacks"]
+    return []
+
+
+def _changes(fs: FileSystem, facts: TableFacts, runs: Sequence[Run], verb: str) -> list[Change]:
+    """In the order of the journals' times; who did it is only known of a run itself, and of this very job."""
+    by_run: dict[str, list[RunState]] = {}
+    for run in runs:
+        by_run.setdefault(run.run_id, []).append(run.current())
+    found = [change for run_id, states in by_run.items() for change in changes_of(run_id, states)]
+    user, schema = fs.user(), schema_hash(facts)
+    named = [_noted(change, verb, user, schema) for change in found]
+    return sorted(named, key=lambda change: change.at)
+
+
+def _noted(change: Change, verb: str, user: str, schema: str) -> Change:
+    if change.kind != verb:
+        return change
+    return replace(change, who=change.who if verb == COMPACT else user, schema_hash=schema)

@@ -1,0 +1,269 @@
+"""The commit log on the file system: publishing snapshots, reading them, sweeping up what crashes left."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from spark_jobs.core import cache
+from spark_jobs.core.cache import Cache
+from spark_jobs.core.commit_log import (
+    DELETE,
+    BrokenLog,
+    Entry,
+    ManifestList,
+    ManifestMeta,
+    Sizes,
+    Snapshot,
+    Token,
+    decode_entries,
+    merge,
+)
+from spark_jobs.core.log_change import Change
+from spark_jobs.core.log_merge import plan_merge
+from spark_jobs.protocol.commit_log.draft import Draft
+from spark_jobs.protocol.ports import FileSystem, Status
+
+FOLDER = "log"
+LATEST = "LATEST"
+#: From this age on, a file that no snapshot names was left by a crash: no attempt to publish takes so long.
+GARBAGE_AGE = timedelta(hours=1)
+_ATTEMPTS = 20
+_NUMBERED = re.compile(r"snapshot-([1-9]\d*)\Z")
+#: What an attempt to publish may leave behind, by folder; no other name is ever deleted.
+_OURS = {
+    "snapshot": re.compile(r"\.snapshot-[0-9a-f]{32}\Z"),
+    "manifest": re.compile(r"manifest-(list-)?[0-9a-f]{32}\Z"),
+    "survey": re.compile(r"survey-[0-9a-f]{32}\Z"),
+}
+T = TypeVar("T")
+
+
+class CommitLog:
+    """The commit log in one home. What it holds is never changed, only added to."""
+
+    def __init__(self, fs: FileSystem, home: str, now: Callable[[], datetime]) -> None:
+        self.home = home
+        self._fs = fs
+        self._now = now
+        self._decoded: dict[str, Any] = {}
+
+    def snapshots(self) -> list[Snapshot]:
+        """All snapshots in order; raises BrokenLog."""
+        return [self._snapshot(number) for number in sorted(self._numbers())]
+
+    def latest(self) -> Snapshot | None:
+        number = self._hinted() or max(self._numbers(), default=0)
+        return self._snapshot(number) if number else None
+
+    def files(self, snapshot: Snapshot) -> list[Entry]:
+        """What the log adds up to: ADDs of the files that runs put in place, DELETEs of those from before it began."""
+        return merge(self._entries(self.standing(snapshot)))
+
+    def logged(self, run_ids: Collection[str]) -> set[Token]:
+        """The units of these runs that are in the log, by what was done to them."""
+        return self._tokens(snapshot for snapshot in self.snapshots() if snapshot.run_id in run_ids)
+
+    def survey(self) -> Cache:
+        """The newest figures of the listing, by unit; none while nobody has noted any."""
+        latest = self.latest()
+        name = latest.survey if latest else None
+        return self._once("survey", name, cache.decode) if name else {}
+
+    def publish(self, change: Change, survey: Cache | None = None) -> Snapshot | None:
+        """Puts a change into the log, less what is in it already: what is published twice is there once.
+
+        Returns the snapshot that holds it, None for a change of nothing. Raises OSError or BrokenLog; whether the
+        change is in the log then is told by publishing it again.
+        """
+        for _ in range(_ATTEMPTS):
+            before = self.snapshots()
+            mine = [s for s in before if (s.kind, s.run_id) == (change.kind, change.run_id)]
+            rest = change.without(self._tokens(mine))
+            if not rest.units:
+                return mine[-1] if mine else None
+            draft = Draft(self._fs, self._folder)
+            snapshot = self._write(draft, rest, before[-1] if before else None, survey)
+            if self._place(draft, snapshot):
+                self._hint(snapshot.id)
+                return snapshot
+        raise BrokenLog(f"{self._folder('snapshot')}: others took {_ATTEMPTS} numbers in a row")
+
+    def sweep(self) -> list[str]:
+        """Deletes what no snapshot names and is older than an hour; returns the paths.
+
+        The candidates are listed before the snapshots are read, so one that is published meanwhile names its files.
+        """
+        dead_before = int((self._now() - GARBAGE_AGE).timestamp() * 1000)
+        old = [
+            status
+            for folder, pattern in _OURS.items()
+            for status in self._listing(folder)
+            if pattern.match(status.name) and not status.is_dir and status.mtime < dead_before
+        ]
+        named = self._named() if old else set()
+        garbage = [status.path for status in old if status.name not in named]
+        for path in garbage:
+            self._fs.delete_file(path)
+        return garbage
+
+    def _folder(self, name: str) -> str:
+        return f"{self.home}/{FOLDER}/{name}"
+
+    def _file(self, folder: str, name: str) -> str:
+        """The path of a file that a snapshot names; raises BrokenLog for a name that leads anywhere else."""
+        if not _NUMBERED.match(name) and not _OURS[folder].match(name):  # guard: names_in_the_log
+            raise BrokenLog(f"{self._folder(folder)}: a snapshot names {name!r}, which is no file of the log")
+        return f"{self._folder(folder)}/{name}"
+
+    def _listing(self, folder: str) -> Sequence[Status]:
+        try:
+            return self._fs.list(self._folder(folder))
+        except FileNotFoundError:
+            return []
+
+    def _numbers(self) -> list[int]:
+        matches = (_NUMBERED.match(status.name) for status in self._listing("snapshot"))
+        return [int(match[1]) for match in matches if match]
+
+    def _path(self, number: int) -> str:
+        return f"{self._folder('snapshot')}/snapshot-{number}"
+
+    def _hinted(self) -> int | None:
+        """The hint is written last, by anybody, and may be stale or torn: it counts if there is no later snapshot."""
+        try:
+            number = int(self._fs.read(f"{self._folder('snapshot')}/{LATEST}"))
+        except (OSError, ValueError):
+            return None
+        newest = self._fs.status(self._path(number)) and not self._fs.status(self._path(number + 1))
+        return number if newest else None
+
+    def _hint(self, number: int) -> None:
+        try:
+            self._fs.replace(f"{self._folder('snapshot')}/{LATEST}", str(number).encode())
+        except OSError:
+            return  # it saves a listing and nothing else
+
+    def _snapshot(self, number: int) -> Snapshot:
+        return self._once("snapshot", f"snapshot-{number}", Snapshot.decode)
+
+    def _list(self, name: str) -> ManifestList:
+        return self._once("manifest", name, ManifestList.decode)
+
+    def _once(self, folder: str, name: str, decode: Callable[[bytes, str], T]) -> T:
+        """Published files never change, so each is read once."""
+        path = self._file(folder, name)
+        if path not in self._decoded:
+            self._decoded[path] = decode(self._fs.read(path), path)
+        found: T = self._decoded[path]
+        return found
+
+    def _tokens(self, snapshots: Iterable[Snapshot]) -> set[Token]:
+        return {
+            (s.kind, s.run_id, unit.unit, unit.old) for s in snapshots for unit in self._list(s.delta).units
+        }
+
+    def standing(self, snapshot: Snapshot) -> list[ManifestMeta]:
+        return [*self._list(snapshot.base).manifests, *self._list(snapshot.delta).manifests]
+
+    def _entries(self, manifests: Sequence[ManifestMeta]) -> list[Entry]:
+        paths = [self._file("manifest", meta.name) for meta in manifests]
+        return [entry for path in paths for entry in decode_entries(self._fs.read(path), path)]
+
+    def _named(self) -> set[str]:
+        names: set[str] = set()
+        for snapshot in self.snapshots():
+            names |= {snapshot.base, snapshot.delta, snapshot.survey or ""}
+            names |= {meta.name for meta in self.standing(snapshot)}
+        return names
+
+    def _write(self, draft: Draft, change: Change, last: Snapshot | None, survey: Cache | None) -> Snapshot:
+        """Everything up to the snapshot under its hidden name. On an error it is cleaned up: nothing names it yet."""
+        if self._fs.status(self.home) is None:
+            raise FileNotFoundError(f"{self.home} is gone; the commit log does not bring it back")
+        try:
+            for folder in _OURS:
+                self._fs.mkdirs(self._folder(folder))
+            base = draft.list(self._merged(draft, self.standing(last)) if last else ())
+            delta = draft.list(draft.manifest(change.entries), change.units)
+            noted = (
+                draft.survey(cache.encode(survey)) if survey is not None else (last.survey if last else None)
+            )
+            snapshot = self._next(draft, change, last, base, delta, noted)
+            draft.stage(snapshot)
+        except Exception:
+            draft.discard()
+            raise
+        return snapshot
+
+    def _next(
+        self, draft: Draft, change: Change, last: Snapshot | None, base: str, delta: str, survey: str | None
+    ) -> Snapshot:
+        return Snapshot(
+            id=last.id + 1 if last else 1,
+            uuid=draft.uuid,
+            kind=change.kind,
+            run_id=change.run_id,
+            table=change.table,
+            location=change.location,
+            who=change.who,
+            committed_at=change.at,
+            logged_at=self._now(),
+            schema_hash=change.schema_hash,
+            base=base,
+            delta=delta,
+            units=len(change.units),
+            rows=sum(unit.rows for unit in change.units),
+            before=change.before,
+            after=change.after,
+            totals=(last.totals if last else Sizes()) + change.effect,
+            survey=survey,
+        )
+
+    def _merged(self, draft: Draft, metas: Sequence[ManifestMeta]) -> list[ManifestMeta]:
+        plan = plan_merge(metas)
+        if plan.full:
+            return self._merged_fully(draft, metas, plan.due)
+        parts = (
+            [*part] if len(part) == 1 else draft.manifest(merge(self._entries(part))) for part in plan.parts
+        )
+        return [meta for part in parts for meta in part]
+
+    def _merged_fully(
+        self, draft: Draft, metas: Sequence[ManifestMeta], due: Collection[str]
+    ) -> list[ManifestMeta]:
+        """A DELETE may go once no manifest is left that adds its file, so those that do are merged too."""
+        entries = merge(self._entries([meta for meta in metas if meta.name in due]))
+        gone = {entry.identity for entry in entries if entry.kind == DELETE}
+        kept = [meta for meta in metas if meta.name not in due and not self._adds(meta, gone)]
+        chosen = [meta for meta in metas if meta not in kept]
+        return [*kept, *draft.manifest(merge(self._entries(chosen), full=True))]
+
+    def _adds(self, meta: ManifestMeta, gone: Collection[tuple[str, str, int]]) -> bool:
+        return bool(gone) and any(entry.identity in gone for entry in self._entries([meta]))
+
+    def _place(self, draft: Draft, snapshot: Snapshot) -> bool:
+        """Gives the snapshot its number; False where another one took it.
+
+        After an error its hidden name is removed first: from there on it cannot arrive late, and what is found is
+        final. Should the look itself fail, nothing is cleaned up, for the snapshot may stand and name all of it.
+        """
+        try:
+            self._fs.rename(draft.staged, self._path(snapshot.id))
+        except OSError as error:
+            self._fs.delete_file(draft.staged)
+            if self._is_at(snapshot):
+                return True
+            draft.discard()
+            if isinstance(error, FileExistsError):
+                return False
+            raise
+        return True
+
+    def _is_at(self, snapshot: Snapshot) -> bool:
+        path = self._path(snapshot.id)
+        if self._fs.status(path) is None:
+            return False
+        return Snapshot.decode(self._fs.read(path), path).uuid == snapshot.uuid

@@ -1,0 +1,1 @@
+"""Carries out what was planned: compaction, rollback, cleanup and recovery."""

@@ -1,0 +1,161 @@
+"""The first act of compact, rollback and cleanup: every run of the table that somebody left half-way is settled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from spark_jobs.core import journal
+from spark_jobs.core.cache import CachedUnit, merged
+from spark_jobs.core.eligibility import ORC, PARQUET, TableFacts
+from spark_jobs.core.errors import LakekeeperError, UsageError
+from spark_jobs.core.journal_bounds import bare, check_units
+from spark_jobs.core.model import TableName, Unit, parent
+from spark_jobs.core.options import Options, writer_rules
+from spark_jobs.core.wire import UnitReport
+from spark_jobs.protocol.commit_log.publisher import log_runs
+from spark_jobs.protocol.execution.backup_table import project_backup
+from spark_jobs.protocol.execution.recovery import Settled, Settlement
+from spark_jobs.protocol.planning.outside_partitions import check_units_outside
+from spark_jobs.protocol.runs.journal_store import Run, leave
+from spark_jobs.protocol.runs.lease import Custody, Terms
+from spark_jobs.protocol.runs.run_finder import TableRuns, homes
+from spark_jobs.protocol.runs.trust import Trust
+from spark_jobs.protocol.services import Services
+from spark_jobs.protocol.swap.swap_executor import Policy
+
+#: Kinds of units whose directory is, or should be, where the table has it.
+_IN_PLACE = (journal.COMMITTED, journal.DISCARDED, journal.ROLLED_BACK)
+
+
+@dataclass
+class Visit:
+    """One verb's work on one table: what the metastore says of it, and the leases that are held."""
+
+    cluster: Services
+    facts: TableFacts
+    options: Options
+    units: Sequence[Unit]
+    custody: Custody
+    verb: str
+    notes: list[str] = field(default_factory=list)
+    stuck: list[UnitReport] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._tables_here: dict[str, bool] = {}
+        trusted = self.options.trusted_owners
+        self._found = TableRuns(self.cluster.fs, self.facts, self.units, trusted)
+
+    @property
+    def policy(self) -> Policy:
+        footers = self.facts.storage.format in (ORC, PARQUET)
+        rules = writer_rules(self.options, self.cluster.now())
+        return Policy(_locations(self.units), self.options.writers, self._registered_now, footers, rules)
+
+    def _registered_now(self) -> dict[str, str]:
+        return _locations(unit for unit, _ in self.cluster.metastore.units(self.facts))
+
+    def runs(self) -> list[Run]:
+        """Every run of the table, oldest first."""
+        return self._checked(self._found.all())
+
+    def recover(self, own: str | None = None) -> list[Settled]:
+        """Settles what is unfinished, and leaves it; a run of the id `own` stays entered, with what is ready in it."""
+        self.custody.watch(home.path for home in homes(self.facts, self.units))
+        self.custody.take(parent(run.folder) for run in self._unfinished())
+        # Only now that the lease is held nobody else moves: what was seen before may be settled already.
+        settlement = self.settlement()
+        settled = [settlement.run(run, resume=run.run_id == own) for run in self._unfinished()]
+        for item in settled:
+            self.notes += item.notes
+            self.stuck += item.stuck
+        others = {item.run.run_id for item in settled if item.run.run_id != own}
+        for run_id in sorted(others):
+            self.close([run for run in self.runs() if run.run_id == run_id])
+        return settled
+
+    def settlement(self) -> Settlement:
+        return Settlement(self.cluster, self.custody, self.policy, self.verb)
+
+    def close(self, runs: Sequence[Run]) -> str | None:
+        """The end of a visit to a run: its backup table shows what it holds now. Returns that table's name."""
+        self.custody.check()
+        name, warnings = project_backup(self.cluster, self.facts, self.options, runs)
+        self.notes += warnings
+        leave(runs)
+        self.log(runs)
+        return name
+
+    def log(self, runs: Sequence[Run], seen: Sequence[CachedUnit] | None = None) -> None:
+        """Tells the commit log what has become of these runs, and what a look at the table has found out; and people,
+        what the metastore has lost meanwhile."""
+        fs, now = self.cluster.fs, self.cluster.now
+        survey = None
+        if seen is not None and self.facts.partition_keys:
+            survey = merged({}, seen, {unit.key for unit in self.units})
+        self.notes += log_runs(fs, self.facts, runs, self.verb, now, survey)
+        self.notes += [text for text in self._lost_partitions(runs) if text not in self.notes]
+
+    def _lost_partitions(self, runs: Sequence[Run]) -> list[str]:
+        """Whatever tidies the metastore up meanwhile drops a partition whose directory is between two renames. A person
+        may have dropped it too, so that it is not for us to add it again."""
+        states = [run.current() for run in runs]
+        swaps = [unit.swap for state in states for unit in state.of_kind(*_IN_PLACE)]
+        if not swaps or not self.facts.partition_keys:
+            return []
+        try:
+            known = {unit.key for unit, _ in self.cluster.metastore.units(self.facts)}
+        except LakekeeperError as error:
+            return [f"the metastore could not be asked whether it still has what was worked on: {error}"]
+        return [
+            f"{swap.unit}: the metastore has no such partition any more, and its files lie in {swap.live}; if nobody"
+            " dropped it on purpose, add it again (MSCK REPAIR TABLE, or ALTER TABLE ADD PARTITION with that location)"
+            for swap in swaps
+            if swap.unit.key not in known
+        ]
+
+    def _unfinished(self) -> list[Run]:
+        return self._checked(self._found.unfinished())
+
+    def _checked(self, runs: list[Run]) -> list[Run]:
+        """This table's own. Raises Unsafe where one is about what is no unit of it, and Refusal where a directory that
+        it would move, or change, is somebody else's."""
+        self.notes += [note for note in self._found.notes if note not in self.notes]
+        own = [run for run in runs if not self._of_another_table(run)]  # guard: runs_of_another_table
+        root, keys = self.facts.storage.location, self.facts.partition_keys
+        places = {unit.location for unit in self.units}
+        trust = Trust(self.cluster.fs, root, self.options.trusted_owners)
+        for run in own if keys else ():
+            check_units(run.state, root, keys, places)  # guard: units_of_this_table
+            check_units_outside(self.cluster.fs, run, root, places, trust)  # guard: owner_of_unit_outside
+        return own
+
+    def _of_another_table(self, run: Run) -> bool:
+        """A run in this table's place that bears another name is its own if it was renamed since, and not while there
+        is a table of that name in the same place: then its properties count, and its partitions."""
+        name = run.state.table
+        if name == self.facts.name:
+            return False
+        if name not in self._tables_here:
+            self._tables_here[name] = self._is_here(name)
+        return self._tables_here[name]
+
+    def _is_here(self, name: str) -> bool:
+        try:
+            table = TableName.parse(name)
+        except UsageError:
+            return False
+        metastore = self.cluster.metastore
+        if not metastore.database_exists(table.database) or not metastore.table_exists(table):
+            return False
+        return bare(metastore.table(table).storage.location) == bare(self.facts.storage.location)
+
+
+def _locations(units: Iterable[Unit]) -> dict[str, str]:
+    return {unit.key: unit.location for unit in units}
+
+
+def terms(verb: str, options: Options) -> Terms:
+    """The terms of a lease as the options have them."""
+    expiry, wait = options.lease_timeout.total_seconds(), options.lease_wait.total_seconds()
+    return Terms(verb, expiry, wait, options.deadline)

@@ -1,0 +1,73 @@
+"""What became of a unit, for the report and for the log."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+
+from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged, Unsafe
+from spark_jobs.core.health import Health
+from spark_jobs.core.journal import Swap
+from spark_jobs.core.wire import UnitReport
+from spark_jobs.protocol.planning.planner import UnitSurvey
+
+log = logging.getLogger("lakekeeper")
+
+
+@dataclass
+class Outcome:
+    """What became of one unit; `swap` is set where it was compacted, `record` where COMMITTED is to be journaled.
+    `doubtful`: a call failed, and the server may still carry it out."""
+
+    report: UnitReport
+    swap: Swap | None = None
+    record: dict[str, object] | None = None
+    codec: str | None = None
+    warnings: Sequence[str] = field(default_factory=tuple)
+    doubtful: bool = False
+
+
+def compacted_report(
+    swap: Swap, health: Health | None = None, seconds: float | None = None, carried: int = 0
+) -> UnitReport:
+    """The line of a unit that is swapped, also where an earlier attempt did it."""
+    figures = asdict(health) if health else {"files": len(swap.originals.data), "bytes": swap.originals.bytes}
+    return UnitReport(
+        unit=swap.unit.to_json(),
+        outcome="compacted",
+        reason=f"{carried} files that were added meanwhile stay in the table" if carried else None,
+        **figures,
+        fingerprint=swap.originals.fingerprint(),
+        files_after=len(swap.compacted.data) + carried,
+        bytes_after=swap.compacted.bytes,
+        rows=swap.rows,
+        seconds=round(seconds, 3) if seconds is not None else None,
+    )
+
+
+_OUTCOMES: tuple[tuple[type[Exception], str], ...] = (
+    (UnitChanged, "changed"),
+    (Deferred, "deferred"),
+    (Unsafe, "quarantined"),
+)
+
+
+def failed(survey: UnitSurvey, error: Exception) -> Outcome:
+    """The outcome that an error stands for."""
+    unit = survey.unit.to_json()
+    if isinstance(error, Refusal):
+        outcome = "changed" if error.code == "ACTIVE_WRITER" else "skipped"
+        return Outcome(UnitReport.of(unit, outcome, survey.health, code=error.code, reason=error.reason))
+    if not isinstance(error, (LakekeeperError, OSError)):
+        log.exception("%s failed", survey.unit)
+    outcome = next((name for kind, name in _OUTCOMES if isinstance(error, kind)), "failed")
+    return Outcome(UnitReport.of(unit, outcome, survey.health, reason=str(error) or type(error).__name__))
+
+
+def describe(report: UnitReport) -> str:
+    """One line of progress."""
+    unit = "/".join(f"{k}={v}" for k, v in report.unit.items()) or "table"
+    if report.outcome != "compacted":
+        return f"{unit}: {report.outcome}: {report.reason}"
+    return f"{unit}: {report.files} -> {report.files_after} files, {report.rows} rows, {report.seconds:.1f} s"

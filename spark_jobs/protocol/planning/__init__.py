@@ -1,0 +1,1 @@
+"""Decides what is to be done to a table. Reads only."""

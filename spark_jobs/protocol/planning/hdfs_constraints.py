@@ -1,0 +1,135 @@
+"""Where a unit stands: directories to which HDFS ties more than files, and which so cannot be swapped; and room.
+
+Asked before anything is written. The root of an encryption zone would be replaced by a directory in plain text; a quota
+and the permission for snapshots would stay with the originals, and where there are snapshots HDFS refuses the rename.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from spark_jobs.core.errors import LakekeeperError, Refusal
+from spark_jobs.core.layout import Home, is_below
+from spark_jobs.core.quota import RUN, Need, Quota, shortfall
+from spark_jobs.protocol.planning.planner import TableSurvey, UnitSurvey
+from spark_jobs.protocol.services import Services
+
+#: Of files that cannot be looked at: the compaction says why.
+_REPLICATION = 3
+
+
+def grounded(cluster: Services, table: TableSurvey) -> TableSurvey:
+    """The same survey, with the flagged units refused that cannot be swapped where they stand; raises Refusal for a
+    table without partitions."""
+    ground = Ground(cluster, table)
+    with cluster.pool(table.options.parallelism) as pool:
+        units = list(pool.map(ground.stand, table.units))
+    units = ground.with_room(units)
+    if not table.facts.partition_keys and units and units[0].refusal is not None:
+        raise units[0].refusal
+    return replace(table, units=units)
+
+
+class Ground:
+    """Looks at the directories of one table's units and at those above them."""
+
+    def __init__(self, cluster: Services, table: TableSurvey) -> None:
+        self._fs = cluster.fs
+        self._options = table.options
+        self._root = table.facts.storage.location
+        self._zone = lru_cache(maxsize=None)(cluster.fs.encryption_zone)
+        self._quotas = lru_cache(maxsize=None)(self._look_for_quotas)
+
+    def stand(self, unit: UnitSurvey) -> UnitSurvey:
+        """Never raises. A unit of which the NameNode does not tell stays as it is, and is reported as failed."""
+        if not _is_due(unit):
+            return unit
+        try:
+            self._check(unit.unit.location)
+        except Refusal as refusal:
+            return replace(unit, refusal=refusal)
+        except FileNotFoundError:
+            return unit  # dropped meanwhile: the compaction finds out
+        except (OSError, LakekeeperError) as error:
+            return replace(unit, error=str(error), health=None)
+        return unit
+
+    def _check(self, location: str) -> None:
+        zone, around = self._fs.encryption_zone(location), self._zone(self._home(location).base)
+        if zone != around:  # guard: encryption_zone_root
+            raise Refusal(
+                "ENCRYPTION_ZONE_ROOT",
+                f"{location} lies in {_named(zone)}, the folder above it in {_named(around)}: its originals could not"
+                " be kept there",
+            )
+        if self._fs.snapshottable(location):  # guard: snapshottable_root
+            raise Refusal(
+                "SNAPSHOTTABLE", f"snapshots are allowed on {location} itself; they would not move along"
+            )
+        if self._fs.quota(location) is not None:  # guard: quota_root
+            raise Refusal("QUOTA", f"{location} has a quota of its own, which would stay with the originals")
+
+    def _home(self, location: str) -> Home:
+        return Home.of(self._root, location)
+
+    def with_room(self, units: Sequence[UnitSurvey]) -> list[UnitSurvey]:
+        """One after the other, for all of them write below the same quotas."""
+        claimed: dict[str, Need] = {}
+        return [self._with_room(unit, claimed) if _is_due(unit) else unit for unit in units]
+
+    def _with_room(self, unit: UnitSurvey, claimed: dict[str, Need]) -> UnitSurvey:
+        quotas = self._quotas(self._home(unit.unit.location).base)
+        own = self._need(unit, any(quota.space is not None for quota in quotas)) if quotas else Need()
+        # guard: quota_shared
+        needs = {quota.folder: claimed.get(quota.folder, RUN) + own for quota in quotas}
+        for quota in quotas:
+            lack = shortfall(quota, needs[quota.folder], self._options.parallelism)
+            if lack:
+                return replace(unit, refusal=Refusal("QUOTA", lack))
+        claimed.update(needs)
+        return unit
+
+    def _need(self, unit: UnitSurvey, space: bool) -> Need:
+        assert unit.health is not None
+        location = unit.unit.location
+        depth = len(self._home(location).relative(location).split("/"))
+        replication = self._replication(unit) if space else 0
+        return Need.of(unit.health, depth, replication, self._options.thresholds().block_size)
+
+    def _replication(self, unit: UnitSurvey) -> int:
+        assert unit.manifest is not None
+        try:
+            found = self._fs.attributes(f"{unit.unit.location}/{unit.manifest.data[0].name}")
+        except OSError:
+            return _REPLICATION
+        return found.replication or 1
+
+    def _look_for_quotas(self, base: str) -> list[Quota]:
+        """Of the folder that a home lies in, if it is the table's own, and of those that were named.
+
+        Not of all above: where there is no quota, HDFS counts all files below to answer. What is not known here HDFS
+        refuses itself, when it is written, and nothing is lost.
+        """
+        named = [self._fs.qualify(folder) for folder in self._options.quota_folders]
+        folders = [folder for folder in named if is_below(base, folder) or base == folder]
+        found = [
+            self._quota(folder)
+            for folder in dict.fromkeys([*([base] if base == self._root else []), *folders])
+        ]
+        return [quota for quota in found if quota is not None]
+
+    def _quota(self, folder: str) -> Quota | None:
+        try:
+            return self._fs.quota(folder)
+        except OSError:
+            return None
+
+
+def _named(zone: str | None) -> str:
+    return f"the encryption zone {zone}" if zone else "no encryption zone"
+
+
+def _is_due(unit: UnitSurvey) -> bool:
+    return unit.flagged and not unit.interrupted and unit.manifest is not None

@@ -1,0 +1,1 @@
+"""Runs on the file system: leases, journals, and whose records are trusted."""

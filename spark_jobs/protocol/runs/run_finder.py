@@ -1,0 +1,187 @@
+"""Finds a table's runs over all its homes, and tells them from those that came with a copy of a directory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from spark_jobs.core.eligibility import TableFacts
+from spark_jobs.core.journal import INTENTS, Swap
+from spark_jobs.core.journal_bounds import Closing, server_of
+from spark_jobs.core.layout import HOME, Home, RunFolder
+from spark_jobs.core.model import Unit, name_of, parent
+from spark_jobs.protocol.ports import FileSystem, Status
+from spark_jobs.protocol.runs.journal_store import RECORDS, Journal, Run
+from spark_jobs.protocol.runs.trust import FolderTrust, Trust
+
+
+def homes(facts: TableFacts, units: Iterable[Unit]) -> list[Home]:
+    """The table's own home first, then those of partitions that lie outside its root; none on a local disk where the
+    root is elsewhere: it does not tell whose a journal is."""
+    root = facts.storage.location
+    local = root.startswith("file:")
+    found = [
+        Home.of_table(root, bool(facts.partition_keys)),
+        *(Home.of(root, unit.location) for unit in units if local or not unit.location.startswith("file:")),
+    ]
+    return list(dict.fromkeys(found))
+
+
+class TableRuns:
+    """The runs of one table: in the homes of its units, and in those that a journal names, for the metastore may lose a
+    partition while its directory is between two renames.
+
+    A run whose home, or whose own folder, is not the directory that it was written in came with a copy (distcp, a
+    snapshot): the identities in it are of other directories, so that it is left out, and `notes` say so.
+    """
+
+    def __init__(
+        self, fs: FileSystem, facts: TableFacts, units: Iterable[Unit], trusted_owners: Sequence[str] = ()
+    ) -> None:
+        self._fs = fs
+        self._table = facts.name
+        self._location = facts.storage.location
+        self._homes = [home.path for home in homes(facts, units)]
+        self._trust = Trust(fs, self._location, trusted_owners)
+        self._trust_outside = Trust(fs, None, trusted_owners)  # guard: root_owner_outside
+        self._copied: dict[str, str] = {}
+        #: By unit key, where its originals lie if the directory was copied between the renames of a swap.
+        self.left_in_copies: dict[str, str] = {}
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know of runs that are none of this table's."""
+        return list(self._copied.values())
+
+    def all(self) -> list[Run]:
+        """Every run, oldest first."""
+        paths = list(self._homes)
+        found: dict[str, Run] = {}
+        while paths:
+            path = paths.pop()
+            for run in self._in(path):
+                if run.folder not in found:
+                    found[run.folder] = run
+                    paths.extend(home for home in self._followed(run.state.homes) if home != path)
+        return _oldest_first(found.values())
+
+    def unfinished(self) -> list[Run]:
+        """Those that somebody is at work in, or has left half-way. Reads one record of each run that has ended, and all
+        of the others."""
+        paths = sorted(set(self._homes))
+        found: list[Run] = []
+        for path in paths:
+            for folder, identity in self._folders(path):
+                named = self._followed(self._look_into(folder, identity, found))
+                paths += sorted(set(named) - set(paths))
+        return _oldest_first(run for run in found if run.is_of(self._table, self._location))
+
+    def _in(self, home: str) -> list[Run]:
+        found = [self._run(folder, identity) for folder, identity in self._folders(home)]
+        return [run for run in found if run is not None and run.is_of(self._table, self._location)]
+
+    def _journal(self, folder: Status) -> Journal:
+        return Journal(self._fs, folder.path, FolderTrust(self._trust_in(parent(folder.path)), folder))
+
+    def _trust_in(self, home: str) -> Trust:
+        return self._trust if home == self._homes[0] else self._trust_outside
+
+    def _followed(self, homes: Iterable[str]) -> list[str]:
+        """Of the homes that a journal names, those that a partition outside the root may have: beside one directory, on
+        the root's server. A home below a root serves all that lies there, and is followed only where the root is."""
+        server = server_of(self._location)
+        # guard: homes_of_one_directory
+        return [home for home in homes if name_of(home).startswith(f"{HOME}-") and server_of(home) == server]
+
+    def _folders(self, home: str) -> list[tuple[Status, str | None]]:
+        """The folders of runs in a home, and which directory the home is right now."""
+        try:
+            entries = self._fs.list(home)
+        except FileNotFoundError:
+            return []
+        folders = [entry for entry in entries if entry.is_dir and RunFolder.parse(entry.name)]
+        identity = self._fs.identity(home) if folders else None
+        return [(folder, identity) for folder in folders]
+
+    def _look_into(self, folder: Status, identity: str | None, found: list[Run]) -> Sequence[str]:
+        """Adds the run if it is unfinished; returns the homes that it names."""
+        try:
+            last = self._journal(folder).last()
+        except FileNotFoundError:
+            return ()
+        closing = Closing.of(last, parent(folder.path)) if last else None
+        copied = closing is not None and closing.home_id not in (None, identity)
+        if closing and copied and not closing.unsettled:  # guard: copied_closing
+            self._note(folder.path)
+            return ()
+        if closing and not closing.unsettled and (closing.home_id or not closing.elsewhere):
+            return closing.homes  # guard: homes_by_journal
+        run = self._run(folder, identity)
+        if run is not None and run.state.unfinished:
+            found.append(run)
+        return run.state.homes if run else ()
+
+    def _run(self, folder: Status, identity: str | None) -> Run | None:
+        """The run in a folder; None where there is none yet, or it came with a copy."""
+        journal_ = self._journal(folder)
+        try:
+            state = journal_.state()
+        except FileNotFoundError:
+            return None
+        if state is None:
+            return None
+        parsed = RunFolder.parse(folder.name)
+        assert parsed is not None, folder
+        run = Run(parsed.run_id, folder.path, journal_, state)
+        if state.folder_id is None:
+            # 0.1.0 left the folder for records as open as the umask had it.
+            self._check_records_folder(folder)  # guard: records_folder_of_0_1_0
+        if not self._written_here(run, identity):  # guard: copied_run
+            self._note(folder.path, [run.path(unit.swap.old) for unit in state.of_kind(*INTENTS)])
+            self.left_in_copies.update(
+                {u.swap.unit.key: run.path(u.swap.old) for u in state.of_kind(*INTENTS)}
+            )
+            return None
+        return run
+
+    def _check_records_folder(self, folder: Status) -> None:
+        trust = self._trust_in(parent(folder.path))
+        for entry in self._fs.list(folder.path):
+            if entry.name == RECORDS:
+                trust.check_folder(entry)
+
+    def _written_here(self, run: Run, identity: str | None) -> bool:
+        """0.1.0 did not note its home: such a run is of this place if any directory that it still works with is."""
+        if run.state.home_id is not None:
+            own = run.state.folder_id
+            return run.state.home_id == identity and (own is None or own == self._fs.identity(run.folder))
+        open_units = [unit.swap for unit in run.state.units.values() if not unit.final]
+        # guard: run_without_home
+        return not open_units or any(self._is_in_place(run, swap) for swap in open_units)
+
+    def _is_in_place(self, run: Run, swap: Swap) -> bool:
+        places = {
+            swap.live: (swap.live_id, swap.new_id),
+            run.path(swap.old): (swap.live_id,),
+            run.path(swap.new): (swap.new_id,),
+            run.path(swap.aside): (swap.new_id,),
+        }
+        return any(self._fs.identity(path) in known for path, known in places.items())
+
+    def _note(self, folder: str, open_units: Sequence[str] = ()) -> None:
+        self._copied[folder] = (
+            f"{folder} came here with a copy of another directory: its journal is about directories that are not these,"
+            f" and is ignored. {_advice(folder, open_units)}"
+        )
+
+
+def _advice(folder: str, open_units: Sequence[str]) -> str:
+    if open_units:
+        return (
+            "It was copied in the middle of a run, so that rows may lie below its __old_ folders only: if"
+            f" {open_units[0]} is there and its partition is not, move it to where the partition should be"
+        )
+    return f"Remove it: hdfs dfs -rm -r '{folder}'"
+
+
+def _oldest_first(runs: Iterable[Run]) -> list[Run]:
+    return sorted(runs, key=lambda run: run.state.started)

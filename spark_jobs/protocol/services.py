@@ -1,0 +1,25 @@
+"""What the protocol works with: one value that carries all effects."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from spark_jobs.protocol.clock import SystemClock
+from spark_jobs.protocol.ports import Catalog, Clock, FileSystem, Footers, Pools, Rewriting
+
+
+@dataclass(frozen=True)
+class Services:
+    """File system, metastore, footers, rewriting, time and threads."""
+
+    fs: FileSystem
+    metastore: Catalog
+    footers: Footers
+    rewriter: Rewriting
+    clock: Clock = field(default_factory=SystemClock)
+    pool: Pools = ThreadPoolExecutor
+
+    def now(self) -> datetime:
+        return self.clock.now()

@@ -1,0 +1,1 @@
+"""The only modules that rename directories of data."""

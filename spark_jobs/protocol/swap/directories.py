@@ -1,0 +1,115 @@
+"""The places of one unit's swap: where its directories are now, and what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spark_jobs.core.errors import Refusal, Unsafe
+from spark_jobs.core.journal import Swap
+from spark_jobs.core.model import Manifest
+from spark_jobs.core.other_writers import SUCCESS, WriterRules, is_staging
+from spark_jobs.core.swap_state import Where, locate
+from spark_jobs.protocol.ports import FileSystem, Status
+from spark_jobs.protocol.swap.late_files import differences
+
+
+class Directories:
+    """The absolute paths of a swap, below the run folder as it is named now."""
+
+    def __init__(self, fs: FileSystem, folder: str, swap: Swap) -> None:
+        self._fs = fs
+        self.swap = swap
+        self.live = swap.live
+        self.old = f"{folder}/{swap.old}"
+        self.new = f"{folder}/{swap.new}"
+        self.aside = f"{folder}/{swap.aside}"
+        self.conflict = f"{folder}/{swap.conflict}"
+
+    def look(self) -> Where:
+        """The rewritten directory may be in either of its two places; something else at `new` was put there by late
+        tasks of our own write, and never was live."""
+        swap, identity = self.swap, self._fs.identity
+        live, old, new, aside = (identity(path) for path in (self.live, self.old, self.new, self.aside))
+        third = swap.new_id if swap.new_id in (new, aside) else aside
+        return locate(live, old, third, swap.live_id, swap.new_id)
+
+    def rewritten(self) -> str:
+        """Where the rewritten directory is while it is not live."""
+        return self.aside if self._fs.identity(self.aside) == self.swap.new_id else self.new
+
+    def complete(self, folder: str, expected: Manifest) -> bool:
+        """Does a directory hold everything that it should, unchanged? More may have come."""
+        return not differences(expected, self._fs.manifest(folder)).lost
+
+    def at_work(self, folder: str, known: Manifest) -> str | None:
+        """What a writer has under its hands in a directory right now; None where all is quiet.
+
+        HDFS is asked about each file that `known` does not list: one call each, and there may be 65,000 in it.
+        """
+        entries = self._fs.list(folder)
+        for entry in entries:
+            if entry.is_dir or is_staging(entry.name):  # guard: staging_in_sweep
+                return entry.name
+        closed = {file for file in known.files if file.length}
+        opened = self._fs.open_files(folder, [e.name for e in entries if e.entry() not in closed])
+        return opened[0] if opened else None  # guard: open_files_in_sweep
+
+    def explain(self, where: Where) -> Unsafe:
+        """The error for a state that only a person can settle."""
+        return Unsafe(
+            f"{self.live} is {where.value}; nothing was changed. Look at it, {self.old}, {self.new} and {self.aside}"
+        )
+
+
+#: For directories in which no writer works, such as those of a run.
+NO_WRITERS = WriterRules(offsets=True, described=True, staged=True)
+#: For one that we have just written: what is pending there is a late task's of our own.
+OURS = WriterRules(dead_before=0, offsets=True, described=True)
+
+
+def list_unit(fs: FileSystem, location: str, rules: WriterRules = NO_WRITERS) -> Manifest:
+    """The files of a unit; raises Refusal for anything that is not a plain directory of closed files.
+
+    Hidden files with content are left out: no run works with them, and they go where the live directory is.
+    """
+    entries = fs.list(location)
+    for entry in entries:
+        _check_entry(entry, location, rules)
+    # A file with a footer has been closed; one that is empty may be open still.
+    _refuse_open(fs, location, _suspects(entries))
+    files = (entry.entry() for entry in entries)
+    return Manifest.of(file for file in files if not file.is_kept)  # guard: hidden_files_kept
+
+
+def check_closed(fs: FileSystem, location: str, files: Manifest) -> None:
+    """Raises Refusal where one of the files is still written, for formats whose files have no footer.
+
+    A writer that flushes shows a length, and what there is of it reads like a whole file.
+    """
+    _refuse_open(fs, location, [file.name for file in files.data])
+
+
+def _refuse_open(fs: FileSystem, location: str, names: Sequence[str]) -> None:
+    opened = fs.open_files(location, names)
+    if opened:  # guard: files_being_written
+        raise Refusal("ACTIVE_WRITER", f"{location}/{opened[0]} is being written right now")
+
+
+def _check_entry(entry: Status, location: str, rules: WriterRules) -> None:
+    left = rules.staged and not entry.is_dir  # 0.1.0 took hidden files along with the originals
+    if is_staging(entry.name) and not left:  # guard: staging_in_unit
+        raise Refusal("ACTIVE_WRITER", f"{entry.path} belongs to a writer that has not finished")
+    if entry.is_dir:  # guard: folders_in_unit
+        raise Refusal(
+            "SUBDIRECTORIES", f"{location} holds the folder {entry.name}; its rows would be lost or misread"
+        )
+    rules.check_file(entry.path, entry.name, entry.length, entry.mtime)
+
+
+def _suspects(entries: Sequence[Status]) -> list[str]:
+    """Files that may be open still: empty ones, and hidden ones, of which nobody reads a footer."""
+    return [
+        entry.name
+        for entry in entries
+        if entry.name != SUCCESS and (not entry.length or entry.entry().is_kept)
+    ]

@@ -1,0 +1,152 @@
+"""The swap of one unit: originals out, rewritten directory in. Nothing happens between the two renames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from spark_jobs.core import journal
+from spark_jobs.core.errors import Held, UnitChanged
+from spark_jobs.core.journal import Swap
+from spark_jobs.core.model import Manifest
+from spark_jobs.core.swap_state import Where
+from spark_jobs.protocol.ports import FileSystemError
+from spark_jobs.protocol.swap.directories import OURS, Directories, list_unit
+from spark_jobs.protocol.swap.late_files import carry, differences
+from spark_jobs.protocol.swap.swap_executor import Action, Executor, Verdict
+
+
+class Swapping(Executor):
+    """Swaps units, and settles swaps that stopped half-way."""
+
+    def swap(self, swap: Swap, last_check: Callable[[], None]) -> Verdict:
+        """live -> old, new -> live. `last_check` raises to call the swap off while nothing has moved yet.
+
+        Raises what `last_check` raises, UnitChanged, and all that `settle` does.
+        """
+        places = self.places(swap)
+        last_check()
+        self._check_unchanged(places)
+        try:
+            self._fs.move(places.live, places.old, swap.live_id)  # guard: nothing_between_renames
+            self._fs.move(places.new, places.live, swap.new_id)
+        except FileExistsError:
+            # A writer was quicker than the second rename: no failure, and `lakekeeper.writers` says how to go on.
+            return self.settle(swap)
+        except FileSystemError:
+            raise  # guard: late_swap_fenced
+        except OSError as error:
+            return replace(self.settle(swap, str(error)), failed=True)  # guard: settle_after_error
+        return self.settle(swap)
+
+    def _check_unchanged(self, places: Directories) -> None:
+        """Commit only against the state that was planned on. Added files are no obstacle: they are carried along."""
+        swap = places.swap
+        for path, identity in ((places.live, swap.live_id), (places.new, swap.new_id)):
+            if self._fs.identity(path) != identity:
+                raise UnitChanged(f"{path} is not the directory that was read")
+        now = list_unit(self._fs, places.live, self._policy.rules)
+        lost = differences(swap.originals, now).lost
+        if lost:  # guard: replaced_before_swap
+            raise UnitChanged(
+                f"{places.live} changed while it was compacted: {lost[0].name} is another file now"
+            )
+        gone = _flags(swap.originals) - {file.name for file in now.files}
+        if gone:  # guard: flags_before_swap
+            raise UnitChanged(f"{places.live} changed while it was compacted: {min(gone)} was taken away")
+        if swap.compacted.diff(list_unit(self._fs, places.new, OURS)):
+            raise UnitChanged(f"{places.new} is not what was written and verified")
+
+    def _actions(self) -> Mapping[Where, Action]:
+        return {
+            Where.BEFORE: self._discard,
+            Where.RESTORED: self._discard,
+            Where.OVERWRITTEN: self._overwritten,
+            Where.DROPPED: self._gone,
+            Where.GAP: self._in_the_gap,
+            Where.SWAPPED: self._sweep,
+            Where.NEW_LOST: self._without_new,
+            Where.RECREATED: self._recreated,
+            Where.OVERTAKEN: self._recreated,
+            Where.BOTH_ASIDE: self._put_back,
+            Where.TAKEN: self._aside,
+            Where.TAKEN_GAP: self._old_back,
+            Where.DISPLACED: self._put_back,
+            Where.SUPERSEDED: self._superseded,
+        }
+
+    def _discard(self, places: Directories, problem: str | None) -> Verdict:
+        """The originals are live for certain. What was added while the rewritten directory was live goes to them; where
+        it never was live, what was added is a late task's of our own, and its rows are live already."""
+        source = places.rewritten()
+        carried = self._carry(places, source) if source == places.aside else 0  # guard: carry_from_aside_only
+        return Verdict(journal.DISCARDED, problem or "the swap was interrupted", carried)
+
+    def _overwritten(self, places: Directories, problem: str | None) -> Verdict:
+        """What a writer left is the table. What was added while the rewritten directory was live in its place nobody
+        has replaced, unless writers of this table replace all of it."""
+        source = places.rewritten()
+        appended = source == places.aside and self._policy.writers != "overwrite"
+        carried = self._carry(places, source) if appended else 0  # guard: appended_after_overwrite
+        return replace(self._gone(places, problem), carried=carried)
+
+    def _gone(self, places: Directories, problem: str | None) -> Verdict:
+        return Verdict(journal.DISCARDED, problem or f"{places.live} was replaced or dropped by somebody")
+
+    def _in_the_gap(self, places: Directories, problem: str | None) -> None:
+        """Forward, if what was verified still is what it was and the table still wants it there; else back."""
+        swap, source = places.swap, places.rewritten()
+        # guard: whole_before_forward
+        if not problem and self._policy.still_registered(swap) and self._whole(places, source):
+            self._fs.move(source, places.live, swap.new_id)
+        else:
+            self._fs.move(places.old, places.live, swap.live_id)
+
+    def _whole(self, places: Directories, source: str) -> bool:
+        """Has the rewritten directory all that was verified, and nothing else where it never was live?"""
+        changes = differences(places.swap.compacted, self._fs.manifest(source))
+        # guard: nothing_added_before_live
+        return not changes.lost and (source == places.aside or not changes.added)
+
+    def _without_new(self, places: Directories, _: str | None) -> Verdict | str:
+        if not self._policy.still_registered(places.swap):
+            return self._theirs(places)
+        self._fs.move(places.old, places.live, places.swap.live_id)
+        return f"what was written for {places.live} is gone"
+
+    def _sweep(self, places: Directories, _: str | None) -> Verdict | str:
+        """A writer that got in before the first rename shows in `old`. Files that it has closed are carried into the
+        table; one that replaced files, or is still at work, gets its directory back at once."""
+        busy = self._busy(places, places.old, places.swap.originals)
+        reason = f"a writer is at work in {busy}" if busy else self._replaced(places)
+        if reason is None:
+            # guard: carry_late_files
+            carried = carry(self._fs, _without_lost_flags(places.swap), places.old, places.live)
+            return Verdict(journal.COMMITTED, carried=carried)
+        return self._revert(places, reason)
+
+    def _replaced(self, places: Directories) -> str | None:
+        lost = differences(places.swap.originals, self._fs.manifest(places.old)).lost
+        # guard: replaced_during_swap
+        return f"{lost[0].name} was replaced or removed during the swap" if lost else None
+
+    def _revert(self, places: Directories, reason: str) -> Verdict | str:
+        """Back at once, unless somebody already works in the new directory, or has overwritten it: then that is the
+        table now."""
+        busy = self._busy(places, places.live, places.swap.compacted)
+        if busy:
+            raise Held(f"{reason}, and another in {places.live} ({busy}); the next run settles it")
+        if not places.complete(places.live, places.swap.compacted):
+            return self._theirs(places)
+        self._aside(places, reason)
+        return reason
+
+
+def _without_lost_flags(swap: Swap) -> Manifest:
+    """The originals less the flags that have no copy: 0.1.0 copied `_SUCCESS` alone."""
+    copied = _flags(swap.compacted)
+    return Manifest.of(file for file in swap.originals.files if not file.is_flag or file.name in copied)
+
+
+def _flags(files: Manifest) -> set[str]:
+    return {file.name for file in files.files if file.is_flag}

@@ -1,0 +1,183 @@
+"""The mirrored swap of one unit: rewritten directory out, originals in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from spark_jobs.core import journal
+from spark_jobs.core.errors import LakekeeperError, Unsafe
+from spark_jobs.core.journal import Swap
+from spark_jobs.core.model import Manifest, parent
+from spark_jobs.core.swap_state import Where
+from spark_jobs.protocol.swap.directories import Directories, check_closed, list_unit
+from spark_jobs.protocol.swap.late_files import carry, differences
+from spark_jobs.protocol.swap.swap_executor import Action, Executor, Verdict, overwritten
+
+
+class CannotReturn(LakekeeperError):
+    """The unit must stay as it is; nothing was moved."""
+
+
+class Returning(Executor):
+    """Puts originals back, and settles rollbacks that stopped half-way."""
+
+    def prepare(self, swap: Swap, on_new_data: str) -> None:
+        """Before anything moves: raises CannotReturn, Refusal or Unsafe unless the originals may go back."""
+        places = self.places(swap)
+        if places.look() is not Where.SWAPPED:
+            raise CannotReturn(
+                f"{swap.live} is not the directory that run {self._run.run_id} put there: a newer run has compacted it"
+                f" again (roll that one back first), or a writer replaced it. The originals stay in {places.old}"
+            )
+        self._check_location(swap)
+        self._check_live(places, on_new_data)
+        self._check_originals(places)
+        self._fs.mkdirs(parent(places.aside))
+
+    def unlike(self, swap: Swap) -> str | None:
+        """Who may read the originals is as it was before the compaction, whatever has been changed since; None where
+        it is the same, or cannot be known."""
+        places = self.places(swap)
+        try:
+            now, then = (self._fs.attributes(path) for path in (places.live, places.old))
+        except OSError:
+            return None
+        unlike = [kind for kind in ("mode", "group", "acl") if getattr(now, kind) != getattr(then, kind)]
+        return f"as before the compaction, and not as since: its {', '.join(unlike)}" if unlike else None
+
+    def _check_location(self, swap: Swap) -> None:
+        if self._policy.registered(swap):
+            return
+        place = self._policy.locations.get(swap.unit.key)
+        known = f"has it at {place}" if place else "does not have it any more"
+        raise CannotReturn(
+            f"{swap.unit} was compacted at {swap.live}, but the metastore {known}; left as it is"
+        )
+
+    def _check_live(self, places: Directories, on_new_data: str) -> None:
+        # A pending file is carried under its own name, and need not be waited for.
+        rules = replace(self._policy.rules, dead_before=None)
+        changes = differences(places.swap.compacted, list_unit(self._fs, places.live, rules))
+        lost = [file.name for file in changes.lost if file.is_data]  # guard: rollback_overwritten
+        if lost:
+            raise CannotReturn(f"{self._overwritten(places, lost[0])}")
+        if not self._policy.footers:  # guard: rollback_open_files
+            check_closed(self._fs, places.live, places.swap.compacted)
+        added = [file.name for file in changes.added if file.is_data]
+        if added and on_new_data == "refuse":
+            raise CannotReturn(
+                f"{len(added)} files were added to {places.live} since ({added[0]}), and on_new_data is 'refuse'"
+            )
+
+    def _overwritten(self, places: Directories, name: str) -> str:
+        return (
+            f"{name} in {places.live} was overwritten, removed or opened again since the compaction; a rollback would"
+            f" bring old rows back. The originals stay in {places.old}"
+        )
+
+    def _check_originals(self, places: Directories) -> None:
+        same = self._fs.identity(places.old) == places.swap.live_id
+        if not same or differences(places.swap.originals, list_unit(self._fs, places.old)):
+            raise Unsafe(self._not_the_originals(places))
+
+    def _not_the_originals(self, places: Directories) -> str:
+        return f"{places.old} does not hold the originals that the journal lists; nothing was changed"
+
+    def _actions(self) -> Mapping[Where, Action]:
+        return {
+            Where.SWAPPED: self._out,
+            Where.GAP: self._in_the_gap,
+            Where.BEFORE: self._restored,
+            Where.RESTORED: self._restored,
+            Where.OVERWRITTEN: self._replaced_since,
+            Where.OUTRUN: self._outrun,
+            Where.DROPPED: self._dropped_since,
+            Where.NEW_LOST: self._without_new,
+            Where.RECREATED: self._recreated,
+            Where.OVERTAKEN: self._recreated,
+            Where.DISPLACED: self._put_back,
+            Where.TAKEN: self._aside,
+            Where.TAKEN_GAP: self._old_back,
+            Where.BOTH_ASIDE: self._old_back,
+            Where.USURPED: self._give_way,
+            Where.SUPERSEDED: self._superseded,
+        }
+
+    def _out(self, places: Directories, problem: str | None) -> Verdict | None:
+        """Both renames at once; what somebody did in the last moment is looked for afterwards."""
+        swap = places.swap
+        if problem:
+            carried = carry(self._fs, swap.originals, places.old, places.live)
+            return Verdict(journal.COMMITTED, problem, carried)
+        self._fs.move(places.live, places.aside, swap.new_id)  # guard: rollback_renames_aside
+        self._fs.move(places.old, places.live, swap.live_id)
+        return None
+
+    def _in_the_gap(self, places: Directories, _: str | None) -> str | None:
+        """Forward, unless a writer overwrote the rewritten files, or touched the originals, in the last moment."""
+        swap, source = places.swap, places.rewritten()
+        problem = self._late_change(places, source)
+        if problem:
+            self._fs.move(source, places.live, swap.new_id)
+            return problem
+        self._fs.move(places.old, places.live, swap.live_id)
+        return None
+
+    def _late_change(self, places: Directories, source: str) -> str | None:
+        lost = self._lost(places, source)
+        if lost:
+            return self._overwritten(places, lost)
+        touched = differences(places.swap.originals, self._fs.manifest(places.old))
+        return self._not_the_originals(places) if touched else None
+
+    def _restored(self, places: Directories, _: str | None) -> Verdict | str:
+        """Back again, if the rewritten files were overwritten right before they went aside: they are the table."""
+        source = places.rewritten()
+        lost = self._lost(places, source)
+        if not lost:
+            return Verdict(journal.ROLLED_BACK, carried=self._carry(places, source))
+        self._fs.move(places.live, places.old, places.swap.live_id)
+        return self._overwritten(places, lost)
+
+    def _give_way(self, places: Directories, _: str | None) -> str:
+        """A writer replaced the directory right before it went aside: what it left is the table, and returns once
+        the next look has shown that no other was replaced."""
+        self._fs.move(places.live, places.old, places.swap.live_id)
+        return overwritten(places)
+
+    def _lost(self, places: Directories, source: str) -> str | None:
+        """One of our data files that is not there any more as it was, or that somebody has opened again; None if there
+        is none, or no directory."""
+        ours = places.swap.compacted
+        try:
+            lost = [file.name for file in differences(ours, self._fs.manifest(source)).lost if file.is_data]
+            if not lost and not self._policy.footers:  # guard: rollback_open_files_late
+                lost += self._fs.open_files(source, [file.name for file in ours.data])
+        except FileNotFoundError:
+            return None
+        return lost[0] if lost else None  # guard: rollback_overwritten_late
+
+    def _replaced_since(self, places: Directories, _: str | None) -> Verdict:
+        """The originals were back, and somebody has replaced them since: that is as it should be. What was appended
+        to the rewritten directory nobody has replaced, unless writers of this table replace all of it."""
+        overwrites = self._policy.writers == "overwrite"
+        return Verdict(
+            journal.ROLLED_BACK, carried=0 if overwrites else self._carry(places, places.rewritten())
+        )
+
+    def _dropped_since(self, _: Directories, __: str | None) -> Verdict:
+        return Verdict(journal.ROLLED_BACK)
+
+    def _outrun(self, places: Directories, _: str | None) -> Verdict:
+        """One writer replaced the rewritten directory right before it went aside, another the originals since."""
+        if self._overwrites(places):
+            return Verdict(journal.ROLLED_BACK)
+        carried = self._carry_quiet(places, places.aside, Manifest(()))
+        return Verdict(journal.ROLLED_BACK, carried=carried)
+
+    def _without_new(self, places: Directories, _: str | None) -> Verdict | None:
+        if not self._policy.still_registered(places.swap):  # guard: dropped_stays_dropped
+            return self._theirs(places)
+        self._fs.move(places.old, places.live, places.swap.live_id)
+        return None

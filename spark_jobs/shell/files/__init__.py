@@ -1,1 +1,0 @@
-"""Files of data, by Spark and Hadoop's readers and writers: what they hold, and how they are written again."""

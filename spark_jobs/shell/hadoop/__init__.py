@@ -1,1 +1,0 @@
-"""The file system and the metastore, by Hadoop's and Hive's own clients: what the jobs act on."""

@@ -1,1 +1,0 @@
-"""What the verbs are made of: look, prepare, compact, settle, restore, retire."""

@@ -1,1 +1,0 @@
-"""What a job writes down of its work: who works where, what was intended, what became of it."""

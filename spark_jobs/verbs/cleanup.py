@@ -1,0 +1,79 @@
+"""cleanup: gives up the originals of runs that are past their retention. This cannot be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from spark_jobs.core import journal
+from spark_jobs.core.model import TableName, parent
+from spark_jobs.core.options import Options
+from spark_jobs.core.retention import Candidate, expired
+from spark_jobs.core.wire import TableReport
+from spark_jobs.protocol.execution.cleanup import Retirement
+from spark_jobs.protocol.execution.table_session import Visit
+from spark_jobs.protocol.runs.journal_store import Run
+from spark_jobs.protocol.runs.run_lifecycle import enter
+from spark_jobs.protocol.swap.late_files import remove_empty_folders
+from spark_jobs.verbs.job import Job
+
+
+def cleanup_table(job: Job, name: TableName) -> TableReport:
+    """One table's part of the report."""
+    with job.visit(name) as visit:
+        storage = visit.facts.storage
+        report = TableReport(table=str(name), location=storage.location, format=storage.format)
+        runs = _due(visit.cluster.now(), visit.runs(), visit.options)
+        if not visit.options.dry_run:
+            runs = _settled(visit, runs, report)
+        for run in runs:
+            _clean(visit, run, report)
+        if not visit.options.dry_run:
+            _close(visit, runs)
+        report.run_id = runs[-1].run_id if len({run.run_id for run in runs}) == 1 else None
+        report.reason = None if report.units else "no originals are past the retention"
+        report.warnings += visit.notes
+        return report.conclude(acted=("cleaned", "flagged"))
+
+
+def _settled(visit: Visit, runs: Sequence[Run], report: TableReport) -> list[Run]:
+    """What is due is decided again under the leases, and after recovery; now by the file system's clock, as that of
+    this driver may be wrong: so other runs may be due than it thought."""
+    visit.custody.take(
+        parent(run.folder) for run in (visit.runs() if runs else ())
+    )  # guard: leases_by_file_system
+    visit.recover()
+    report.units += visit.stuck
+    now = visit.custody.taken() or visit.cluster.now()  # guard: retention_by_file_system
+    return _due(now, visit.runs(), visit.options)
+
+
+def _close(visit: Visit, runs: Sequence[Run]) -> None:
+    everything = visit.runs()
+    for run_id in {run.run_id for run in runs}:
+        visit.close([run for run in everything if run.run_id == run_id])
+
+
+def _due(now: datetime, runs: Sequence[Run], options: Options) -> list[Run]:
+    """The runs past the retention; folders of one run in several homes stand and fall together."""
+    ages: dict[str, Candidate] = {}
+    for run in runs:
+        at = run.state.committed_at
+        if at is not None:
+            known = ages.get(run.run_id)
+            ages[run.run_id] = Candidate(run.run_id, max(at, known.committed_at) if known else at)
+    due = {c.run_id for c in expired(list(ages.values()), now, options.older_than, options.keep_last)}
+    return [run for run in runs if run.run_id in due]
+
+
+def _clean(visit: Visit, found: Run, report: TableReport) -> None:
+    options = visit.options
+    run = found if options.dry_run else enter(found, visit.custody, "cleanup")
+    retirement = Retirement(visit.cluster, run, visit.settlement(), options.skip_trash)
+    pending = run.state.of_kind(journal.COMMITTED, journal.CLEANUP_CLAIMED)
+    retired = retirement.run(pending, options.parallelism, options.dry_run)
+    report.units += [item.report for item in retired if item.report]
+    report.freed_bytes += sum(item.freed for item in retired)
+    report.trashed_bytes += sum(item.trashed for item in retired)
+    if not options.dry_run:
+        remove_empty_folders(visit.cluster.fs, retirement.entered)

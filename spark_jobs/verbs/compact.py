@@ -1,0 +1,233 @@
+"""compact: rewrites the flagged units of a table and keeps the originals for a rollback."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from spark_jobs.core import journal
+from spark_jobs.core.errors import Refusal
+from spark_jobs.core.journal import Swap
+from spark_jobs.core.layout import Home
+from spark_jobs.core.model import TableName, parent
+from spark_jobs.core.wire import TableReport, UnitReport
+from spark_jobs.protocol.execution.backup_table import project_backup
+from spark_jobs.protocol.execution.compaction import Compaction
+from spark_jobs.protocol.execution.rollback import Restoration
+from spark_jobs.protocol.execution.table_session import Visit
+from spark_jobs.protocol.execution.unit_results import Outcome, compacted_report
+from spark_jobs.protocol.execution.written_unit import Written
+from spark_jobs.protocol.planning.footer_inspection import inspected
+from spark_jobs.protocol.planning.hdfs_constraints import grounded
+from spark_jobs.protocol.planning.planner import TableSurvey, UnitSurvey, survey, table_report
+from spark_jobs.protocol.runs.journal_store import Run, leave
+from spark_jobs.protocol.runs.run_finder import homes
+from spark_jobs.protocol.runs.run_lifecycle import (
+    choose_run_id,
+    enter,
+    newest_generation,
+    next_stamp,
+    open_run,
+)
+from spark_jobs.protocol.swap.late_files import remove_empty_folders
+from spark_jobs.verbs.analyze import LOOKED_AT
+from spark_jobs.verbs.job import Job
+
+log = logging.getLogger("lakekeeper")
+
+
+def compact_table(job: Job, name: TableName) -> TableReport:
+    """One table's part of the report."""
+    with job.visit(name) as visit:
+        if visit.options.dry_run:
+            return table_report(inspected(job.cluster, _look(job, name))).conclude(acted=LOOKED_AT)
+        try:
+            return _Table(job, name, visit).compact()
+        except PermissionError as error:
+            raise Refusal("NOT_WRITABLE", str(error)) from None  # guard: not_writable_refused
+
+
+def _look(job: Job, name: TableName) -> TableSurvey:
+    return grounded(job.cluster, survey(job.cluster, name, job.layers, job.wanted_units(name)))
+
+
+class _Table:
+    """The compaction of one table over all its homes."""
+
+    def __init__(self, job: Job, name: TableName, visit: Visit) -> None:
+        self._job = job
+        self._name = name
+        self._visit = visit
+        self._cluster = job.cluster
+        self._options = visit.options
+        self._runs: dict[Home, Run] = {}
+        self._ready: dict[Home, list[Swap]] = {}
+        self._fresh = True
+
+    def compact(self) -> TableReport:
+        self._recover()  # guard: recover_first
+        self._survey()
+        run_id, before = choose_run_id(self._job.run_id, self._visit.runs())
+        if not before and not self._flagged():
+            return self._nothing()
+        self._visit.custody.take(home.path for home in self._needed(before))
+        if self._visit.custody.waited:
+            # Somebody was at work here until now: what was seen before counts for nothing.
+            self._recover()  # guard: recover_after_wait
+            self._survey()
+            run_id, before = choose_run_id(self._job.run_id, self._visit.runs())
+        self._open(run_id, before)
+        return self._work()
+
+    def _recover(self) -> None:
+        """First of all: what somebody left half-way. What is ready in this task's own run is not written again."""
+        own = newest_generation(self._job.run_id, self._visit.runs())
+        for settled in self._visit.recover(own):
+            if settled.run.run_id == own:
+                home = Home(parent(settled.run.folder))
+                self._runs[home] = settled.run
+                self._ready[home] = settled.ready
+
+    def _survey(self) -> None:
+        self._found = _look(self._job, self._name)
+        self._report = table_report(self._found)
+
+    def _nothing(self) -> TableReport:
+        leave(self._runs.values(), journal.FINISHED, outcome="nothing")
+        self._report.units += self._visit.stuck
+        self._report.warnings = list(self._visit.notes)
+        return self._report.conclude(acted=("compacted",))
+
+    def _needed(self, before: Iterable[Run]) -> list[Home]:
+        """The table's own home comes first: its journal names the others, also of partitions dropped later."""
+        facts = self._found.facts
+        own = homes(facts, []) if self._cluster.fs.status(facts.storage.location) is not None else []
+        resumed = [Home(parent(run.folder)) for run in before]
+        return list(dict.fromkeys([*own, *resumed, *(self._home(unit) for unit in self._flagged())]))
+
+    def _open(self, run_id: str, before: Sequence[Run]) -> None:
+        """A run that stands already is entered again; one that is recovered has been."""
+        for run in before:
+            home = Home(parent(run.folder))
+            if home not in self._runs:
+                self._runs[home] = enter(run, self._visit.custody, "compact")
+        needed = self._needed(before)
+        self._fresh = not self._runs
+        for home in needed:
+            if home not in self._runs:
+                self._runs[home] = self._opened(home, run_id, needed)
+        self._report.run_id = run_id
+
+    def _opened(self, home: Home, run_id: str, needed: Sequence[Home]) -> Run:
+        fs, facts, custody = self._cluster.fs, self._found.facts, self._visit.custody
+        return open_run(fs, home, run_id, facts, needed, custody, bool(self._options.trusted_owners))
+
+    def _flagged(self) -> list[UnitSurvey]:
+        return [unit for unit in self._found.units if unit.flagged]
+
+    def _home(self, unit: UnitSurvey) -> Home:
+        return Home.of(self._found.facts.storage.location, unit.unit.location)
+
+    def _work(self) -> TableReport:
+        now = int(self._cluster.now().timestamp())
+        stamp = next_stamp(self._cluster.fs, self._runs.values(), now)
+        outcomes: list[Outcome] = []
+        for home, run in list(self._runs.items()):
+            settlement = self._visit.settlement()
+            compaction = Compaction(self._cluster, self._found, home, run, stamp, settlement)
+            outcomes += compaction.run(self._due(home, run), self._resumed(home))
+            self._runs[home] = compaction.entered
+            remove_empty_folders(self._cluster.fs, compaction.entered)
+        self._merge([*(outcome.report for outcome in outcomes), *self._visit.stuck])
+        self._explain(outcomes)
+        return self._finish()
+
+    def _resumed(self, home: Home) -> list[Written]:
+        """Units that an earlier attempt has written and verified, as they look now."""
+        seen = {unit.unit.key: unit for unit in self._found.units}
+        swaps = self._ready.get(home, [])
+        return [Written(seen.get(swap.unit.key, UnitSurvey(swap.unit)), swap) for swap in swaps]
+
+    def _due(self, home: Home, run: Run) -> list[UnitSurvey]:
+        """A unit that this run has swapped already keeps its originals: what came to it since is for the next run."""
+        held = {key for key, unit in run.current().units.items() if not unit.final}
+        return [unit for unit in self._flagged() if self._home(unit) == home and unit.unit.key not in held]
+
+    def _merge(self, reports: Sequence[UnitReport]) -> None:
+        """The compaction's word on a unit replaces the survey's."""
+        mine = {_values(report): report for report in reports}
+        kept = [mine.pop(_values(unit), unit) for unit in self._report.units]
+        self._report.units = kept + list(mine.values())
+
+    def _committed(self) -> list[Swap]:
+        """Every unit of the run that is swapped, by this attempt or an earlier one."""
+        states = [run.current() for run in self._runs.values()]
+        return [unit.swap for state in states for unit in state.of_kind(journal.COMMITTED)]
+
+    def _explain(self, outcomes: Sequence[Outcome]) -> None:
+        codecs = Counter(outcome.codec for outcome in outcomes if outcome.codec)
+        self._report.codec = codecs.most_common(1)[0][0] if codecs else None
+        texts = [text for outcome in outcomes for text in outcome.warnings]
+        self._report.warnings = list(dict.fromkeys([*self._visit.notes, *texts]))
+        fresh = {_values(outcome.report) for outcome in outcomes}
+        earlier = [compacted_report(swap) for swap in self._committed()]
+        self._merge([report for report in earlier if _values(report) not in fresh])
+
+    def _finish(self) -> TableReport:
+        """Everything after the commits is idempotent, and its failure is a warning: the table itself is done."""
+        report = self._report.conclude(acted=("compacted",))
+        if report.outcome == "partial" and self._options.on_failure == "undo":
+            return self._undo()
+        report.backup_table = self._project()
+        self._statistics()
+        self._finished(report.outcome)
+        return report
+
+    def _finished(self, outcome: str) -> None:
+        leave(self._runs.values(), journal.FINISHED, outcome=outcome)
+        self._visit.log(list(self._runs.values()), self._found.seen())
+        self._report.warnings = list(dict.fromkeys([*self._report.warnings, *self._visit.notes]))
+
+    def _project(self) -> str | None:
+        """The metastore is told only while the lease is ours: a job that was taken over knows no right place."""
+        self._visit.custody.check()
+        name, warnings = project_backup(
+            self._cluster, self._found.facts, self._options, list(self._runs.values()), self._fresh
+        )
+        self._report.warnings += warnings
+        return name
+
+    def _statistics(self) -> None:
+        if not self._options.analyze_after_compaction:  # guard: statistics_on_request
+            return
+        for swap in self._committed():
+            try:
+                self._cluster.metastore.analyze(self._name, swap.unit)
+            except Exception as error:
+                self._report.warnings.append(f"no statistics for {swap.unit}: {error}")
+
+    def _undo(self) -> TableReport:
+        """`on_failure: undo`: the units that this run swapped go back too."""
+        restored: list[UnitReport] = []
+        for home, run in list(self._runs.items()):
+            units = run.current().of_kind(journal.COMMITTED)
+            restoration = Restoration(self._cluster, run, self._visit.settlement(), "keep")
+            restored += restoration.run(units, self._options.parallelism)
+            self._runs[home] = restoration.entered
+        self._merge(restored)
+        self._project()
+        self._finished("undone")
+        left = [_name(report) for report in restored if report.outcome != "restored"]
+        others = f"{', '.join(left)} could not be put back" if left else "the others were put back"
+        self._report.outcome = "failed"
+        self._report.reason = f"a unit failed, and on_failure is 'undo': {others}"
+        return self._report
+
+
+def _values(report: UnitReport) -> tuple[tuple[str, str | None], ...]:
+    return tuple(sorted(report.unit.items()))
+
+
+def _name(report: UnitReport) -> str:
+    return "/".join(f"{key}={value}" for key, value in report.unit.items()) or "the table"

@@ -1,0 +1,43 @@
+"""history: what was done to a table, and what can still be undone. Writes nothing."""
+
+from __future__ import annotations
+
+from spark_jobs.core import history
+from spark_jobs.core.commit_log import BrokenLog, Snapshot, Token
+from spark_jobs.core.journal import RunState
+from spark_jobs.core.model import TableName
+from spark_jobs.core.wire import TableReport
+from spark_jobs.protocol.commit_log.publisher import log_of
+from spark_jobs.protocol.commit_log.store import CommitLog
+from spark_jobs.protocol.runs.run_finder import TableRuns
+from spark_jobs.verbs.job import Job
+
+
+def history_table(job: Job, name: TableName) -> TableReport:
+    """One table's part of the report; the readable table goes to stdout, for the person who asked."""
+    cluster = job.cluster
+    facts = cluster.metastore.table(name)
+    root = facts.storage.location
+    report = TableReport(table=str(name), location=root, format=facts.storage.format)
+    runs: dict[str, list[RunState]] = {}
+    units = [unit for unit, _ in cluster.metastore.units(facts)]
+    found_runs = TableRuns(cluster.fs, facts, units, job.layers.resolve(str(name)).trusted_owners)
+    for run in found_runs.all():
+        runs.setdefault(run.run_id, []).append(run.state)
+    snapshots, logged = _read(log_of(cluster.fs, facts, cluster.now), list(runs), report)
+    found = history.rows(history.of_table(snapshots, facts.name, root), runs, logged)
+    shown = found[: job.invocation.limit]
+    print(history.render(str(name), shown, len(found) - len(shown)), flush=True)
+    report.history = shown
+    report.warnings += found_runs.notes
+    report.outcome = "done" if shown else "nothing"
+    return report
+
+
+def _read(log: CommitLog, run_ids: list[str], report: TableReport) -> tuple[list[Snapshot], set[Token]]:
+    """A log that cannot be read hides nothing: the journals are the authority, and all runs are told from them."""
+    try:
+        return log.snapshots(), log.logged(run_ids)
+    except (BrokenLog, OSError) as error:
+        report.warnings.append(f"the commit log was left out: {error}")
+        return [], set()

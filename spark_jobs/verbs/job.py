@@ -1,0 +1,165 @@
+"""What every job does around its work: arguments in, tables one by one, one report out."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spark_jobs.core import selection
+from spark_jobs.core.arguments import Invocation
+from spark_jobs.core.configuration import parse_config
+from spark_jobs.core.errors import Busy, LakekeeperError, Refusal, Unsafe, UsageError
+from spark_jobs.core.model import TableName
+from spark_jobs.core.options import Layers
+from spark_jobs.core.retention import check_retention
+from spark_jobs.core.wire import Report, Request, TableReport
+from spark_jobs.protocol.clock import utc_now
+from spark_jobs.protocol.execution.table_session import Visit, terms
+from spark_jobs.protocol.planning.outside_partitions import check_server
+from spark_jobs.protocol.runs.lease import Custody
+from spark_jobs.protocol.services import Services
+
+log = logging.getLogger("lakekeeper")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One job's inputs and effects."""
+
+    invocation: Invocation
+    cluster: Services
+    layers: Layers
+    request: Request
+    run_id: str
+
+    def wanted_units(self, name: TableName) -> Sequence[Mapping[str, str | None]] | None:
+        """The units that the request names for this table; None where it names none at all."""
+        return None if self.request.units is None else _of(self.request.units, name)
+
+    def requested_runs(self, name: TableName) -> Sequence[str] | None:
+        """The runs that the request names for this table; None where it names none at all."""
+        return None if self.request.runs is None else _of(self.request.runs, name)
+
+    @contextmanager
+    def visit(self, name: TableName) -> Iterator[Visit]:
+        """Work on one table, with the leases that it takes; they are given back whatever happens."""
+        facts = self.cluster.metastore.table(name)
+        options = self.layers.resolve(str(name), facts.properties)
+        check_server(self.cluster.fs, facts.storage.location)
+        units = [unit for unit, _ in self.cluster.metastore.units(facts)]
+        with Custody(self.cluster, terms(self.invocation.verb, options)) as custody:
+            yield Visit(self.cluster, facts, options, units, custody, self.invocation.verb)
+
+    def table_names(self) -> list[TableName]:
+        """The tables to work on, or UsageError."""
+        if not self.invocation.database:
+            return [TableName.parse(text) for text in self.invocation.tables]
+        database = self.invocation.database.lower()
+        if not self.cluster.metastore.database_exists(database):
+            raise UsageError(f"database '{database}' does not exist in the metastore")
+        options = self.layers.resolve()
+        names = selection.match_tables(
+            self.cluster.metastore.tables(database), options.include, options.exclude
+        )
+        return [TableName(database, name) for name in names]
+
+
+def _of(by_table: Mapping[str, list[Any]], name: TableName) -> list[Any]:
+    """The entry of a table, however its name is spelled."""
+    return [item for text, items in by_table.items() if TableName.parse(text) == name for item in items]
+
+
+Verb = Callable[[Job, TableName], TableReport]
+
+
+def run(cluster: Services, invocation: Invocation, work: Verb, report: Report) -> Report:
+    """The job itself, on a cluster that stands already; fills in and returns the report."""
+    report.by_name = not invocation.database
+    report.complete = False
+    try:
+        job = _job(cluster, invocation)
+        report.run_id = job.run_id if invocation.verb == "compact" else invocation.run_id
+        for name in job.table_names():
+            log.info("%s %s", invocation.verb, name)
+            report.tables.append(_guarded(job, work, name))
+            log.info("%s: %s", name, _outline(report.tables[-1]))
+        report.complete = True
+    except UsageError as error:
+        report.error, report.usage = str(error), True
+    except LakekeeperError as error:
+        report.error = str(error)
+    report.ended = utc_now()
+    return report
+
+
+def _job(cluster: Services, invocation: Invocation) -> Job:
+    request = Request.from_json(_read(cluster, invocation.request)) if invocation.request else Request()
+    settings, tables = _config(cluster, invocation.config_file)
+    layers = Layers(
+        command_line=invocation.options,
+        arguments=request.arguments,
+        tables={**_lower(tables), **_lower(request.tables)},
+        settings={**settings, **request.settings},
+    )
+    layers.check()
+    if invocation.verb == "cleanup":
+        check_retention(layers, invocation.database)
+    return Job(invocation, cluster, layers, request, invocation.run_id or _own_run_id())
+
+
+def _own_run_id() -> str:
+    return f"manual-{utc_now():%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
+
+
+def _lower(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    return {str(TableName.parse(name)): section for name, section in tables.items()}
+
+
+def _config(cluster: Services, name: str | None) -> tuple[dict[str, Any], dict[str, Mapping[str, Any]]]:
+    return parse_config(_read(cluster, name), name) if name else ({}, {})
+
+
+def _read(cluster: Services, uri: str) -> str:
+    """A file by URI, or by a plain path of this machine."""
+    try:
+        return (
+            cluster.fs.read(uri) if "://" in uri or uri.startswith("file:") else Path(uri).read_bytes()
+        ).decode()
+    except OSError as error:
+        raise UsageError(f"cannot read {uri}: {error}") from None
+
+
+def _guarded(job: Job, work: Verb, name: TableName) -> TableReport:
+    """One odd table must not stop the others."""
+    try:
+        if not job.cluster.metastore.table_exists(name):
+            raise Refusal("NOT_FOUND", f"table {name} does not exist in the metastore")
+        return work(job, name)
+    except Refusal as refusal:
+        return TableReport(str(name), "refused", refusal.code, refusal.reason)
+    except UsageError as error:
+        if not job.invocation.database:
+            raise
+        return TableReport(str(name), "refused", "USAGE", str(error))
+    except Unsafe as error:
+        return TableReport(str(name), "failed", "UNSAFE", str(error))
+    except Busy as error:
+        return TableReport(str(name), "busy", reason=str(error))
+    except (LakekeeperError, OSError) as error:
+        return TableReport(str(name), "failed", reason=str(error))
+    except Exception as error:
+        log.exception("%s failed", name)  # guard: table_failure_isolated
+        return TableReport(str(name), "failed", reason=f"{type(error).__name__}: {error}")
+
+
+def _outline(table: TableReport) -> str:
+    data = table.to_json()
+    why = f" ({table.code}: {table.reason})" if table.code else f" ({table.reason})" if table.reason else ""
+    before, after = data["before"], data["after"]
+    sizes = ", ".join(f"{before[what]} -> {after[what]} {what}" for what in ("files", "bytes"))
+    return f"{table.outcome}{why}, {sizes}"

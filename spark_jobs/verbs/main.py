@@ -1,0 +1,84 @@
+"""The program around a verb: parse the command line, start Spark, run, publish the report, return the exit code."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+
+from spark_jobs import __version__
+from spark_jobs.adapters.composition import spark_services, start_spark
+from spark_jobs.core.arguments import Invocation, parse
+from spark_jobs.core.errors import UsageError
+from spark_jobs.core.options import parse_option
+from spark_jobs.core.wire import Report
+from spark_jobs.protocol.clock import utc_now
+from spark_jobs.protocol.services import Services
+from spark_jobs.verbs.job import Verb, run
+
+log = logging.getLogger("lakekeeper")
+
+
+def main(verb: str, work: Verb, argv: Sequence[str], description: str) -> int:
+    """Runs one job and returns its exit code; whatever happens, a report says so."""
+    report = Report(verb, __version__, started=utc_now())
+    invocation: Invocation | None = None
+    try:
+        invocation = parse(verb, argv, description)
+        _configure_logging(
+            parse_option("log_level", invocation.options.get("log_level", "INFO"), "the command line")
+        )
+        spark = start_spark(f"lakekeeper {verb}")
+        cluster = spark_services(spark)
+        try:
+            run(cluster, invocation, work, report)
+        finally:
+            _publish(report, invocation, cluster)
+            spark.stop()
+    except UsageError as error:
+        report.error, report.usage = str(error), True
+        _publish(report, invocation, None)
+    return report.exit_code
+
+
+def _publish(report: Report, invocation: Invocation | None, cluster: Services | None) -> None:
+    """The file first, then the last line of stdout; a report that cannot be written must not hide what was done."""
+    report.ended = report.ended or utc_now()
+    if report.error:
+        print(f"error: {report.error}", file=sys.stderr)
+    try:
+        _write_report(report, invocation, cluster)
+    except OSError as error:
+        log.error("the report could not be written: %s", error)
+    print(report.summary_line(), flush=True)
+
+
+def _write_report(report: Report, invocation: Invocation | None, cluster: Services | None) -> None:
+    uri = invocation.report if invocation else None
+    if uri is None:
+        return
+    data = json.dumps(report.to_json(), indent=1).encode()
+    local = uri if "://" not in uri and not uri.startswith("file:") else None
+    if local is None and uri.startswith("file:"):
+        local = "/" + uri[len("file:") :].lstrip("/")
+    if local is not None:
+        _write_local(local, data)
+    elif cluster is not None:
+        cluster.fs.replace(uri, data)
+
+
+def _write_local(path: str, data: bytes) -> None:
+    """Whole or not at all: a reader never sees half a report."""
+    staged = Path(f"{path}.{uuid.uuid4().hex}.tmp")
+    staged.write_bytes(data)
+    staged.replace(path)
+
+
+def _configure_logging(level: str) -> None:
+    logging.basicConfig(
+        level="WARNING", format="%(asctime)s %(levelname)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr
+    )
+    log.setLevel(level)

@@ -1,0 +1,85 @@
+"""rollback: puts the originals of a run back, and keeps the rows that were added since."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from spark_jobs.core import journal
+from spark_jobs.core.model import TableName, parent
+from spark_jobs.core.wire import TableReport, utc
+from spark_jobs.protocol.execution.cleanup import Retirement
+from spark_jobs.protocol.execution.rollback import Restoration
+from spark_jobs.protocol.execution.table_session import Visit
+from spark_jobs.protocol.runs.journal_store import Run
+from spark_jobs.protocol.runs.run_lifecycle import enter, newest_generation
+from spark_jobs.protocol.swap.late_files import remove_empty_folders
+from spark_jobs.verbs.job import Job
+
+log = logging.getLogger("lakekeeper")
+
+
+def rollback_table(job: Job, name: TableName) -> TableReport:
+    """One table's part of the report."""
+    with job.visit(name) as visit:
+        storage = visit.facts.storage
+        report = TableReport(table=str(name), location=storage.location, format=storage.format)
+        _roll_back_all(job, name, visit, report)
+        report.warnings += visit.notes
+        return report.conclude(acted=("restored",))
+
+
+def _roll_back_all(job: Job, name: TableName, visit: Visit, report: TableReport) -> None:
+    """Newest first. The leases come before the choice, and recovery before both count for anything."""
+    visit.custody.take(parent(run.folder) for run in visit.runs() if _holds_originals(run))
+    visit.recover()
+    report.units += visit.stuck
+    runs = visit.runs()
+    wanted = _wanted(job, name, runs)
+    chosen = [run for run in runs if run.run_id in wanted and _holds_originals(run)]
+    now = {run.folder: _roll_back(visit, run, report) for run in reversed(chosen)}
+    for run_id in {run.run_id for run in chosen}:
+        visit.close([now.get(run.folder, run) for run in runs if run.run_id == run_id])
+    report.run_id = chosen[-1].run_id if chosen else None
+    report.reason = None if report.units else _nothing(runs, wanted)
+
+
+def _holds_originals(run: Run) -> bool:
+    return any(not unit.final for unit in run.state.units.values())  # guard: originals_by_journal
+
+
+def _wanted(job: Job, name: TableName, runs: Sequence[Run]) -> list[str]:
+    """The ids of the runs to undo: the one on the command line exactly; of those in a request the newest
+    generation, and never an older one in its place; else the newest run that still holds originals."""
+    if job.invocation.run_id:
+        return [job.invocation.run_id]
+    requested = job.requested_runs(name)
+    if requested is not None:
+        return [newest_generation(run_id, runs) for run_id in requested]
+    held = [run.run_id for run in runs if _holds_originals(run)]
+    return held[-1:]
+
+
+def _nothing(runs: Sequence[Run], wanted: Sequence[str]) -> str:
+    mine = [run for run in runs if run.run_id in wanted]
+    cleaned = [unit.at for run in mine for unit in run.state.of_kind(journal.CLEANED)]
+    if cleaned:
+        return f"nothing to restore: the originals were cleaned up at {utc(max(cleaned))}"
+    unknown = [run_id for run_id in wanted if run_id not in {run.run_id for run in runs}]
+    return (
+        f"nothing to restore: there is no run {unknown[0]} of this table" if unknown else "nothing to restore"
+    )
+
+
+def _roll_back(visit: Visit, found: Run, report: TableReport) -> Run:
+    """The run as it is afterwards."""
+    run = enter(found, visit.custody, "rollback")
+    claimed = run.state.of_kind(journal.CLEANUP_CLAIMED)
+    settlement = visit.settlement()
+    Retirement(visit.cluster, run, settlement, skip_trash=True).release(claimed)
+    pending = run.current().of_kind(journal.COMMITTED)
+    log.info("rolling back %d units of run %s", len(pending), run.run_id)
+    restoration = Restoration(visit.cluster, run, settlement, visit.options.on_new_data)
+    report.units += restoration.run(pending, visit.options.parallelism)
+    remove_empty_folders(visit.cluster.fs, restoration.entered)
+    return restoration.entered
