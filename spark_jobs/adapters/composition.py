@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.hadoop.metastore import Metastore
 from spark_jobs.adapters.spark.footer_reader import FooterReader
-from spark_jobs.adapters.spark.java_classes import remember_classes
+from spark_jobs.adapters.spark.java_classes import cache_java_classes
 from spark_jobs.adapters.spark.rewriter import Rewriter
 from spark_jobs.protocol.services import Services
 
@@ -15,7 +15,7 @@ from spark_jobs.protocol.services import Services
 def start_spark(app_name: str) -> SparkSession:
     """Start a Spark session with the Hive metastore, or return the one that is active."""
     spark = SparkSession.builder.appName(app_name).enableHiveSupport().getOrCreate()
-    remember_classes(spark._jvm)
+    cache_java_classes(spark._jvm)
     return spark
 
 

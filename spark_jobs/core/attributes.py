@@ -36,31 +36,31 @@ class Attributes:
 
 
 @dataclass(frozen=True)
-class Lack:
+class LostAttribute:
     """An attribute that could not be given."""
 
     kind: str
     reason: str
 
 
-def judge(lacks: Iterable[Lack], policy: str | None, path: str) -> list[str]:
+def check_lost(lost: Iterable[LostAttribute], policy: str | None, path: str) -> list[str]:
     """Warnings for what is dispensable; raises Refusal ATTRIBUTES for what is not.
 
     `policy` is the option `attributes`: `require` everything, `warn` of everything, or None: all but the owner.
     """
     warnings = []
-    for lack in lacks:
-        if policy == "require" or (policy is None and lack.kind not in DISPENSABLE):
+    for item in lost:
+        if policy == "require" or (policy is None and item.kind not in DISPENSABLE):
             raise Refusal(
                 "ATTRIBUTES",
-                f"the {lack.kind} of {path} cannot be given to a new directory or file: {lack.reason};"
+                f"the {item.kind} of {path} cannot be given to a new directory or file: {item.reason};"
                 " with 'attributes: warn' it is left behind",
             )
-        warnings.append(f"the {lack.kind} of {path} is not kept: {lack.reason}")
+        warnings.append(f"the {item.kind} of {path} is not kept: {item.reason}")
     return warnings
 
 
-def blend(found: Sequence[Attributes]) -> tuple[Attributes, list[Lack]]:
+def combine(found: Sequence[Attributes]) -> tuple[Attributes, list[LostAttribute]]:
     """What one file that replaces them all gets: the attributes of the first, and no permission that one of them lacks.
 
     The lacks say in what they differ. Rows of a file that few may read must not end up in one that many may.
@@ -78,9 +78,9 @@ def blend(found: Sequence[Attributes]) -> tuple[Attributes, list[Lack]]:
         XATTR: lambda item: sorted(item.xattrs.items()),
         SMALL: lambda item: (item.owner, item.replication, item.mode & _WRITE_BITS),
     }
-    lacks = [
-        Lack(kind, "they differ in it")
+    lost = [
+        LostAttribute(kind, "they differ in it")
         for kind, look in apart.items()
         if any(look(other) != look(first) for other in others)
     ]
-    return replace(first, mode=mode), lacks
+    return replace(first, mode=mode), lost

@@ -19,14 +19,14 @@ _URI = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://[^/]*)?(?P<path>/.*)\Z", r
 _WORKING = {"new": "compact_tmp", "old": "old", "aside": "undone", "conflict": "conflict"}
 
 
-def bare(uri: str) -> str:
+def uri_path(uri: str) -> str:
     """The path of a URI, without scheme and authority: a NameNode may get another name."""
     match = _URI.match(uri)
     return match["path"].rstrip("/") if match else uri
 
 
 @dataclass(frozen=True)
-class Closing:
+class ClosingRecord:
     """What the last record of a visit to a run in `home` says: does an intent stay open, and in which homes has the run
     parts, this one included."""
 
@@ -36,7 +36,7 @@ class Closing:
     home_id: str | None
 
     @classmethod
-    def of(cls, last: Record, home: str) -> Closing | None:
+    def of(cls, last: Record, home: str) -> ClosingRecord | None:
         """None for the record of a visit that has not ended; raises Unsafe for what does not say what it must."""
         if last.kind not in (FINISHED, LEFT):
             return None
@@ -51,7 +51,7 @@ class Closing:
     @property
     def elsewhere(self) -> bool:
         """Has the run parts in other homes?"""
-        return any(bare(other) != bare(self.home) for other in self.homes)
+        return any(uri_path(other) != uri_path(self.home) for other in self.homes)
 
 
 def _check_homes(homes: Iterable[object], home: str) -> None:
@@ -90,8 +90,10 @@ def check_units(state: RunState, root: str, keys: Sequence[str], locations: Coll
 
 def _renamed(homes: Sequence[str], home: str) -> tuple[str, ...]:
     """Homes as they are named now: if this one's server has another name than it had, so have the others on it."""
-    before = {server_of(other) for other in homes if bare(other) == bare(home)}
-    return tuple(server_of(home) + bare(other) if server_of(other) in before else other for other in homes)
+    before = {server_of(other) for other in homes if uri_path(other) == uri_path(home)}
+    return tuple(
+        server_of(home) + uri_path(other) if server_of(other) in before else other for other in homes
+    )
 
 
 def server_of(uri: str) -> str:
@@ -105,7 +107,7 @@ def _within(swap: Swap, home: Home) -> Swap:
     tail = tails.pop() if len(tails) == 1 else None
     whole = name_of(home.path) == HOME
     served = tail is not None and (whole or "/" not in tail)
-    if not served or not bare(swap.live).endswith(f"/{tail}"):
+    if not served or not uri_path(swap.live).endswith(f"/{tail}"):
         raise Unsafe(
             f"a journal in {home.path} is about {swap.live!r} by way of {swap.old!r} and {swap.new!r}, which is not"
             " what this home serves; nothing is changed"
@@ -128,8 +130,8 @@ def _tail(kind: str, path: object) -> str | None:
 
 
 def _is_home(path: object) -> bool:
-    parts = bare(str(path)).split("/")
-    return parts[-1].startswith(HOME) and not {".", ".."} & set(parts) and str(path) != bare(str(path))
+    parts = uri_path(str(path)).split("/")
+    return parts[-1].startswith(HOME) and not {".", ".."} & set(parts) and str(path) != uri_path(str(path))
 
 
 def _names(*manifests: Manifest) -> Iterable[str]:

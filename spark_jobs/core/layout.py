@@ -128,7 +128,7 @@ def working_folder(name: str) -> str | None:
     return match["kind"] if match else None
 
 
-def stamp_of(name: str) -> int:
+def timestamp_of(name: str) -> int:
     """The number in the name of a run's working folder; 0 for any other name."""
     match = _WORKING.match(name)
     return int(match["stamp"]) if match else 0

@@ -31,11 +31,11 @@ class SystemClock:
         """Daemon thread: it must not keep a driver alive whose work has ended."""
         stopped = threading.Event()
 
-        def beat() -> None:
+        def renew() -> None:
             while not stopped.wait(seconds):
                 act()
 
-        thread = threading.Thread(target=beat, name="lakekeeper-heartbeat", daemon=True)
+        thread = threading.Thread(target=renew, name="lakekeeper-heartbeat", daemon=True)
         thread.start()
 
         def stop() -> None:

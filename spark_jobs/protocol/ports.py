@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
-from spark_jobs.core.attributes import Attributes, Lack
+from spark_jobs.core.attributes import Attributes, LostAttribute
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.encoding import Encoding
 from spark_jobs.core.footers import Footer, Profile
@@ -131,7 +131,7 @@ class FileSystem(ABC):
         """What a path has besides its content; raises FileNotFoundError."""
 
     @abstractmethod
-    def give(self, path: str, wanted: Attributes) -> Sequence[Lack]:
+    def set_attributes(self, path: str, wanted: Attributes) -> Sequence[LostAttribute]:
         """Gives a path the attributes that it lacks; returns those that could not be given."""
 
     @abstractmethod
@@ -204,7 +204,7 @@ class Footers(Protocol):
 
 
 @dataclass(frozen=True)
-class Rewrite:
+class RewriteRequest:
     """What to write: non-empty input files and the target folder, which is there and empty, as URIs.
 
     `target_bytes` is the size to aim for, `replication` that of the files (None: the file system's); `options` go to
@@ -225,18 +225,18 @@ class Rewrite:
 
 
 @dataclass(frozen=True)
-class Rewritten:
+class RewriteResult:
     """What a rewrite has done: so many rows, and what there is to say about it."""
 
     rows: int
     warnings: Sequence[str] = ()
 
 
-class Rewriting(Protocol):
+class FileRewriter(Protocol):
     """Writes the rows of some files into fewer."""
 
     def encoding(self, profile: Profile, file_format: str) -> Encoding: ...
-    def write(self, plan: Rewrite) -> Rewritten: ...
+    def write(self, plan: RewriteRequest) -> RewriteResult: ...
 
 
 class Clock(Protocol):
@@ -260,4 +260,4 @@ class Pool(Protocol):
     def map(self, act: Callable[[Any], Any], items: Iterable[Any], /) -> Iterator[Any]: ...
 
 
-Pools = Callable[[int], AbstractContextManager[Pool]]
+PoolFactory = Callable[[int], AbstractContextManager[Pool]]

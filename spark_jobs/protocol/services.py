@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from spark_jobs.protocol.clock import SystemClock
-from spark_jobs.protocol.ports import Catalog, Clock, FileSystem, Footers, Pools, Rewriting
+from spark_jobs.protocol.ports import Catalog, Clock, FileRewriter, FileSystem, Footers, PoolFactory
 
 
 @dataclass(frozen=True)
@@ -17,9 +17,9 @@ class Services:
     fs: FileSystem
     metastore: Catalog
     footers: Footers
-    rewriter: Rewriting
+    rewriter: FileRewriter
     clock: Clock = field(default_factory=SystemClock)
-    pool: Pools = ThreadPoolExecutor
+    pool: PoolFactory = ThreadPoolExecutor
 
     def now(self) -> datetime:
         return self.clock.now()

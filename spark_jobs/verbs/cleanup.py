@@ -10,8 +10,8 @@ from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.options import Options
 from spark_jobs.core.retention import Candidate, expired
 from spark_jobs.core.wire import TableReport
-from spark_jobs.protocol.execution.cleanup import Retirement
-from spark_jobs.protocol.execution.table_session import Visit
+from spark_jobs.protocol.execution.cleanup import Cleanup
+from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.run_lifecycle import enter
 from spark_jobs.protocol.swap.late_files import remove_empty_folders
@@ -20,38 +20,38 @@ from spark_jobs.verbs.job import Job
 
 def cleanup_table(job: Job, name: TableName) -> TableReport:
     """One table's part of the report."""
-    with job.visit(name) as visit:
-        storage = visit.facts.storage
+    with job.session(name) as session:
+        storage = session.facts.storage
         report = TableReport(table=str(name), location=storage.location, format=storage.format)
-        runs = _due(visit.cluster.now(), visit.runs(), visit.options)
-        if not visit.options.dry_run:
-            runs = _settled(visit, runs, report)
+        runs = _due(session.services.now(), session.runs(), session.options)
+        if not session.options.dry_run:
+            runs = _recovered(session, runs, report)
         for run in runs:
-            _clean(visit, run, report)
-        if not visit.options.dry_run:
-            _close(visit, runs)
+            _clean(session, run, report)
+        if not session.options.dry_run:
+            _close(session, runs)
         report.run_id = runs[-1].run_id if len({run.run_id for run in runs}) == 1 else None
         report.reason = None if report.units else "no originals are past the retention"
-        report.warnings += visit.notes
+        report.warnings += session.notes
         return report.conclude(acted=("cleaned", "flagged"))
 
 
-def _settled(visit: Visit, runs: Sequence[Run], report: TableReport) -> list[Run]:
+def _recovered(session: TableSession, runs: Sequence[Run], report: TableReport) -> list[Run]:
     """What is due is decided again under the leases, and after recovery; now by the file system's clock, as that of
     this driver may be wrong: so other runs may be due than it thought."""
-    visit.custody.take(
-        parent(run.folder) for run in (visit.runs() if runs else ())
+    session.leases.take(
+        parent(run.folder) for run in (session.runs() if runs else ())
     )  # guard: leases_by_file_system
-    visit.recover()
-    report.units += visit.stuck
-    now = visit.custody.taken() or visit.cluster.now()  # guard: retention_by_file_system
-    return _due(now, visit.runs(), visit.options)
+    session.recover()
+    report.units += session.unresolved
+    now = session.leases.taken() or session.services.now()  # guard: retention_by_file_system
+    return _due(now, session.runs(), session.options)
 
 
-def _close(visit: Visit, runs: Sequence[Run]) -> None:
-    everything = visit.runs()
+def _close(session: TableSession, runs: Sequence[Run]) -> None:
+    everything = session.runs()
     for run_id in {run.run_id for run in runs}:
-        visit.close([run for run in everything if run.run_id == run_id])
+        session.close([run for run in everything if run.run_id == run_id])
 
 
 def _due(now: datetime, runs: Sequence[Run], options: Options) -> list[Run]:
@@ -66,14 +66,14 @@ def _due(now: datetime, runs: Sequence[Run], options: Options) -> list[Run]:
     return [run for run in runs if run.run_id in due]
 
 
-def _clean(visit: Visit, found: Run, report: TableReport) -> None:
-    options = visit.options
-    run = found if options.dry_run else enter(found, visit.custody, "cleanup")
-    retirement = Retirement(visit.cluster, run, visit.settlement(), options.skip_trash)
+def _clean(session: TableSession, found: Run, report: TableReport) -> None:
+    options = session.options
+    run = found if options.dry_run else enter(found, session.leases, "cleanup")
+    retirement = Cleanup(session.services, run, session.recovery(), options.skip_trash)
     pending = run.state.of_kind(journal.COMMITTED, journal.CLEANUP_CLAIMED)
     retired = retirement.run(pending, options.parallelism, options.dry_run)
     report.units += [item.report for item in retired if item.report]
     report.freed_bytes += sum(item.freed for item in retired)
     report.trashed_bytes += sum(item.trashed for item in retired)
     if not options.dry_run:
-        remove_empty_folders(visit.cluster.fs, retirement.entered)
+        remove_empty_folders(session.services.fs, retirement.entered)

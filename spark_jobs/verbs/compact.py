@@ -12,22 +12,22 @@ from spark_jobs.core.journal import Swap
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.wire import TableReport, UnitReport
-from spark_jobs.protocol.execution.backup_table import project_backup
+from spark_jobs.protocol.execution.backup_table import sync_backup_table
 from spark_jobs.protocol.execution.compaction import Compaction
-from spark_jobs.protocol.execution.rollback import Restoration
-from spark_jobs.protocol.execution.table_session import Visit
+from spark_jobs.protocol.execution.rollback import Rollback
+from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unit_results import Outcome, compacted_report
 from spark_jobs.protocol.execution.written_unit import Written
-from spark_jobs.protocol.planning.footer_inspection import inspected
-from spark_jobs.protocol.planning.hdfs_constraints import grounded
-from spark_jobs.protocol.planning.planner import TableSurvey, UnitSurvey, survey, table_report
+from spark_jobs.protocol.planning.footer_inspection import check_footers
+from spark_jobs.protocol.planning.hdfs_constraints import check_hdfs_constraints
+from spark_jobs.protocol.planning.planner import TablePlan, UnitPlan, plan, table_report
 from spark_jobs.protocol.runs.journal_store import Run, leave
 from spark_jobs.protocol.runs.run_finder import homes
 from spark_jobs.protocol.runs.run_lifecycle import (
     choose_run_id,
     enter,
     newest_generation,
-    next_stamp,
+    next_timestamp,
     open_run,
 )
 from spark_jobs.protocol.swap.late_files import remove_empty_folders
@@ -39,28 +39,28 @@ log = logging.getLogger("lakekeeper")
 
 def compact_table(job: Job, name: TableName) -> TableReport:
     """One table's part of the report."""
-    with job.visit(name) as visit:
-        if visit.options.dry_run:
-            return table_report(inspected(job.cluster, _look(job, name))).conclude(acted=LOOKED_AT)
+    with job.session(name) as session:
+        if session.options.dry_run:
+            return table_report(check_footers(job.services, _look(job, name))).conclude(acted=LOOKED_AT)
         try:
-            return _Table(job, name, visit).compact()
+            return _Table(job, name, session).compact()
         except PermissionError as error:
             raise Refusal("NOT_WRITABLE", str(error)) from None  # guard: not_writable_refused
 
 
-def _look(job: Job, name: TableName) -> TableSurvey:
-    return grounded(job.cluster, survey(job.cluster, name, job.layers, job.wanted_units(name)))
+def _look(job: Job, name: TableName) -> TablePlan:
+    return check_hdfs_constraints(job.services, plan(job.services, name, job.layers, job.wanted_units(name)))
 
 
 class _Table:
     """The compaction of one table over all its homes."""
 
-    def __init__(self, job: Job, name: TableName, visit: Visit) -> None:
+    def __init__(self, job: Job, name: TableName, session: TableSession) -> None:
         self._job = job
         self._name = name
-        self._visit = visit
-        self._cluster = job.cluster
-        self._options = visit.options
+        self._session = session
+        self._services = job.services
+        self._options = session.options
         self._runs: dict[Home, Run] = {}
         self._ready: dict[Home, list[Swap]] = {}
         self._fresh = True
@@ -68,26 +68,26 @@ class _Table:
     def compact(self) -> TableReport:
         self._recover()  # guard: recover_first
         self._survey()
-        run_id, before = choose_run_id(self._job.run_id, self._visit.runs())
+        run_id, before = choose_run_id(self._job.run_id, self._session.runs())
         if not before and not self._flagged():
             return self._nothing()
-        self._visit.custody.take(home.path for home in self._needed(before))
-        if self._visit.custody.waited:
+        self._session.leases.take(home.path for home in self._needed(before))
+        if self._session.leases.waited:
             # Somebody was at work here until now: what was seen before counts for nothing.
             self._recover()  # guard: recover_after_wait
             self._survey()
-            run_id, before = choose_run_id(self._job.run_id, self._visit.runs())
+            run_id, before = choose_run_id(self._job.run_id, self._session.runs())
         self._open(run_id, before)
         return self._work()
 
     def _recover(self) -> None:
         """First of all: what somebody left half-way. What is ready in this task's own run is not written again."""
-        own = newest_generation(self._job.run_id, self._visit.runs())
-        for settled in self._visit.recover(own):
-            if settled.run.run_id == own:
-                home = Home(parent(settled.run.folder))
-                self._runs[home] = settled.run
-                self._ready[home] = settled.ready
+        own = newest_generation(self._job.run_id, self._session.runs())
+        for recovered in self._session.recover(own):
+            if recovered.run.run_id == own:
+                home = Home(parent(recovered.run.folder))
+                self._runs[home] = recovered.run
+                self._ready[home] = recovered.ready
 
     def _survey(self) -> None:
         self._found = _look(self._job, self._name)
@@ -95,14 +95,14 @@ class _Table:
 
     def _nothing(self) -> TableReport:
         leave(self._runs.values(), journal.FINISHED, outcome="nothing")
-        self._report.units += self._visit.stuck
-        self._report.warnings = list(self._visit.notes)
+        self._report.units += self._session.unresolved
+        self._report.warnings = list(self._session.notes)
         return self._report.conclude(acted=("compacted",))
 
     def _needed(self, before: Iterable[Run]) -> list[Home]:
         """The table's own home comes first: its journal names the others, also of partitions dropped later."""
         facts = self._found.facts
-        own = homes(facts, []) if self._cluster.fs.status(facts.storage.location) is not None else []
+        own = homes(facts, []) if self._services.fs.status(facts.storage.location) is not None else []
         resumed = [Home(parent(run.folder)) for run in before]
         return list(dict.fromkeys([*own, *resumed, *(self._home(unit) for unit in self._flagged())]))
 
@@ -111,7 +111,7 @@ class _Table:
         for run in before:
             home = Home(parent(run.folder))
             if home not in self._runs:
-                self._runs[home] = enter(run, self._visit.custody, "compact")
+                self._runs[home] = enter(run, self._session.leases, "compact")
         needed = self._needed(before)
         self._fresh = not self._runs
         for home in needed:
@@ -120,26 +120,26 @@ class _Table:
         self._report.run_id = run_id
 
     def _opened(self, home: Home, run_id: str, needed: Sequence[Home]) -> Run:
-        fs, facts, custody = self._cluster.fs, self._found.facts, self._visit.custody
-        return open_run(fs, home, run_id, facts, needed, custody, bool(self._options.trusted_owners))
+        fs, facts, leases = self._services.fs, self._found.facts, self._session.leases
+        return open_run(fs, home, run_id, facts, needed, leases, bool(self._options.trusted_owners))
 
-    def _flagged(self) -> list[UnitSurvey]:
+    def _flagged(self) -> list[UnitPlan]:
         return [unit for unit in self._found.units if unit.flagged]
 
-    def _home(self, unit: UnitSurvey) -> Home:
+    def _home(self, unit: UnitPlan) -> Home:
         return Home.of(self._found.facts.storage.location, unit.unit.location)
 
     def _work(self) -> TableReport:
-        now = int(self._cluster.now().timestamp())
-        stamp = next_stamp(self._cluster.fs, self._runs.values(), now)
+        now = int(self._services.now().timestamp())
+        stamp = next_timestamp(self._services.fs, self._runs.values(), now)
         outcomes: list[Outcome] = []
         for home, run in list(self._runs.items()):
-            settlement = self._visit.settlement()
-            compaction = Compaction(self._cluster, self._found, home, run, stamp, settlement)
+            recovery = self._session.recovery()
+            compaction = Compaction(self._services, self._found, home, run, stamp, recovery)
             outcomes += compaction.run(self._due(home, run), self._resumed(home))
             self._runs[home] = compaction.entered
-            remove_empty_folders(self._cluster.fs, compaction.entered)
-        self._merge([*(outcome.report for outcome in outcomes), *self._visit.stuck])
+            remove_empty_folders(self._services.fs, compaction.entered)
+        self._merge([*(outcome.report for outcome in outcomes), *self._session.unresolved])
         self._explain(outcomes)
         return self._finish()
 
@@ -147,9 +147,9 @@ class _Table:
         """Units that an earlier attempt has written and verified, as they look now."""
         seen = {unit.unit.key: unit for unit in self._found.units}
         swaps = self._ready.get(home, [])
-        return [Written(seen.get(swap.unit.key, UnitSurvey(swap.unit)), swap) for swap in swaps]
+        return [Written(seen.get(swap.unit.key, UnitPlan(swap.unit)), swap) for swap in swaps]
 
-    def _due(self, home: Home, run: Run) -> list[UnitSurvey]:
+    def _due(self, home: Home, run: Run) -> list[UnitPlan]:
         """A unit that this run has swapped already keeps its originals: what came to it since is for the next run."""
         held = {key for key, unit in run.current().units.items() if not unit.final}
         return [unit for unit in self._flagged() if self._home(unit) == home and unit.unit.key not in held]
@@ -169,7 +169,7 @@ class _Table:
         codecs = Counter(outcome.codec for outcome in outcomes if outcome.codec)
         self._report.codec = codecs.most_common(1)[0][0] if codecs else None
         texts = [text for outcome in outcomes for text in outcome.warnings]
-        self._report.warnings = list(dict.fromkeys([*self._visit.notes, *texts]))
+        self._report.warnings = list(dict.fromkeys([*self._session.notes, *texts]))
         fresh = {_values(outcome.report) for outcome in outcomes}
         earlier = [compacted_report(swap) for swap in self._committed()]
         self._merge([report for report in earlier if _values(report) not in fresh])
@@ -186,14 +186,14 @@ class _Table:
 
     def _finished(self, outcome: str) -> None:
         leave(self._runs.values(), journal.FINISHED, outcome=outcome)
-        self._visit.log(list(self._runs.values()), self._found.seen())
-        self._report.warnings = list(dict.fromkeys([*self._report.warnings, *self._visit.notes]))
+        self._session.log(list(self._runs.values()), self._found.seen())
+        self._report.warnings = list(dict.fromkeys([*self._report.warnings, *self._session.notes]))
 
     def _project(self) -> str | None:
         """The metastore is told only while the lease is ours: a job that was taken over knows no right place."""
-        self._visit.custody.check()
-        name, warnings = project_backup(
-            self._cluster, self._found.facts, self._options, list(self._runs.values()), self._fresh
+        self._session.leases.check()
+        name, warnings = sync_backup_table(
+            self._services, self._found.facts, self._options, list(self._runs.values()), self._fresh
         )
         self._report.warnings += warnings
         return name
@@ -203,7 +203,7 @@ class _Table:
             return
         for swap in self._committed():
             try:
-                self._cluster.metastore.analyze(self._name, swap.unit)
+                self._services.metastore.analyze(self._name, swap.unit)
             except Exception as error:
                 self._report.warnings.append(f"no statistics for {swap.unit}: {error}")
 
@@ -212,7 +212,7 @@ class _Table:
         restored: list[UnitReport] = []
         for home, run in list(self._runs.items()):
             units = run.current().of_kind(journal.COMMITTED)
-            restoration = Restoration(self._cluster, run, self._visit.settlement(), "keep")
+            restoration = Rollback(self._services, run, self._session.recovery(), "keep")
             restored += restoration.run(units, self._options.parallelism)
             self._runs[home] = restoration.entered
         self._merge(restored)

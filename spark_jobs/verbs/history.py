@@ -15,16 +15,16 @@ from spark_jobs.verbs.job import Job
 
 def history_table(job: Job, name: TableName) -> TableReport:
     """One table's part of the report; the readable table goes to stdout, for the person who asked."""
-    cluster = job.cluster
-    facts = cluster.metastore.table(name)
+    services = job.services
+    facts = services.metastore.table(name)
     root = facts.storage.location
     report = TableReport(table=str(name), location=root, format=facts.storage.format)
     runs: dict[str, list[RunState]] = {}
-    units = [unit for unit, _ in cluster.metastore.units(facts)]
-    found_runs = TableRuns(cluster.fs, facts, units, job.layers.resolve(str(name)).trusted_owners)
+    units = [unit for unit, _ in services.metastore.units(facts)]
+    found_runs = TableRuns(services.fs, facts, units, job.layers.resolve(str(name)).trusted_owners)
     for run in found_runs.all():
         runs.setdefault(run.run_id, []).append(run.state)
-    snapshots, logged = _read(log_of(cluster.fs, facts, cluster.now), list(runs), report)
+    snapshots, logged = _read(log_of(services.fs, facts, services.now), list(runs), report)
     found = history.rows(history.of_table(snapshots, facts.name, root), runs, logged)
     shown = found[: job.invocation.limit]
     print(history.render(str(name), shown, len(found) - len(shown)), flush=True)

@@ -19,9 +19,9 @@ from spark_jobs.core.options import Layers
 from spark_jobs.core.retention import check_retention
 from spark_jobs.core.wire import Report, Request, TableReport
 from spark_jobs.protocol.clock import utc_now
-from spark_jobs.protocol.execution.table_session import Visit, terms
+from spark_jobs.protocol.execution.table_session import TableSession, lease_options
 from spark_jobs.protocol.planning.outside_partitions import check_server
-from spark_jobs.protocol.runs.lease import Custody
+from spark_jobs.protocol.runs.lease import LeaseSet
 from spark_jobs.protocol.services import Services
 
 log = logging.getLogger("lakekeeper")
@@ -32,7 +32,7 @@ class Job:
     """One job's inputs and effects."""
 
     invocation: Invocation
-    cluster: Services
+    services: Services
     layers: Layers
     request: Request
     run_id: str
@@ -46,25 +46,25 @@ class Job:
         return None if self.request.runs is None else _of(self.request.runs, name)
 
     @contextmanager
-    def visit(self, name: TableName) -> Iterator[Visit]:
+    def session(self, name: TableName) -> Iterator[TableSession]:
         """Work on one table, with the leases that it takes; they are given back whatever happens."""
-        facts = self.cluster.metastore.table(name)
+        facts = self.services.metastore.table(name)
         options = self.layers.resolve(str(name), facts.properties)
-        check_server(self.cluster.fs, facts.storage.location)
-        units = [unit for unit, _ in self.cluster.metastore.units(facts)]
-        with Custody(self.cluster, terms(self.invocation.verb, options)) as custody:
-            yield Visit(self.cluster, facts, options, units, custody, self.invocation.verb)
+        check_server(self.services.fs, facts.storage.location)
+        units = [unit for unit, _ in self.services.metastore.units(facts)]
+        with LeaseSet(self.services, lease_options(self.invocation.verb, options)) as leases:
+            yield TableSession(self.services, facts, options, units, leases, self.invocation.verb)
 
     def table_names(self) -> list[TableName]:
         """The tables to work on, or UsageError."""
         if not self.invocation.database:
             return [TableName.parse(text) for text in self.invocation.tables]
         database = self.invocation.database.lower()
-        if not self.cluster.metastore.database_exists(database):
+        if not self.services.metastore.database_exists(database):
             raise UsageError(f"database '{database}' does not exist in the metastore")
         options = self.layers.resolve()
         names = selection.match_tables(
-            self.cluster.metastore.tables(database), options.include, options.exclude
+            self.services.metastore.tables(database), options.include, options.exclude
         )
         return [TableName(database, name) for name in names]
 
@@ -77,12 +77,12 @@ def _of(by_table: Mapping[str, list[Any]], name: TableName) -> list[Any]:
 Verb = Callable[[Job, TableName], TableReport]
 
 
-def run(cluster: Services, invocation: Invocation, work: Verb, report: Report) -> Report:
+def run(services: Services, invocation: Invocation, work: Verb, report: Report) -> Report:
     """The job itself, on a cluster that stands already; fills in and returns the report."""
     report.by_name = not invocation.database
     report.complete = False
     try:
-        job = _job(cluster, invocation)
+        job = _job(services, invocation)
         report.run_id = job.run_id if invocation.verb == "compact" else invocation.run_id
         for name in job.table_names():
             log.info("%s %s", invocation.verb, name)
@@ -97,9 +97,9 @@ def run(cluster: Services, invocation: Invocation, work: Verb, report: Report) -
     return report
 
 
-def _job(cluster: Services, invocation: Invocation) -> Job:
-    request = Request.from_json(_read(cluster, invocation.request)) if invocation.request else Request()
-    settings, tables = _config(cluster, invocation.config_file)
+def _job(services: Services, invocation: Invocation) -> Job:
+    request = Request.from_json(_read(services, invocation.request)) if invocation.request else Request()
+    settings, tables = _config(services, invocation.config_file)
     layers = Layers(
         command_line=invocation.options,
         arguments=request.arguments,
@@ -109,7 +109,7 @@ def _job(cluster: Services, invocation: Invocation) -> Job:
     layers.check()
     if invocation.verb == "cleanup":
         check_retention(layers, invocation.database)
-    return Job(invocation, cluster, layers, request, invocation.run_id or _own_run_id())
+    return Job(invocation, services, layers, request, invocation.run_id or _own_run_id())
 
 
 def _own_run_id() -> str:
@@ -120,15 +120,15 @@ def _lower(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, An
     return {str(TableName.parse(name)): section for name, section in tables.items()}
 
 
-def _config(cluster: Services, name: str | None) -> tuple[dict[str, Any], dict[str, Mapping[str, Any]]]:
-    return parse_config(_read(cluster, name), name) if name else ({}, {})
+def _config(services: Services, name: str | None) -> tuple[dict[str, Any], dict[str, Mapping[str, Any]]]:
+    return parse_config(_read(services, name), name) if name else ({}, {})
 
 
-def _read(cluster: Services, uri: str) -> str:
+def _read(services: Services, uri: str) -> str:
     """A file by URI, or by a plain path of this machine."""
     try:
         return (
-            cluster.fs.read(uri) if "://" in uri or uri.startswith("file:") else Path(uri).read_bytes()
+            services.fs.read(uri) if "://" in uri or uri.startswith("file:") else Path(uri).read_bytes()
         ).decode()
     except OSError as error:
         raise UsageError(f"cannot read {uri}: {error}") from None
@@ -137,7 +137,7 @@ def _read(cluster: Services, uri: str) -> str:
 def _guarded(job: Job, work: Verb, name: TableName) -> TableReport:
     """One odd table must not stop the others."""
     try:
-        if not job.cluster.metastore.table_exists(name):
+        if not job.services.metastore.table_exists(name):
             raise Refusal("NOT_FOUND", f"table {name} does not exist in the metastore")
         return work(job, name)
     except Refusal as refusal:

@@ -32,11 +32,11 @@ def main(verb: str, work: Verb, argv: Sequence[str], description: str) -> int:
             parse_option("log_level", invocation.options.get("log_level", "INFO"), "the command line")
         )
         spark = start_spark(f"lakekeeper {verb}")
-        cluster = spark_services(spark)
+        services = spark_services(spark)
         try:
-            run(cluster, invocation, work, report)
+            run(services, invocation, work, report)
         finally:
-            _publish(report, invocation, cluster)
+            _publish(report, invocation, services)
             spark.stop()
     except UsageError as error:
         report.error, report.usage = str(error), True
@@ -44,19 +44,19 @@ def main(verb: str, work: Verb, argv: Sequence[str], description: str) -> int:
     return report.exit_code
 
 
-def _publish(report: Report, invocation: Invocation | None, cluster: Services | None) -> None:
+def _publish(report: Report, invocation: Invocation | None, services: Services | None) -> None:
     """The file first, then the last line of stdout; a report that cannot be written must not hide what was done."""
     report.ended = report.ended or utc_now()
     if report.error:
         print(f"error: {report.error}", file=sys.stderr)
     try:
-        _write_report(report, invocation, cluster)
+        _write_report(report, invocation, services)
     except OSError as error:
         log.error("the report could not be written: %s", error)
     print(report.summary_line(), flush=True)
 
 
-def _write_report(report: Report, invocation: Invocation | None, cluster: Services | None) -> None:
+def _write_report(report: Report, invocation: Invocation | None, services: Services | None) -> None:
     uri = invocation.report if invocation else None
     if uri is None:
         return
@@ -66,8 +66,8 @@ def _write_report(report: Report, invocation: Invocation | None, cluster: Servic
         local = "/" + uri[len("file:") :].lstrip("/")
     if local is not None:
         _write_local(local, data)
-    elif cluster is not None:
-        cluster.fs.replace(uri, data)
+    elif services is not None:
+        services.fs.replace(uri, data)
 
 
 def _write_local(path: str, data: bytes) -> None:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from spark_jobs.core import journal
 from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.wire import TableReport, utc
-from spark_jobs.protocol.execution.cleanup import Retirement
-from spark_jobs.protocol.execution.rollback import Restoration
-from spark_jobs.protocol.execution.table_session import Visit
+from spark_jobs.protocol.execution.cleanup import Cleanup
+from spark_jobs.protocol.execution.rollback import Rollback
+from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.run_lifecycle import enter, newest_generation
 from spark_jobs.protocol.swap.late_files import remove_empty_folders
@@ -21,25 +21,25 @@ log = logging.getLogger("lakekeeper")
 
 def rollback_table(job: Job, name: TableName) -> TableReport:
     """One table's part of the report."""
-    with job.visit(name) as visit:
-        storage = visit.facts.storage
+    with job.session(name) as session:
+        storage = session.facts.storage
         report = TableReport(table=str(name), location=storage.location, format=storage.format)
-        _roll_back_all(job, name, visit, report)
-        report.warnings += visit.notes
+        _roll_back_all(job, name, session, report)
+        report.warnings += session.notes
         return report.conclude(acted=("restored",))
 
 
-def _roll_back_all(job: Job, name: TableName, visit: Visit, report: TableReport) -> None:
+def _roll_back_all(job: Job, name: TableName, session: TableSession, report: TableReport) -> None:
     """Newest first. The leases come before the choice, and recovery before both count for anything."""
-    visit.custody.take(parent(run.folder) for run in visit.runs() if _holds_originals(run))
-    visit.recover()
-    report.units += visit.stuck
-    runs = visit.runs()
+    session.leases.take(parent(run.folder) for run in session.runs() if _holds_originals(run))
+    session.recover()
+    report.units += session.unresolved
+    runs = session.runs()
     wanted = _wanted(job, name, runs)
     chosen = [run for run in runs if run.run_id in wanted and _holds_originals(run)]
-    now = {run.folder: _roll_back(visit, run, report) for run in reversed(chosen)}
+    now = {run.folder: _roll_back(session, run, report) for run in reversed(chosen)}
     for run_id in {run.run_id for run in chosen}:
-        visit.close([now.get(run.folder, run) for run in runs if run.run_id == run_id])
+        session.close([now.get(run.folder, run) for run in runs if run.run_id == run_id])
     report.run_id = chosen[-1].run_id if chosen else None
     report.reason = None if report.units else _nothing(runs, wanted)
 
@@ -71,15 +71,15 @@ def _nothing(runs: Sequence[Run], wanted: Sequence[str]) -> str:
     )
 
 
-def _roll_back(visit: Visit, found: Run, report: TableReport) -> Run:
+def _roll_back(session: TableSession, found: Run, report: TableReport) -> Run:
     """The run as it is afterwards."""
-    run = enter(found, visit.custody, "rollback")
+    run = enter(found, session.leases, "rollback")
     claimed = run.state.of_kind(journal.CLEANUP_CLAIMED)
-    settlement = visit.settlement()
-    Retirement(visit.cluster, run, settlement, skip_trash=True).release(claimed)
+    recovery = session.recovery()
+    Cleanup(session.services, run, recovery, skip_trash=True).release(claimed)
     pending = run.current().of_kind(journal.COMMITTED)
     log.info("rolling back %d units of run %s", len(pending), run.run_id)
-    restoration = Restoration(visit.cluster, run, settlement, visit.options.on_new_data)
-    report.units += restoration.run(pending, visit.options.parallelism)
-    remove_empty_folders(visit.cluster.fs, restoration.entered)
+    restoration = Rollback(session.services, run, recovery, session.options.on_new_data)
+    report.units += restoration.run(pending, session.options.parallelism)
+    remove_empty_folders(session.services.fs, restoration.entered)
     return restoration.entered

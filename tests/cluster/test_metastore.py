@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs.protocol.ports import Rewrite
+from spark_jobs.protocol.ports import RewriteRequest
 from tests.cluster.registered import Registered
 from tests.cluster.superuser import Superuser
 from tests.spark.meanwhile import after_rewrites
@@ -173,7 +173,7 @@ def _meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> No
     """Somebody else acts once, between a unit's rewrite and its swap."""
     acts = [act]
 
-    def once(plan: Rewrite) -> None:
+    def once(plan: RewriteRequest) -> None:
         if plan.files[0].rsplit("/", 2)[1] == "p=a" and acts:
             acts.pop()()
 

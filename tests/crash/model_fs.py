@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from spark_jobs.core.attributes import MODE, Attributes, Lack
+from spark_jobs.core.attributes import MODE, Attributes, LostAttribute
 from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.quota import Quota
 from spark_jobs.protocol.ports import FileSystem, FileSystemError, Status
@@ -181,17 +181,17 @@ class ModelFileSystem(Rights, FileSystem):
     def attributes(self, path: str) -> Attributes:
         return self._call(lambda: Attributes(self._present(path).mode), "attributes", path)
 
-    def give(self, path: str, wanted: Attributes) -> Sequence[Lack]:
+    def set_attributes(self, path: str, wanted: Attributes) -> Sequence[LostAttribute]:
         """What may not be given is no error: it is for the caller to judge."""
 
-        def act() -> list[Lack]:
+        def act() -> list[LostAttribute]:
             inode = self._present(path)
             if inode.owner != ME or self._readonly(path):
-                return [Lack(MODE, f"Permission denied. user={ME} is not the owner of inode={path}")]
+                return [LostAttribute(MODE, f"Permission denied. user={ME} is not the owner of inode={path}")]
             self._tree.change(self._number(path), mode=wanted.mode)
             return []
 
-        return self._call(act, "give", path)
+        return self._call(act, "set_attributes", path)
 
     def delete_file(self, path: str) -> None:
         self._call(lambda: self._remove(path, recursive=False), "delete_file", path)

@@ -10,7 +10,7 @@ from spark_jobs.core.encoding import Encoding
 from spark_jobs.core.errors import LakekeeperError, VerificationFailed
 from spark_jobs.core.footers import Footer, Profile
 from spark_jobs.core.model import name_of
-from spark_jobs.protocol.ports import FileSystem, FileSystemError, Rewrite, Rewritten
+from spark_jobs.protocol.ports import FileSystem, FileSystemError, RewriteRequest, RewriteResult
 from tests.crash.fault_injection import FaultInjector
 from tests.crash.model_fs import ModelFileSystem
 from tests.crash.model_tree import Inode, ModelTree
@@ -67,14 +67,14 @@ class ModelRewriter:
     def encoding(self, profile: Profile, file_format: str) -> Encoding:
         return Encoding()
 
-    def write(self, plan: Rewrite) -> Rewritten:
+    def write(self, plan: RewriteRequest) -> RewriteResult:
         """Everything that is not ours becomes a LakekeeperError, as the real rewriter's exceptions do."""
         try:
-            return Rewritten(self._write(plan))
+            return RewriteResult(self._write(plan))
         except (OSError, ValueError) as error:
             raise LakekeeperError(f"Spark could not rewrite the unit: {error}") from error
 
-    def _write(self, plan: Rewrite) -> int:
+    def _write(self, plan: RewriteRequest) -> int:
         staging = f"{plan.target}/_temporary/0"
         self._fs.mkdirs(staging)
         rows = _read_rows(self._fs, plan.files)
@@ -87,7 +87,7 @@ class ModelRewriter:
             raise VerificationFailed(f"the footers hold {plan.profile.rows} rows, but {len(rows)} were read")
         return len(rows)
 
-    def _tasks(self, plan: Rewrite, rows: Sequence[int], staging: str) -> list[str]:
+    def _tasks(self, plan: RewriteRequest, rows: Sequence[int], staging: str) -> list[str]:
         """Each task writes its part; a task of a job whose folder was renamed away brings that folder back."""
         count = max(1, min(plan.target_files, len(rows)))
         names = [f"part-{part:05d}-{self._job_name}-c000.snappy.parquet" for part in range(count)]

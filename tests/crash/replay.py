@@ -112,7 +112,7 @@ class Script:
 
     def _give(self, path: str, mode: int) -> list[str]:
         """What could not be given."""
-        return [lack.kind for lack in self._fs.give(path, Attributes(mode))]
+        return [lack.kind for lack in self._fs.set_attributes(path, Attributes(mode))]
 
     def _raw_rename(self, source: str, target: str) -> bool:
         return self._host.raw_rename(source, target)

@@ -115,7 +115,7 @@ CALLS: dict[str, list[Step]] = {
         ("mkdirs", "/a"),
         ("mode_of", "/f"),
         ("mode_of", "/a"),
-        ("give", "/f", 0o755),
+        ("set_attributes", "/f", 0o755),
         ("mode_of", "/f"),
     ],
     "an open file follows its directory": [

@@ -11,9 +11,9 @@ import pytest
 from spark_jobs.core.errors import Held
 from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.options import Options
-from spark_jobs.protocol.execution.backup_table import project_backup
+from spark_jobs.protocol.execution.backup_table import sync_backup_table
 from spark_jobs.protocol.runs.journal_store import Journal
-from spark_jobs.protocol.runs.lease import Custody, Terms
+from spark_jobs.protocol.runs.lease import LeaseOptions, LeaseSet
 from spark_jobs.protocol.runs.run_lifecycle import enter
 from tests.crash.explorer import runs_of
 from tests.crash.fault_injection import Fault, Killed, Point
@@ -64,10 +64,10 @@ class TestOtherJobs:
         compact(flat.client())
         (found,) = runs_of(flat, [FLAT])
         first, second = flat.client(), flat.client()
-        with acting_as(first), Custody(first.cluster, Terms("rollback")) as custody:
+        with acting_as(first), LeaseSet(first.cluster, LeaseOptions("rollback")) as custody:
             custody.take([HOME])
             first.injector.paused = True
-            with acting_as(second), Custody(second.cluster, Terms("cleanup")) as other:
+            with acting_as(second), LeaseSet(second.cluster, LeaseOptions("cleanup")) as other:
                 other.take([HOME])
             first.injector.paused = False
             with pytest.raises(Held):
@@ -82,7 +82,7 @@ class TestOtherJobs:
         with acting_as(client):
             facts = client.metastore.table(TableName.parse(FLAT))
             cluster = client.cluster
-            backup, warnings = project_backup(cluster, facts, Options(), [found], fresh=True)
+            backup, warnings = sync_backup_table(cluster, facts, Options(), [found], fresh=True)
         assert (backup, flat.tree.find(found.folder)) == (None, None)
         assert warnings
 
@@ -95,6 +95,6 @@ class TestOtherJobs:
         client = flat.client()
         with acting_as(client):
             facts = client.metastore.table(TableName.parse(FLAT))
-            project_backup(client.cluster, facts, Options(), [found])
+            sync_backup_table(client.cluster, facts, Options(), [found])
         swap = next(iter(found.state.units.values())).swap
         assert flat.tree.find(found.path(swap.old)) is None

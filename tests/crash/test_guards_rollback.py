@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spark_jobs.core.model import Manifest
-from spark_jobs.protocol.swap.late_files import forget
+from spark_jobs.protocol.swap.late_files import delete_own_files
 from tests.crash import writers
 from tests.crash.fault_injection import Fault, Killed, Point
 from tests.crash.flat_table import LIVE, clean_up, compact, only, originals, out, outcomes, roll_back
@@ -85,7 +85,7 @@ class TestRollback:
         done.tree.write(f"{folder}/ours", encode_rows([1]), parents=True)
         ours: Manifest = fs.manifest(folder)
         done.tree.write(f"{folder}/theirs", encode_rows([2]))
-        assert not forget(fs, ours, folder)
+        assert not delete_own_files(fs, ours, folder)
         assert [entry.name for entry in fs.list(folder)] == ["theirs"]
 
     def test_rows_appended_between_the_renames_stay_in_the_table_that_is_not_rolled_back(

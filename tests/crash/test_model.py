@@ -121,7 +121,7 @@ class TestFileSystem:
         for act in acts:
             with pytest.raises(PermissionError):
                 act()
-        assert [lack.kind for lack in fs.give(A, Attributes(0o700))] == ["mode"]
+        assert [lack.kind for lack in fs.set_attributes(A, Attributes(0o700))] == ["mode"]
         assert len(fs.list(A)) == 1
 
     def test_deleting_as_hadoop_does(self, sim: SimulatedCluster) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from spark_jobs.core.attributes import MODE, Attributes, Lack
+from spark_jobs.core.attributes import MODE, Attributes, LostAttribute
 from tests.crash.crashes import crash_states
 from tests.crash.fault_injection import Fault, Killed
 from tests.crash.model_fs import ModelFileSystem
@@ -59,17 +59,17 @@ def test_a_folder_that_a_late_task_of_a_dead_driver_makes_again_is_no_run() -> N
 
 def test_a_folder_that_cannot_be_closed_is_not_worked_in(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before, the run went on, and each later job refused it."""
-    give = ModelFileSystem.give
+    set_attributes = ModelFileSystem.set_attributes
 
-    def refused(self: ModelFileSystem, path: str, wanted: Attributes) -> Sequence[Lack]:
+    def refused(self: ModelFileSystem, path: str, wanted: Attributes) -> Sequence[LostAttribute]:
         return (
-            [Lack(MODE, "no")]
+            [LostAttribute(MODE, "no")]
             if path.startswith(f"{HOME}/r1.") and "__" not in path
-            else give(self, path, wanted)
+            else set_attributes(self, path, wanted)
         )
 
     sim = build()
-    monkeypatch.setattr(ModelFileSystem, "give", refused)
+    monkeypatch.setattr(ModelFileSystem, "set_attributes", refused)
     first = run(sim.client(), "compact", "--tables", EVENTS, "--run-id", "r1")
     monkeypatch.undo()
     if first["exit_code"]:

@@ -150,10 +150,10 @@ class _compressed:
 
 def _heads(spark: SparkSession, folder: Path, stored: str) -> Any:
     """Schema and codec, by the formats' own readers."""
-    from spark_jobs.adapters.spark.header_reader import HeadReader
+    from spark_jobs.adapters.spark.header_reader import HeaderReader
     from spark_jobs.core.eligibility import AVRO, SEQUENCE
 
-    reader, kind = HeadReader(spark), AVRO if stored == "AVRO" else SEQUENCE
+    reader, kind = HeaderReader(spark), AVRO if stored == "AVRO" else SEQUENCE
     heads = [reader.read((folder / name).as_uri(), kind) for name in data_files(folder)]
     (found,) = {(head.schema, tuple(head.codecs)) for head in heads}
     return found

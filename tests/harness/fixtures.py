@@ -55,11 +55,11 @@ def spark_session(spark_environ: dict[str, str]) -> Iterator[SparkSession]:
     """One session with Hive support for the whole run; tests ask for `spark`."""
     from pyspark.sql import SparkSession
 
-    from spark_jobs.adapters.spark.java_classes import remember_classes
+    from spark_jobs.adapters.spark.java_classes import cache_java_classes
 
     with _environment(spark_environ):
         session = SparkSession.builder.appName("tests").enableHiveSupport().getOrCreate()
-        remember_classes(session._jvm)
+        cache_java_classes(session._jvm)
         yield session
         session.stop()
 

@@ -48,7 +48,7 @@ JOBS = (
     Mutation(
         "H18",
         "the metastore is asked between the two renames",
-        (Replace("nothing_between_renames", "STATEMENT\nself._cluster.metastore.tables('sales')"),),
+        (Replace("nothing_between_renames", "STATEMENT\nself._services.metastore.tables('sales')"),),
         (f"{_WRITERS}::TestWriters::test_nothing_happens_between_the_two_renames",),
     ),
     Mutation(
@@ -110,14 +110,14 @@ JOBS = (
         "a rename that reports an error is taken for one that failed (two layers: the move, and the swap)",
         (
             _BELIEVED,
-            Replace("late_swap_fenced", "return Verdict(journal.DISCARDED, 'believed', failed=True)"),
+            Replace("late_swap_fenced", "return SwapResult(journal.DISCARDED, 'believed', failed=True)"),
         ),
         (f"{_FAULTS}::TestFaults::test_an_answer_of_a_rename_is_not_believed",),
     ),
     Mutation(
         "H22-refused",
         "a swap whose second rename is refused is given up and closed",
-        (Rewrite("settle_after_error", "A(B(S, E), F=True)", "Verdict(journal.DISCARDED, E, F=True)"),),
+        (Rewrite("settle_after_error", "A(B(S, E), F=True)", "SwapResult(journal.DISCARDED, E, F=True)"),),
         (f"{_FAULTS}::TestFaults::test_a_permission_that_expires_in_the_gap_leaves_the_intent_open",),
     ),
     Mutation(
@@ -200,7 +200,7 @@ JOBS = (
     Mutation(
         "H32",
         "what fails again and again in the gap is given up and closed",
-        (Replace("intent_stays_open", "return Verdict(journal.DISCARDED, str(error), failed=True)"),),
+        (Replace("intent_stays_open", "return SwapResult(journal.DISCARDED, str(error), failed=True)"),),
         (f"{_FAULTS}::TestFaults::test_a_permission_that_expires_in_the_gap_leaves_the_intent_open",),
     ),
     Mutation(

@@ -11,8 +11,8 @@ import pytest
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.spark.rewriter import Rewriter
 from spark_jobs.protocol.clock import SystemClock
-from spark_jobs.protocol.ports import Rewrite
-from spark_jobs.protocol.swap.swap_executor import Executor
+from spark_jobs.protocol.ports import RewriteRequest
+from spark_jobs.protocol.swap.swap_executor import SwapExecutor
 
 Around = AbstractContextManager[object]
 
@@ -33,11 +33,11 @@ def driven_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SystemClock, "monotonic", lambda _: passed)
 
 
-def around_rewrites(monkeypatch: pytest.MonkeyPatch, around: Callable[[Rewrite], Around]) -> None:
+def around_rewrites(monkeypatch: pytest.MonkeyPatch, around: Callable[[RewriteRequest], Around]) -> None:
     """Each unit is written within `around`, which is given its plan."""
     write = Rewriter.write
 
-    def writing(self: Rewriter, plan: Rewrite) -> Any:
+    def writing(self: Rewriter, plan: RewriteRequest) -> Any:
         with around(plan):
             return write(self, plan)
 
@@ -55,22 +55,22 @@ def around_moves(monkeypatch: pytest.MonkeyPatch, around: Callable[[str, str], A
     monkeypatch.setattr(HadoopFileSystem, "move", moving)
 
 
-def before_rewrites(monkeypatch: pytest.MonkeyPatch, act: Callable[[Rewrite], object]) -> None:
+def before_rewrites(monkeypatch: pytest.MonkeyPatch, act: Callable[[RewriteRequest], object]) -> None:
     """Somebody acts before each unit is written."""
 
     @contextmanager
-    def around(plan: Rewrite) -> Iterator[None]:
+    def around(plan: RewriteRequest) -> Iterator[None]:
         act(plan)
         yield
 
     around_rewrites(monkeypatch, around)
 
 
-def after_rewrites(monkeypatch: pytest.MonkeyPatch, act: Callable[[Rewrite], object]) -> None:
+def after_rewrites(monkeypatch: pytest.MonkeyPatch, act: Callable[[RewriteRequest], object]) -> None:
     """Somebody acts between each unit's rewrite and its swap."""
 
     @contextmanager
-    def around(plan: Rewrite) -> Iterator[None]:
+    def around(plan: RewriteRequest) -> Iterator[None]:
         yield
         act(plan)
 
@@ -91,7 +91,7 @@ def after_moves(monkeypatch: pytest.MonkeyPatch, act: Callable[[str, str], objec
 def full_disk(monkeypatch: pytest.MonkeyPatch, part: str) -> None:
     """The unit whose path holds `part` cannot be written."""
 
-    def fail(plan: Rewrite) -> None:
+    def fail(plan: RewriteRequest) -> None:
         if part in plan.target:
             raise OSError("no space left")
 
@@ -119,7 +119,7 @@ def killed_after_moves(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
 def never_settles(monkeypatch: pytest.MonkeyPatch) -> None:
     """A driver that was killed settles nothing of what it began."""
 
-    def settle(*_: object) -> None:
+    def finish(*_: object) -> None:
         raise Killed
 
-    monkeypatch.setattr(Executor, "settle", settle)
+    monkeypatch.setattr(SwapExecutor, "finish", finish)

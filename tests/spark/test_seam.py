@@ -15,7 +15,7 @@ from spark_jobs.adapters.spark.rewriter import Rewriter
 from spark_jobs.core.eligibility import check_place
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.model import TableName
-from spark_jobs.protocol.ports import Rewrite, Rewritten
+from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, data_files, local, many, only, outcomes
 
@@ -233,7 +233,7 @@ def test_a_write_that_fails_leaves_no_file_of_the_tasks_that_ended(
     left: list[list[str]] = []
     write = Rewriter.write
 
-    def noted(self: Rewriter, plan: Rewrite) -> Rewritten:
+    def noted(self: Rewriter, plan: RewriteRequest) -> RewriteResult:
         try:
             return write(self, plan)
         finally:

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from spark_jobs.adapters.hadoop.hadoop_attributes import HadoopAttributes
 from spark_jobs.adapters.hadoop.hdfs_directories import HdfsDirectories
 from spark_jobs.adapters.hadoop.java_errors import java_errors
-from spark_jobs.core.attributes import Attributes, Lack
+from spark_jobs.core.attributes import Attributes, LostAttribute
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.quota import Quota
@@ -187,9 +187,9 @@ class HadoopFileSystem(FileSystem):
         with java_errors(f"cannot look at {path}"):
             return self._attributes.read(self._fs(path), self._path(path))
 
-    def give(self, path: str, wanted: Attributes) -> Sequence[Lack]:
+    def set_attributes(self, path: str, wanted: Attributes) -> Sequence[LostAttribute]:
         with java_errors(f"cannot look at {path}"):
-            return self._attributes.give(self._fs(path), self._path(path), wanted)
+            return self._attributes.set_attributes(self._fs(path), self._path(path), wanted)
 
     def encryption_zone(self, path: str) -> str | None:
         with java_errors(f"cannot look up the encryption zone of {path}"):

@@ -11,7 +11,7 @@ from py4j.protocol import Py4JError, Py4JJavaError
 
 from spark_jobs.adapters.hadoop.java_errors import root_cause
 from spark_jobs.core import attributes
-from spark_jobs.core.attributes import Attributes, Lack
+from spark_jobs.core.attributes import Attributes, LostAttribute
 
 #: A policy that says: as many copies as the replication, and no erasure coding.
 _REPLICATED = "REPLICATION"
@@ -53,11 +53,11 @@ class HadoopAttributes:
         )
         return tuple(str(entry.toString()) for entry in whole)
 
-    def give(self, fs: Any, path: Any, wanted: Attributes) -> list[Lack]:
+    def set_attributes(self, fs: Any, path: Any, wanted: Attributes) -> list[LostAttribute]:
         """Sets what differs; returns what could not be set."""
         now = self.read(fs, path)
         return [
-            Lack(kind, reason)
+            LostAttribute(kind, reason)
             for kind, act in self._steps(fs, path, now, wanted)
             for reason in [_attempt(act)]
             if reason is not None

@@ -17,7 +17,7 @@ from spark_jobs.adapters.spark.header_reader import SEPARATOR
 from spark_jobs.adapters.spark.sessions import COMMITTER
 from spark_jobs.core.eligibility import AVRO, PARQUET, SEQUENCE
 from spark_jobs.core.errors import LakekeeperError
-from spark_jobs.protocol.ports import Rewrite
+from spark_jobs.protocol.ports import RewriteRequest
 
 _COMPRESS = "mapreduce.output.fileoutputformat.compress"
 _NULL = "org.apache.hadoop.io.NullWritable"
@@ -61,7 +61,7 @@ class Copier:
         self._jvm = spark._jvm
         self._context = spark._jsc
 
-    def write(self, plan: Rewrite) -> None:
+    def write(self, plan: RewriteRequest) -> None:
         """Writes into the target folder. Names of its files are new: nothing that is written beside them later, or was
         before, bears the same."""
         formats = _formats(plan)
@@ -83,7 +83,7 @@ class Copier:
                 raise LakekeeperError(f"{status.getPath()} could not be moved to {target}")
         fs.delete(folder, False)
 
-    def count(self, plan: Rewrite, files: Sequence[str]) -> int:
+    def count(self, plan: RewriteRequest, files: Sequence[str]) -> int:
         """The records in some files, for formats that do not count them."""
         formats = _formats(plan)
         conf = self._conf({**_settings(plan), **_inputs(files)})
@@ -100,7 +100,7 @@ class Copier:
         return self._jvm.java.lang.Thread.currentThread().getContextClassLoader().loadClass(name)
 
 
-def _formats(plan: Rewrite) -> Formats:
+def _formats(plan: RewriteRequest) -> Formats:
     """The classes of a sequence file's keys and values stand in its head."""
     if plan.file_format != SEQUENCE:
         return _FORMATS[plan.file_format]
@@ -111,7 +111,7 @@ def _formats(plan: Rewrite) -> Formats:
     )
 
 
-def _common(plan: Rewrite) -> dict[str, str]:
+def _common(plan: RewriteRequest) -> dict[str, str]:
     return {
         **_inputs(plan.files),
         "mapreduce.output.basename": f"part-{uuid.uuid4()}",
@@ -132,7 +132,7 @@ def _literal(file: str) -> str:
     return _PARTING.sub(r"\\\1", _WILD.sub(r"\\\1", file))
 
 
-def _settings(plan: Rewrite) -> dict[str, str]:
+def _settings(plan: RewriteRequest) -> dict[str, str]:
     (schema,), codec = plan.profile.schemas, plan.profile.codec
     if plan.file_format == SEQUENCE:
         return _sequence_settings(codec)

@@ -13,7 +13,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.hadoop.java_errors import java_errors, root_cause
-from spark_jobs.adapters.spark.header_reader import HeadReader
+from spark_jobs.adapters.spark.header_reader import HeaderReader
 from spark_jobs.adapters.spark.spark_types import Reading, SparkTypes
 from spark_jobs.core.eligibility import ORC, PARQUET
 from spark_jobs.core.errors import Refusal
@@ -50,7 +50,7 @@ class FooterReader:
         self._conf = spark._jsc.hadoopConfiguration()
         self._mapper = _footer_mapper(self._jvm)
         self._types = SparkTypes(spark)
-        self._heads = HeadReader(spark)
+        self._heads = HeaderReader(spark)
 
     def read(self, files: Sequence[str], file_format: str) -> list[Footer]:
         """One Footer per file URI; raises OSError for a file that has none."""

@@ -30,7 +30,7 @@ _END = 8
 SEPARATOR = " "
 
 
-class HeadReader:
+class HeaderReader:
     """Reads heads by the formats' own Java readers."""
 
     def __init__(self, spark: SparkSession) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from py4j.java_gateway import JavaClass, JavaMember, JavaPackage, JVMView
 
 
-def remember_classes(jvm: Any) -> None:
+def cache_java_classes(jvm: Any) -> None:
     """Has a driver's `jvm` remember the classes that were found by name; for PySpark's own look-ups too.
 
     The object stays the same one, for PySpark keeps it in several places.

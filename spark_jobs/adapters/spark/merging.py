@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from spark_jobs.core.errors import VerificationFailed
-from spark_jobs.protocol.ports import Rewrite
+from spark_jobs.protocol.ports import RewriteRequest
 
 
 class Merger:
@@ -19,7 +19,7 @@ class Merger:
         self._jvm = spark._jvm
         self._context = spark._jsc
 
-    def write(self, plan: Rewrite) -> None:
+    def write(self, plan: RewriteRequest) -> None:
         """Raises VerificationFailed where ORC finds that a file does not fit to the others."""
         conf = self._jvm.org.apache.hadoop.conf.Configuration(self._context.hadoopConfiguration())
         if plan.replication:
@@ -38,7 +38,7 @@ class Merger:
                 f"{len(files) - merged.size()} of {len(files)} files do not fit into {target}"
             )
 
-    def _groups(self, plan: Rewrite, conf: Any) -> list[list[Any]]:
+    def _groups(self, plan: RewriteRequest, conf: Any) -> list[list[Any]]:
         """The files in their order, parted where the bytes so far reach the next of equal shares."""
         paths = [self._jvm.org.apache.hadoop.fs.Path(file) for file in plan.files]
         sizes = [int(path.getFileSystem(conf).getFileStatus(path).getLen()) for path in paths]

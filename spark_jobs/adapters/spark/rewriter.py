@@ -20,7 +20,7 @@ from spark_jobs.core.eligibility import TEXT
 from spark_jobs.core.encoding import Encoding, Engine
 from spark_jobs.core.errors import LakekeeperError, Refusal, VerificationFailed
 from spark_jobs.core.footers import Profile
-from spark_jobs.protocol.ports import Rewrite, Rewritten
+from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 
 
 class Rewriter:
@@ -36,7 +36,7 @@ class Rewriter:
         """How the unit will be written; raises Refusal TYPE where it cannot be without a change."""
         return self._encoder.choose(profile, file_format)
 
-    def write(self, plan: Rewrite) -> Rewritten:
+    def write(self, plan: RewriteRequest) -> RewriteResult:
         """Writes into the target folder; raises Refusal, VerificationFailed or LakekeeperError and may leave a partial
         target."""
         try:
@@ -46,7 +46,7 @@ class Rewriter:
         except Exception as error:
             raise _explained(error) from error
 
-    def _write(self, plan: Rewrite) -> Rewritten:
+    def _write(self, plan: RewriteRequest) -> RewriteResult:
         schema, seen = _schema(plan), Observation()
         frame = self._observed(self._frame(plan, plan.files), seen, plan, schema)
         options = {
@@ -57,11 +57,13 @@ class Rewriter:
             **({"dfs.replication": str(plan.replication)} if plan.replication else {}),
         }
         frame.write.format(plan.file_format).options(**options).mode("append").save(plan.target)
-        return Rewritten(
+        return RewriteResult(
             self._compare(plan, Fingerprint.of(seen.get)), _unsorted(plan) if _is_text(plan) else ()
         )
 
-    def _observed(self, frame: DataFrame, seen: Observation, plan: Rewrite, schema: StructType) -> DataFrame:
+    def _observed(
+        self, frame: DataFrame, seen: Observation, plan: RewriteRequest, schema: StructType
+    ) -> DataFrame:
         """The rows as they will be written, observed as they are read, before anything of ours is done to them. Sorting
         into several files looks at them twice, and what Spark is told of nulls cuts an observation off: then it comes
         last."""
@@ -72,24 +74,24 @@ class Rewriter:
             return _sorted(frame, plan, schema).observe(seen, *wanted)
         return _sorted(frame.observe(seen, *wanted), plan, schema)
 
-    def _copy(self, plan: Rewrite) -> Rewritten:
+    def _copy(self, plan: RewriteRequest) -> RewriteResult:
         (self._merger if plan.encoding.engine is Engine.MERGE else self._copier).write(plan)
         rows = plan.profile.rows if plan.profile.rows is not None else self._count(plan)
         if not plan.hashed:
-            return Rewritten(rows, _unsorted(plan))
+            return RewriteResult(rows, _unsorted(plan))
         if plan.profile.struct is None:
             said = f"{plan.target}: its values were counted, not hashed, for Spark cannot read them"
-            return Rewritten(rows, [said, *_unsorted(plan)])
-        return Rewritten(self._compare(plan, self._fingerprint(plan, plan.files)), _unsorted(plan))
+            return RewriteResult(rows, [said, *_unsorted(plan)])
+        return RewriteResult(self._compare(plan, self._fingerprint(plan, plan.files)), _unsorted(plan))
 
-    def _count(self, plan: Rewrite) -> int:
+    def _count(self, plan: RewriteRequest) -> int:
         """Where no footer counts them: the records that were read, and those that were written."""
         read, written = self._copier.count(plan, plan.files), self._copier.count(plan, [plan.target])
         if read != written:
             raise VerificationFailed(f"{read} records were read and {written} written")
         return read
 
-    def _compare(self, plan: Rewrite, seen: Fingerprint) -> int:
+    def _compare(self, plan: RewriteRequest, seen: Fingerprint) -> int:
         """The number of rows. A retried task is observed twice, so that a difference is looked at again before it fails
         the unit."""
         expected = plan.profile.rows
@@ -102,10 +104,10 @@ class Rewriter:
             raise VerificationFailed(f"what was written is not what was read: {written} instead of {seen}")
         return seen.rows
 
-    def _fingerprint(self, plan: Rewrite, files: Sequence[str]) -> Fingerprint:
+    def _fingerprint(self, plan: RewriteRequest, files: Sequence[str]) -> Fingerprint:
         return fingerprint(self._frame(plan, files), _schema(plan), _hashed(plan))
 
-    def _frame(self, plan: Rewrite, files: Sequence[str]) -> DataFrame:
+    def _frame(self, plan: RewriteRequest, files: Sequence[str]) -> DataFrame:
         """Exactly the files named: no glob in a name is expanded, no partition column is inferred from a path."""
         session = self._sessions.get(
             {**plan.encoding.settings, "spark.sql.files.maxPartitionBytes": str(plan.target_bytes)}
@@ -115,25 +117,25 @@ class Rewriter:
         return exact.load(list(files))
 
 
-def _schema(plan: Rewrite) -> StructType:
+def _schema(plan: RewriteRequest) -> StructType:
     return StructType.fromJson(json.loads(plan.profile.struct or "null"))
 
 
-def _is_text(plan: Rewrite) -> bool:
+def _is_text(plan: RewriteRequest) -> bool:
     return plan.file_format == TEXT
 
 
-def _hashed(plan: Rewrite) -> bool:
+def _hashed(plan: RewriteRequest) -> bool:
     """Nobody has counted the lines of text: their bytes are compared in any case."""
     return plan.hashed or _is_text(plan)
 
 
-def _format_options(plan: Rewrite) -> dict[str, str]:
+def _format_options(plan: RewriteRequest) -> dict[str, str]:
     """A line ends at a line feed and nowhere else, so that every other byte stays what it is."""
     return {"lineSep": "\n"} if _is_text(plan) else {}
 
 
-def _unsorted(plan: Rewrite) -> list[str]:
+def _unsorted(plan: RewriteRequest) -> list[str]:
     return (
         ["files that are copied record by record, line by line or stripe by stripe cannot be sorted"]
         if plan.sort_columns
@@ -141,7 +143,7 @@ def _unsorted(plan: Rewrite) -> list[str]:
     )
 
 
-def _sorted(frame: DataFrame, plan: Rewrite, schema: StructType) -> DataFrame:
+def _sorted(frame: DataFrame, plan: RewriteRequest, schema: StructType) -> DataFrame:
     if not plan.sort_columns or _is_text(plan):
         return frame.coalesce(plan.target_files)
     known = {field.name.lower(): field.name for field in schema}

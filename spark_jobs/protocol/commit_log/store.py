@@ -29,7 +29,7 @@ from spark_jobs.protocol.ports import FileSystem, Status
 FOLDER = "log"
 LATEST = "LATEST"
 #: From this age on, a file that no snapshot names was left by a crash: no attempt to publish takes so long.
-GARBAGE_AGE = timedelta(hours=1)
+ORPHAN_AGE = timedelta(hours=1)
 _ATTEMPTS = 20
 _NUMBERED = re.compile(r"snapshot-([1-9]\d*)\Z")
 #: What an attempt to publish may leave behind, by folder; no other name is ever deleted.
@@ -96,7 +96,7 @@ class CommitLog:
 
         The candidates are listed before the snapshots are read, so one that is published meanwhile names its files.
         """
-        dead_before = int((self._now() - GARBAGE_AGE).timestamp() * 1000)
+        dead_before = int((self._now() - ORPHAN_AGE).timestamp() * 1000)
         old = [
             status
             for folder, pattern in _OURS.items()
@@ -104,10 +104,10 @@ class CommitLog:
             if pattern.match(status.name) and not status.is_dir and status.mtime < dead_before
         ]
         named = self._named() if old else set()
-        garbage = [status.path for status in old if status.name not in named]
-        for path in garbage:
+        orphans = [status.path for status in old if status.name not in named]
+        for path in orphans:
             self._fs.delete_file(path)
-        return garbage
+        return orphans
 
     def _folder(self, name: str) -> str:
         return f"{self.home}/{FOLDER}/{name}"

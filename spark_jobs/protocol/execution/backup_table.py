@@ -25,8 +25,8 @@ class _Wanted:
         return {unit.key: place for unit, place in self.units}
 
 
-def project_backup(
-    cluster: Services, facts: TableFacts, options: Options, runs: Sequence[Run], fresh: bool = False
+def sync_backup_table(
+    services: Services, facts: TableFacts, options: Options, runs: Sequence[Run], fresh: bool = False
 ) -> tuple[str | None, list[str]]:
     """Makes the backup table of a run, whose folders `runs` are, equal to what it holds now. Idempotent.
 
@@ -34,7 +34,7 @@ def project_backup(
     `fresh` spares a search for tables of an earlier attempt.
     """
     try:
-        return _project(cluster, facts, options, runs, fresh), []
+        return _project(services, facts, options, runs, fresh), []
     except Exception as error:
         return None, [
             f"the backup table could not be brought up to date ({error}); a rollback does not need it"
@@ -42,18 +42,18 @@ def project_backup(
 
 
 def _project(
-    cluster: Services, facts: TableFacts, options: Options, runs: Sequence[Run], fresh: bool
+    services: Services, facts: TableFacts, options: Options, runs: Sequence[Run], fresh: bool
 ) -> str | None:
     wanted = _wanted(facts, runs)
-    known = [] if fresh else _known(cluster, facts, options, runs)
+    known = [] if fresh else _known(services, facts, options, runs)
     kept = None
     for name in known:
-        if kept is None and wanted is not None and _matches(cluster, facts, name, wanted):
+        if kept is None and wanted is not None and _matches(services, facts, name, wanted):
             kept = name
         else:
-            cluster.metastore.drop_backup(name, runs[0].run_id, facts.name)
+            services.metastore.drop_backup(name, runs[0].run_id, facts.name)
     if kept is None and wanted is not None and options.register_backup:  # guard: backup_if_wanted
-        kept = _create(cluster, facts, options, runs, wanted, known)
+        kept = _create(services, facts, options, runs, wanted, known)
     return str(kept) if kept else None
 
 
@@ -75,29 +75,29 @@ def _working_folder(runs: Sequence[Run], place: str) -> str:
     return place
 
 
-def _known(cluster: Services, facts: TableFacts, options: Options, runs: Sequence[Run]) -> list[TableName]:
+def _known(services: Services, facts: TableFacts, options: Options, runs: Sequence[Run]) -> list[TableName]:
     """The run's tables by its journal, else by their properties; never by their names."""
     named = {run.state.backup_table for run in runs if run.state.backup_table}
     if named:
-        return [name for name in map(TableName.parse, sorted(named)) if cluster.metastore.table_exists(name)]
+        return [name for name in map(TableName.parse, sorted(named)) if services.metastore.table_exists(name)]
     database = options.backup_database or TableName.parse(facts.name).database
-    return cluster.metastore.backup_tables(runs[0].run_id, database, facts.name)
+    return services.metastore.backup_tables(runs[0].run_id, database, facts.name)
 
 
-def _matches(cluster: Services, facts: TableFacts, name: TableName, wanted: _Wanted) -> bool:
+def _matches(services: Services, facts: TableFacts, name: TableName, wanted: _Wanted) -> bool:
     """Is the table as it should be, once partitions that have gone are dropped from it?"""
-    registered = {unit.key: unit for unit, _ in cluster.metastore.units(cluster.metastore.table(name))}
+    registered = {unit.key: unit for unit, _ in services.metastore.units(services.metastore.table(name))}
     places = wanted.places()
     if any(key not in registered or registered[key].location != place for key, place in places.items()):
         return False
     gone = [unit for key, unit in registered.items() if key not in places]
     if gone and facts.partition_keys:
-        cluster.metastore.drop_backup_partitions(name, gone)
+        services.metastore.drop_backup_partitions(name, gone)
     return True
 
 
 def _create(
-    cluster: Services,
+    services: Services,
     facts: TableFacts,
     options: Options,
     runs: Sequence[Run],
@@ -106,23 +106,23 @@ def _create(
 ) -> TableName:
     """Only for folders that are there: the metastore makes what it misses, and a later rename onto it would fail."""
     for run in runs:
-        if cluster.fs.status(run.folder) is None:  # guard: no_backup_of_fenced_run
+        if services.fs.status(run.folder) is None:  # guard: no_backup_of_fenced_run
             raise Held(f"{run.folder} was taken over by another job")
-    name = known[0] if known else _free(cluster, facts, options)
-    cluster.metastore.create_backup(name, facts, runs[0].run_id, wanted.root, wanted.units)
+    name = known[0] if known else _free(services, facts, options)
+    services.metastore.create_backup(name, facts, runs[0].run_id, wanted.root, wanted.units)
     for run in runs:
         if run.state.backup_table != str(name):
             run.journal.append(journal.BACKUP, backup_table=str(name))
     return name
 
 
-def _free(cluster: Services, facts: TableFacts, options: Options) -> TableName:
+def _free(services: Services, facts: TableFacts, options: Options) -> TableName:
     """Two runs may end within one second."""
     source = TableName.parse(facts.name)
-    stamp = cluster.now().strftime("%Y%m%d_%H%M%S")
+    stamp = services.now().strftime("%Y%m%d_%H%M%S")
     base = f"{options.backup_prefix}_{source.table}_{stamp}"
     wanted = TableName(options.backup_database or source.database, base)  # guard: backup_database_of_its_own
     name, number = wanted, 2
-    while cluster.metastore.table_exists(name):
+    while services.metastore.table_exists(name):
         name, number = TableName(wanted.database, f"{base}_{number}"), number + 1
     return name

@@ -6,32 +6,32 @@ from spark_jobs.core.eligibility import ORC, PARQUET
 from spark_jobs.core.errors import Deferred, UnitChanged
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import Manifest
-from spark_jobs.protocol.execution.unit_attributes import Clothes
-from spark_jobs.protocol.planning.planner import Listing, TableSurvey, check_writers
+from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
+from spark_jobs.protocol.planning.planner import Listing, TablePlan, check_writers
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import check_closed, list_unit
 
 
-class Checks:
+class Preconditions:
     """Of the units of one table. Each raises what calls a unit off: UnitChanged, Deferred or Refusal."""
 
-    def __init__(self, cluster: Services, table: TableSurvey) -> None:
-        self._cluster = cluster
+    def __init__(self, services: Services, table: TablePlan) -> None:
+        self._services = services
         self._table = table
 
     def before_write(self, location: str) -> Manifest:
         """Returns the files of the unit."""
         self._deadline()
-        files = list_unit(self._cluster.fs, location, self._table.rules)
+        files = list_unit(self._services.fs, location, self._table.rules)
         self._closed(location, files)
         return files
 
-    def before_swap(self, swap: Swap, new: str, clothes: Clothes | None, listing: Listing) -> None:
+    def before_swap(self, swap: Swap, new: str, attributes: UnitAttributes | None, listing: Listing) -> None:
         """`clothes` are those that `new` was given; None where an earlier attempt gave it some."""
         self._deadline()
         check_writers(listing, swap.live, self._table.facts.storage.location, self._table.rules)
         try:
-            self._clothes(swap, new, clothes)
+            self._attributes(swap, new, attributes)
         except FileNotFoundError:
             raise UnitChanged(f"{swap.live}, or what was written for it, vanished meanwhile") from None
         # A file that was opened again looks as it did until its writer closes it.
@@ -39,18 +39,18 @@ class Checks:
 
     def _deadline(self) -> None:
         deadline = self._table.options.deadline
-        if deadline and self._cluster.now() >= deadline:
+        if deadline and self._services.now() >= deadline:
             raise Deferred(f"the deadline {deadline.isoformat()} has passed")
 
     def _closed(self, location: str, files: Manifest) -> None:
         if self._table.file_format not in (ORC, PARQUET):
-            check_closed(self._cluster.fs, location, files)
+            check_closed(self._services.fs, location, files)
 
-    def _clothes(self, swap: Swap, new: str, clothes: Clothes | None) -> None:
+    def _attributes(self, swap: Swap, new: str, attributes: UnitAttributes | None) -> None:
         """Who may read the unit is for its owner to say, also while it is compacted. What an earlier attempt has
         written is dressed once more: nobody remembers what it saw."""
-        if clothes:
-            clothes.check_kept(swap.originals)  # guard: attributes_kept
+        if attributes:
+            attributes.check_unchanged(swap.originals)  # guard: attributes_kept
         else:
-            found = Clothes.of(self._cluster.fs, swap.live, swap.originals)
-            found.dress_files(new, self._table.options.attributes)  # guard: attributes_on_retry
+            found = UnitAttributes.of(self._services.fs, swap.live, swap.originals)
+            found.apply_to_files(new, self._table.options.attributes)  # guard: attributes_on_retry

@@ -11,16 +11,16 @@ from spark_jobs.core.errors import LakekeeperError, Refusal, Unsafe
 from spark_jobs.core.journal import Swap, UnitState
 from spark_jobs.core.layout import is_below
 from spark_jobs.core.model import parent
-from spark_jobs.core.swap_state import Where
+from spark_jobs.core.swap_state import SwapState
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.protocol.ports import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
-from spark_jobs.protocol.runs.lease import Custody
+from spark_jobs.protocol.runs.lease import LeaseSet
 from spark_jobs.protocol.runs.run_lifecycle import enter, take_over
 from spark_jobs.protocol.services import Services
-from spark_jobs.protocol.swap.forward import Swapping
-from spark_jobs.protocol.swap.reverse import Returning
-from spark_jobs.protocol.swap.swap_executor import Executor, Policy, Verdict
+from spark_jobs.protocol.swap.forward import ForwardSwap
+from spark_jobs.protocol.swap.reverse import ReverseSwap
+from spark_jobs.protocol.swap.swap_executor import SwapExecutor, SwapPolicy, SwapResult
 
 log = logging.getLogger("lakekeeper")
 
@@ -30,90 +30,90 @@ _ATTEMPTS = 3
 
 
 @dataclass
-class Settled:
+class RecoveredRun:
     """A run at rest: `ready` units are written, verified and still before their swap; `stuck` ones stay open, and of
     the others `verdicts` tells by unit key how they were brought to an end. `doubtful`: a call failed, and the server
     may still carry it out."""
 
     run: Run
     ready: list[Swap] = field(default_factory=list)
-    stuck: list[UnitReport] = field(default_factory=list)
+    unresolved: list[UnitReport] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    verdicts: dict[str, Verdict] = field(default_factory=dict)
-    doubtful: bool = False
+    results: dict[str, SwapResult] = field(default_factory=dict)
+    outcome_unknown: bool = False
 
 
-class Settlement:
+class Recovery:
     """Takes one run folder over and brings every open unit of it to an end, or leaves it alone and says so."""
 
-    def __init__(self, cluster: Services, custody: Custody, policy: Policy, verb: str) -> None:
+    def __init__(self, services: Services, leases: LeaseSet, policy: SwapPolicy, verb: str) -> None:
         self.policy = policy
-        self._cluster = cluster
-        self._custody = custody
+        self._services = services
+        self._leases = leases
         self._verb = verb
 
-    def run(self, found: Run, resume: bool = False) -> Settled:
+    def run(self, found: Run, resume: bool = False) -> RecoveredRun:
         """`resume` keeps what is ready to be swapped; else it is discarded. The lease must be held."""
-        settled, verdicts = self._run(found, resume), {}
+        recovered, results = self._run(found, resume), {}
         for _ in range(_ATTEMPTS - 1):
-            if not settled.doubtful:
+            if not recovered.outcome_unknown:
                 break
-            verdicts.update(settled.verdicts)
-            settled = self._run(settled.run, resume)
-        settled.verdicts = {**verdicts, **settled.verdicts}
-        return settled
+            results.update(recovered.results)
+            recovered = self._run(recovered.run, resume)
+        recovered.results = {**results, **recovered.results}
+        return recovered
 
-    def _run(self, found: Run, resume: bool) -> Settled:
+    def _run(self, found: Run, resume: bool) -> RecoveredRun:
         """Under the folder's new name nothing that a server is late with finds its way any more."""
-        taken = take_over(self._cluster.fs, found)
+        taken = take_over(self._services.fs, found)
         self._make_folders(taken)
-        settled = Settled(enter(taken, self._custody, self._verb))
-        for unit in settled.run.state.units.values():
-            self._unit(settled, unit, resume)
-        self._clear(settled)
-        return settled
+        recovered = RecoveredRun(enter(taken, self._leases, self._verb))
+        for unit in recovered.run.state.units.values():
+            self._unit(recovered, unit, resume)
+        self._clear(recovered)
+        return recovered
 
     def _make_folders(self, run: Run) -> None:
         """Every folder that a rename may need is made here, before the record that a fenced attempt cannot write."""
         open_units = [unit.swap for unit in run.state.of_kind(*journal.INTENTS)]
         needed = {parent(run.path(path)) for swap in open_units for path in (swap.aside, swap.old)}
         for folder in sorted(needed):
-            self._cluster.fs.mkdirs(folder)
+            self._services.fs.mkdirs(folder)
 
-    def _unit(self, settled: Settled, unit: UnitState, resume: bool) -> None:
+    def _unit(self, recovered: RecoveredRun, unit: UnitState, resume: bool) -> None:
         if unit.kind not in journal.INTENTS:
-            self._executor(settled.run, unit).tidy(unit.swap)
+            self._executor(recovered.run, unit).delete_rewritten(unit.swap)
             return
         try:
-            self._open_unit(settled, unit, resume)
+            self._open_unit(recovered, unit, resume)
         except FileSystemError as error:
-            settled.doubtful = True
-            settled.stuck.append(stuck_report(unit.swap, error))
+            recovered.outcome_unknown = True
+            recovered.unresolved.append(unresolved_report(unit.swap, error))
         except (LakekeeperError, OSError) as error:
-            settled.stuck.append(stuck_report(unit.swap, error))
+            recovered.unresolved.append(unresolved_report(unit.swap, error))
 
-    def _open_unit(self, settled: Settled, unit: UnitState, resume: bool) -> None:
-        executor, swap = self._executor(settled.run, unit), unit.swap
+    def _open_unit(self, recovered: RecoveredRun, unit: UnitState, resume: bool) -> None:
+        executor, swap = self._executor(recovered.run, unit), unit.swap
         where = executor.places(swap).look()
-        if resume and unit.kind == journal.PREPARED and where is Where.BEFORE:
-            settled.ready.append(swap)
+        if resume and unit.kind == journal.PREPARED and where is SwapState.NOT_SWAPPED:
+            recovered.ready.append(swap)
             return
-        verdict = executor.settle(swap)
-        record(settled.run, executor, swap, verdict)
-        settled.verdicts[swap.unit.key] = verdict
-        settled.notes.append(
-            f"{swap.unit}: run {settled.run.run_id} had stopped {where.value}; {_now(verdict)}"
+        result = executor.finish(swap)
+        record(recovered.run, executor, swap, result)
+        recovered.results[swap.unit.key] = result
+        recovered.notes.append(
+            f"{swap.unit}: run {recovered.run.run_id} had stopped {where.value}; {_now(result)}"
         )
-        log.info(settled.notes[-1])
+        log.info(recovered.notes[-1])
 
-    def _executor(self, run: Run, unit: UnitState) -> Executor:
+    def _executor(self, run: Run, unit: UnitState) -> SwapExecutor:
         backwards = unit.kind in (journal.ROLLBACK_PREPARED, journal.ROLLED_BACK)
-        return (Returning if backwards else Swapping)(self._cluster, run, self.policy)
+        return (ReverseSwap if backwards else ForwardSwap)(self._services, run, self.policy)
 
-    def _clear(self, settled: Settled) -> None:
+    def _clear(self, recovered: RecoveredRun) -> None:
         """What was written and never prepared: it never was live, and lies in a folder that is ours alone."""
-        kept = {settled.run.path(unit.swap.new) for unit in settled.run.state.units.values()}
-        for entry in self._cluster.fs.list(settled.run.folder):
+        kept = {recovered.run.path(unit.swap.new) for unit in recovered.run.state.units.values()}
+        for entry in self._services.fs.list(recovered.run.folder):
             if entry.is_dir and entry.name.startswith("__compact_tmp_"):
                 self._prune(entry.path, kept)
 
@@ -121,21 +121,21 @@ class Settlement:
         if folder in kept:
             return
         if not any(is_below(path, folder) for path in kept):
-            self._cluster.fs.delete_tree(folder)
+            self._services.fs.delete_tree(folder)
             return
-        for entry in self._cluster.fs.list(folder):
+        for entry in self._services.fs.list(folder):
             if entry.is_dir:
                 self._prune(entry.path, kept)
 
 
-def record(run: Run, executor: Executor, swap: Swap, verdict: Verdict) -> None:
+def record(run: Run, executor: SwapExecutor, swap: Swap, result: SwapResult) -> None:
     """Journals the verdict, and only then deletes what is of no use any more: a crash in between is tidied up later."""
-    run.journal.append(verdict.kind, units=[verdict.body(swap)])
-    if verdict.kind != journal.COMMITTED or verdict.problem:
-        executor.tidy(swap)
+    run.journal.append(result.kind, units=[result.body(swap)])
+    if result.kind != journal.COMMITTED or result.problem:
+        executor.delete_rewritten(swap)
 
 
-def stuck_report(swap: Swap, error: Exception) -> UnitReport:
+def unresolved_report(swap: Swap, error: Exception) -> UnitReport:
     """A line for a unit whose intent stays open: only what nobody can settle by himself needs a person."""
     outcome = "quarantined" if isinstance(error, Unsafe) else "failed"
     code = error.code if isinstance(error, Refusal) else None
@@ -153,5 +153,5 @@ _NOW = {
 }
 
 
-def _now(verdict: Verdict) -> str:
-    return f"{_NOW[verdict.kind]}{f' ({verdict.problem})' if verdict.problem else ''}"
+def _now(result: SwapResult) -> str:
+    return f"{_NOW[result.kind]}{f' ({result.problem})' if result.problem else ''}"

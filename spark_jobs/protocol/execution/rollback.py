@@ -11,12 +11,12 @@ from spark_jobs.core import journal
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.journal import Swap, UnitState
 from spark_jobs.core.wire import UnitReport
-from spark_jobs.protocol.execution.recovery import Settlement, stuck_report
+from spark_jobs.protocol.execution.recovery import Recovery, unresolved_report
 from spark_jobs.protocol.ports import FileSystemError, Pool
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
-from spark_jobs.protocol.swap.reverse import Returning
-from spark_jobs.protocol.swap.swap_executor import Verdict
+from spark_jobs.protocol.swap.reverse import ReverseSwap
+from spark_jobs.protocol.swap.swap_executor import SwapResult
 
 log = logging.getLogger("lakekeeper")
 
@@ -28,30 +28,30 @@ class _Step:
 
     state: UnitState
     report: UnitReport | None = None
-    verdict: Verdict | None = None
+    result: SwapResult | None = None
     note: str | None = None
-    doubtful: bool = False
+    outcome_unknown: bool = False
 
 
-class Restoration:
+class Rollback:
     """Puts the originals of one run folder back. The run must have been `entered`; its folder gets another name where
     a server's answer left in doubt what it does."""
 
-    def __init__(self, cluster: Services, run: Run, settlement: Settlement, on_new_data: str) -> None:
+    def __init__(self, services: Services, run: Run, recovery: Recovery, on_new_data: str) -> None:
         self.entered = run
-        self._cluster = cluster
-        self._settlement = settlement
+        self._services = services
+        self._recovery = recovery
         self._on_new_data = on_new_data
 
     @property
-    def _executor(self) -> Returning:
-        return Returning(self._cluster, self.entered, self._settlement.policy)
+    def _executor(self) -> ReverseSwap:
+        return ReverseSwap(self._services, self.entered, self._recovery.policy)
 
     def run(self, units: Sequence[UnitState], parallelism: int) -> list[UnitReport]:
         """Waves of units side by side: one record before and one after serve a whole wave."""
         reports: list[UnitReport] = []
         wave = parallelism * 4
-        with self._cluster.pool(parallelism) as pool:
+        with self._services.pool(parallelism) as pool:
             for start in range(0, len(units), wave):
                 reports += self._wave(pool, units[start : start + wave])
         return reports
@@ -65,18 +65,18 @@ class Restoration:
         steps = list(pool.map(self._step(self._return), steps))
         for kind in (journal.ROLLED_BACK, journal.COMMITTED):
             self._record(kind, steps)
-        if any(step.doubtful for step in steps):
-            steps = self._settled(steps)
+        if any(step.outcome_unknown for step in steps):
+            steps = self._recovered(steps)
         return [self._report(step, time.monotonic() - started) for step in steps]
 
-    def _settled(self, steps: Sequence[_Step]) -> list[_Step]:
+    def _recovered(self, steps: Sequence[_Step]) -> list[_Step]:
         """As in a compaction: nothing is certain before the run's folder has another name."""
-        settled = self._settlement.run(self.entered)
-        self.entered = settled.run
-        found = [(step, settled.verdicts.get(step.state.swap.unit.key)) for step in steps]
+        recovered = self._recovery.run(self.entered)
+        self.entered = recovered.run
+        found = [(step, recovered.results.get(step.state.swap.unit.key)) for step in steps]
         return [
-            replace(step, report=None, verdict=verdict) if step.doubtful and verdict else step
-            for step, verdict in found
+            replace(step, report=None, result=result) if step.outcome_unknown and result else step
+            for step, result in found
         ]
 
     def _step(self, act: Callable[[_Step], _Step]) -> Callable[[_Step], _Step]:
@@ -88,9 +88,9 @@ class Restoration:
             try:
                 return act(step)
             except FileSystemError as error:
-                return replace(step, report=stuck_report(step.state.swap, error), doubtful=True)
+                return replace(step, report=unresolved_report(step.state.swap, error), outcome_unknown=True)
             except (LakekeeperError, OSError) as error:
-                return replace(step, report=stuck_report(step.state.swap, error))
+                return replace(step, report=unresolved_report(step.state.swap, error))
 
         return guarded
 
@@ -99,18 +99,16 @@ class Restoration:
         return replace(step, note=self._executor.unlike(step.state.swap))
 
     def _return(self, step: _Step) -> _Step:
-        return replace(step, verdict=self._executor.settle(step.state.swap))
+        return replace(step, result=self._executor.finish(step.state.swap))
 
     def _record(self, kind: str, steps: Sequence[_Step]) -> None:
         """Journaled first, tidied up then: a crash in between leaves only what the next one deletes."""
-        ended = [
-            (step.state.swap, step.verdict) for step in steps if step.verdict and step.verdict.kind == kind
-        ]
+        ended = [(step.state.swap, step.result) for step in steps if step.result and step.result.kind == kind]
         if not ended:
             return
-        self.entered.journal.append(kind, units=[verdict.body(swap) for swap, verdict in ended])
+        self.entered.journal.append(kind, units=[result.body(swap) for swap, result in ended])
         for swap, _ in ended:
-            self._executor.tidy(swap)
+            self._executor.delete_rewritten(swap)
 
     def _report(self, step: _Step, seconds: float) -> UnitReport:
         report = step.report or self._ended(step, seconds)
@@ -119,23 +117,23 @@ class Restoration:
         return report
 
     def _ended(self, step: _Step, seconds: float) -> UnitReport:
-        swap, verdict = step.state.swap, step.verdict
-        assert verdict is not None
-        if verdict.kind != journal.ROLLED_BACK:
-            return UnitReport.of(swap.unit.to_json(), "failed", reason=verdict.problem)
-        return restored_report(swap, verdict.carried, seconds, step.note)
+        swap, result = step.state.swap, step.result
+        assert result is not None
+        if result.kind != journal.ROLLED_BACK:
+            return UnitReport.of(swap.unit.to_json(), "failed", reason=result.problem)
+        return restored_report(swap, result.moved_files, seconds, step.note)
 
 
-def restored_report(swap: Swap, carried: int, seconds: float, note: str | None) -> UnitReport:
+def restored_report(swap: Swap, moved_files: int, seconds: float, note: str | None) -> UnitReport:
     """The line of a unit whose originals are back."""
-    added = f"{carried} files that were added since stay in the table" if carried else None
+    added = f"{moved_files} files that were added since stay in the table" if moved_files else None
     return UnitReport(
         unit=swap.unit.to_json(),
         outcome="restored",
         reason="; ".join(text for text in (added, note) if text) or None,
-        files=len(swap.compacted.data) + carried,
+        files=len(swap.compacted.data) + moved_files,
         bytes=swap.compacted.bytes,
-        files_after=len(swap.originals.data) + carried,
+        files_after=len(swap.originals.data) + moved_files,
         bytes_after=swap.originals.bytes,
         rows=swap.rows,
         seconds=round(seconds, 3),

@@ -9,78 +9,78 @@ from spark_jobs.core import journal
 from spark_jobs.core.cache import CachedUnit, merged
 from spark_jobs.core.eligibility import ORC, PARQUET, TableFacts
 from spark_jobs.core.errors import LakekeeperError, UsageError
-from spark_jobs.core.journal_bounds import bare, check_units
+from spark_jobs.core.journal_bounds import check_units, uri_path
 from spark_jobs.core.model import TableName, Unit, parent
 from spark_jobs.core.options import Options, writer_rules
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.protocol.commit_log.publisher import log_runs
-from spark_jobs.protocol.execution.backup_table import project_backup
-from spark_jobs.protocol.execution.recovery import Settled, Settlement
+from spark_jobs.protocol.execution.backup_table import sync_backup_table
+from spark_jobs.protocol.execution.recovery import RecoveredRun, Recovery
 from spark_jobs.protocol.planning.outside_partitions import check_units_outside
 from spark_jobs.protocol.runs.journal_store import Run, leave
-from spark_jobs.protocol.runs.lease import Custody, Terms
+from spark_jobs.protocol.runs.lease import LeaseOptions, LeaseSet
 from spark_jobs.protocol.runs.run_finder import TableRuns, homes
 from spark_jobs.protocol.runs.trust import Trust
 from spark_jobs.protocol.services import Services
-from spark_jobs.protocol.swap.swap_executor import Policy
+from spark_jobs.protocol.swap.swap_executor import SwapPolicy
 
 #: Kinds of units whose directory is, or should be, where the table has it.
 _IN_PLACE = (journal.COMMITTED, journal.DISCARDED, journal.ROLLED_BACK)
 
 
 @dataclass
-class Visit:
+class TableSession:
     """One verb's work on one table: what the metastore says of it, and the leases that are held."""
 
-    cluster: Services
+    services: Services
     facts: TableFacts
     options: Options
     units: Sequence[Unit]
-    custody: Custody
+    leases: LeaseSet
     verb: str
     notes: list[str] = field(default_factory=list)
-    stuck: list[UnitReport] = field(default_factory=list)
+    unresolved: list[UnitReport] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._tables_here: dict[str, bool] = {}
         trusted = self.options.trusted_owners
-        self._found = TableRuns(self.cluster.fs, self.facts, self.units, trusted)
+        self._found = TableRuns(self.services.fs, self.facts, self.units, trusted)
 
     @property
-    def policy(self) -> Policy:
+    def policy(self) -> SwapPolicy:
         footers = self.facts.storage.format in (ORC, PARQUET)
-        rules = writer_rules(self.options, self.cluster.now())
-        return Policy(_locations(self.units), self.options.writers, self._registered_now, footers, rules)
+        rules = writer_rules(self.options, self.services.now())
+        return SwapPolicy(_locations(self.units), self.options.writers, self._registered_now, footers, rules)
 
     def _registered_now(self) -> dict[str, str]:
-        return _locations(unit for unit, _ in self.cluster.metastore.units(self.facts))
+        return _locations(unit for unit, _ in self.services.metastore.units(self.facts))
 
     def runs(self) -> list[Run]:
         """Every run of the table, oldest first."""
         return self._checked(self._found.all())
 
-    def recover(self, own: str | None = None) -> list[Settled]:
+    def recover(self, own: str | None = None) -> list[RecoveredRun]:
         """Settles what is unfinished, and leaves it; a run of the id `own` stays entered, with what is ready in it."""
-        self.custody.watch(home.path for home in homes(self.facts, self.units))
-        self.custody.take(parent(run.folder) for run in self._unfinished())
+        self.leases.watch(home.path for home in homes(self.facts, self.units))
+        self.leases.take(parent(run.folder) for run in self._unfinished())
         # Only now that the lease is held nobody else moves: what was seen before may be settled already.
-        settlement = self.settlement()
-        settled = [settlement.run(run, resume=run.run_id == own) for run in self._unfinished()]
-        for item in settled:
+        recovery = self.recovery()
+        recovered = [recovery.run(run, resume=run.run_id == own) for run in self._unfinished()]
+        for item in recovered:
             self.notes += item.notes
-            self.stuck += item.stuck
-        others = {item.run.run_id for item in settled if item.run.run_id != own}
+            self.unresolved += item.unresolved
+        others = {item.run.run_id for item in recovered if item.run.run_id != own}
         for run_id in sorted(others):
             self.close([run for run in self.runs() if run.run_id == run_id])
-        return settled
+        return recovered
 
-    def settlement(self) -> Settlement:
-        return Settlement(self.cluster, self.custody, self.policy, self.verb)
+    def recovery(self) -> Recovery:
+        return Recovery(self.services, self.leases, self.policy, self.verb)
 
     def close(self, runs: Sequence[Run]) -> str | None:
         """The end of a visit to a run: its backup table shows what it holds now. Returns that table's name."""
-        self.custody.check()
-        name, warnings = project_backup(self.cluster, self.facts, self.options, runs)
+        self.leases.check()
+        name, warnings = sync_backup_table(self.services, self.facts, self.options, runs)
         self.notes += warnings
         leave(runs)
         self.log(runs)
@@ -89,7 +89,7 @@ class Visit:
     def log(self, runs: Sequence[Run], seen: Sequence[CachedUnit] | None = None) -> None:
         """Tells the commit log what has become of these runs, and what a look at the table has found out; and people,
         what the metastore has lost meanwhile."""
-        fs, now = self.cluster.fs, self.cluster.now
+        fs, now = self.services.fs, self.services.now
         survey = None
         if seen is not None and self.facts.partition_keys:
             survey = merged({}, seen, {unit.key for unit in self.units})
@@ -104,7 +104,7 @@ class Visit:
         if not swaps or not self.facts.partition_keys:
             return []
         try:
-            known = {unit.key for unit, _ in self.cluster.metastore.units(self.facts)}
+            known = {unit.key for unit, _ in self.services.metastore.units(self.facts)}
         except LakekeeperError as error:
             return [f"the metastore could not be asked whether it still has what was worked on: {error}"]
         return [
@@ -124,10 +124,10 @@ class Visit:
         own = [run for run in runs if not self._of_another_table(run)]  # guard: runs_of_another_table
         root, keys = self.facts.storage.location, self.facts.partition_keys
         places = {unit.location for unit in self.units}
-        trust = Trust(self.cluster.fs, root, self.options.trusted_owners)
+        trust = Trust(self.services.fs, root, self.options.trusted_owners)
         for run in own if keys else ():
             check_units(run.state, root, keys, places)  # guard: units_of_this_table
-            check_units_outside(self.cluster.fs, run, root, places, trust)  # guard: owner_of_unit_outside
+            check_units_outside(self.services.fs, run, root, places, trust)  # guard: owner_of_unit_outside
         return own
 
     def _of_another_table(self, run: Run) -> bool:
@@ -145,17 +145,17 @@ class Visit:
             table = TableName.parse(name)
         except UsageError:
             return False
-        metastore = self.cluster.metastore
+        metastore = self.services.metastore
         if not metastore.database_exists(table.database) or not metastore.table_exists(table):
             return False
-        return bare(metastore.table(table).storage.location) == bare(self.facts.storage.location)
+        return uri_path(metastore.table(table).storage.location) == uri_path(self.facts.storage.location)
 
 
 def _locations(units: Iterable[Unit]) -> dict[str, str]:
     return {unit.key: unit.location for unit in units}
 
 
-def terms(verb: str, options: Options) -> Terms:
+def lease_options(verb: str, options: Options) -> LeaseOptions:
     """The terms of a lease as the options have them."""
     expiry, wait = options.lease_timeout.total_seconds(), options.lease_wait.total_seconds()
-    return Terms(verb, expiry, wait, options.deadline)
+    return LeaseOptions(verb, expiry, wait, options.deadline)

@@ -10,7 +10,7 @@ from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChang
 from spark_jobs.core.health import Health
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.wire import UnitReport
-from spark_jobs.protocol.planning.planner import UnitSurvey
+from spark_jobs.protocol.planning.planner import UnitPlan
 
 log = logging.getLogger("lakekeeper")
 
@@ -25,21 +25,21 @@ class Outcome:
     record: dict[str, object] | None = None
     codec: str | None = None
     warnings: Sequence[str] = field(default_factory=tuple)
-    doubtful: bool = False
+    outcome_unknown: bool = False
 
 
 def compacted_report(
-    swap: Swap, health: Health | None = None, seconds: float | None = None, carried: int = 0
+    swap: Swap, health: Health | None = None, seconds: float | None = None, moved_files: int = 0
 ) -> UnitReport:
     """The line of a unit that is swapped, also where an earlier attempt did it."""
     figures = asdict(health) if health else {"files": len(swap.originals.data), "bytes": swap.originals.bytes}
     return UnitReport(
         unit=swap.unit.to_json(),
         outcome="compacted",
-        reason=f"{carried} files that were added meanwhile stay in the table" if carried else None,
+        reason=f"{moved_files} files that were added meanwhile stay in the table" if moved_files else None,
         **figures,
         fingerprint=swap.originals.fingerprint(),
-        files_after=len(swap.compacted.data) + carried,
+        files_after=len(swap.compacted.data) + moved_files,
         bytes_after=swap.compacted.bytes,
         rows=swap.rows,
         seconds=round(seconds, 3) if seconds is not None else None,
@@ -53,16 +53,16 @@ _OUTCOMES: tuple[tuple[type[Exception], str], ...] = (
 )
 
 
-def failed(survey: UnitSurvey, error: Exception) -> Outcome:
+def failed(plan: UnitPlan, error: Exception) -> Outcome:
     """The outcome that an error stands for."""
-    unit = survey.unit.to_json()
+    unit = plan.unit.to_json()
     if isinstance(error, Refusal):
         outcome = "changed" if error.code == "ACTIVE_WRITER" else "skipped"
-        return Outcome(UnitReport.of(unit, outcome, survey.health, code=error.code, reason=error.reason))
+        return Outcome(UnitReport.of(unit, outcome, plan.health, code=error.code, reason=error.reason))
     if not isinstance(error, (LakekeeperError, OSError)):
-        log.exception("%s failed", survey.unit)
+        log.exception("%s failed", plan.unit)
     outcome = next((name for kind, name in _OUTCOMES if isinstance(error, kind)), "failed")
-    return Outcome(UnitReport.of(unit, outcome, survey.health, reason=str(error) or type(error).__name__))
+    return Outcome(UnitReport.of(unit, outcome, plan.health, reason=str(error) or type(error).__name__))
 
 
 def describe(report: UnitReport) -> str:

@@ -8,35 +8,35 @@ from spark_jobs.core import journal
 from spark_jobs.core.errors import UnitChanged
 from spark_jobs.core.footers import Profile
 from spark_jobs.core.journal import Swap
-from spark_jobs.protocol.execution.unit_attributes import Clothes
+from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
 from spark_jobs.protocol.execution.unit_results import Outcome, compacted_report, failed
-from spark_jobs.protocol.planning.planner import UnitSurvey
-from spark_jobs.protocol.swap.swap_executor import Verdict
+from spark_jobs.protocol.planning.planner import UnitPlan
+from spark_jobs.protocol.swap.swap_executor import SwapResult
 
 
 @dataclass(frozen=True)
 class Written:
     """A unit that is written and verified, and waits for its swap; by an earlier attempt where `profile` is None."""
 
-    survey: UnitSurvey
+    plan: UnitPlan
     swap: Swap
     profile: Profile | None = None
-    clothes: Clothes | None = None
+    attributes: UnitAttributes | None = None
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
 
 
-def settled_outcome(item: Written, outcome: Outcome, verdict: Verdict | None) -> Outcome:
+def resolved_outcome(item: Written, outcome: Outcome, result: SwapResult | None) -> Outcome:
     """What became of a unit after all; it is journaled already."""
-    if verdict is None or verdict.kind != journal.COMMITTED:
+    if result is None or result.kind != journal.COMMITTED:
         return outcome
-    return replace(swapped_outcome(item, verdict), record=None)
+    return replace(swapped_outcome(item, result), record=None)
 
 
-def swapped_outcome(item: Written, verdict: Verdict) -> Outcome:
-    body = verdict.body(item.swap)
-    if verdict.problem:
-        return replace(failed(item.survey, UnitChanged(verdict.problem)), record=body)
-    report = compacted_report(item.swap, item.survey.health, item.seconds, verdict.carried)
+def swapped_outcome(item: Written, result: SwapResult) -> Outcome:
+    body = result.body(item.swap)
+    if result.problem:
+        return replace(failed(item.plan, UnitChanged(result.problem)), record=body)
+    report = compacted_report(item.swap, item.plan.health, item.seconds, result.moved_files)
     codec = item.profile.codec if item.profile else None
     return Outcome(report, item.swap, body, codec, item.warnings)

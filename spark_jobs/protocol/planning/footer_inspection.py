@@ -13,7 +13,7 @@ from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.footers import Footer, Profile
 from spark_jobs.core.model import Manifest
 from spark_jobs.core.orc_types import by_position
-from spark_jobs.protocol.planning.planner import TableSurvey, UnitSurvey
+from spark_jobs.protocol.planning.planner import TablePlan, UnitPlan
 from spark_jobs.protocol.services import Services
 
 log = logging.getLogger("lakekeeper")
@@ -30,18 +30,18 @@ class Inspection:
     encoding: Encoding
 
 
-def inspect(cluster: Services, table: TableSurvey, location: str, manifest: Manifest) -> Inspection:
+def inspect(services: Services, table: TablePlan, location: str, manifest: Manifest) -> Inspection:
     """Reads every footer; raises Refusal where the unit cannot be written again without a change, and OSError."""
-    found = read_footers(cluster, table, location, manifest)
+    found = read_footers(services, table, location, manifest)
     if not found:
         raise Refusal("EMPTY", f"{location} holds only empty files")
     columns = [name for name, _ in table.facts.columns]
     profile = footers.profile(found, _declared_codec(table), table.file_format, columns)
     _check_positions(table, found, profile)
-    return Inspection(profile, cluster.rewriter.encoding(profile, table.file_format))
+    return Inspection(profile, services.rewriter.encoding(profile, table.file_format))
 
 
-def _check_positions(table: TableSurvey, found: Sequence[Footer], profile: Profile) -> None:
+def _check_positions(table: TablePlan, found: Sequence[Footer], profile: Profile) -> None:
     """Columns that are matched by position must be the same in every file."""
     nameless = table.file_format == ORC and any(by_position(footer.leaves) for footer in found)
     if (positional(table.facts) or nameless) and not profile.uniform:  # guard: columns_by_position
@@ -50,30 +50,30 @@ def _check_positions(table: TableSurvey, found: Sequence[Footer], profile: Profi
         )
 
 
-def read_footers(cluster: Services, table: TableSurvey, location: str, manifest: Manifest) -> list[Footer]:
+def read_footers(services: Services, table: TablePlan, location: str, manifest: Manifest) -> list[Footer]:
     """The footers of the files that hold anything."""
     files = [f"{location}/{f.name}" for f in manifest.data if f.length]  # guard: empty_files_not_read
-    return cluster.footers.read(files, table.file_format)
+    return services.footers.read(files, table.file_format)
 
 
-def _declared_codec(table: TableSurvey) -> str | None:
+def _declared_codec(table: TablePlan) -> str | None:
     key = _CODEC_PROPERTIES.get(table.file_format, "")
     return table.facts.properties.get(key)
 
 
-def inspected(cluster: Services, table: TableSurvey) -> TableSurvey:
+def check_footers(services: Services, table: TablePlan) -> TablePlan:
     """The same survey, with the flagged units that a compaction would refuse refused already."""
-    with cluster.pool(table.options.parallelism) as pool:
-        units = list(pool.map(lambda unit: _inspected(cluster, table, unit), table.units))
+    with services.pool(table.options.parallelism) as pool:
+        units = list(pool.map(lambda unit: _inspected(services, table, unit), table.units))
     return replace(table, units=units)
 
 
-def _inspected(cluster: Services, table: TableSurvey, unit: UnitSurvey) -> UnitSurvey:
+def _inspected(services: Services, table: TablePlan, unit: UnitPlan) -> UnitPlan:
     """Never raises: what cannot be looked into now will be said by the compaction."""
     if not unit.flagged or unit.interrupted or unit.manifest is None:
         return unit
     try:
-        inspect(cluster, table, unit.unit.location, unit.manifest)
+        inspect(services, table, unit.unit.location, unit.manifest)
     except Refusal as refusal:
         return replace(unit, refusal=refusal)
     except (OSError, LakekeeperError) as error:

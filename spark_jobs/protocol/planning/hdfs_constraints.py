@@ -13,36 +13,36 @@ from functools import lru_cache
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.layout import Home, is_below
 from spark_jobs.core.quota import RUN, Need, Quota, shortfall
-from spark_jobs.protocol.planning.planner import TableSurvey, UnitSurvey
+from spark_jobs.protocol.planning.planner import TablePlan, UnitPlan
 from spark_jobs.protocol.services import Services
 
 #: Of files that cannot be looked at: the compaction says why.
 _REPLICATION = 3
 
 
-def grounded(cluster: Services, table: TableSurvey) -> TableSurvey:
+def check_hdfs_constraints(services: Services, table: TablePlan) -> TablePlan:
     """The same survey, with the flagged units refused that cannot be swapped where they stand; raises Refusal for a
     table without partitions."""
-    ground = Ground(cluster, table)
-    with cluster.pool(table.options.parallelism) as pool:
-        units = list(pool.map(ground.stand, table.units))
-    units = ground.with_room(units)
+    constraints = HdfsConstraints(services, table)
+    with services.pool(table.options.parallelism) as pool:
+        units = list(pool.map(constraints.check_unit, table.units))
+    units = constraints.check_quotas(units)
     if not table.facts.partition_keys and units and units[0].refusal is not None:
         raise units[0].refusal
     return replace(table, units=units)
 
 
-class Ground:
+class HdfsConstraints:
     """Looks at the directories of one table's units and at those above them."""
 
-    def __init__(self, cluster: Services, table: TableSurvey) -> None:
-        self._fs = cluster.fs
+    def __init__(self, services: Services, table: TablePlan) -> None:
+        self._fs = services.fs
         self._options = table.options
         self._root = table.facts.storage.location
-        self._zone = lru_cache(maxsize=None)(cluster.fs.encryption_zone)
+        self._zone = lru_cache(maxsize=None)(services.fs.encryption_zone)
         self._quotas = lru_cache(maxsize=None)(self._look_for_quotas)
 
-    def stand(self, unit: UnitSurvey) -> UnitSurvey:
+    def check_unit(self, unit: UnitPlan) -> UnitPlan:
         """Never raises. A unit of which the NameNode does not tell stays as it is, and is reported as failed."""
         if not _is_due(unit):
             return unit
@@ -74,12 +74,12 @@ class Ground:
     def _home(self, location: str) -> Home:
         return Home.of(self._root, location)
 
-    def with_room(self, units: Sequence[UnitSurvey]) -> list[UnitSurvey]:
+    def check_quotas(self, units: Sequence[UnitPlan]) -> list[UnitPlan]:
         """One after the other, for all of them write below the same quotas."""
         claimed: dict[str, Need] = {}
-        return [self._with_room(unit, claimed) if _is_due(unit) else unit for unit in units]
+        return [self._check_quota(unit, claimed) if _is_due(unit) else unit for unit in units]
 
-    def _with_room(self, unit: UnitSurvey, claimed: dict[str, Need]) -> UnitSurvey:
+    def _check_quota(self, unit: UnitPlan, claimed: dict[str, Need]) -> UnitPlan:
         quotas = self._quotas(self._home(unit.unit.location).base)
         own = self._need(unit, any(quota.space is not None for quota in quotas)) if quotas else Need()
         # guard: quota_shared
@@ -91,14 +91,14 @@ class Ground:
         claimed.update(needs)
         return unit
 
-    def _need(self, unit: UnitSurvey, space: bool) -> Need:
+    def _need(self, unit: UnitPlan, space: bool) -> Need:
         assert unit.health is not None
         location = unit.unit.location
         depth = len(self._home(location).relative(location).split("/"))
         replication = self._replication(unit) if space else 0
         return Need.of(unit.health, depth, replication, self._options.thresholds().block_size)
 
-    def _replication(self, unit: UnitSurvey) -> int:
+    def _replication(self, unit: UnitPlan) -> int:
         assert unit.manifest is not None
         try:
             found = self._fs.attributes(f"{unit.unit.location}/{unit.manifest.data[0].name}")
@@ -131,5 +131,5 @@ def _named(zone: str | None) -> str:
     return f"the encryption zone {zone}" if zone else "no encryption zone"
 
 
-def _is_due(unit: UnitSurvey) -> bool:
+def _is_due(unit: UnitPlan) -> bool:
     return unit.flagged and not unit.interrupted and unit.manifest is not None

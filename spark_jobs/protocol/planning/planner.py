@@ -20,7 +20,7 @@ from spark_jobs.core.overlap import overlapping
 from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.protocol.commit_log.publisher import log_of
 from spark_jobs.protocol.planning.outside_partitions import check_outside, check_server
-from spark_jobs.protocol.planning.unfinished_runs import interrupted, missing, told
+from spark_jobs.protocol.planning.unfinished_runs import interrupted, missing, unfinished_warning
 from spark_jobs.protocol.ports import Status
 from spark_jobs.protocol.runs.run_finder import TableRuns
 from spark_jobs.protocol.runs.trust import Trust
@@ -32,7 +32,7 @@ Listing = Callable[[str], Sequence[Status]]
 
 
 @dataclass(frozen=True)
-class UnitSurvey:
+class UnitPlan:
     """One unit: its files and health, or why it is left alone."""
 
     unit: Unit
@@ -58,13 +58,13 @@ class UnitSurvey:
 
 
 @dataclass(frozen=True)
-class TableSurvey:
+class TablePlan:
     """One table: its facts, its options and its units."""
 
     facts: TableFacts
     options: Options
     file_format: str
-    units: list[UnitSurvey]
+    units: list[UnitPlan]
     gone: list[selection.PartitionSpec] = field(default_factory=list)
     rules: WriterRules = field(default_factory=WriterRules)
     warnings: list[str] = field(default_factory=list)
@@ -74,51 +74,51 @@ class TableSurvey:
         return [unit.seen for unit in self.units if unit.seen is not None]
 
 
-def survey(
-    cluster: Services,
+def plan(
+    services: Services,
     name: TableName,
     layers: Layers,
     wanted: Sequence[Mapping[str, str | None]] | None = None,
-) -> TableSurvey:
+) -> TablePlan:
     """All units of the table that the options or `wanted` select; raises Refusal for the table as a whole."""
-    facts = cluster.metastore.table(name)
+    facts = services.metastore.table(name)
     options = layers.resolve(str(name), facts.properties)
     file_format = eligibility.check_table(facts, options.bucketing, options.enabled)
-    check_server(cluster.fs, facts.storage.location)
-    _check_root(cluster, facts)  # guard: table_format_marks
-    places = cluster.metastore.units(facts)
+    check_server(services.fs, facts.storage.location)
+    _check_root(services, facts)  # guard: table_format_marks
+    places = services.metastore.units(facts)
     _check_backups(facts, [unit for unit, _ in places])  # guard: legacy_backup_tables
-    chosen, gone = _choose(cluster, facts, options, [unit for unit, _ in places], wanted)
+    chosen, gone = _choose(services, facts, options, [unit for unit, _ in places], wanted)
     overlaps = overlapping([unit for unit, _ in places], facts)
     # Ancestors are shared by thousands of partitions: one listing of each will do for a look.
-    listing = lru_cache(maxsize=None)(cluster.fs.list)
-    rules = writer_rules(options, cluster.now())
-    known = {} if options.full_scan else _known(cluster, facts)
-    trust = Trust(cluster.fs, facts.storage.location, options.trusted_owners)
-    look = _Look(cluster, facts, options.thresholds(), overlaps, dict(places), listing, rules, trust, known)
-    with cluster.pool(_LISTING_THREADS) as pool:
+    listing = lru_cache(maxsize=None)(services.fs.list)
+    rules = writer_rules(options, services.now())
+    known = {} if options.full_scan else _known(services, facts)
+    trust = Trust(services.fs, facts.storage.location, options.trusted_owners)
+    look = _Look(services, facts, options.thresholds(), overlaps, dict(places), listing, rules, trust, known)
+    with services.pool(_LISTING_THREADS) as pool:
         units = list(pool.map(look.at, chosen))
     if not facts.partition_keys and units and units[0].refusal is not None:
         raise units[0].refusal
-    runs = TableRuns(cluster.fs, facts, chosen, options.trusted_owners)
+    runs = TableRuns(services.fs, facts, chosen, options.trusted_owners)
     left = runs.unfinished()
     units = [replace(unit, interrupted=interrupted(left, unit.unit)) for unit in units]
-    units = [_look_for_copied(cluster, unit, runs.left_in_copies.get(unit.unit.key)) for unit in units]
-    warnings = [*(told(run) for run in left), *runs.notes]
-    return TableSurvey(facts, options, file_format, units, gone, rules, warnings)
+    units = [_look_for_copied(services, unit, runs.left_in_copies.get(unit.unit.key)) for unit in units]
+    warnings = [*(unfinished_warning(run) for run in left), *runs.notes]
+    return TablePlan(facts, options, file_format, units, gone, rules, warnings)
 
 
-def _known(cluster: Services, facts: TableFacts) -> Cache:
+def _known(services: Services, facts: TableFacts) -> Cache:
     """The figures of earlier looks; without them everything is listed, and nothing else changes."""
     try:
-        return log_of(cluster.fs, facts, cluster.now).survey() if facts.partition_keys else {}
+        return log_of(services.fs, facts, services.now).survey() if facts.partition_keys else {}
     except (BrokenLog, OSError):
         return {}
 
 
-def _check_root(cluster: Services, facts: TableFacts) -> None:
+def _check_root(services: Services, facts: TableFacts) -> None:
     try:
-        names = [status.name for status in cluster.fs.list(facts.storage.location)]
+        names = [status.name for status in services.fs.list(facts.storage.location)]
     except FileNotFoundError:
         return
     eligibility.check_marks(names, facts.storage.location)
@@ -136,7 +136,7 @@ def _check_backups(facts: TableFacts, units: Sequence[Unit]) -> None:
 
 
 def _choose(
-    cluster: Services,
+    services: Services,
     facts: TableFacts,
     options: Options,
     units: list[Unit],
@@ -148,7 +148,7 @@ def _choose(
         selection.check_keys(options.partitions, facts.partition_keys, facts.name)
         return selection.select(units, options.partitions, facts.name), []
     if options.where is not None:
-        return cluster.metastore.matching(facts, units, options.where), []
+        return services.metastore.matching(facts, units, options.where), []
     return units, []
 
 
@@ -156,7 +156,7 @@ def _choose(
 class _Look:
     """How to look at one unit of this table."""
 
-    cluster: Services
+    services: Services
     facts: TableFacts
     thresholds: Thresholds
     overlaps: Mapping[str, str]
@@ -166,24 +166,24 @@ class _Look:
     trust: Trust
     known: Cache = field(default_factory=dict)
 
-    def at(self, unit: Unit) -> UnitSurvey:
+    def at(self, unit: Unit) -> UnitPlan:
         """Never raises: one odd unit must not stop the others."""
         try:
             self._check(unit)
             mtime = self._mtime(unit)
             cached = find(self.known, unit, mtime) if mtime is not None else None
             if cached is not None and not cached.health(self.thresholds).needs_compaction:
-                return UnitSurvey(unit, health=cached.health(self.thresholds), seen=cached)
-            manifest = list_unit(self.cluster.fs, unit.location, self.rules)
+                return UnitPlan(unit, health=cached.health(self.thresholds), seen=cached)
+            manifest = list_unit(self.services.fs, unit.location, self.rules)
             check_writers(self.listing, unit.location, self.facts.storage.location, self.rules)
         except FileNotFoundError:
-            return UnitSurvey(unit, Manifest(()), assess(Manifest(()), self.thresholds))
+            return UnitPlan(unit, Manifest(()), assess(Manifest(()), self.thresholds))
         except Refusal as refusal:
-            return UnitSurvey(unit, refusal=refusal)
+            return UnitPlan(unit, refusal=refusal)
         except (OSError, LakekeeperError) as error:
-            return UnitSurvey(unit, error=str(error))
+            return UnitPlan(unit, error=str(error))
         health = assess(manifest, self.thresholds)
-        return UnitSurvey(unit, manifest, health, seen=self._seen(unit, mtime, health, manifest))
+        return UnitPlan(unit, manifest, health, seen=self._seen(unit, mtime, health, manifest))
 
     def _mtime(self, unit: Unit) -> int | None:
         """When the directory changed last, by its parent's listing: one call for thousands of partitions."""
@@ -201,7 +201,7 @@ class _Look:
         if mtime is None:
             return None
         closed = all(file.length for file in manifest.data)
-        now = int(self.cluster.now().timestamp() * 1000)
+        now = int(self.services.now().timestamp() * 1000)
         seen = CachedUnit.of(unit, mtime, now, closed, health, manifest)
         return seen if usable(seen, mtime) else None
 
@@ -217,7 +217,7 @@ class _Look:
         if unit.key in self.overlaps:  # guard: shared_directories
             raise Refusal("LOCATION_OVERLAP", f"{unit.location} overlaps {self.overlaps[unit.key]}")
         root = self.facts.storage.location
-        check_outside(self.cluster.fs, self.listing, self.trust, unit.location, root)
+        check_outside(self.services.fs, self.listing, self.trust, unit.location, root)
 
 
 def check_writers(listing: Listing, location: str, root: str, rules: WriterRules) -> None:
@@ -241,12 +241,12 @@ def check_writers(listing: Listing, location: str, root: str, rules: WriterRules
                 )
 
 
-def _look_for_copied(cluster: Services, found: UnitSurvey, old: str | None) -> UnitSurvey:
-    reason = missing(cluster.fs, found.unit.location, old) if old else None
-    return UnitSurvey(found.unit, missing=reason) if reason else found
+def _look_for_copied(services: Services, found: UnitPlan, old: str | None) -> UnitPlan:
+    reason = missing(services.fs, found.unit.location, old) if old else None
+    return UnitPlan(found.unit, missing=reason) if reason else found
 
 
-def unit_report(found: UnitSurvey) -> UnitReport:
+def unit_report(found: UnitPlan) -> UnitReport:
     """What an analysis says of a unit."""
     unit = found.unit.to_json()
     if found.refusal is not None:
@@ -263,7 +263,7 @@ def unit_report(found: UnitSurvey) -> UnitReport:
     return UnitReport.of(unit, outcome, found.health, fingerprint=found.fingerprint)
 
 
-def table_report(found: TableSurvey) -> TableReport:
+def table_report(found: TablePlan) -> TableReport:
     """The table's part of a report, with a line for each unit that was looked at."""
     gone = [
         UnitReport.of(spec, "skipped", reason="the partition is gone since the analysis")

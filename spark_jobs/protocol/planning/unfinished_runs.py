@@ -10,7 +10,7 @@ from spark_jobs.protocol.ports import FileSystem
 from spark_jobs.protocol.runs.journal_store import Run
 
 
-def told(run: Run) -> str:
+def unfinished_warning(run: Run) -> str:
     return (
         f"run {run.run_id} has not ended: it is at work right now, or was interrupted; then the next compaction,"
         " rollback or cleanup of this table settles it"

@@ -13,12 +13,12 @@ from typing import Any
 from spark_jobs.core import journal
 from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.journal import Record, RunState
-from spark_jobs.core.journal_bounds import bare, within
+from spark_jobs.core.journal_bounds import uri_path, within
 from spark_jobs.core.layout import generation
 from spark_jobs.core.model import parent
 from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.ports import FileSystem, Status
-from spark_jobs.protocol.runs.trust import FolderTrust
+from spark_jobs.protocol.runs.trust import RunFolderTrust
 
 #: The folder for records in a run's folder.
 RECORDS = "journal"
@@ -33,7 +33,7 @@ class Journal:
         self,
         fs: FileSystem,
         folder: str,
-        trust: FolderTrust | None = None,
+        trust: RunFolderTrust | None = None,
         now: Callable[[], datetime] = utc_now,
     ) -> None:
         self._fs = fs
@@ -135,7 +135,7 @@ class Run:
     def is_of(self, table: str, location: str) -> bool:
         """By the table's name, or by its location if it was renamed since."""
         # guard: run_of_this_table
-        return self.state.table == table or bare(self.state.location) == bare(location)
+        return self.state.table == table or uri_path(self.state.location) == uri_path(location)
 
 
 def leave(runs: Iterable[Run], kind: str = journal.LEFT, **body: Any) -> None:

@@ -26,7 +26,7 @@ _POLL_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
-class Terms:
+class LeaseOptions:
     """How long a lease lives without a heartbeat, how long to wait for somebody else's, and for what it is wanted."""
 
     verb: str
@@ -38,10 +38,10 @@ class Terms:
 class Lease:
     """The right to work in one home; `taken` is when it was made, in ms since the epoch by the file system's clock."""
 
-    def __init__(self, cluster: Services, home: str, file: LeaseFile, taken: int) -> None:
+    def __init__(self, services: Services, home: str, file: LeaseFile, taken: int) -> None:
         self.taken = taken
-        self._cluster = cluster
-        self._fs = cluster.fs
+        self._services = services
+        self._fs = services.fs
         self._home = home
         self._file = file
 
@@ -49,10 +49,10 @@ class Lease:
     def _path(self) -> str:
         return f"{self._home}/{self._file.name}"
 
-    def beat(self) -> None:
+    def renew(self) -> None:
         """Shows that this process is alive; whether the lease is still its own is `check`'s to say."""
         try:
-            self._fs.touch(self._path, int(self._cluster.now().timestamp() * 1000))
+            self._fs.touch(self._path, int(self._services.now().timestamp() * 1000))
         except OSError as error:
             log.warning("the lease in %s could not be renewed: %s", self._home, error)
 
@@ -81,30 +81,30 @@ class _Seen:
     mtime: int
 
 
-def _leases(fs: FileSystem, home: str) -> list[_Seen]:
+def _list_leases(fs: FileSystem, home: str) -> list[_Seen]:
     parsed = ((LeaseFile.parse(status.name), status.mtime) for status in fs.list(home))
     return [_Seen(file, mtime) for file, mtime in parsed if file is not None]
 
 
 def _highest(fs: FileSystem, home: str) -> _Seen | None:
     """A released lease counts after the same one unreleased: a release is the last thing that happens to it."""
-    return max(_leases(fs, home), key=lambda seen: (seen.file.epoch, seen.file.released), default=None)
+    return max(_list_leases(fs, home), key=lambda seen: (seen.file.epoch, seen.file.released), default=None)
 
 
-class Custody:
+class LeaseSet:
     """All the leases that one verb holds on the homes of a table, with one heartbeat for them."""
 
-    def __init__(self, cluster: Services, terms: Terms) -> None:
-        self._cluster = cluster
-        self._terms = terms
+    def __init__(self, services: Services, lease_options: LeaseOptions) -> None:
+        self._services = services
+        self._lease_options = lease_options
         self._owner = uuid.uuid4().hex
         self._held: dict[str, Lease] = {}
         self._watched: dict[str, LeaseFile | None] = {}
         self._lock = threading.Lock()
-        self._stop = cluster.clock.every(terms.expiry / 2, self._beat)
+        self._stop = services.clock.every(lease_options.expiry / 2, self._renew_all)
         self.waited = False
 
-    def __enter__(self) -> Custody:
+    def __enter__(self) -> LeaseSet:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -112,18 +112,18 @@ class Custody:
         for lease in self._held.values():
             lease.release()
 
-    def _beat(self) -> None:
+    def _renew_all(self) -> None:
         with self._lock:
             held = list(self._held.values())
         for lease in held:
-            lease.beat()
+            lease.renew()
 
     def watch(self, homes: Iterable[str]) -> None:
         """Notes who worked in these homes last: where it is somebody else by the time that the lease is taken, what was
         seen in between counts for nothing, and `waited` says so."""
         for home in set(homes) - self._held.keys():
             try:
-                seen = _highest(self._cluster.fs, home)
+                seen = _highest(self._services.fs, home)
             except FileNotFoundError:
                 seen = None
             self._watched[home] = seen.file if seen else None
@@ -152,7 +152,7 @@ class Custody:
 
     def _acquire(self, home: str) -> Lease:
         """Waits while the owner shows signs of life, by this machine's own clock: clocks of others say nothing."""
-        clock, fs = self._cluster.clock, self._cluster.fs
+        clock, fs = self._services.clock, self._services.fs
         fs.mkdirs(home)
         started = since = clock.monotonic()
         seen = _highest(fs, home)
@@ -160,22 +160,22 @@ class Custody:
             self.waited = True
         while seen is not None and not seen.file.released:  # guard: living_owner
             now = clock.monotonic()
-            if now - since >= self._terms.expiry:
+            if now - since >= self._lease_options.expiry:
                 log.warning(
                     "the owner of %s has not answered for %.0f s; taking over", seen.file.name, now - since
                 )
                 break
-            self._check_patience(home, seen, now - started)
+            self._check_wait_limit(home, seen, now - started)
             self.waited = True
-            clock.sleep(min(_POLL_SECONDS, self._terms.expiry / 4))
+            clock.sleep(min(_POLL_SECONDS, self._lease_options.expiry / 4))
             latest = _highest(fs, home)
             if latest != seen:
                 seen, since = latest, clock.monotonic()
         return self._create(home, seen)
 
-    def _check_patience(self, home: str, seen: _Seen, waited: float) -> None:
-        until = self._terms.until
-        if waited < self._terms.wait and not (until and self._cluster.now() >= until):
+    def _check_wait_limit(self, home: str, seen: _Seen, waited: float) -> None:
+        until = self._lease_options.until
+        if waited < self._lease_options.wait and not (until and self._services.now() >= until):
             return
         raise Busy(
             f"another job is at work in {home} ({self._describe(home, seen)}); it was waited for {waited:.0f} s."
@@ -184,7 +184,7 @@ class Custody:
 
     def _describe(self, home: str, seen: _Seen) -> str:
         try:
-            known = json.loads(self._cluster.fs.read(f"{home}/{seen.file.name}"))
+            known = json.loads(self._services.fs.read(f"{home}/{seen.file.name}"))
             return f"{known['verb']} on {known['host']}, process {known['pid']}, since {known['since']}"
         except (OSError, ValueError, KeyError, TypeError):
             return seen.file.name
@@ -193,17 +193,17 @@ class Custody:
         file = LeaseFile((seen.file.epoch if seen else 0) + 1, released=False)
         path = f"{home}/{file.name}"
         try:
-            self._cluster.fs.create(path, self._content())
+            self._services.fs.create(path, self._content())
         except OSError as error:
             if not self._is_mine(path):
                 if isinstance(error, FileExistsError):
                     return self._acquire_again(home)
                 raise
-        top = _highest(self._cluster.fs, home)
+        top = _highest(self._services.fs, home)
         if top is None or top.file != file:
             return self._acquire_again(home)
         self._forget_older(home, file)
-        return Lease(self._cluster, home, file, top.mtime)
+        return Lease(self._services, home, file, top.mtime)
 
     def _acquire_again(self, home: str) -> Lease:
         """Somebody was quicker, and may have done work that this one has not seen."""
@@ -214,25 +214,25 @@ class Custody:
         return json.dumps(
             {
                 "owner": self._owner,
-                "verb": self._terms.verb,
+                "verb": self._lease_options.verb,
                 "host": socket.gethostname(),
                 "pid": os.getpid(),
-                "since": self._cluster.now().isoformat(),
+                "since": self._services.now().isoformat(),
             }
         ).encode()
 
     def _is_mine(self, path: str) -> bool:
         """An error after success, told by what lies there."""
         try:
-            return bool(json.loads(self._cluster.fs.read(path))["owner"] == self._owner)
+            return bool(json.loads(self._services.fs.read(path))["owner"] == self._owner)
         except (OSError, ValueError, KeyError, TypeError):
             return False
 
     def _forget_older(self, home: str, mine: LeaseFile) -> None:
         """Lower epochs own nothing any more; only the highest is ever looked at."""
-        for seen in _leases(self._cluster.fs, home):
+        for seen in _list_leases(self._services.fs, home):
             if seen.file.epoch < mine.epoch:
                 try:
-                    self._cluster.fs.delete_file(f"{home}/{seen.file.name}")
+                    self._services.fs.delete_file(f"{home}/{seen.file.name}")
                 except OSError as error:
                     log.warning("an old lease in %s stays: %s", home, error)

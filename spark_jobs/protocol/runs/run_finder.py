@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.journal import INTENTS, Swap
-from spark_jobs.core.journal_bounds import Closing, server_of
+from spark_jobs.core.journal_bounds import ClosingRecord, server_of
 from spark_jobs.core.layout import HOME, Home, RunFolder
 from spark_jobs.core.model import Unit, name_of, parent
 from spark_jobs.protocol.ports import FileSystem, Status
 from spark_jobs.protocol.runs.journal_store import RECORDS, Journal, Run
-from spark_jobs.protocol.runs.trust import FolderTrust, Trust
+from spark_jobs.protocol.runs.trust import RunFolderTrust, Trust
 
 
 def homes(facts: TableFacts, units: Iterable[Unit]) -> list[Home]:
@@ -80,7 +80,7 @@ class TableRuns:
         return [run for run in found if run is not None and run.is_of(self._table, self._location)]
 
     def _journal(self, folder: Status) -> Journal:
-        return Journal(self._fs, folder.path, FolderTrust(self._trust_in(parent(folder.path)), folder))
+        return Journal(self._fs, folder.path, RunFolderTrust(self._trust_in(parent(folder.path)), folder))
 
     def _trust_in(self, home: str) -> Trust:
         return self._trust if home == self._homes[0] else self._trust_outside
@@ -108,7 +108,7 @@ class TableRuns:
             last = self._journal(folder).last()
         except FileNotFoundError:
             return ()
-        closing = Closing.of(last, parent(folder.path)) if last else None
+        closing = ClosingRecord.of(last, parent(folder.path)) if last else None
         copied = closing is not None and closing.home_id not in (None, identity)
         if closing and copied and not closing.unsettled:  # guard: copied_closing
             self._note(folder.path)

@@ -14,7 +14,7 @@ from spark_jobs.core.layout import Home
 from spark_jobs.core.model import parent
 from spark_jobs.protocol.ports import FileSystem
 from spark_jobs.protocol.runs.journal_store import Journal, Run, next_run_id
-from spark_jobs.protocol.runs.lease import Custody
+from spark_jobs.protocol.runs.lease import LeaseSet
 
 
 def choose_run_id(asked: str, existing: Sequence[Run]) -> tuple[str, list[Run]]:
@@ -51,12 +51,12 @@ def take_over(fs: FileSystem, run: Run) -> Run:
     return Run(run.run_id, folder, journal_, journal_.state() or run.state)
 
 
-def enter(run: Run, custody: Custody, verb: str) -> Run:
+def enter(run: Run, leases: LeaseSet, verb: str) -> Run:
     """Announces work in a run, and only then looks at the lease again: whoever took it over before that is seen here,
     and whoever takes it over later sees the announcement and fences this attempt off."""
-    custody.require(parent(run.folder))
+    leases.require(parent(run.folder))
     run.journal.append(journal.ENTERED, verb=verb)
-    custody.check()  # guard: lease_held_on_enter
+    leases.check()  # guard: lease_held_on_enter
     return replace(run, state=run.current())
 
 
@@ -66,7 +66,7 @@ def open_run(
     run_id: str,
     facts: TableFacts,
     homes_: Iterable[Home],
-    custody: Custody,
+    leases: LeaseSet,
     turns: bool = False,
 ) -> Run:
     """A new run's folder in a home; its journal says whose run this is, and where its other parts lie. `turns`: several
@@ -88,7 +88,7 @@ def open_run(
         home_id=fs.identity(home.path),
         folder_id=fs.identity(folder),
     )
-    custody.check()  # guard: lease_held_on_open
+    leases.check()  # guard: lease_held_on_open
     state = journal_.state()
     assert state is not None
     return Run(run_id, folder, journal_, state)
@@ -100,11 +100,13 @@ def _close(fs: FileSystem, folder: str, turns: bool) -> None:
     found, unwanted = fs.attributes(folder), 0o002 if turns else 0o022
     if not found.mode & unwanted:
         return
-    for lack in fs.give(folder, replace(found, mode=found.mode & ~unwanted)):  # guard: run_folder_closed
-        raise Refusal("NOT_WRITABLE", f"{folder} cannot be closed to other accounts: {lack.reason}")
+    for lost in fs.set_attributes(
+        folder, replace(found, mode=found.mode & ~unwanted)
+    ):  # guard: run_folder_closed
+        raise Refusal("NOT_WRITABLE", f"{folder} cannot be closed to other accounts: {lost.reason}")
 
 
-def next_stamp(fs: FileSystem, runs: Iterable[Run], now: int) -> str:
+def next_timestamp(fs: FileSystem, runs: Iterable[Run], now: int) -> str:
     """Seconds since the epoch, later than any stamp in the run's folders: no folder name is ever used twice."""
-    used = [layout.stamp_of(entry.name) for run in runs for entry in fs.list(run.folder)]
+    used = [layout.timestamp_of(entry.name) for run in runs for entry in fs.list(run.folder)]
     return str(max([now, *(number + 1 for number in used)]))

@@ -81,7 +81,7 @@ class Trust:
         return found.owner if found else ""
 
 
-class FolderTrust:
+class RunFolderTrust:
     """Whose records count in one run's folder. One without any is no run, and nobody's business: a kill, or a late task
     of a dead driver, leaves such a folder, as open as the umask has it."""
 

@@ -8,7 +8,7 @@ from spark_jobs.core.errors import Refusal, Unsafe
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import Manifest
 from spark_jobs.core.other_writers import SUCCESS, WriterRules, is_staging
-from spark_jobs.core.swap_state import Where, locate
+from spark_jobs.core.swap_state import SwapState, locate
 from spark_jobs.protocol.ports import FileSystem, Status
 from spark_jobs.protocol.swap.late_files import differences
 
@@ -25,7 +25,7 @@ class Directories:
         self.aside = f"{folder}/{swap.aside}"
         self.conflict = f"{folder}/{swap.conflict}"
 
-    def look(self) -> Where:
+    def look(self) -> SwapState:
         """The rewritten directory may be in either of its two places; something else at `new` was put there by late
         tasks of our own write, and never was live."""
         swap, identity = self.swap, self._fs.identity
@@ -54,7 +54,7 @@ class Directories:
         opened = self._fs.open_files(folder, [e.name for e in entries if e.entry() not in closed])
         return opened[0] if opened else None  # guard: open_files_in_sweep
 
-    def explain(self, where: Where) -> Unsafe:
+    def explain(self, where: SwapState) -> Unsafe:
         """The error for a state that only a person can settle."""
         return Unsafe(
             f"{self.live} is {where.value}; nothing was changed. Look at it, {self.old}, {self.new} and {self.aside}"

@@ -9,17 +9,17 @@ from spark_jobs.core import journal
 from spark_jobs.core.errors import Held, UnitChanged
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import Manifest
-from spark_jobs.core.swap_state import Where
+from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.ports import FileSystemError
 from spark_jobs.protocol.swap.directories import OURS, Directories, list_unit
-from spark_jobs.protocol.swap.late_files import carry, differences
-from spark_jobs.protocol.swap.swap_executor import Action, Executor, Verdict
+from spark_jobs.protocol.swap.late_files import differences, move_late_files
+from spark_jobs.protocol.swap.swap_executor import Action, SwapExecutor, SwapResult
 
 
-class Swapping(Executor):
+class ForwardSwap(SwapExecutor):
     """Swaps units, and settles swaps that stopped half-way."""
 
-    def swap(self, swap: Swap, last_check: Callable[[], None]) -> Verdict:
+    def swap(self, swap: Swap, last_check: Callable[[], None]) -> SwapResult:
         """live -> old, new -> live. `last_check` raises to call the swap off while nothing has moved yet.
 
         Raises what `last_check` raises, UnitChanged, and all that `settle` does.
@@ -32,12 +32,12 @@ class Swapping(Executor):
             self._fs.move(places.new, places.live, swap.new_id)
         except FileExistsError:
             # A writer was quicker than the second rename: no failure, and `lakekeeper.writers` says how to go on.
-            return self.settle(swap)
+            return self.finish(swap)
         except FileSystemError:
             raise  # guard: late_swap_fenced
         except OSError as error:
-            return replace(self.settle(swap, str(error)), failed=True)  # guard: settle_after_error
-        return self.settle(swap)
+            return replace(self.finish(swap, str(error)), failed=True)  # guard: settle_after_error
+        return self.finish(swap)
 
     def _check_unchanged(self, places: Directories) -> None:
         """Commit only against the state that was planned on. Added files are no obstacle: they are carried along."""
@@ -57,41 +57,45 @@ class Swapping(Executor):
         if swap.compacted.diff(list_unit(self._fs, places.new, OURS)):
             raise UnitChanged(f"{places.new} is not what was written and verified")
 
-    def _actions(self) -> Mapping[Where, Action]:
+    def _actions(self) -> Mapping[SwapState, Action]:
         return {
-            Where.BEFORE: self._discard,
-            Where.RESTORED: self._discard,
-            Where.OVERWRITTEN: self._overwritten,
-            Where.DROPPED: self._gone,
-            Where.GAP: self._in_the_gap,
-            Where.SWAPPED: self._sweep,
-            Where.NEW_LOST: self._without_new,
-            Where.RECREATED: self._recreated,
-            Where.OVERTAKEN: self._recreated,
-            Where.BOTH_ASIDE: self._put_back,
-            Where.TAKEN: self._aside,
-            Where.TAKEN_GAP: self._old_back,
-            Where.DISPLACED: self._put_back,
-            Where.SUPERSEDED: self._superseded,
+            SwapState.NOT_SWAPPED: self._discard,
+            SwapState.LIVE_ONLY: self._discard,
+            SwapState.FOREIGN_LIVE: self._overwritten,
+            SwapState.DROPPED: self._gone,
+            SwapState.BETWEEN_RENAMES: self._in_the_gap,
+            SwapState.SWAPPED: self._finish_swapped,
+            SwapState.OLD_ONLY: self._without_new,
+            SwapState.FOREIGN_LIVE_IN_GAP: self._recreated,
+            SwapState.FOREIGN_LIVE_AND_ASIDE: self._recreated,
+            SwapState.FOREIGN_OLD_AND_ASIDE: self._put_back,
+            SwapState.SWAPPED_FOREIGN_OLD: self._aside,
+            SwapState.FOREIGN_OLD_IN_GAP: self._old_back,
+            SwapState.FOREIGN_ASIDE_IN_GAP: self._put_back,
+            SwapState.SWAPPED_FOREIGN_LIVE: self._superseded,
         }
 
-    def _discard(self, places: Directories, problem: str | None) -> Verdict:
+    def _discard(self, places: Directories, problem: str | None) -> SwapResult:
         """The originals are live for certain. What was added while the rewritten directory was live goes to them; where
         it never was live, what was added is a late task's of our own, and its rows are live already."""
         source = places.rewritten()
-        carried = self._carry(places, source) if source == places.aside else 0  # guard: carry_from_aside_only
-        return Verdict(journal.DISCARDED, problem or "the swap was interrupted", carried)
+        moved_files = (
+            self._move_late_files(places, source) if source == places.aside else 0
+        )  # guard: carry_from_aside_only
+        return SwapResult(journal.DISCARDED, problem or "the swap was interrupted", moved_files)
 
-    def _overwritten(self, places: Directories, problem: str | None) -> Verdict:
+    def _overwritten(self, places: Directories, problem: str | None) -> SwapResult:
         """What a writer left is the table. What was added while the rewritten directory was live in its place nobody
         has replaced, unless writers of this table replace all of it."""
         source = places.rewritten()
         appended = source == places.aside and self._policy.writers != "overwrite"
-        carried = self._carry(places, source) if appended else 0  # guard: appended_after_overwrite
-        return replace(self._gone(places, problem), carried=carried)
+        moved_files = (
+            self._move_late_files(places, source) if appended else 0
+        )  # guard: appended_after_overwrite
+        return replace(self._gone(places, problem), moved_files=moved_files)
 
-    def _gone(self, places: Directories, problem: str | None) -> Verdict:
-        return Verdict(journal.DISCARDED, problem or f"{places.live} was replaced or dropped by somebody")
+    def _gone(self, places: Directories, problem: str | None) -> SwapResult:
+        return SwapResult(journal.DISCARDED, problem or f"{places.live} was replaced or dropped by somebody")
 
     def _in_the_gap(self, places: Directories, problem: str | None) -> None:
         """Forward, if what was verified still is what it was and the table still wants it there; else back."""
@@ -108,21 +112,21 @@ class Swapping(Executor):
         # guard: nothing_added_before_live
         return not changes.lost and (source == places.aside or not changes.added)
 
-    def _without_new(self, places: Directories, _: str | None) -> Verdict | str:
+    def _without_new(self, places: Directories, _: str | None) -> SwapResult | str:
         if not self._policy.still_registered(places.swap):
             return self._theirs(places)
         self._fs.move(places.old, places.live, places.swap.live_id)
         return f"what was written for {places.live} is gone"
 
-    def _sweep(self, places: Directories, _: str | None) -> Verdict | str:
+    def _finish_swapped(self, places: Directories, _: str | None) -> SwapResult | str:
         """A writer that got in before the first rename shows in `old`. Files that it has closed are carried into the
         table; one that replaced files, or is still at work, gets its directory back at once."""
         busy = self._busy(places, places.old, places.swap.originals)
         reason = f"a writer is at work in {busy}" if busy else self._replaced(places)
         if reason is None:
             # guard: carry_late_files
-            carried = carry(self._fs, _without_lost_flags(places.swap), places.old, places.live)
-            return Verdict(journal.COMMITTED, carried=carried)
+            moved_files = move_late_files(self._fs, _without_lost_flags(places.swap), places.old, places.live)
+            return SwapResult(journal.COMMITTED, moved_files=moved_files)
         return self._revert(places, reason)
 
     def _replaced(self, places: Directories) -> str | None:
@@ -130,7 +134,7 @@ class Swapping(Executor):
         # guard: replaced_during_swap
         return f"{lost[0].name} was replaced or removed during the swap" if lost else None
 
-    def _revert(self, places: Directories, reason: str) -> Verdict | str:
+    def _revert(self, places: Directories, reason: str) -> SwapResult | str:
         """Back at once, unless somebody already works in the new directory, or has overwritten it: then that is the
         table now."""
         busy = self._busy(places, places.live, places.swap.compacted)

@@ -28,7 +28,7 @@ def _still_flag(file: FileEntry, here: Mapping[str, FileEntry]) -> bool:
     return file.is_flag and here.get(file.name, file).is_flag
 
 
-def carry(fs: FileSystem, ours: Manifest, folder: str, live: str) -> int:
+def move_late_files(fs: FileSystem, ours: Manifest, folder: str, live: str) -> int:
     """Moves every file that `ours` does not list into the live directory: data under a name that is free there; a flag,
     a hidden file or one that holds offsets under its own, by which somebody looks for it.
 
@@ -48,7 +48,7 @@ def carry(fs: FileSystem, ours: Manifest, folder: str, live: str) -> int:
     # guard: kept_carried
     added = [file for file in here.files if file.is_kept or _is_new(file, known)]
     for file in added:
-        _carry_one(fs, file, folder, live)
+        _move_file(fs, file, folder, live)
     return sum(file.is_data for file in added)
 
 
@@ -58,7 +58,7 @@ def _is_new(file: FileEntry, known: Mapping[str, FileEntry]) -> bool:
     return ours is None or (ours.is_flag and not file.is_flag)
 
 
-def _carry_one(fs: FileSystem, file: FileEntry, folder: str, live: str) -> None:
+def _move_file(fs: FileSystem, file: FileEntry, folder: str, live: str) -> None:
     if file.name in SUMMARIES:  # guard: summaries_left_behind
         return
     source, target = f"{folder}/{file.name}", f"{live}/{file.name}"
@@ -84,29 +84,29 @@ def _gives_way(fs: FileSystem, live: str, name: str) -> bool:
     )
 
 
-def carry_kept(fs: FileSystem, folder: str, live: str) -> None:
+def move_hidden_files(fs: FileSystem, folder: str, live: str) -> None:
     """Moves the hidden files with content that 0.1.0 took along with the originals back into the live directory."""
     if fs.status(live) is None:
         return
     for file in fs.manifest(folder).files:
         if file.is_kept:
-            _carry_one(fs, file, folder, live)
+            _move_file(fs, file, folder, live)
 
 
-def carry_conflicts(fs: FileSystem, folder: str, live: str) -> int:
+def move_conflicting_files(fs: FileSystem, folder: str, live: str) -> int:
     """Moves the files of every directory that was found in the live one's place into the live one."""
     try:
         found = [entry.path for entry in fs.list(folder) if entry.is_dir]
     except FileNotFoundError:
         return 0
-    carried = 0
+    moved_files = 0
     for path in found:
-        carried += carry(fs, Manifest(()), path, live)
-        forget(fs, Manifest(()), path)
-    return carried
+        moved_files += move_late_files(fs, Manifest(()), path, live)
+        delete_own_files(fs, Manifest(()), path)
+    return moved_files
 
 
-def forget(fs: FileSystem, ours: Manifest, folder: str) -> bool:
+def delete_own_files(fs: FileSystem, ours: Manifest, folder: str) -> bool:
     """Deletes our files, each by its journaled name and only if it is unchanged, then the empty folder.
 
     Returns False where something else is left, which then stays.

@@ -9,24 +9,24 @@ from spark_jobs.core import journal
 from spark_jobs.core.errors import LakekeeperError, Unsafe
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import Manifest, parent
-from spark_jobs.core.swap_state import Where
+from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.swap.directories import Directories, check_closed, list_unit
-from spark_jobs.protocol.swap.late_files import carry, differences
-from spark_jobs.protocol.swap.swap_executor import Action, Executor, Verdict, overwritten
+from spark_jobs.protocol.swap.late_files import differences, move_late_files
+from spark_jobs.protocol.swap.swap_executor import Action, SwapExecutor, SwapResult, overwritten
 
 
-class CannotReturn(LakekeeperError):
+class CannotRollBack(LakekeeperError):
     """The unit must stay as it is; nothing was moved."""
 
 
-class Returning(Executor):
+class ReverseSwap(SwapExecutor):
     """Puts originals back, and settles rollbacks that stopped half-way."""
 
     def prepare(self, swap: Swap, on_new_data: str) -> None:
         """Before anything moves: raises CannotReturn, Refusal or Unsafe unless the originals may go back."""
         places = self.places(swap)
-        if places.look() is not Where.SWAPPED:
-            raise CannotReturn(
+        if places.look() is not SwapState.SWAPPED:
+            raise CannotRollBack(
                 f"{swap.live} is not the directory that run {self._run.run_id} put there: a newer run has compacted it"
                 f" again (roll that one back first), or a writer replaced it. The originals stay in {places.old}"
             )
@@ -51,7 +51,7 @@ class Returning(Executor):
             return
         place = self._policy.locations.get(swap.unit.key)
         known = f"has it at {place}" if place else "does not have it any more"
-        raise CannotReturn(
+        raise CannotRollBack(
             f"{swap.unit} was compacted at {swap.live}, but the metastore {known}; left as it is"
         )
 
@@ -61,12 +61,12 @@ class Returning(Executor):
         changes = differences(places.swap.compacted, list_unit(self._fs, places.live, rules))
         lost = [file.name for file in changes.lost if file.is_data]  # guard: rollback_overwritten
         if lost:
-            raise CannotReturn(f"{self._overwritten(places, lost[0])}")
+            raise CannotRollBack(f"{self._overwritten(places, lost[0])}")
         if not self._policy.footers:  # guard: rollback_open_files
             check_closed(self._fs, places.live, places.swap.compacted)
         added = [file.name for file in changes.added if file.is_data]
         if added and on_new_data == "refuse":
-            raise CannotReturn(
+            raise CannotRollBack(
                 f"{len(added)} files were added to {places.live} since ({added[0]}), and on_new_data is 'refuse'"
             )
 
@@ -84,32 +84,32 @@ class Returning(Executor):
     def _not_the_originals(self, places: Directories) -> str:
         return f"{places.old} does not hold the originals that the journal lists; nothing was changed"
 
-    def _actions(self) -> Mapping[Where, Action]:
+    def _actions(self) -> Mapping[SwapState, Action]:
         return {
-            Where.SWAPPED: self._out,
-            Where.GAP: self._in_the_gap,
-            Where.BEFORE: self._restored,
-            Where.RESTORED: self._restored,
-            Where.OVERWRITTEN: self._replaced_since,
-            Where.OUTRUN: self._outrun,
-            Where.DROPPED: self._dropped_since,
-            Where.NEW_LOST: self._without_new,
-            Where.RECREATED: self._recreated,
-            Where.OVERTAKEN: self._recreated,
-            Where.DISPLACED: self._put_back,
-            Where.TAKEN: self._aside,
-            Where.TAKEN_GAP: self._old_back,
-            Where.BOTH_ASIDE: self._old_back,
-            Where.USURPED: self._give_way,
-            Where.SUPERSEDED: self._superseded,
+            SwapState.SWAPPED: self._out,
+            SwapState.BETWEEN_RENAMES: self._in_the_gap,
+            SwapState.NOT_SWAPPED: self._restored,
+            SwapState.LIVE_ONLY: self._restored,
+            SwapState.FOREIGN_LIVE: self._replaced_since,
+            SwapState.FOREIGN_LIVE_OLD_GONE: self._outrun,
+            SwapState.DROPPED: self._dropped_since,
+            SwapState.OLD_ONLY: self._without_new,
+            SwapState.FOREIGN_LIVE_IN_GAP: self._recreated,
+            SwapState.FOREIGN_LIVE_AND_ASIDE: self._recreated,
+            SwapState.FOREIGN_ASIDE_IN_GAP: self._put_back,
+            SwapState.SWAPPED_FOREIGN_OLD: self._aside,
+            SwapState.FOREIGN_OLD_IN_GAP: self._old_back,
+            SwapState.FOREIGN_OLD_AND_ASIDE: self._old_back,
+            SwapState.LIVE_FOREIGN_ASIDE: self._give_way,
+            SwapState.SWAPPED_FOREIGN_LIVE: self._superseded,
         }
 
-    def _out(self, places: Directories, problem: str | None) -> Verdict | None:
+    def _out(self, places: Directories, problem: str | None) -> SwapResult | None:
         """Both renames at once; what somebody did in the last moment is looked for afterwards."""
         swap = places.swap
         if problem:
-            carried = carry(self._fs, swap.originals, places.old, places.live)
-            return Verdict(journal.COMMITTED, problem, carried)
+            moved_files = move_late_files(self._fs, swap.originals, places.old, places.live)
+            return SwapResult(journal.COMMITTED, problem, moved_files)
         self._fs.move(places.live, places.aside, swap.new_id)  # guard: rollback_renames_aside
         self._fs.move(places.old, places.live, swap.live_id)
         return None
@@ -131,12 +131,12 @@ class Returning(Executor):
         touched = differences(places.swap.originals, self._fs.manifest(places.old))
         return self._not_the_originals(places) if touched else None
 
-    def _restored(self, places: Directories, _: str | None) -> Verdict | str:
+    def _restored(self, places: Directories, _: str | None) -> SwapResult | str:
         """Back again, if the rewritten files were overwritten right before they went aside: they are the table."""
         source = places.rewritten()
         lost = self._lost(places, source)
         if not lost:
-            return Verdict(journal.ROLLED_BACK, carried=self._carry(places, source))
+            return SwapResult(journal.ROLLED_BACK, moved_files=self._move_late_files(places, source))
         self._fs.move(places.live, places.old, places.swap.live_id)
         return self._overwritten(places, lost)
 
@@ -158,25 +158,26 @@ class Returning(Executor):
             return None
         return lost[0] if lost else None  # guard: rollback_overwritten_late
 
-    def _replaced_since(self, places: Directories, _: str | None) -> Verdict:
+    def _replaced_since(self, places: Directories, _: str | None) -> SwapResult:
         """The originals were back, and somebody has replaced them since: that is as it should be. What was appended
         to the rewritten directory nobody has replaced, unless writers of this table replace all of it."""
         overwrites = self._policy.writers == "overwrite"
-        return Verdict(
-            journal.ROLLED_BACK, carried=0 if overwrites else self._carry(places, places.rewritten())
+        return SwapResult(
+            journal.ROLLED_BACK,
+            moved_files=0 if overwrites else self._move_late_files(places, places.rewritten()),
         )
 
-    def _dropped_since(self, _: Directories, __: str | None) -> Verdict:
-        return Verdict(journal.ROLLED_BACK)
+    def _dropped_since(self, _: Directories, __: str | None) -> SwapResult:
+        return SwapResult(journal.ROLLED_BACK)
 
-    def _outrun(self, places: Directories, _: str | None) -> Verdict:
+    def _outrun(self, places: Directories, _: str | None) -> SwapResult:
         """One writer replaced the rewritten directory right before it went aside, another the originals since."""
         if self._overwrites(places):
-            return Verdict(journal.ROLLED_BACK)
-        carried = self._carry_quiet(places, places.aside, Manifest(()))
-        return Verdict(journal.ROLLED_BACK, carried=carried)
+            return SwapResult(journal.ROLLED_BACK)
+        moved_files = self._move_files_when_quiet(places, places.aside, Manifest(()))
+        return SwapResult(journal.ROLLED_BACK, moved_files=moved_files)
 
-    def _without_new(self, places: Directories, _: str | None) -> Verdict | None:
+    def _without_new(self, places: Directories, _: str | None) -> SwapResult | None:
         if not self._policy.still_registered(places.swap):  # guard: dropped_stays_dropped
             return self._theirs(places)
         self._fs.move(places.old, places.live, places.swap.live_id)

@@ -18,12 +18,12 @@ from spark_jobs.core.errors import Held, LakekeeperError, Unsafe
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import Manifest
 from spark_jobs.core.other_writers import WriterRules
-from spark_jobs.core.swap_state import Where
+from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.ports import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import Directories
-from spark_jobs.protocol.swap.late_files import carry, carry_conflicts, forget
+from spark_jobs.protocol.swap.late_files import delete_own_files, move_conflicting_files, move_late_files
 
 log = logging.getLogger("lakekeeper")
 
@@ -36,7 +36,7 @@ _QUIET_LOOKS = 12
 
 
 @dataclass(frozen=True)
-class Policy:
+class SwapPolicy:
     """What a swap may assume: `writers` is what writers of this table do (`append`, `overwrite`, None: unknown),
     `locations` are the metastore's own by unit key, as they were when the work began, and `ask` gets them anew; of
     formats without `footers`, writers open files again that have been closed; `rules` say which files writers still
@@ -63,7 +63,7 @@ class Policy:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class SwapResult:
     """How a swap came to rest: the record to write, why it is not what was wanted, and how many files were carried.
 
     `originals` and `live_id` are what lies in `old` where that is not what was prepared; `failed`: called off by an
@@ -72,7 +72,7 @@ class Verdict:
 
     kind: str
     problem: str | None = None
-    carried: int = 0
+    moved_files: int = 0
     originals: Manifest | None = None
     live_id: str | None = None
     failed: bool = False
@@ -84,23 +84,23 @@ class Verdict:
 
 
 #: What a state asks for: it returns the verdict, or why the intent is given up, or None to look again.
-Action = Callable[[Directories, Optional[str]], Union[Verdict, str, None]]
+Action = Callable[[Directories, Optional[str]], Union[SwapResult, str, None]]
 
 
-class Executor(ABC):
+class SwapExecutor(ABC):
     """Moves the directories of one run folder."""
 
-    def __init__(self, cluster: Services, run: Run, policy: Policy) -> None:
-        self._cluster = cluster
-        self._fs = cluster.fs
+    def __init__(self, services: Services, run: Run, policy: SwapPolicy) -> None:
+        self._services = services
+        self._fs = services.fs
         self._run = run
         self._policy = policy
 
     @abstractmethod
-    def _actions(self) -> Mapping[Where, Action]:
+    def _actions(self) -> Mapping[SwapState, Action]:
         """What each state asks for; a state that is missing here needs a person."""
 
-    def settle(self, swap: Swap, problem: str | None = None) -> Verdict:
+    def finish(self, swap: Swap, problem: str | None = None) -> SwapResult:
         """Brings the swap to rest from wherever it stands; `problem` says why it must go back.
 
         Raises Held while a writer is at work, Unsafe for what only a person can settle, and OSError; the intent stays
@@ -115,9 +115,11 @@ class Executor(ABC):
                 raise places.explain(where)
             try:
                 found = act(places, problem)
-                if isinstance(found, Verdict):
+                if isinstance(found, SwapResult):
                     # guard: conflicts_carried
-                    return replace(found, carried=found.carried + self._carry_conflicts(places))
+                    return replace(
+                        found, moved_files=found.moved_files + self._move_conflicting_files(places)
+                    )
             except FileSystemError:
                 raise  # guard: late_rename_fenced
             except OSError as error:
@@ -132,34 +134,34 @@ class Executor(ABC):
     def places(self, swap: Swap) -> Directories:
         return Directories(self._fs, self._run.folder, swap)
 
-    def tidy(self, swap: Swap) -> None:
+    def delete_rewritten(self, swap: Swap) -> None:
         """Deletes what was rewritten once it is of no use any more: our own unchanged files, never the live ones."""
         places = self.places(swap)
         for folder in (places.new, places.aside):
             try:
-                clear = forget(self._fs, swap.compacted, folder)
+                clear = delete_own_files(self._fs, swap.compacted, folder)
             except OSError as error:
                 log.warning("%s is left behind: %s", folder, error)
                 continue
             if not clear:
                 log.warning("%s is left behind: it holds what this run did not write", folder)
 
-    def _carry(self, places: Directories, source: str) -> int:
+    def _move_late_files(self, places: Directories, source: str) -> int:
         """What was added to the rewritten directory stays in the table."""
-        return carry(self._fs, places.swap.compacted, source, places.live)  # guard: carry_appended
+        return move_late_files(self._fs, places.swap.compacted, source, places.live)  # guard: carry_appended
 
-    def _carry_conflicts(self, places: Directories) -> int:
+    def _move_conflicting_files(self, places: Directories) -> int:
         """What appenders wrote between the renames is part of the table, however the swap came to rest."""
         if self._fs.identity(places.live) is None:
             return 0
-        return carry_conflicts(self._fs, places.conflict, places.live)
+        return move_conflicting_files(self._fs, places.conflict, places.live)
 
-    def _carry_quiet(self, places: Directories, folder: str, known: Manifest) -> int:
+    def _move_files_when_quiet(self, places: Directories, folder: str, known: Manifest) -> int:
         """What was added to a folder moves into the table, once nobody writes there any more; raises Held till then."""
         busy = self._busy(places, folder, known)
         if busy:
             raise Held(f"a writer is at work in {folder} ({busy}); the next run settles it")
-        return carry(self._fs, known, folder, places.live)
+        return move_late_files(self._fs, known, folder, places.live)
 
     def _busy(self, places: Directories, folder: str, known: Manifest) -> str | None:
         """What a writer has under its hands there. A file without a footer that was opened again looks as it did until
@@ -190,7 +192,7 @@ class Executor(ABC):
             f" the rewritten files in {places.rewritten()}"
         )
 
-    def _recreated(self, places: Directories, _: str | None) -> Verdict | None:
+    def _recreated(self, places: Directories, _: str | None) -> SwapResult | None:
         """A writer made the live directory anew between the renames."""
         if self._overwrites(places):
             return self._theirs(places)
@@ -216,20 +218,22 @@ class Executor(ABC):
             if now is not None and now == before:
                 return
             before = now
-            self._cluster.clock.sleep(_QUIET_SECONDS)
+            self._services.clock.sleep(_QUIET_SECONDS)
         raise Held(f"a writer made {places.live} anew and is still at work in it; the next run settles it")
 
-    def _superseded(self, places: Directories, _: str | None) -> Verdict:
+    def _superseded(self, places: Directories, _: str | None) -> SwapResult:
         """Where writers append, what they added to the originals before is part of the table as well."""
         appended = self._policy.writers == "append"
-        carried = self._carry_quiet(places, places.old, places.swap.originals) if appended else 0
-        return replace(self._theirs(places), carried=carried)
+        moved_files = (
+            self._move_files_when_quiet(places, places.old, places.swap.originals) if appended else 0
+        )
+        return replace(self._theirs(places), moved_files=moved_files)
 
-    def _theirs(self, places: Directories) -> Verdict:
+    def _theirs(self, places: Directories) -> SwapResult:
         """Overwritten: what the writer left is the table now, and what lies in `old` stays only until a cleanup."""
         swap, here = places.swap, self._fs.manifest(places.old)
         identity = self._fs.identity(places.old)
-        return Verdict(
+        return SwapResult(
             journal.COMMITTED,
             overwritten(places),
             originals=here if swap.originals.diff(here) else None,

@@ -34,7 +34,7 @@ def test_a_zombie_that_was_fenced_changes_nothing_and_breaks_nothing(
         return write(self, plan)
 
     monkeypatch.setattr(Rewriter, "write", slow)
-    monkeypatch.setattr(Lease, "beat", lambda _: None)
+    monkeypatch.setattr(Lease, "renew", lambda _: None)
     driven_clock(monkeypatch)
     zombie = jobs("compact", "--table", flat, "--run-id", "r1")
     monkeypatch.undo()

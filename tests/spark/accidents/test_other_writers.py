@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs.protocol.swap.forward import Swapping
+from spark_jobs.protocol.swap.forward import ForwardSwap
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, ids, local, many, outcomes
 
@@ -30,9 +30,9 @@ def test_rows_added_in_the_middle_of_a_swap_are_kept(
 ) -> None:
     """A slow writer closes a file in the originals while another appends to the directory that replaced them; a third
     may even have replaced one of the originals, and then the swap is undone."""
-    sweep = Swapping._sweep
+    sweep = ForwardSwap._finish_swapped
 
-    def sweeping(self: Swapping, places: Any, problem: Any) -> Any:
+    def sweeping(self: ForwardSwap, places: Any, problem: Any) -> Any:
         monkeypatch.undo()
         original = next(local(places.old).glob("part-*"))
         many(spark, places.old, "SELECT 777L AS id", 1)
@@ -41,7 +41,7 @@ def test_rows_added_in_the_middle_of_a_swap_are_kept(
             os.utime(original, (1, 1))
         return sweep(self, places, problem)
 
-    monkeypatch.setattr(Swapping, "_sweep", sweeping)
+    monkeypatch.setattr(ForwardSwap, "_finish_swapped", sweeping)
     report = jobs("compact", "--table", flat)
     assert outcomes(report) == [outcome]
     assert sorted(row.id for row in spark.table(flat).collect()) == [*range(60), 777, 888]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
-from spark_jobs.protocol.swap.reverse import Returning
+from spark_jobs.protocol.swap.reverse import ReverseSwap
 from tests.harness.fixtures import Database
 from tests.spark.meanwhile import Killed, after_moves, full_disk, killed_after_moves
 from tests.spark.toolbox import Jobs, data_files, ids, many, only, outcomes, rows, tree
@@ -155,6 +155,6 @@ def test_on_failure_undo_says_what_it_could_not_put_back(
         raise OSError("denied")
 
     full_disk(monkeypatch, "k=bad")
-    monkeypatch.setattr(Returning, "_out", denied)
+    monkeypatch.setattr(ReverseSwap, "_out", denied)
     report = only(jobs("compact", "--table", pair, request={"arguments": {"on_failure": "undo"}}))
     assert "k=good could not be put back" in report["reason"]

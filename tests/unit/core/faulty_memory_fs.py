@@ -120,7 +120,7 @@ class MemoryFs(FileSystem):
         return f"memory:{path}"
 
     qualify = open_files = touch = delete_empty = _never  # type: ignore[assignment]
-    delete_tree = trash = trash_enabled = attributes = give = _never  # type: ignore[assignment]
+    delete_tree = trash = trash_enabled = attributes = set_attributes = _never  # type: ignore[assignment]
     encryption_zone = snapshottable = quota = _never  # type: ignore[assignment]
 
 

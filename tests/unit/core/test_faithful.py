@@ -9,12 +9,22 @@ from typing import Any
 import pytest
 
 from spark_jobs.core import footers, struct_types
-from spark_jobs.core.attributes import GROUP, MODE, ONLY_READER, OWNER, SMALL, Attributes, Lack, blend, judge
+from spark_jobs.core.attributes import (
+    GROUP,
+    MODE,
+    ONLY_READER,
+    OWNER,
+    SMALL,
+    Attributes,
+    LostAttribute,
+    check_lost,
+    combine,
+)
 from spark_jobs.core.encoding import Calendar, calendar_settings
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.footers import Footer
 from spark_jobs.core.model import FileEntry, Manifest
-from spark_jobs.protocol.execution.unit_attributes import Clothes
+from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
 
 
 def struct(*fields: tuple[str, Any], nullable: bool = True) -> str:
@@ -122,31 +132,33 @@ def test_notes_on_dates_count_where_there_are_dates(
 
 
 class TestAttributes:
-    LACKS = (Lack(OWNER, "you are not a superuser"), Lack(GROUP, "you are not in it"))
+    LACKS = (LostAttribute(OWNER, "you are not a superuser"), LostAttribute(GROUP, "you are not in it"))
 
     def test_the_owner_alone_is_dispensable(self) -> None:
-        assert judge(self.LACKS[:1], None, "/t") == ["the owner of /t is not kept: you are not a superuser"]
+        assert check_lost(self.LACKS[:1], None, "/t") == [
+            "the owner of /t is not kept: you are not a superuser"
+        ]
         with pytest.raises(
             Refusal, match=r"ATTRIBUTES: the group of /t cannot be given .* 'attributes: warn'"
         ):
-            judge(self.LACKS, None, "/t")
+            check_lost(self.LACKS, None, "/t")
 
     def test_all_may_be_required_or_none(self) -> None:
-        assert len(judge(self.LACKS, "warn", "/t")) == 2
+        assert len(check_lost(self.LACKS, "warn", "/t")) == 2
         with pytest.raises(Refusal, match="the owner of /t"):
-            judge(self.LACKS, "require", "/t")
+            check_lost(self.LACKS, "require", "/t")
 
     def test_one_file_for_many_is_open_to_nobody_who_may_not_read_all_of_them(self) -> None:
         mine, others = Attributes(0o640, owner="etl"), Attributes(0o600, owner="loader")
-        file, lacks = blend([mine, mine, others])
+        file, lacks = combine([mine, mine, others])
         assert (file.mode, [lack.kind for lack in lacks]) == (0o600, [MODE, ONLY_READER, SMALL])
-        assert blend([others, others]) == (others, [])
+        assert combine([others, others]) == (others, [])
 
     def test_files_that_only_their_owners_may_read_are_not_made_one(self) -> None:
         """A superuser reads them all, and whoever owned the new file would read the rows of the others."""
-        _, lacks = blend([Attributes(0o600, owner="etl"), Attributes(0o600, owner="loader")])
+        _, lacks = combine([Attributes(0o600, owner="etl"), Attributes(0o600, owner="loader")])
         with pytest.raises(Refusal, match="the owner, who alone may read them, of /t cannot be given"):
-            judge(lacks, None, "/t")
+            check_lost(lacks, None, "/t")
 
     def test_a_file_made_of_those_of_several_owners_belongs_to_the_owner_of_the_directory(self) -> None:
         """A drop box: whoever may add files is not of the group that may read them."""
@@ -162,19 +174,19 @@ class TestAttributes:
             if path != "/t"
         ]
         fs: Any = SimpleNamespace(attributes=known.__getitem__, list=lambda _: entries)
-        found = Clothes.of(fs, "/t", Manifest.of(FileEntry(name, 1, 1, 1) for name in "abc"))
+        found = UnitAttributes.of(fs, "/t", Manifest.of(FileEntry(name, 1, 1, 1) for name in "abc"))
         assert (found.file.owner, found.folder.owner) == ("finance", "finance")
 
     def test_files_that_only_their_writers_see_apart_are_one_kind(self) -> None:
         found = [Attributes(0o664, owner="etl"), Attributes(0o644, owner="loader", replication=2)]
-        file, lacks = blend(found)
-        assert (file.mode, judge(lacks, None, "/t")) == (
+        file, lacks = combine(found)
+        assert (file.mode, check_lost(lacks, None, "/t")) == (
             0o644,
             ["the owner, replication or write permission of /t is not kept: they differ in it"],
         )
 
     @pytest.mark.parametrize("other", [Attributes(0o640, group="b"), Attributes(0o640, acl=("user:x:r--",))])
     def test_files_of_several_groups_or_acls_are_not_made_one(self, other: Attributes) -> None:
-        _, lacks = blend([Attributes(0o640), other])
+        _, lacks = combine([Attributes(0o640), other])
         with pytest.raises(Refusal, match="ATTRIBUTES"):
-            judge(lacks, None, "/t")
+            check_lost(lacks, None, "/t")

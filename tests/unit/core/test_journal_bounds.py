@@ -11,7 +11,7 @@ import pytest
 from spark_jobs.core import journal
 from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.journal import Record, RunState, Swap, fold
-from spark_jobs.core.journal_bounds import Closing, check_units, within
+from spark_jobs.core.journal_bounds import ClosingRecord, check_units, within
 from spark_jobs.core.model import FileEntry, Manifest
 
 ROOT = "hdfs://nn/warehouse/t"
@@ -119,7 +119,7 @@ def test_homes_are_on_the_server_that_this_one_is_on_now() -> None:
     now = (HOME, "hdfs://nn/x/.lakekeeper-d=2", "hdfs://third/.lakekeeper-y")
     assert check(swap(), homes=before).homes == now
     last = Record(journal.FINISHED, NOW, {"unsettled": False, "homes": before, "home_id": "hdfs:7"})
-    assert Closing.of(last, HOME) == Closing(HOME, False, now, "hdfs:7")
+    assert ClosingRecord.of(last, HOME) == ClosingRecord(HOME, False, now, "hdfs:7")
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_homes_are_on_the_server_that_this_one_is_on_now() -> None:
 )
 def test_the_last_record_of_a_visit_says_what_it_must(body: dict[str, Any]) -> None:
     with pytest.raises(Unsafe, match="nothing is changed"):
-        Closing.of(Record(journal.LEFT, NOW, body), HOME)
+        ClosingRecord.of(Record(journal.LEFT, NOW, body), HOME)
 
 
 @pytest.mark.parametrize("tail", [".lakekeeper/r.0123456789ab/__old_1/d=1", "..", ".", "a/../b"])

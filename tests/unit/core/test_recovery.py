@@ -4,34 +4,34 @@ from __future__ import annotations
 
 import itertools
 
-from spark_jobs.core.swap_state import Where, locate
+from spark_jobs.core.swap_state import SwapState, locate
 
 
 def test_every_state_that_no_rule_covers_is_left_alone() -> None:
     known = {
-        ("L", None, "N"): Where.BEFORE,
-        ("L", None, None): Where.RESTORED,
-        ("L", None, "X"): Where.USURPED,
-        ("N", "L", None): Where.SWAPPED,
-        ("N", "X", None): Where.TAKEN,
-        (None, "L", "N"): Where.GAP,
-        (None, "L", None): Where.NEW_LOST,
-        (None, "L", "X"): Where.DISPLACED,
-        (None, "X", "N"): Where.TAKEN_GAP,
-        (None, "X", None): Where.TAKEN_GAP,
-        (None, "X", "X"): Where.BOTH_ASIDE,
-        (None, None, "N"): Where.DROPPED,
-        (None, None, "X"): Where.DISPLACED,
-        (None, None, None): Where.DROPPED,
-        ("X", "L", "N"): Where.RECREATED,
-        ("X", "L", None): Where.SUPERSEDED,
-        ("X", "L", "X"): Where.OVERTAKEN,
-        ("X", "X", "N"): Where.OVERTAKEN,
-        ("X", "X", None): Where.OVERTAKEN,
-        ("X", "X", "X"): Where.OVERTAKEN,
-        ("X", None, "N"): Where.OVERWRITTEN,
-        ("X", None, None): Where.OVERWRITTEN,
-        ("X", None, "X"): Where.OUTRUN,
+        ("L", None, "N"): SwapState.NOT_SWAPPED,
+        ("L", None, None): SwapState.LIVE_ONLY,
+        ("L", None, "X"): SwapState.LIVE_FOREIGN_ASIDE,
+        ("N", "L", None): SwapState.SWAPPED,
+        ("N", "X", None): SwapState.SWAPPED_FOREIGN_OLD,
+        (None, "L", "N"): SwapState.BETWEEN_RENAMES,
+        (None, "L", None): SwapState.OLD_ONLY,
+        (None, "L", "X"): SwapState.FOREIGN_ASIDE_IN_GAP,
+        (None, "X", "N"): SwapState.FOREIGN_OLD_IN_GAP,
+        (None, "X", None): SwapState.FOREIGN_OLD_IN_GAP,
+        (None, "X", "X"): SwapState.FOREIGN_OLD_AND_ASIDE,
+        (None, None, "N"): SwapState.DROPPED,
+        (None, None, "X"): SwapState.FOREIGN_ASIDE_IN_GAP,
+        (None, None, None): SwapState.DROPPED,
+        ("X", "L", "N"): SwapState.FOREIGN_LIVE_IN_GAP,
+        ("X", "L", None): SwapState.SWAPPED_FOREIGN_LIVE,
+        ("X", "L", "X"): SwapState.FOREIGN_LIVE_AND_ASIDE,
+        ("X", "X", "N"): SwapState.FOREIGN_LIVE_AND_ASIDE,
+        ("X", "X", None): SwapState.FOREIGN_LIVE_AND_ASIDE,
+        ("X", "X", "X"): SwapState.FOREIGN_LIVE_AND_ASIDE,
+        ("X", None, "N"): SwapState.FOREIGN_LIVE,
+        ("X", None, None): SwapState.FOREIGN_LIVE,
+        ("X", None, "X"): SwapState.FOREIGN_LIVE_OLD_GONE,
     }
     for places in itertools.product([None, "L", "N", "X"], repeat=3):
-        assert locate(*places, live_id="L", new_id="N") is known.get(places, Where.UNKNOWN)
+        assert locate(*places, live_id="L", new_id="N") is known.get(places, SwapState.UNKNOWN)
