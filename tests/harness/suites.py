@@ -86,6 +86,7 @@ SUITES = (
 LINT = {
     "ruff check": ("ruff", "check", "."),
     "ruff format": ("ruff", "format", "--check", "."),
+    "import-linter": ("lint-imports", "--no-cache"),
     "mypy provider": ("mypy", "-p", "lakekeeper_provider"),
     "mypy jobs": ("mypy", "-p", "spark_jobs"),
 }
@@ -102,6 +103,8 @@ _MORE = {
     "fidelity 3.5": ("spark-4.3",),
     "fidelity 4.3": ("spark-3.5",),
     "kerberos": ("airflow-3.3-kerberos",),
+    # It has neither PySpark nor py4j.
+    "unit jobs": ("dev",),
     # It formats a copy of the product, to see that no mutation loses its place.
     "mutation": ("dev",),
 }

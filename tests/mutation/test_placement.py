@@ -88,9 +88,9 @@ def _change(product: Path, change: Callable[[str], str]) -> None:
 
 
 def test_a_rename_loses_no_mutation(product: Path) -> None:
-    functions = "_check_unchanged|still_registered|take_over|list_unit|carry|move|open_files"
-    classes = "Swapping|Returning|Directories|Policy|Custody"
-    variables = "places|lost|swap|opened|custody|entry|found"
+    functions = "_check_unchanged|still_registered|take_over|list_unit|move_late_files|move|open_files"
+    classes = "ForwardSwap|ReverseSwap|Directories|SwapPolicy|LeaseSet"
+    variables = "places|lost|swap|opened|leases|entry|found"
     wanted = re.compile(rf"\b({functions}|{classes}|{variables})\b")
     _change(product, lambda text: wanted.sub(r"\1_anew", text))
     assert _lost(product) == {}

@@ -28,7 +28,9 @@ def job(fs: MemoryFs, *arguments: str) -> Job:
     return cast(
         Job,
         SimpleNamespace(
-            services=cluster, layers=Layers(), invocation=parse("history", ["--table", "db.t", *arguments], "")
+            services=cluster,
+            layers=Layers(),
+            invocation=parse("history", ["--table", "db.t", *arguments], ""),
         ),
     )
 
