@@ -10,9 +10,13 @@ from typing import Any, NoReturn
 from spark_jobs import __version__
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.layout import check_run_id
+from spark_jobs.core.option import COMPACT, HISTORY, ROLLBACK, Option
+from spark_jobs.core.options import DEFAULTS, OPTIONS
 
-VERBS = ("analyze", "compact", "rollback", "cleanup", "history")
-_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+_RUN_ID = {
+    COMPACT: "name of the run, by which a rollback can name it",
+    ROLLBACK: "the run to undo (default: the newest)",
+}
 
 
 @dataclass(frozen=True)
@@ -68,17 +72,19 @@ def _parser(verb: str, description: str) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     _common(parser)
-    if verb in ("analyze", "compact"):
-        _thresholds(parser)
-        _full_scan(parser)
-        _selection(parser)
-    own = {"compact": _compact, "rollback": _rollback, "cleanup": _cleanup, "history": _history}
-    own.get(verb, _nothing)(parser)
+    if verb in _RUN_ID:
+        parser.add_argument("--run-id", metavar="ID", help=_RUN_ID[verb])
+    if verb == HISTORY:
+        parser.add_argument(
+            "--limit", metavar="N", type=_positive, help="only the newest N rows (default: all)"
+        )
+    groups: dict[str | None, Any] = {None: parser}
+    for name, option in OPTIONS.items():
+        if option.flag and verb in option.verbs:
+            if option.group not in groups:
+                groups[option.group] = parser.add_mutually_exclusive_group()
+            _add_option(groups[option.group], name, option)
     return parser
-
-
-def _nothing(parser: argparse.ArgumentParser) -> None:
-    """analyze has no options of its own."""
 
 
 def _common(parser: argparse.ArgumentParser) -> None:
@@ -86,111 +92,38 @@ def _common(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--table", metavar="DB.TABLE", help="one table")
     what.add_argument("--tables", metavar="DB.A,DB.B", help="several tables")
     what.add_argument("--database", metavar="DB", help="all tables of a database")
-    parser.add_argument(
-        "--include", metavar="GLOB", help="with --database: only tables whose names match (commas)"
-    )
-    parser.add_argument(
-        "--exclude", metavar="GLOB", help="with --database: no tables whose names match (commas)"
-    )
     parser.add_argument("-c", "--config-file", metavar="F", help="configuration, YAML or JSON")
     parser.add_argument(
         "--request", metavar="URI", help="resolved configuration and the units to work on (JSON)"
     )
     parser.add_argument("--report", metavar="URI", help="where to write the report (JSON)")
-    parser.add_argument(
-        "--trusted-owners",
-        metavar="A,B",
-        help="other accounts whose journals, and partitions outside a root, count (the root's owner's do)",
-    )
-    parser.add_argument("--log-level", choices=_LEVELS, type=str.upper, help="default INFO")
     parser.add_argument("--version", action="version", version=f"lakekeeper jobs {__version__}")
 
 
-def _thresholds(parser: argparse.ArgumentParser) -> None:
+def _add_option(parser: Any, name: str, option: Option) -> None:
+    """Add the flags of one option. Its value stays text: it is parsed where all layers meet."""
+    default = getattr(DEFAULTS, name)
+    if isinstance(default, bool):
+        flags = parser.add_mutually_exclusive_group() if option.off_flag else parser
+        flags.add_argument(option.flag, dest=name, action="store_true", help=option.help)
+        if option.off_flag:
+            flags.add_argument(
+                option.off_flag, dest=name, action="store_false", help=f"the opposite of {option.flag}"
+            )
+        return
+    fold = str.upper if option.choices and option.choices[0].isupper() else str
+    shown = f" (default: {default})" if default else ""
     parser.add_argument(
-        "--block-size", dest="block_size_mb", metavar="MB", help="HDFS block size in MB (128)"
+        option.flag,
+        dest=name,
+        metavar=option.metavar,
+        choices=option.choices or None,
+        type=fold,
+        help=option.help + shown,
     )
-    parser.add_argument(
-        "--ratio-threshold",
-        dest="compaction_ratio_threshold",
-        metavar="R",
-        help="small is under block size / R (10)",
-    )
-    parser.add_argument("--min-input-files", metavar="N", help="leave directories with fewer files alone (2)")
-    parser.add_argument(
-        "--target-file-size", metavar="512mb", help="size of the files to write (the block size)"
-    )
-
-
-def _full_scan(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--full-scan", action="store_true", help="list every directory, also those that have not changed"
-    )
-
-
-def _selection(parser: argparse.ArgumentParser) -> None:
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        "--partitions", metavar="JSON", help='partition specs, also partial: [{"date": "2026-02-23"}]'
-    )
-    which.add_argument(
-        "--where", metavar="SQL", help="a condition on the partition keys: date >= '2026-02-01'"
-    )
-
-
-def _compact(parser: argparse.ArgumentParser) -> None:
-    _dry_run(parser)
-    parser.add_argument("--sort-columns", metavar="A,B", help="sort the rewritten files by these columns")
-    stats = parser.add_mutually_exclusive_group()
-    name = "analyze_after_compaction"
-    stats.add_argument(
-        "--analyze-stats", dest=name, action="store_true", help="compute statistics afterwards"
-    )
-    stats.add_argument(
-        "--no-analyze-stats", dest=name, action="store_false", help="overrides the configuration"
-    )
-    parser.add_argument("--run-id", metavar="ID", help="name of the run, for a rollback of just this one")
-    parser.add_argument("--deadline", metavar="ISO8601", help="swap nothing after this instant")
-    parser.add_argument(
-        "--verify", choices=["count", "hash"], help="how the result is checked: rows and types, or values too"
-    )
-    parser.add_argument(
-        "--on-failure", choices=["keep", "undo"], help="units already swapped when another fails (keep)"
-    )
-    _parallelism(parser)
-
-
-def _rollback(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--run-id", metavar="ID", help="the run to undo (the newest)")
-    parser.add_argument(
-        "--on-new-data", choices=["keep", "refuse"], help="rows added since the compaction (keep)"
-    )
-    _parallelism(parser)
-
-
-def _cleanup(parser: argparse.ArgumentParser) -> None:
-    _dry_run(parser)
-    parser.add_argument("--older-than", metavar="7d", help="only runs older than this (all)")
-    parser.add_argument("--keep-last", metavar="N", help="always keep the newest N runs (0)")
-    parser.add_argument(
-        "--skip-trash", action="store_true", help="delete for good instead of moving to the trash"
-    )
-    _parallelism(parser)
-
-
-def _history(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--limit", metavar="N", type=_positive, help="only the newest N rows (all)")
 
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a whole number from 1, got '{text}'")
     return int(text)
-
-
-def _dry_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dry-run", action="store_true", help="decide and report, write nothing")
-
-
-def _parallelism(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--parallelism", metavar="N", help="units worked on side by side (4)")

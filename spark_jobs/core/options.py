@@ -1,69 +1,243 @@
-"""The options of the jobs: their types, their defaults, and which layer wins.
+"""The options of the jobs. Each one is a field of `Options`, which says all there is to say about it.
 
-Command line > request arguments > YAML section of the table > table property `lakekeeper.<option>` > YAML
-global > default.
+The command line (`core/arguments.py`), the check of every value, and what a table's properties may set are derived from
+this table; docs/wire.md is checked against it. The provider has a table of its own (`lakekeeper_provider/options.py`);
+a contract test compares the two.
 """
 
+# ruff: noqa: RUF009 - `option` returns a field, whose default is a value
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
-from typing import Any
 
-from spark_jobs.core.errors import Refusal, UsageError
 from spark_jobs.core.health import Thresholds
+from spark_jobs.core.option import (
+    ANALYZE,
+    CLEANUP,
+    COMPACT,
+    ROLLBACK,
+    Option,
+    TableProperty,
+    choice,
+    option,
+    switch,
+)
 from spark_jobs.core.other_writers import WriterRules
-from spark_jobs.core.parsers import MB, PARSERS
-from spark_jobs.core.selection import PartitionSpec
+from spark_jobs.core.parsers import (
+    MB,
+    number,
+    one_of,
+    parse_duration,
+    parse_identifier,
+    parse_instant,
+    parse_list,
+    parse_size,
+)
+from spark_jobs.core.selection import PartitionSpec, parse_partitions
 
-PROPERTY_PREFIX = "lakekeeper."
-_RETENTION = ("older_than", "keep_last")
-#: What whoever may change a table's properties may not say: SQL that the jobs' account runs, databases that it creates
-#: tables in, and what protects the table's originals from him.
-_NO_PROPERTIES = ("where", "backup_database", "skip_trash", "allow_short_retention", "trusted_owners")
+_REWRITE = (ANALYZE, COMPACT)
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
 @dataclass(frozen=True)
 class Options:
-    """Everything that one table's work depends on. Sizes in bytes unless the name says MB."""
+    """The resolved options of one table. Sizes are in bytes unless the name says MB."""
 
-    block_size_mb: int = 128
-    compaction_ratio_threshold: float = 10.0
-    min_input_files: int = 2
-    target_file_size: int = 0
-    backup_prefix: str = "__bkp"
-    backup_database: str | None = None
-    register_backup: bool = True
-    dry_run: bool = False
-    log_level: str = "INFO"
-    sort_columns: tuple[str, ...] = ()
-    analyze_after_compaction: bool = False
-    parallelism: int = 4
-    verify: str = "count"
-    on_failure: str = "keep"
-    on_new_data: str = "keep"
-    deadline: datetime | None = None
-    older_than: timedelta | None = None
-    keep_last: int = 0
-    skip_trash: bool = False
-    allow_short_retention: bool = False
-    staging_ttl: timedelta = timedelta(hours=24)
-    partitions: list[PartitionSpec] | None = None
-    where: str | None = None
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    enabled: bool = True
-    bucketing: str = "refuse"
-    kafka_connect: str = "refuse"
-    attributes: str | None = None
-    quota_folders: tuple[str, ...] = ()
-    full_scan: bool = False
-    writers: str | None = None
-    trusted_owners: tuple[str, ...] = ()
-    lease_timeout: timedelta = timedelta(seconds=20)
-    lease_wait: timedelta = timedelta(seconds=60)
+    block_size_mb: int = option(
+        128, number(int, 1), "HDFS block size in MB", flag="--block-size", metavar="MB", verbs=_REWRITE
+    )
+    compaction_ratio_threshold: float = option(
+        10.0,
+        number(float, 1),
+        "compact where min(average, median) file size is below block size / R",
+        flag="--ratio-threshold",
+        metavar="R",
+        verbs=_REWRITE,
+    )
+    min_input_files: int = option(
+        2,
+        number(int, 2),
+        "leave directories with fewer files alone",
+        flag="--min-input-files",
+        metavar="N",
+        verbs=_REWRITE,
+    )
+    target_file_size: int = option(
+        0,
+        parse_size,
+        "size of the files to write (default: the block size)",
+        flag="--target-file-size",
+        metavar="512mb",
+        verbs=_REWRITE,
+    )
+    full_scan: bool = switch(
+        "list every directory, also those that have not changed", flag="--full-scan", verbs=_REWRITE
+    )
+    partitions: list[PartitionSpec] | None = option(
+        None,
+        parse_partitions,
+        'only these partitions, as JSON; a spec may be partial: [{"date": "2026-02-23"}]',
+        flag="--partitions",
+        metavar="JSON",
+        group="partitions",
+        verbs=_REWRITE,
+    )
+    where: str | None = option(
+        None,
+        str,
+        "only partitions that meet a condition on the partition keys: date >= '2026-02-01'",
+        flag="--where",
+        metavar="SQL",
+        group="partitions",
+        verbs=_REWRITE,
+        table_property=TableProperty.FORBIDDEN,
+    )
+    sort_columns: tuple[str, ...] = option(
+        (),
+        parse_list,
+        "sort the rewritten files by these columns",
+        flag="--sort-columns",
+        metavar="A,B",
+        verbs=(COMPACT,),
+    )
+    analyze_after_compaction: bool = switch(
+        "compute the metastore's statistics afterwards",
+        flag="--analyze-stats",
+        off_flag="--no-analyze-stats",
+        verbs=(COMPACT,),
+    )
+    dry_run: bool = switch("decide and report, write nothing", flag="--dry-run", verbs=(COMPACT, CLEANUP))
+    deadline: datetime | None = option(
+        None,
+        parse_instant,
+        "swap nothing after this instant",
+        flag="--deadline",
+        metavar="ISO8601",
+        verbs=(COMPACT,),
+    )
+    parallelism: int = option(
+        4,
+        number(int, 1),
+        "units worked on at the same time",
+        flag="--parallelism",
+        metavar="N",
+        verbs=(COMPACT, ROLLBACK, CLEANUP),
+    )
+    verify: str = choice(
+        "count",
+        ("count", "hash"),
+        "compare row counts and physical types (count), or every value too (hash)",
+        flag="--verify",
+        verbs=(COMPACT,),
+    )
+    attributes: str | None = choice(
+        None,
+        ("require", "warn"),
+        "owner, mode, ACL and policies that cannot be set: refuse the unit, or warn (default: warn for the owner only)",
+    )
+    quota_folders: tuple[str, ...] = option(
+        (), parse_list, "directories above the tables whose free quota is checked before anything is written"
+    )
+    on_failure: str = choice(
+        "keep",
+        ("keep", "undo"),
+        "what happens to units that were swapped before another one failed",
+        flag="--on-failure",
+        verbs=(COMPACT,),
+    )
+    on_new_data: str = choice(
+        "keep",
+        ("keep", "refuse"),
+        "what happens to rows that were added since the compaction",
+        flag="--on-new-data",
+        verbs=(ROLLBACK,),
+    )
+    older_than: timedelta | None = option(
+        None,
+        parse_duration,
+        "only runs older than this (default: all)",
+        flag="--older-than",
+        metavar="7d",
+        verbs=(CLEANUP,),
+        table_property=TableProperty.LENGTHEN,
+    )
+    keep_last: int = option(
+        0,
+        number(int, 0),
+        "always keep the newest N runs",
+        flag="--keep-last",
+        metavar="N",
+        verbs=(CLEANUP,),
+        table_property=TableProperty.LENGTHEN,
+    )
+    allow_short_retention: bool = switch(
+        "allow an older_than of less than 24 hours", table_property=TableProperty.FORBIDDEN
+    )
+    skip_trash: bool = switch(
+        "delete permanently instead of moving to the trash",
+        flag="--skip-trash",
+        verbs=(CLEANUP,),
+        table_property=TableProperty.FORBIDDEN,
+    )
+    backup_prefix: str = option("__bkp", parse_identifier, "prefix of the names of backup tables")
+    backup_database: str | None = option(
+        None,
+        parse_identifier,
+        "database of the backup tables (default: the table's own)",
+        table_property=TableProperty.FORBIDDEN,
+    )
+    register_backup: bool = switch("register the originals as a backup table", default=True)
+    staging_ttl: timedelta = option(
+        timedelta(hours=24), parse_duration, "age from which a writer's staging files count as abandoned"
+    )
+    writers: str | None = choice(
+        None,
+        ("append", "overwrite"),
+        "whether a directory that a writer recreated during a swap adds to the table or replaces it (default: unknown)",
+    )
+    bucketing: str = choice("refuse", ("refuse", "ignore"), "whether tables bucketed by Hive are compacted")
+    kafka_connect: str = choice(
+        "refuse", ("refuse", "retired"), "whether files named by Kafka Connect's HDFS sink are compacted"
+    )
+    enabled: bool = switch("whether the table is compacted at all", default=True)
+    trusted_owners: tuple[str, ...] = option(
+        (),
+        parse_list,
+        "other accounts whose journals, and partitions outside the table's root, are trusted",
+        flag="--trusted-owners",
+        metavar="A,B",
+        table_property=TableProperty.FORBIDDEN,
+    )
+    lease_timeout: timedelta = option(
+        timedelta(seconds=20),
+        parse_duration,
+        "time without a heartbeat after which another job takes a lease over",
+    )
+    lease_wait: timedelta = option(
+        timedelta(seconds=60), parse_duration, "how long to wait for another job on the same table"
+    )
+    include: tuple[str, ...] = option(
+        (),
+        parse_list,
+        "with --database: only tables whose names match (comma-separated)",
+        flag="--include",
+        metavar="GLOB",
+    )
+    exclude: tuple[str, ...] = option(
+        (),
+        parse_list,
+        "with --database: no tables whose names match (comma-separated)",
+        flag="--exclude",
+        metavar="GLOB",
+    )
+    log_level: str = option(
+        "INFO",
+        lambda value: one_of(*LOG_LEVELS)(str(value).upper()),
+        "verbosity of the log",
+        flag="--log-level",
+        choices=LOG_LEVELS,
+    )
 
     def thresholds(self) -> Thresholds:
         return Thresholds(
@@ -74,126 +248,12 @@ class Options:
         )
 
 
+#: By name, in the order of the table.
+OPTIONS: dict[str, Option] = {each.name: each.metadata["option"] for each in fields(Options)}
+DEFAULTS = Options()
+
+
 def writer_rules(options: Options, now: datetime) -> WriterRules:
-    """How files of other writers are judged that are found now."""
+    """Return how files of other writers that are found now are treated."""
     dead_before = int((now - options.staging_ttl).timestamp() * 1000)
     return WriterRules(dead_before, offsets=options.kafka_connect == "retired")
-
-
-def check_names(values: Iterable[str], where: str) -> None:
-    """Raises UsageError for an option that does not exist, naming the nearest one that does."""
-    for name in values:
-        if name not in PARSERS:
-            near = difflib.get_close_matches(name, PARSERS, n=1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
-            raise UsageError(f"unknown option '{name}' in {where}{hint}")
-
-
-def parse_option(name: str, value: Any, where: str) -> Any:
-    """The typed value; raises UsageError with the value and what to write instead."""
-    if value is None:
-        return None
-    try:
-        return PARSERS[name](value)
-    except UsageError:
-        raise
-    except (ValueError, TypeError) as error:
-        raise UsageError(f"{name} = {value!r} in {where} is not valid: {error}") from None
-
-
-@dataclass(frozen=True)
-class Layers:
-    """The layers of options as they came in, highest first."""
-
-    command_line: Mapping[str, Any] = field(default_factory=dict)
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
-
-    def check(self) -> None:
-        """Raises UsageError for any unknown or ill-typed option in any layer, before anything is touched."""
-        self.resolve()
-        for table in self.tables:
-            self.resolve(table)
-
-    def resolve(self, table: str = "", properties: Mapping[str, str] | None = None) -> Options:
-        """The options of one table; `properties` are its table properties: what cannot be read there is no mistake of
-        whoever started the job, and refuses this table alone."""
-        chosen: dict[str, Any] = {}
-        for where, layer in reversed(self._layers(table, properties or {})):
-            if where == _properties_of(table):
-                chosen.update(_retained(_of_properties(layer, table), chosen))
-            else:
-                chosen.update(_parsed(layer, where))
-        options = Options(**chosen)
-        if options.where and options.partitions:
-            raise UsageError("both 'where' and 'partitions' are given; use one of the two")
-        return options
-
-    def _layers(self, table: str, properties: Mapping[str, str]) -> list[tuple[str, Mapping[str, Any]]]:
-        return [
-            ("the command line", self.command_line),
-            ("the arguments", self.arguments),
-            (f"the section of table {table}", self.tables.get(table, {})),
-            (_properties_of(table), own_properties(properties)),
-            ("the configuration", _for_table(self.settings, table)),
-        ]
-
-
-def _parsed(layer: Mapping[str, Any], where: str) -> dict[str, Any]:
-    check_names(layer, where)
-    parsed = {name: parse_option(name, value, where) for name, value in layer.items()}
-    return {name: value for name, value in parsed.items() if value is not None}
-
-
-def _of_properties(layer: Mapping[str, Any], table: str) -> dict[str, Any]:
-    """Raises Refusal for what has no place there, or cannot be read."""
-    for name in _NO_PROPERTIES:  # guard: properties_of_the_table
-        if name in layer:
-            raise Refusal(
-                "USAGE",
-                f"lakekeeper.{name} is among the properties of table {table}, where it has no place: set it in the"
-                f" configuration or as an argument, and take it away with ALTER TABLE {table} UNSET TBLPROPERTIES"
-                f" ('lakekeeper.{name}')",
-            )
-    try:
-        found = _parsed(layer, _properties_of(table))
-    except UsageError as error:
-        raise Refusal("USAGE", str(error)) from None
-    if found.get("attributes") == "warn":
-        raise Refusal(
-            "USAGE",
-            f"lakekeeper.attributes=warn is among the properties of table {table}: a property may only ask for more"
-            " (require); set it in the configuration or as an argument",
-        )
-    return found
-
-
-def _retained(found: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    """A table may ask for a longer retention than the configuration's, and never for a shorter one."""
-    longest = {name: max(found[name], known[name]) for name in _RETENTION if name in found and name in known}
-    return {**found, **longest}  # guard: property_only_lengthens
-
-
-def _properties_of(table: str) -> str:
-    return f"the properties of table {table}"
-
-
-def own_properties(properties: Mapping[str, str]) -> dict[str, str]:
-    """`lakekeeper.<option>` table properties that are options; others (run_id, writers) are not ours to judge here."""
-    names = {f.name for f in fields(Options)}
-    found = {k[len(PROPERTY_PREFIX) :]: v for k, v in properties.items() if k.startswith(PROPERTY_PREFIX)}
-    return {name: value for name, value in found.items() if name in names}
-
-
-def _for_table(settings: Mapping[str, Any], table: str) -> dict[str, Any]:
-    """Global settings hold sort columns by table."""
-    flat = dict(settings)
-    by_table = flat.pop("sort_columns", None) or {}
-    if not isinstance(by_table, Mapping):
-        raise UsageError(
-            f"sort_columns = {by_table!r} must map tables to columns, like {{db.events: [date]}}"
-        )
-    if table in by_table:
-        flat["sort_columns"] = by_table[table]
-    return flat

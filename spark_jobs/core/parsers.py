@@ -9,8 +9,6 @@ from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from spark_jobs.core.selection import parse_partitions
-
 MB = 1024 * 1024
 _DURATION = re.compile(r"\s*(\d+)\s*([smhdw])\s*\Z")
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(b|kb|mb|gb|tb)?\s*\Z", re.IGNORECASE)
@@ -59,7 +57,7 @@ def parse_list(value: Any) -> tuple[str, ...]:
     return tuple(str(item).strip() for item in value if str(item).strip())
 
 
-def _number(kind: type, least: float) -> Callable[[Any], Any]:
+def number(kind: type, least: float) -> Callable[[Any], Any]:
     def parse(value: Any) -> Any:
         number = kind(str(value))
         if isinstance(value, bool) or not number >= least:
@@ -69,7 +67,7 @@ def _number(kind: type, least: float) -> Callable[[Any], Any]:
     return parse
 
 
-def _one_of(*allowed: str) -> Callable[[Any], str]:
+def one_of(*allowed: str) -> Callable[[Any], str]:
     def parse(value: Any) -> str:
         if str(value) not in allowed:
             raise ValueError(f"it must be one of {', '.join(allowed)}")
@@ -78,46 +76,7 @@ def _one_of(*allowed: str) -> Callable[[Any], str]:
     return parse
 
 
-def _identifier(value: Any) -> str:
+def parse_identifier(value: Any) -> str:
     if not re.match(r"\w+\Z", str(value)):
         raise ValueError("it must be made of letters, digits and _")
     return str(value).lower()
-
-
-PARSERS: dict[str, Callable[[Any], Any]] = {
-    "block_size_mb": _number(int, 1),
-    "compaction_ratio_threshold": _number(float, 1),
-    "min_input_files": _number(int, 2),
-    "target_file_size": parse_size,
-    "backup_prefix": _identifier,
-    "backup_database": _identifier,
-    "register_backup": parse_bool,
-    "dry_run": parse_bool,
-    "log_level": lambda value: _one_of("DEBUG", "INFO", "WARNING", "ERROR")(str(value).upper()),
-    "sort_columns": parse_list,
-    "analyze_after_compaction": parse_bool,
-    "parallelism": _number(int, 1),
-    "verify": _one_of("count", "hash"),
-    "on_failure": _one_of("keep", "undo"),
-    "on_new_data": _one_of("keep", "refuse"),
-    "deadline": parse_instant,
-    "older_than": parse_duration,
-    "keep_last": _number(int, 0),
-    "skip_trash": parse_bool,
-    "allow_short_retention": parse_bool,
-    "staging_ttl": parse_duration,
-    "partitions": parse_partitions,
-    "where": str,
-    "include": parse_list,
-    "exclude": parse_list,
-    "enabled": parse_bool,
-    "bucketing": _one_of("refuse", "ignore"),
-    "kafka_connect": _one_of("refuse", "retired"),
-    "attributes": _one_of("require", "warn"),
-    "quota_folders": parse_list,
-    "full_scan": parse_bool,
-    "writers": _one_of("append", "overwrite"),
-    "trusted_owners": parse_list,
-    "lease_timeout": parse_duration,
-    "lease_wait": parse_duration,
-}

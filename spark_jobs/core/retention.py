@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from spark_jobs.core.errors import UsageError
-from spark_jobs.core.options import Layers, parse_option
+from spark_jobs.core.layers import Layers, parse_option
 from spark_jobs.core.parsers import parse_bool
 
 #: A shorter one has to be asked for: a compaction that was wrong is often found out the next day.

@@ -14,8 +14,8 @@ from spark_jobs.core import selection
 from spark_jobs.core.arguments import Invocation
 from spark_jobs.core.configuration import parse_config
 from spark_jobs.core.errors import Busy, LakekeeperError, Refusal, Unsafe, UsageError
+from spark_jobs.core.layers import Layers
 from spark_jobs.core.model import TableName
-from spark_jobs.core.options import Layers
 from spark_jobs.core.retention import check_retention
 from spark_jobs.core.wire import Report, Request, TableReport
 from spark_jobs.protocol.clock import utc_now

@@ -12,9 +12,10 @@ from spark_jobs.core.commit_log import BrokenLog
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.health import Health, Thresholds, assess
+from spark_jobs.core.layers import Layers
 from spark_jobs.core.layout import ancestors, is_legacy_backup, is_legacy_leftover
 from spark_jobs.core.model import Manifest, TableName, Unit, name_of, parent
-from spark_jobs.core.options import Layers, Options, writer_rules
+from spark_jobs.core.options import Options, writer_rules
 from spark_jobs.core.other_writers import WriterRules, is_staging
 from spark_jobs.core.overlap import overlapping
 from spark_jobs.core.wire import TableReport, UnitReport

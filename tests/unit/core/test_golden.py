@@ -11,7 +11,7 @@ import pytest
 from spark_jobs.core.arguments import parse
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.health import Health
-from spark_jobs.core.options import Layers, parse_option
+from spark_jobs.core.layers import Layers, parse_option
 from spark_jobs.core.wire import Report, Request, TableReport, UnitReport
 
 GOLDEN = Path(__file__).parents[2] / "contract" / "golden"

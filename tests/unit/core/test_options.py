@@ -10,7 +10,9 @@ import pytest
 from spark_jobs.core.arguments import parse
 from spark_jobs.core.configuration import parse_config
 from spark_jobs.core.errors import Refusal, UsageError
-from spark_jobs.core.options import Layers, parse_option
+from spark_jobs.core.layers import Layers, parse_option
+from spark_jobs.core.option import VERBS
+from spark_jobs.core.options import OPTIONS
 
 TABLE = "db.events"
 
@@ -188,3 +190,13 @@ def test_a_table_property_says_nothing_of_what_lies_outside_the_table(name: str,
 
 def test_a_table_property_may_ask_for_more() -> None:
     assert Layers().resolve("db.t", {"lakekeeper.attributes": "require"}).attributes == "require"
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_names_every_flag_of_the_verb(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parse(verb, ["--help"], "")
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    flags = [option.flag for option in OPTIONS.values() if option.flag and verb in option.verbs]
+    assert [flag for flag in [*flags, "--table", "--request", "--report"] if flag not in shown] == []
