@@ -40,6 +40,18 @@ def test_every_option_key_is_on_the_page():
     assert set(re.findall(r"`(\w+)`", listed)) - {"settings"} == set(OPTIONS)
 
 
+def test_options_are_the_same_in_both_programs():
+    found = {
+        key: {
+            "default": option.default,
+            "flag": option.flag,
+            "verbs": list(option.verbs) if option.flag else [],
+        }
+        for key, option in OPTIONS.items()
+    }
+    assert found == golden("options.json")
+
+
 @pytest.mark.parametrize("name", sorted(path.name for path in GOLDEN.glob("request_*.json")))
 def test_requests(name):
     expected = golden(name)

@@ -12,6 +12,7 @@ from spark_jobs.core.arguments import parse
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.health import Health
 from spark_jobs.core.layers import Layers, parse_option
+from spark_jobs.core.options import DEFAULTS, OPTIONS
 from spark_jobs.core.wire import Report, Request, TableReport, UnitReport
 
 GOLDEN = Path(__file__).parents[2] / "contract" / "golden"
@@ -29,6 +30,22 @@ def test_values_of_options(name: str, values: Any) -> None:
     for value in values["refused"]:
         with pytest.raises(UsageError, match=name):
             parse_option(name, value, "a test")
+
+
+#: Options that only a table's property sets.
+PROPERTIES = {"bucketing", "enabled", "kafka_connect"}
+
+
+def test_the_options_are_those_of_the_provider() -> None:
+    assert OPTIONS.keys() == golden("options.json").keys() | PROPERTIES
+
+
+@pytest.mark.parametrize(("name", "expected"), sorted(golden("options.json").items()))
+def test_an_option_is_the_same_in_both_programs(name: str, expected: dict[str, Any]) -> None:
+    """A default that differed would be lost: the command line of the provider leaves defaults out."""
+    option, default = OPTIONS[name], getattr(DEFAULTS, name)
+    assert (option.flag, list(option.verbs if option.flag else ())) == (expected["flag"], expected["verbs"])
+    assert not default if expected["default"] is None else option.parse(expected["default"]) == default
 
 
 @pytest.mark.parametrize("case", golden("argv.json"), ids=lambda case: str(case["verb"]))
