@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from spark_jobs.core.errors import Refusal
+from spark_jobs.core.refusals import RefusalCode
 
 #: Kinds of attributes. Only a superuser may give a file away, so that its owner alone is dispensable.
 OWNER, GROUP, MODE, ACL, XATTR = "owner", "group", "mode", "ACL", "extended attribute"
@@ -52,7 +53,7 @@ def check_lost(lost: Iterable[LostAttribute], policy: str | None, path: str) -> 
     for item in lost:
         if policy == "require" or (policy is None and item.kind not in DISPENSABLE):
             raise Refusal(
-                "ATTRIBUTES",
+                RefusalCode.ATTRIBUTES,
                 f"the {item.kind} of {path} cannot be given to a new directory or file: {item.reason};"
                 " with 'attributes: warn' it is left behind",
             )

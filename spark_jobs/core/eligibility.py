@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from spark_jobs.core.errors import Refusal
+from spark_jobs.core.refusals import RefusalCode
 
 PARQUET, ORC, TEXT, AVRO, SEQUENCE = "parquet", "orc", "text", "avro", "sequencefile"
 #: Input format and SerDe must both be known: Hudi, for one, uses the Parquet SerDe under an input format of its own.
@@ -46,12 +47,17 @@ OUTPUT_FORMATS = {
 _ASCII_LIKE = re.compile(r"utf-?8|us-ascii|iso-8859-\d+|windows-125\d|gbk|gb18030|euc-\w+", re.IGNORECASE)
 #: File systems on which a directory rename is atomic.
 _SCHEMES = ("hdfs", "file")  # guard: atomic_rename_schemes
-_PROVIDERS = {"iceberg": "ICEBERG", "delta": "DELTA", "hudi": "HUDI", "paimon": "PAIMON"}
+_PROVIDERS = {
+    "iceberg": RefusalCode.ICEBERG,
+    "delta": RefusalCode.DELTA,
+    "hudi": RefusalCode.HUDI,
+    "paimon": RefusalCode.PAIMON,
+}
 _MARKS = {
-    "_delta_log": "DELTA",
-    ".hoodie": "HUDI",
-    "_hoodie": "HUDI",
-    "_spark_metadata": "STREAMING_SINK",
+    "_delta_log": RefusalCode.DELTA,
+    ".hoodie": RefusalCode.HUDI,
+    "_hoodie": RefusalCode.HUDI,
+    "_spark_metadata": RefusalCode.STREAMING_SINK,
 }
 
 
@@ -102,14 +108,18 @@ def _check_provider(facts: TableFacts, file_format: str) -> None:
     """Spark's own sources that Hive does not know stand in the metastore as sequence files, whatever they are."""
     provider = (facts.provider or "hive").lower()
     if provider not in ("hive", file_format):
-        raise Refusal("SERDE", f"{facts.name} is a Spark table of '{provider}', which only Spark can read")
+        raise Refusal(
+            RefusalCode.SERDE, f"{facts.name} is a Spark table of '{provider}', which only Spark can read"
+        )
 
 
 def _check_kind(facts: TableFacts) -> None:
     if facts.kind == "VIEW" or "VIEW" in facts.kind:
-        raise Refusal("VIEW", f"{facts.name} is a view and has no files of its own")
+        raise Refusal(RefusalCode.VIEW, f"{facts.name} is a view and has no files of its own")
     if facts.properties.get("transactional", "").lower() == "true":
-        raise Refusal("TRANSACTIONAL", f"{facts.name} is transactional; Hive's own compactor looks after it")
+        raise Refusal(
+            RefusalCode.TRANSACTIONAL, f"{facts.name} is transactional; Hive's own compactor looks after it"
+        )
 
 
 def _check_table_format(facts: TableFacts) -> None:
@@ -124,48 +134,56 @@ def _check_table_format(facts: TableFacts) -> None:
             )
     if handler or any("storage handler" in feature.lower() for feature in facts.unsupported):
         raise Refusal(
-            "STORAGE_HANDLER",
+            RefusalCode.STORAGE_HANDLER,
             f"{facts.name} is read through a storage handler ({handler or 'non-native'}), not from files",
         )
     if facts.kind != "EXTERNAL":
         raise Refusal(
-            "MANAGED", f"{facts.name} is a {facts.kind.lower()} table; only external tables are compacted"
+            RefusalCode.MANAGED,
+            f"{facts.name} is a {facts.kind.lower()} table; only external tables are compacted",
         )
 
 
 def _check_owner(facts: TableFacts, enabled: bool) -> None:
     if "lakekeeper.run_id" in facts.properties:
-        raise Refusal("BACKUP", f"{facts.name} is a backup made by a compaction")
+        raise Refusal(RefusalCode.BACKUP, f"{facts.name} is a backup made by a compaction")
     if not enabled:
-        raise Refusal("OPTED_OUT", f"{facts.name} is opted out by lakekeeper.enabled=false")
+        raise Refusal(RefusalCode.OPTED_OUT, f"{facts.name} is opted out by lakekeeper.enabled=false")
 
 
 def _check_layout(facts: TableFacts, bucketing: str) -> None:
     by_hive = (facts.provider or "hive").lower() == "hive"
     if facts.bucketed and not (by_hive and bucketing == "ignore"):  # guard: bucketed_tables
-        raise Refusal("BUCKETED", f"{facts.name} is bucketed; a rewrite would break its bucket files")
+        raise Refusal(
+            RefusalCode.BUCKETED, f"{facts.name} is bucketed; a rewrite would break its bucket files"
+        )
     if any("skew" in feature.lower() for feature in facts.unsupported):  # guard: skewed_tables
-        raise Refusal("SKEWED", f"{facts.name} is skewed; its files carry list-bucketing directories")
+        raise Refusal(
+            RefusalCode.SKEWED, f"{facts.name} is skewed; its files carry list-bucketing directories"
+        )
 
 
 def check_place(location: str) -> None:
     """Raises Refusal for a location that must not be swapped, whatever lies there."""
     if "/.lakekeeper" in location:
-        raise Refusal("BACKUP", f"{location} is a backup made by a compaction")
+        raise Refusal(RefusalCode.BACKUP, f"{location} is a backup made by a compaction")
     scheme = location.split(":", 1)[0].lower()
     if scheme == "viewfs":
         raise Refusal(
-            "OBJECT_STORE", f"{location} is below no mount of its viewfs, so that nobody knows where it is"
+            RefusalCode.OBJECT_STORE,
+            f"{location} is below no mount of its viewfs, so that nobody knows where it is",
         )
     if scheme not in _SCHEMES:
-        raise Refusal("OBJECT_STORE", f"{location} is on '{scheme}', where a directory rename is not atomic")
+        raise Refusal(
+            RefusalCode.OBJECT_STORE, f"{location} is on '{scheme}', where a directory rename is not atomic"
+        )
 
 
 def check_storage(storage: Storage, what: str) -> str:
     """The format of a table or partition by its input format and SerDe, or a Refusal."""
     if storage.format is None:
         raise Refusal(
-            "SERDE",
+            RefusalCode.SERDE,
             f"{what} is stored as {storage.input_format} with {storage.serde}; compacted are Parquet, ORC, Avro, text"
             " and sequence files",
         )
@@ -181,7 +199,8 @@ def check_lines(facts: TableFacts, storage: Storage, what: str) -> None:
         for source in sources:
             if source.get(key, "0").strip() != "0":
                 raise Refusal(
-                    "HEADER", f"each file of {what} has lines that are no rows ({key}={source[key]})"
+                    RefusalCode.HEADER,
+                    f"each file of {what} has lines that are no rows ({key}={source[key]})",
                 )
     known = {key: value for source in sources for key, value in source.items()}
     encoding, delimiter = known.get("serialization.encoding", "utf-8"), known.get("line.delim", "\n")
@@ -190,7 +209,9 @@ def check_lines(facts: TableFacts, storage: Storage, what: str) -> None:
         or delimiter not in ("\n", "10")
         or "textinputformat.record.delimiter" in known
     ):
-        raise Refusal("ENCODING", f"the lines of {what} are not plain ({encoding}, delimiter {delimiter!r})")
+        raise Refusal(
+            RefusalCode.ENCODING, f"the lines of {what} are not plain ({encoding}, delimiter {delimiter!r})"
+        )
 
 
 def positional(facts: TableFacts) -> bool:
@@ -209,4 +230,6 @@ def check_marks(names: list[str], location: str) -> None:
                 f"{location} holds {name}, which lists its files: only what wrote that may rewrite them",
             )
     if "metadata" in names and "data" in names:
-        raise Refusal("ICEBERG", f"{location} holds metadata/ and data/: it looks like an Iceberg table")
+        raise Refusal(
+            RefusalCode.ICEBERG, f"{location} holds metadata/ and data/: it looks like an Iceberg table"
+        )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from spark_jobs.core.refusals import RefusalCode
+
 
 class LakekeeperError(Exception):
     """Base of all errors raised on purpose by the jobs."""
@@ -14,9 +16,9 @@ class UsageError(LakekeeperError):
 class Refusal(LakekeeperError):
     """A table or unit must not be compacted; `code` is stable, `reason` one sentence for a person."""
 
-    def __init__(self, code: str, reason: str) -> None:
-        super().__init__(f"{code}: {reason}")
-        self.code = code
+    def __init__(self, code: RefusalCode, reason: str) -> None:
+        super().__init__(f"{code.name}: {reason}")
+        self.code = code.name
         self.reason = reason
 
 

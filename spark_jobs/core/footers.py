@@ -12,6 +12,7 @@ from spark_jobs.core import struct_types
 from spark_jobs.core.eligibility import ORC, PARQUET
 from spark_jobs.core.encoding import Calendar
 from spark_jobs.core.errors import Refusal, VerificationFailed
+from spark_jobs.core.refusals import RefusalCode
 
 #: Physical leaves (and groups) of a file: lower-cased dotted path -> type, without nullability.
 Leaves = Mapping[str, str]
@@ -161,7 +162,8 @@ def _union(footers: Iterable[Footer]) -> dict[str, str]:
             before, where = union.setdefault(path, (kind, footer.name))
             if before != kind:  # guard: one_type_per_column
                 raise Refusal(
-                    "SCHEMA_CONFLICT", f"column '{path}' is {before} in {where} and {kind} in {footer.name}"
+                    RefusalCode.SCHEMA_CONFLICT,
+                    f"column '{path}' is {before} in {where} and {kind} in {footer.name}",
                 )
     return {path: kind for path, (kind, _) in union.items()}
 
@@ -172,7 +174,8 @@ def _check_int96(footers: Iterable[Footer]) -> None:
         # guard: int96_writer
         if any("int96" in kind for kind in footer.leaves.values()) and _SPARK_VERSION not in footer.writer:
             raise Refusal(
-                "UNKNOWN_INT96_WRITER", f"{footer.name} holds INT96 timestamps that Spark did not write"
+                RefusalCode.UNKNOWN_INT96_WRITER,
+                f"{footer.name} holds INT96 timestamps that Spark did not write",
             )
 
 
@@ -181,7 +184,7 @@ def _check_noted_types(footers: Iterable[Footer]) -> None:
         found = _NOTED_TYPES.search(footer.writer.get(_SPARK_SCHEMA, ""))
         if found:
             raise Refusal(
-                "TYPE",
+                RefusalCode.TYPE,
                 f"{footer.name} holds a column of Spark's type {found[1]}, which stands in a note of Spark's alone",
             )
 
@@ -218,4 +221,4 @@ def check_written(before: Profile, written: Sequence[Footer]) -> None:
     for path in sorted(before.leaves.keys() | after.keys()):
         was, now = before.leaves.get(path, "absent"), after.get(path, "absent")
         if was != now:  # guard: types_compared
-            raise Refusal("TYPE", f"column '{path}' is {was}, and would be rewritten as {now}")
+            raise Refusal(RefusalCode.TYPE, f"column '{path}' is {was}, and would be rewritten as {now}")

@@ -14,6 +14,7 @@ from typing import Any
 from spark_jobs.core.errors import Refusal, UsageError
 from spark_jobs.core.option import TableProperty
 from spark_jobs.core.options import OPTIONS, Options
+from spark_jobs.core.refusals import RefusalCode
 
 PROPERTY_PREFIX = "lakekeeper."
 
@@ -89,7 +90,7 @@ def _of_properties(layer: Mapping[str, Any], table: str) -> dict[str, Any]:
     for name in layer:  # guard: properties_of_the_table
         if OPTIONS[name].table_property is TableProperty.FORBIDDEN:
             raise Refusal(
-                "USAGE",
+                RefusalCode.USAGE,
                 f"lakekeeper.{name} is among the properties of table {table}, where it has no place: set it in the"
                 f" configuration or as an argument, and take it away with ALTER TABLE {table} UNSET TBLPROPERTIES"
                 f" ('lakekeeper.{name}')",
@@ -97,10 +98,10 @@ def _of_properties(layer: Mapping[str, Any], table: str) -> dict[str, Any]:
     try:
         found = _parsed(layer, _properties_of(table))
     except UsageError as error:
-        raise Refusal("USAGE", str(error)) from None
+        raise Refusal(RefusalCode.USAGE, str(error)) from None
     if found.get("attributes") == "warn":
         raise Refusal(
-            "USAGE",
+            RefusalCode.USAGE,
             f"lakekeeper.attributes=warn is among the properties of table {table}: a property may only ask for more"
             " (require); set it in the configuration or as an argument",
         )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from spark_jobs.core.errors import Refusal
+from spark_jobs.core.refusals import RefusalCode
 
 #: What Spark changes in files that are not its own: fractions below a microsecond, days that only the Julian calendar
 #: has, and maps, whose keys it sorts and makes unique.
@@ -18,7 +19,7 @@ def parse_struct(text: str) -> dict[str, str]:
     """The top-level fields of an ORC `struct<a:int,b:array<...>>`, by lower-cased name. Raises Refusal: SCHEMA_CONFLICT
     where two have one name to Hive, TYPE for a backtick in a name."""
     if "``" in text:
-        raise Refusal("TYPE", "a column's name holds a backtick, which would be lost")
+        raise Refusal(RefusalCode.TYPE, "a column's name holds a backtick, which would be lost")
     found: dict[str, str] = {}
     depth, start, quoted = 0, len("struct<"), False
     for index in range(start, len(text)):
@@ -41,7 +42,8 @@ def parse_struct(text: str) -> dict[str, str]:
 def _add(found: dict[str, str], name: str, kind: str) -> None:
     if name in found:
         raise Refusal(
-            "SCHEMA_CONFLICT", f"a file holds two columns that are '{name}' to Hive, which knows no case"
+            RefusalCode.SCHEMA_CONFLICT,
+            f"a file holds two columns that are '{name}' to Hive, which knows no case",
         )
     found[name] = kind
 

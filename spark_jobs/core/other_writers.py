@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from spark_jobs.core.errors import Refusal
+from spark_jobs.core.refusals import RefusalCode
 
 SUCCESS = "_SUCCESS"
 #: Folders and files by which a running writer gives itself away.
@@ -78,7 +79,7 @@ class WriterRules:
         """Raises Refusal for a file that describes others, and would be wrong of the new ones."""
         if name in SUMMARIES and not self.described:  # guard: summary_files
             raise Refusal(
-                "PARQUET_SUMMARY",
+                RefusalCode.PARQUET_SUMMARY,
                 f"{path} lists files by name, and readers that use it would look for those that are gone; delete it,"
                 " for without it readers ask the files themselves",
             )
@@ -89,14 +90,14 @@ class WriterRules:
         unfinished = _PENDING.match(name) or (is_kept(name, length) and name != SUCCESS)
         if young and unfinished:  # guard: pending_files
             raise Refusal(
-                "ACTIVE_WRITER",
+                RefusalCode.ACTIVE_WRITER,
                 f"{path} may be pending: its writer could still rename it (after the time of 'staging_ttl' it is taken"
                 " for given up, and stays where it is)",
             )
         self.check_summary(path, name)
         if not self.offsets and has_offsets(name):  # guard: offsets_in_names
             raise Refusal(
-                "OFFSETS_IN_NAMES",
+                RefusalCode.OFFSETS_IN_NAMES,
                 f"{path} is named by Kafka Connect, which finds out from the names where to go on, and would write"
                 " rows twice; if the connector is retired, say so: lakekeeper.kafka_connect=retired",
             )

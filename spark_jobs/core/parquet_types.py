@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from spark_jobs.core.errors import Refusal
+from spark_jobs.core.refusals import RefusalCode
 
 _GROUP = re.compile(
     r"(?P<rep>required|optional|repeated) group (?P<name>.*?)(?: \((?P<note>[A-Z_]+)\))?(?P<id> = \d+)? \{\Z"
@@ -37,7 +38,8 @@ def _add(found: dict[str, str], path: list[str], kind: str) -> None:
     name = ".".join(path)
     if name in found:
         raise Refusal(
-            "SCHEMA_CONFLICT", f"a file holds two columns that are '{name}' to Hive, which knows no case"
+            RefusalCode.SCHEMA_CONFLICT,
+            f"a file holds two columns that are '{name}' to Hive, which knows no case",
         )
     found[name] = kind
 

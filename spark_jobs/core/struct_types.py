@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from spark_jobs.core.errors import Refusal
+from spark_jobs.core.refusals import RefusalCode
 
 #: A `StructType`, decoded: {"type": "struct", "fields": [{"name", "type", "nullable", "metadata"}]}.
 Struct = Mapping[str, Any]
@@ -56,7 +57,8 @@ def _merged(left: Any, right: Any, path: str = "") -> Any:
         }
     if left != right:
         raise Refusal(
-            "SCHEMA_CONFLICT", f"column '{path}' is {_text(left)} in one file and {_text(right)} in another"
+            RefusalCode.SCHEMA_CONFLICT,
+            f"column '{path}' is {_text(left)} in one file and {_text(right)} in another",
         )
     return left
 

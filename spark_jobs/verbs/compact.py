@@ -11,6 +11,7 @@ from spark_jobs.core.errors import Refusal
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import TableName, parent
+from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
 from spark_jobs.protocol.execution.compaction import Compaction
@@ -45,7 +46,7 @@ def compact_table(job: Job, name: TableName) -> TableReport:
         try:
             return _Table(job, name, session).compact()
         except PermissionError as error:
-            raise Refusal("NOT_WRITABLE", str(error)) from None  # guard: not_writable_refused
+            raise Refusal(RefusalCode.NOT_WRITABLE, str(error)) from None  # guard: not_writable_refused
 
 
 def _look(job: Job, name: TableName) -> TablePlan:

@@ -16,6 +16,7 @@ from spark_jobs.core.configuration import parse_config
 from spark_jobs.core.errors import Busy, LakekeeperError, Refusal, Unsafe, UsageError
 from spark_jobs.core.layers import Layers
 from spark_jobs.core.model import TableName
+from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.retention import check_retention
 from spark_jobs.core.wire import Report, Request, TableReport
 from spark_jobs.protocol.clock import utc_now
@@ -138,7 +139,7 @@ def _guarded(job: Job, work: Verb, name: TableName) -> TableReport:
     """One odd table must not stop the others."""
     try:
         if not job.services.metastore.table_exists(name):
-            raise Refusal("NOT_FOUND", f"table {name} does not exist in the metastore")
+            raise Refusal(RefusalCode.NOT_FOUND, f"table {name} does not exist in the metastore")
         return work(job, name)
     except Refusal as refusal:
         return TableReport(str(name), "refused", refusal.code, refusal.reason)

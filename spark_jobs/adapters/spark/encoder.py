@@ -13,6 +13,7 @@ from spark_jobs.core.errors import Refusal
 from spark_jobs.core.footers import Leaves, Profile
 from spark_jobs.core.orc_types import changed_by_spark, local_time, parse_struct
 from spark_jobs.core.parquet_types import parse_message
+from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.struct_types import nullable
 
 #: Tasks that ask an executor for its time zone; they are spread over all that there are.
@@ -47,14 +48,15 @@ class Encoder:
         if obstacle is None:
             dates = calendar_settings(profile.calendar, profile.int96_calendar, profile.zone)
             return Encoding(Engine.COPY, dates)
-        raise Refusal("TYPE", f"{difference}; {obstacle}")
+        raise Refusal(RefusalCode.TYPE, f"{difference}; {obstacle}")
 
     def _check_strict(self) -> None:
         """These formats do not count their rows: what a lenient reader left out, nobody would miss."""
         for name in ("spark.files.ignoreCorruptFiles", "spark.files.ignoreMissingFiles"):
             if self._spark.sparkContext.getConf().get(name, "false") == "true":
                 raise Refusal(
-                    "LENIENT", f"{name} is true: files that cannot be read would be left out silently"
+                    RefusalCode.LENIENT,
+                    f"{name} is true: files that cannot be read would be left out silently",
                 )
 
     def _orc(self, profile: Profile) -> Encoding:
@@ -65,20 +67,20 @@ class Encoder:
         if profile.mergeable:
             return Encoding(Engine.MERGE)
         raise Refusal(
-            obstacle.code,
+            RefusalCode[obstacle.code],
             f"{obstacle.reason}; and their stripes cannot be put together, since the files differ in schema,"
             " compression or writer",
         )
 
     def _not_by_spark(self, profile: Profile) -> Refusal | None:
         if profile.struct is None:
-            return Refusal("TYPE", profile.problem or "Spark cannot read them")
+            return Refusal(RefusalCode.TYPE, profile.problem or "Spark cannot read them")
         difference = _difference(profile.leaves, parse_struct(self._types.orc_text(profile.struct)))
         if difference:
-            return Refusal("TYPE", difference)
+            return Refusal(RefusalCode.TYPE, difference)
         changed = [name for name, kind in profile.leaves.items() if changed_by_spark(kind)]
         if changed and not profile.by_spark:  # guard: values_that_spark_changes
-            return Refusal("TYPE", f"column '{changed[0]}' is one whose values Spark could change")
+            return Refusal(RefusalCode.TYPE, f"column '{changed[0]}' is one whose values Spark could change")
         return self._moving_zone(profile) if any(map(local_time, profile.leaves.values())) else None
 
     def _moving_zone(self, profile: Profile) -> Refusal | None:
@@ -86,7 +88,11 @@ class Encoder:
         twice, comes out as another one."""
         moving = sorted(zone for zone in profile.zones | self._java_zones() if not self._fixed(zone))
         # guard: moving_zone
-        return Refusal("TIMEZONE", f"local times in ORC can be shifted by {moving[0]}") if moving else None
+        return (
+            Refusal(RefusalCode.TIMEZONE, f"local times in ORC can be shifted by {moving[0]}")
+            if moving
+            else None
+        )
 
     def _java_zones(self) -> frozenset[str]:
         """Asked of the executors; a zone without such hours does no harm."""
@@ -138,7 +144,7 @@ class Encoder:
 
 def _by_records(profile: Profile) -> Encoding:
     if len(profile.schemas) != 1:
-        raise Refusal("SCHEMA_CONFLICT", f"its files have {len(profile.schemas)} different schemas")
+        raise Refusal(RefusalCode.SCHEMA_CONFLICT, f"its files have {len(profile.schemas)} different schemas")
     return Encoding(Engine.COPY)
 
 

@@ -21,6 +21,7 @@ from spark_jobs.core.footers import Footer
 from spark_jobs.core.model import name_of
 from spark_jobs.core.orc_types import local_time, parse_struct
 from spark_jobs.core.parquet_types import parse_message
+from spark_jobs.core.refusals import RefusalCode
 
 _BATCH = 1000
 _THREADS = 8
@@ -82,7 +83,7 @@ class FooterReader:
             # Parquet's library stumbles over logical types that are younger than it.
             if root_cause(error)[0] == "java.lang.NullPointerException":
                 raise Refusal(
-                    "TYPE", f"{first} holds a type that this Spark's Parquet library does not know"
+                    RefusalCode.TYPE, f"{first} holds a type that this Spark's Parquet library does not know"
                 ) from None
             raise
 
@@ -103,7 +104,7 @@ class FooterReader:
             try:
                 if len(reader.getColumnEncryptionKeys()):
                     # Who has no key reads masked values, and would write them for good.
-                    raise Refusal("ENCRYPTED", f"{name_of(file)} holds encrypted columns")
+                    raise Refusal(RefusalCode.ENCRYPTED, f"{name_of(file)} holds encrypted columns")
                 schema = reader.getSchema()
                 return _with(self._orc_footer(name_of(file), reader), self._types.of_orc(schema))
             finally:
@@ -154,7 +155,8 @@ def _parquet_footer(row: dict[str, Any]) -> Footer:
         codecs[chunk["codec"]] += chunk["totalSize"]
         if chunk.get("encrypted"):
             raise Refusal(
-                "ENCRYPTED", f"{name} holds encrypted columns; a rewrite would store them in the clear"
+                RefusalCode.ENCRYPTED,
+                f"{name} holds encrypted columns; a rewrite would store them in the clear",
             )
     return Footer(
         name=name,

@@ -14,6 +14,7 @@ from spark_jobs.core.errors import Refusal
 from spark_jobs.core.footers import Footer
 from spark_jobs.core.magic import binary_format
 from spark_jobs.core.model import name_of
+from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import FileSystemError
 
 #: A line of text, as Spark reads it.
@@ -103,11 +104,14 @@ class HeaderReader:
             stream.close()
         if start.startswith(_BOM):
             raise Refusal(
-                "ENCODING", f"{path.toString()} begins with a byte order mark, which readers leave out"
+                RefusalCode.ENCODING,
+                f"{path.toString()} begins with a byte order mark, which readers leave out",
             )
         kind = binary_format(head, tail) if codec is None else None
         if kind:
-            raise Refusal("SERDE", f"{path.toString()} is a file of {kind}, and the table reads it as text")
+            raise Refusal(
+                RefusalCode.SERDE, f"{path.toString()} is a file of {kind}, and the table reads it as text"
+            )
         return _head(path, {name: size}, "text", LINE)
 
     def _unpacked(self, codec: Any, stream: Any) -> bytes:
@@ -137,5 +141,6 @@ def _head(path: Any, codecs: dict[str, int], schema: str, struct: str | None = N
 def _no_notes(path: Any, notes: list[str]) -> None:
     if notes:
         raise Refusal(
-            "TYPE", f"{path.toString()} carries metadata of its own ({notes[0]}), which would be lost"
+            RefusalCode.TYPE,
+            f"{path.toString()} carries metadata of its own ({notes[0]}), which would be lost",
         )

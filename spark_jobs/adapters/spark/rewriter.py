@@ -20,6 +20,7 @@ from spark_jobs.core.eligibility import TEXT
 from spark_jobs.core.encoding import Encoding, Engine
 from spark_jobs.core.errors import LakekeeperError, Refusal, VerificationFailed
 from spark_jobs.core.footers import Profile
+from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 
 
@@ -176,7 +177,7 @@ def _explained(error: Exception) -> LakekeeperError:
     kind, text = root_cause(error)
     if kind.endswith("SparkUpgradeException"):
         return Refusal(
-            "CALENDAR",
+            RefusalCode.CALENDAR,
             "it holds dates before 1582 or timestamps before 1900, and its footers do not say in which calendar, or do"
             " not agree",
         )

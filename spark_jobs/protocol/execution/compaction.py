@@ -13,6 +13,7 @@ from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChang
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import Manifest
+from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.writer_options import writer_options
 from spark_jobs.protocol.execution.preconditions import Preconditions
 from spark_jobs.protocol.execution.recovery import Recovery, record
@@ -129,7 +130,7 @@ class Compaction:
         if lost:
             return UnitChanged(f"{lost[0].name} was replaced or removed meanwhile ({error})")
         if opened:
-            return Refusal("ACTIVE_WRITER", f"{location}/{opened[0]} is being written ({error})")
+            return Refusal(RefusalCode.ACTIVE_WRITER, f"{location}/{opened[0]} is being written ({error})")
         return error
 
     def _write(self, plan: UnitPlan) -> Written:

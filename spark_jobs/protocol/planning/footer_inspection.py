@@ -13,6 +13,7 @@ from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.footers import Footer, Profile
 from spark_jobs.core.model import Manifest
 from spark_jobs.core.orc_types import by_position
+from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.planning.planner import TablePlan, UnitPlan
 from spark_jobs.protocol.services import Services
 
@@ -34,7 +35,7 @@ def inspect(services: Services, table: TablePlan, location: str, manifest: Manif
     """Reads every footer; raises Refusal where the unit cannot be written again without a change, and OSError."""
     found = read_footers(services, table, location, manifest)
     if not found:
-        raise Refusal("EMPTY", f"{location} holds only empty files")
+        raise Refusal(RefusalCode.EMPTY, f"{location} holds only empty files")
     columns = [name for name, _ in table.facts.columns]
     profile = footers.profile(found, _declared_codec(table), table.file_format, columns)
     _check_positions(table, found, profile)
@@ -46,7 +47,8 @@ def _check_positions(table: TablePlan, found: Sequence[Footer], profile: Profile
     nameless = table.file_format == ORC and any(by_position(footer.leaves) for footer in found)
     if (positional(table.facts) or nameless) and not profile.uniform:  # guard: columns_by_position
         raise Refusal(
-            "POSITIONAL", f"{table.facts.name} matches columns by position, and its files differ in schema"
+            RefusalCode.POSITIONAL,
+            f"{table.facts.name} matches columns by position, and its files differ in schema",
         )
 
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.layout import Home, is_below
 from spark_jobs.core.quota import RUN, Need, Quota, shortfall
+from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.planning.planner import TablePlan, UnitPlan
 from spark_jobs.protocol.services import Services
 
@@ -60,16 +61,19 @@ class HdfsConstraints:
         zone, around = self._fs.encryption_zone(location), self._zone(self._home(location).base)
         if zone != around:  # guard: encryption_zone_root
             raise Refusal(
-                "ENCRYPTION_ZONE_ROOT",
+                RefusalCode.ENCRYPTION_ZONE_ROOT,
                 f"{location} lies in {_named(zone)}, the folder above it in {_named(around)}: its originals could not"
                 " be kept there",
             )
         if self._fs.snapshottable(location):  # guard: snapshottable_root
             raise Refusal(
-                "SNAPSHOTTABLE", f"snapshots are allowed on {location} itself; they would not move along"
+                RefusalCode.SNAPSHOTTABLE,
+                f"snapshots are allowed on {location} itself; they would not move along",
             )
         if self._fs.quota(location) is not None:  # guard: quota_root
-            raise Refusal("QUOTA", f"{location} has a quota of its own, which would stay with the originals")
+            raise Refusal(
+                RefusalCode.QUOTA, f"{location} has a quota of its own, which would stay with the originals"
+            )
 
     def _home(self, location: str) -> Home:
         return Home.of(self._root, location)
@@ -87,7 +91,7 @@ class HdfsConstraints:
         for quota in quotas:
             lack = shortfall(quota, needs[quota.folder], self._options.parallelism)
             if lack:
-                return replace(unit, refusal=Refusal("QUOTA", lack))
+                return replace(unit, refusal=Refusal(RefusalCode.QUOTA, lack))
         claimed.update(needs)
         return unit
 

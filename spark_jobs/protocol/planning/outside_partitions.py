@@ -9,6 +9,7 @@ from spark_jobs.core.errors import Refusal
 from spark_jobs.core.journal import INTENTS
 from spark_jobs.core.layout import is_below
 from spark_jobs.core.model import name_of, parent
+from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import FileSystem, Status
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.trust import Trust
@@ -49,7 +50,9 @@ def check_server(fs: FileSystem, location: str) -> None:
     if location.startswith("file:") and not fs.qualify("/").startswith(
         "file:"
     ):  # guard: local_disk_of_the_driver
-        raise Refusal("OBJECT_STORE", f"{location} is on the local disk of whichever machine looks for it")
+        raise Refusal(
+            RefusalCode.OBJECT_STORE, f"{location} is on the local disk of whichever machine looks for it"
+        )
 
 
 def _table_roots(location: str) -> list[str]:

@@ -18,6 +18,7 @@ from spark_jobs.core.model import Manifest, TableName, Unit, name_of, parent
 from spark_jobs.core.options import Options, writer_rules
 from spark_jobs.core.other_writers import WriterRules, is_staging
 from spark_jobs.core.overlap import overlapping
+from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.protocol.commit_log.publisher import log_of
 from spark_jobs.protocol.planning.outside_partitions import check_outside, check_server
@@ -130,7 +131,7 @@ def _check_backups(facts: TableFacts, units: Sequence[Unit]) -> None:
     for unit in units:
         if is_legacy_backup(unit.location, unit.spec):
             raise Refusal(
-                "LEGACY_BACKUP",
+                RefusalCode.LEGACY_BACKUP,
                 f"{facts.name} reads {unit.location}: originals that Lakekeeper 0.0.6 has kept, which its rollback"
                 " puts back as they are; drop the table once they are not needed any more",
             )
@@ -212,11 +213,12 @@ class _Look:
         found = eligibility.check_storage(self.storages[unit], what)
         if found != self.facts.storage.format:  # guard: partition_format
             raise Refusal(
-                "SERDE", f"partition {unit} is stored as {found}, its table as {self.facts.storage.format}"
+                RefusalCode.SERDE,
+                f"partition {unit} is stored as {found}, its table as {self.facts.storage.format}",
             )
         eligibility.check_lines(self.facts, self.storages[unit], what)
         if unit.key in self.overlaps:  # guard: shared_directories
-            raise Refusal("LOCATION_OVERLAP", f"{unit.location} overlaps {self.overlaps[unit.key]}")
+            raise Refusal(RefusalCode.LOCATION_OVERLAP, f"{unit.location} overlaps {self.overlaps[unit.key]}")
         root = self.facts.storage.location
         check_outside(self.services.fs, self.listing, self.trust, unit.location, root)
 
@@ -233,12 +235,15 @@ def check_writers(listing: Listing, location: str, root: str, rules: WriterRules
         for entry in listing(folder):
             young = rules.dead_before is None or entry.mtime >= rules.dead_before
             if is_staging(entry.name) and location != root and young:  # guard: staging_above_unit
-                raise Refusal("ACTIVE_WRITER", f"{entry.path} belongs to a writer that has not finished")
+                raise Refusal(
+                    RefusalCode.ACTIVE_WRITER, f"{entry.path} belongs to a writer that has not finished"
+                )
             if location != root and not entry.is_dir:
                 rules.check_summary(entry.path, entry.name)  # guard: summaries_above_unit
             if is_legacy_leftover(entry.name) and entry.name.startswith(name_of(location) + "__"):
                 raise Refusal(
-                    "LEGACY_LEFTOVER", f"{entry.path} was left by another tool; settle it by hand first"
+                    RefusalCode.LEGACY_LEFTOVER,
+                    f"{entry.path} was left by another tool; settle it by hand first",
                 )
 
 

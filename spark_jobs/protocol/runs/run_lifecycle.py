@@ -12,6 +12,7 @@ from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import parent
+from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import FileSystem
 from spark_jobs.protocol.runs.journal_store import Journal, Run, next_run_id
 from spark_jobs.protocol.runs.lease import LeaseSet
@@ -103,7 +104,7 @@ def _close(fs: FileSystem, folder: str, turns: bool) -> None:
     for lost in fs.set_attributes(
         folder, replace(found, mode=found.mode & ~unwanted)
     ):  # guard: run_folder_closed
-        raise Refusal("NOT_WRITABLE", f"{folder} cannot be closed to other accounts: {lost.reason}")
+        raise Refusal(RefusalCode.NOT_WRITABLE, f"{folder} cannot be closed to other accounts: {lost.reason}")
 
 
 def next_timestamp(fs: FileSystem, runs: Iterable[Run], now: int) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from spark_jobs.core.errors import Refusal
+from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import FileSystem, Status
 
 
@@ -31,7 +32,7 @@ class Trust:
         strangers = self._strangers(owners)
         if strangers:
             raise Refusal(
-                "UNTRUSTED_OWNER",
+                RefusalCode.UNTRUSTED_OWNER,
                 f"{folder} holds records of {', '.join(strangers)}, whose account is not {self._fs.user()}"
                 f"{self._nor_owner()}: nothing is touched. If that account may work here, name it: trusted_owners in"
                 " the configuration, or --trusted-owners. If not, look at what it put there before you remove it: rows"
@@ -42,7 +43,7 @@ class Trust:
         """Raises Refusal for a partition's directory outside the root that belongs to anybody else."""
         if self._strangers([directory.owner]):
             raise Refusal(
-                "UNTRUSTED_OWNER",
+                RefusalCode.UNTRUSTED_OWNER,
                 f"{directory.path} lies outside the table's root and belongs to {directory.owner}, whose account is"
                 f" not {self._fs.user()}{self._nor_owner()}: it may be part of somebody else's table. If that account"
                 " writes this table, name it: trusted_owners in the configuration, or --trusted-owners",
@@ -57,7 +58,7 @@ class Trust:
         self.check(folder.path, [folder.owner])
         if folder.shared == "others" or (folder.shared and not self._named):  # guard: shared_run_folder
             raise Refusal(
-                "UNTRUSTED_OWNER",
+                RefusalCode.UNTRUSTED_OWNER,
                 f"{folder.path} may be written by other accounts than {folder.owner}: nothing is touched. Look at what"
                 f" is in it, and take the right away: hdfs dfs -chmod go-w '{folder.path}'",
             )

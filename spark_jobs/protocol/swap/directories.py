@@ -8,6 +8,7 @@ from spark_jobs.core.errors import Refusal, Unsafe
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import Manifest
 from spark_jobs.core.other_writers import SUCCESS, WriterRules, is_staging
+from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.swap_state import SwapState, locate
 from spark_jobs.protocol.ports import FileSystem, Status
 from spark_jobs.protocol.swap.late_files import differences
@@ -92,16 +93,17 @@ def check_closed(fs: FileSystem, location: str, files: Manifest) -> None:
 def _refuse_open(fs: FileSystem, location: str, names: Sequence[str]) -> None:
     opened = fs.open_files(location, names)
     if opened:  # guard: files_being_written
-        raise Refusal("ACTIVE_WRITER", f"{location}/{opened[0]} is being written right now")
+        raise Refusal(RefusalCode.ACTIVE_WRITER, f"{location}/{opened[0]} is being written right now")
 
 
 def _check_entry(entry: Status, location: str, rules: WriterRules) -> None:
     left = rules.staged and not entry.is_dir  # 0.1.0 took hidden files along with the originals
     if is_staging(entry.name) and not left:  # guard: staging_in_unit
-        raise Refusal("ACTIVE_WRITER", f"{entry.path} belongs to a writer that has not finished")
+        raise Refusal(RefusalCode.ACTIVE_WRITER, f"{entry.path} belongs to a writer that has not finished")
     if entry.is_dir:  # guard: folders_in_unit
         raise Refusal(
-            "SUBDIRECTORIES", f"{location} holds the folder {entry.name}; its rows would be lost or misread"
+            RefusalCode.SUBDIRECTORIES,
+            f"{location} holds the folder {entry.name}; its rows would be lost or misread",
         )
     rules.check_file(entry.path, entry.name, entry.length, entry.mtime)
 
