@@ -10,13 +10,16 @@ from typing import Any
 
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.health import Health
+from spark_jobs.core.outcomes import JobOutcome, TableOutcome, UnitOutcome
 
 SCHEMA_VERSION = 1
 SENTINEL = "LAKEKEEPER_REPORT"
 _REQUEST_KEYS = ("schema_version", "arguments", "tables", "settings", "units", "runs")
 
-EXIT_CODES = {"done": 0, "nothing": 0, "partial": 1, "failed": 1, "usage": 2, "unsafe": 3}
-_BAD_UNITS = ("failed", "quarantined")
+_BAD_UNITS = (UnitOutcome.FAILED, UnitOutcome.QUARANTINED)
+_BAD_TABLES = {TableOutcome.FAILED, TableOutcome.PARTIAL, TableOutcome.BUSY, TableOutcome.REFUSED}
+#: The code of a table whose journal cannot be acted on.
+UNSAFE = "UNSAFE"
 
 
 def utc(instant: datetime) -> str:
@@ -65,7 +68,7 @@ class UnitReport:
     """One unit's line of the report; None where a figure does not apply."""
 
     unit: dict[str, str | None]
-    outcome: str
+    outcome: UnitOutcome
     code: str | None = None
     reason: str | None = None
     needs_compaction: bool | None = None
@@ -83,7 +86,7 @@ class UnitReport:
 
     @classmethod
     def of(
-        cls, unit: dict[str, str | None], outcome: str, health: Health | None = None, **more: Any
+        cls, unit: dict[str, str | None], outcome: UnitOutcome, health: Health | None = None, **more: Any
     ) -> UnitReport:
         return cls(unit=unit, outcome=outcome, **(asdict(health) if health else {}), **more)
 
@@ -93,7 +96,7 @@ class TableReport:
     """One table's part of the report; `history` only in that of the verb of this name."""
 
     table: str
-    outcome: str = "done"
+    outcome: TableOutcome = TableOutcome.DONE
     code: str | None = None
     reason: str | None = None
     run_id: str | None = None
@@ -107,13 +110,21 @@ class TableReport:
     warnings: list[str] = field(default_factory=list)
     history: list[dict[str, Any]] | None = None
 
-    def conclude(self, acted: Iterable[str]) -> TableReport:
+    def conclude(self, acted: Iterable[UnitOutcome]) -> TableReport:
         """Sets the outcome from the units': any failure beside work done is `partial`; no work at all is `nothing`."""
         outcomes = [u.outcome for u in self.units]
         did = any(o in tuple(acted) for o in outcomes)
         bad = any(o in _BAD_UNITS for o in outcomes)
-        self.outcome = ("partial" if did else "failed") if bad else ("done" if did else "nothing")
+        ended = (
+            (TableOutcome.FAILED, TableOutcome.PARTIAL) if bad else (TableOutcome.NOTHING, TableOutcome.DONE)
+        )
+        self.outcome = ended[did]
         return self
+
+    @property
+    def is_unsafe(self) -> bool:
+        """Must a person look at it before anything else runs?"""
+        return self.code == UNSAFE or any(u.outcome == UnitOutcome.QUARANTINED for u in self.units)
 
     def to_json(self) -> dict[str, Any]:
         units = self.units
@@ -148,21 +159,21 @@ class Report:
     tables: list[TableReport] = field(default_factory=list)
 
     @property
-    def outcome(self) -> str:
+    def outcome(self) -> JobOutcome:
         """The gravest thing that happened; a refusal counts only where the table was asked for by name."""
         if self.usage:
-            return "usage"
-        if any(t.code == "UNSAFE" or any(u.outcome == "quarantined" for u in t.units) for t in self.tables):
-            return "unsafe"
-        outcomes = {t.outcome for t in self.tables if self.by_name or t.outcome != "refused"}
-        bad = outcomes & {"failed", "partial", "busy", "refused"}
-        if bad or self.error or not self.complete:
-            return "partial" if outcomes & {"done", "partial"} else "failed"
-        return "done" if "done" in outcomes else "nothing"
+            return JobOutcome.USAGE
+        if any(table.is_unsafe for table in self.tables):
+            return JobOutcome.UNSAFE
+        outcomes = {t.outcome for t in self.tables if self.by_name or t.outcome != TableOutcome.REFUSED}
+        if outcomes & _BAD_TABLES or self.error or not self.complete:
+            did = outcomes & {TableOutcome.DONE, TableOutcome.PARTIAL}
+            return JobOutcome.PARTIAL if did else JobOutcome.FAILED
+        return JobOutcome.DONE if TableOutcome.DONE in outcomes else JobOutcome.NOTHING
 
     @property
     def exit_code(self) -> int:
-        return EXIT_CODES[self.outcome]
+        return self.outcome.exit_code
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -181,5 +192,5 @@ class Report:
         """One line for stdout: the report without its healthy units, which may be tens of thousands."""
         data = self.to_json()
         for table in data["tables"]:
-            table["units"] = [u for u in table["units"] if u["outcome"] != "healthy"]
+            table["units"] = [u for u in table["units"] if u["outcome"] != UnitOutcome.HEALTHY]
         return f"{SENTINEL} {json.dumps(data, ensure_ascii=True)}"

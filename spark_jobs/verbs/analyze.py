@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from spark_jobs.core.model import TableName
+from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.wire import TableReport
 from spark_jobs.protocol.planning.footer_inspection import check_footers
 from spark_jobs.protocol.planning.hdfs_constraints import check_hdfs_constraints
 from spark_jobs.protocol.planning.planner import plan, table_report
 from spark_jobs.verbs.job import Job
 
-LOOKED_AT = ("flagged", "healthy", "skipped")
+LOOKED_AT = (UnitOutcome.FLAGGED, UnitOutcome.HEALTHY, UnitOutcome.SKIPPED)
 
 
 def analyze_table(job: Job, name: TableName) -> TableReport:

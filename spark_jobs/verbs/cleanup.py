@@ -8,6 +8,7 @@ from datetime import datetime
 from spark_jobs.core import journal
 from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.options import Options
+from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.retention import Candidate, expired
 from spark_jobs.core.wire import TableReport
 from spark_jobs.protocol.execution.cleanup import Cleanup
@@ -33,7 +34,7 @@ def cleanup_table(job: Job, name: TableName) -> TableReport:
         report.run_id = runs[-1].run_id if len({run.run_id for run in runs}) == 1 else None
         report.reason = None if report.units else "no originals are past the retention"
         report.warnings += session.notes
-        return report.conclude(acted=("cleaned", "flagged"))
+        return report.conclude(acted=(UnitOutcome.CLEANED, UnitOutcome.FLAGGED))
 
 
 def _recovered(session: TableSession, runs: Sequence[Run], report: TableReport) -> list[Run]:

@@ -11,6 +11,7 @@ from spark_jobs.core.errors import Refusal
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import TableName, parent
+from spark_jobs.core.outcomes import UNDONE, TableOutcome, UnitOutcome
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
@@ -95,10 +96,10 @@ class _Table:
         self._report = table_report(self._found)
 
     def _nothing(self) -> TableReport:
-        leave(self._runs.values(), journal.FINISHED, outcome="nothing")
+        leave(self._runs.values(), journal.FINISHED, outcome=TableOutcome.NOTHING)
         self._report.units += self._session.unresolved
         self._report.warnings = list(self._session.notes)
-        return self._report.conclude(acted=("compacted",))
+        return self._report.conclude(acted=(UnitOutcome.COMPACTED,))
 
     def _needed(self, before: Iterable[Run]) -> list[Home]:
         """The table's own home comes first: its journal names the others, also of partitions dropped later."""
@@ -177,8 +178,8 @@ class _Table:
 
     def _finish(self) -> TableReport:
         """Everything after the commits is idempotent, and its failure is a warning: the table itself is done."""
-        report = self._report.conclude(acted=("compacted",))
-        if report.outcome == "partial" and self._options.on_failure == "undo":
+        report = self._report.conclude(acted=(UnitOutcome.COMPACTED,))
+        if report.outcome == TableOutcome.PARTIAL and self._options.on_failure == "undo":
             return self._undo()
         report.backup_table = self._project()
         self._statistics()
@@ -218,10 +219,10 @@ class _Table:
             self._runs[home] = restoration.entered
         self._merge(restored)
         self._project()
-        self._finished("undone")
-        left = [_name(report) for report in restored if report.outcome != "restored"]
+        self._finished(UNDONE)
+        left = [_name(report) for report in restored if report.outcome != UnitOutcome.RESTORED]
         others = f"{', '.join(left)} could not be put back" if left else "the others were put back"
-        self._report.outcome = "failed"
+        self._report.outcome = TableOutcome.FAILED
         self._report.reason = f"a unit failed, and on_failure is 'undo': {others}"
         return self._report
 

@@ -6,6 +6,7 @@ from spark_jobs.core import history
 from spark_jobs.core.commit_log import BrokenLog, Snapshot, Token
 from spark_jobs.core.journal import RunState
 from spark_jobs.core.model import TableName
+from spark_jobs.core.outcomes import TableOutcome
 from spark_jobs.core.wire import TableReport
 from spark_jobs.protocol.commit_log.publisher import log_of
 from spark_jobs.protocol.commit_log.store import CommitLog
@@ -30,7 +31,7 @@ def history_table(job: Job, name: TableName) -> TableReport:
     print(history.render(str(name), shown, len(found) - len(shown)), flush=True)
     report.history = shown
     report.warnings += found_runs.notes
-    report.outcome = "done" if shown else "nothing"
+    report.outcome = TableOutcome.DONE if shown else TableOutcome.NOTHING
     return report
 
 

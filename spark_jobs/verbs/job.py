@@ -16,9 +16,10 @@ from spark_jobs.core.configuration import parse_config
 from spark_jobs.core.errors import Busy, LakekeeperError, Refusal, Unsafe, UsageError
 from spark_jobs.core.layers import Layers
 from spark_jobs.core.model import TableName
+from spark_jobs.core.outcomes import TableOutcome
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.retention import check_retention
-from spark_jobs.core.wire import Report, Request, TableReport
+from spark_jobs.core.wire import UNSAFE, Report, Request, TableReport
 from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.execution.table_session import TableSession, lease_options
 from spark_jobs.protocol.planning.outside_partitions import check_server
@@ -142,20 +143,20 @@ def _guarded(job: Job, work: Verb, name: TableName) -> TableReport:
             raise Refusal(RefusalCode.NOT_FOUND, f"table {name} does not exist in the metastore")
         return work(job, name)
     except Refusal as refusal:
-        return TableReport(str(name), "refused", refusal.code, refusal.reason)
+        return TableReport(str(name), TableOutcome.REFUSED, refusal.code, refusal.reason)
     except UsageError as error:
         if not job.invocation.database:
             raise
-        return TableReport(str(name), "refused", "USAGE", str(error))
+        return TableReport(str(name), TableOutcome.REFUSED, RefusalCode.USAGE.name, str(error))
     except Unsafe as error:
-        return TableReport(str(name), "failed", "UNSAFE", str(error))
+        return TableReport(str(name), TableOutcome.FAILED, UNSAFE, str(error))
     except Busy as error:
-        return TableReport(str(name), "busy", reason=str(error))
+        return TableReport(str(name), TableOutcome.BUSY, reason=str(error))
     except (LakekeeperError, OSError) as error:
-        return TableReport(str(name), "failed", reason=str(error))
+        return TableReport(str(name), TableOutcome.FAILED, reason=str(error))
     except Exception as error:
         log.exception("%s failed", name)  # guard: table_failure_isolated
-        return TableReport(str(name), "failed", reason=f"{type(error).__name__}: {error}")
+        return TableReport(str(name), TableOutcome.FAILED, reason=f"{type(error).__name__}: {error}")
 
 
 def _outline(table: TableReport) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from spark_jobs.core import journal
 from spark_jobs.core.model import TableName, parent
+from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.wire import TableReport, utc
 from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.rollback import Rollback
@@ -26,7 +27,7 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
         report = TableReport(table=str(name), location=storage.location, format=storage.format)
         _roll_back_all(job, name, session, report)
         report.warnings += session.notes
-        return report.conclude(acted=("restored",))
+        return report.conclude(acted=(UnitOutcome.RESTORED,))
 
 
 def _roll_back_all(job: Job, name: TableName, session: TableSession, report: TableReport) -> None:

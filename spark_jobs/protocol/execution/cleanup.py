@@ -12,6 +12,7 @@ from spark_jobs.core.errors import LakekeeperError, Unsafe
 from spark_jobs.core.journal import Swap, UnitState
 from spark_jobs.core.layout import HOME, is_below
 from spark_jobs.core.model import parent
+from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.protocol.execution.recovery import Recovery
 from spark_jobs.protocol.ports import FileSystemError, Pool
@@ -73,7 +74,7 @@ class Cleanup:
             return [item if item.report else self._would(item) for item in items]
         self._journal(journal.CLEANUP_CLAIMED, items)
         items = list(pool.map(self._step(self._clean), items))
-        cleaned = [item for item in items if item.report and item.report.outcome == "cleaned"]
+        cleaned = [item for item in items if item.report and item.report.outcome == UnitOutcome.CLEANED]
         self._journal(journal.CLEANED, [replace(item, report=None) for item in cleaned])
         if any(item.outcome_unknown for item in items):
             # What was claimed or deleted late must not meet a rollback that puts it back.
@@ -91,13 +92,15 @@ class Cleanup:
             try:
                 return act(item)
             except Unsafe as error:
-                return replace(item, report=_report(item.state.swap, "quarantined", str(error)))
+                return replace(item, report=_report(item.state.swap, UnitOutcome.QUARANTINED, str(error)))
             except FileSystemError as error:
                 return replace(
-                    item, report=_report(item.state.swap, "failed", str(error)), outcome_unknown=True
+                    item,
+                    report=_report(item.state.swap, UnitOutcome.FAILED, str(error)),
+                    outcome_unknown=True,
                 )
             except (LakekeeperError, OSError) as error:
-                return replace(item, report=_report(item.state.swap, "failed", str(error)))
+                return replace(item, report=_report(item.state.swap, UnitOutcome.FAILED, str(error)))
 
         return guarded
 
@@ -107,7 +110,7 @@ class Cleanup:
             self.entered.journal.append(kind, units=units)
 
     def _would(self, item: CleanupStep) -> CleanupStep:
-        report = _report(item.state.swap, "flagged", "dry run: its originals would be deleted")
+        report = _report(item.state.swap, UnitOutcome.FLAGGED, "dry run: its originals would be deleted")
         return replace(item, report=report)
 
     def _place(self, swap: Swap) -> str:
@@ -188,7 +191,7 @@ class Cleanup:
         if present and swap.live in self._locations.values():
             move_hidden_files(fs, claimed, swap.live)  # guard: hidden_files_back
         trashed = present and self._delete(swap, claimed)
-        report = replace(_report(swap, "cleaned"), files_after=0, bytes_after=0)
+        report = replace(_report(swap, UnitOutcome.CLEANED), files_after=0, bytes_after=0)
         size = swap.originals.bytes
         return replace(item, report=report, freed=0 if trashed else size, trashed=size if trashed else 0)
 
@@ -224,7 +227,7 @@ class Cleanup:
                 self.entered.journal.append(journal.COMMITTED, units=[{"unit": swap.unit.key}])
 
 
-def _report(swap: Swap, outcome: str, reason: str | None = None) -> UnitReport:
+def _report(swap: Swap, outcome: UnitOutcome, reason: str | None = None) -> UnitReport:
     return UnitReport(
         swap.unit.to_json(),
         outcome,

@@ -11,6 +11,7 @@ from spark_jobs.core.errors import LakekeeperError, Refusal, Unsafe
 from spark_jobs.core.journal import Swap, UnitState
 from spark_jobs.core.layout import is_below
 from spark_jobs.core.model import parent
+from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.protocol.ports import FileSystemError
@@ -137,7 +138,7 @@ def record(run: Run, executor: SwapExecutor, swap: Swap, result: SwapResult) -> 
 
 def unresolved_report(swap: Swap, error: Exception) -> UnitReport:
     """A line for a unit whose intent stays open: only what nobody can settle by himself needs a person."""
-    outcome = "quarantined" if isinstance(error, Unsafe) else "failed"
+    outcome = UnitOutcome.QUARANTINED if isinstance(error, Unsafe) else UnitOutcome.FAILED
     code = error.code if isinstance(error, Refusal) else None
     return UnitReport.of(swap.unit.to_json(), outcome, code=code, reason=str(error))
 

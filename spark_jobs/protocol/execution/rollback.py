@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from spark_jobs.core import journal
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.journal import Swap, UnitState
+from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.protocol.execution.recovery import Recovery, unresolved_report
 from spark_jobs.protocol.ports import FileSystemError, Pool
@@ -120,7 +121,7 @@ class Rollback:
         swap, result = step.state.swap, step.result
         assert result is not None
         if result.kind != journal.ROLLED_BACK:
-            return UnitReport.of(swap.unit.to_json(), "failed", reason=result.problem)
+            return UnitReport.of(swap.unit.to_json(), UnitOutcome.FAILED, reason=result.problem)
         return restored_report(swap, result.moved_files, seconds, step.note)
 
 
@@ -129,7 +130,7 @@ def restored_report(swap: Swap, moved_files: int, seconds: float, note: str | No
     added = f"{moved_files} files that were added since stay in the table" if moved_files else None
     return UnitReport(
         unit=swap.unit.to_json(),
-        outcome="restored",
+        outcome=UnitOutcome.RESTORED,
         reason="; ".join(text for text in (added, note) if text) or None,
         files=len(swap.compacted.data) + moved_files,
         bytes=swap.compacted.bytes,

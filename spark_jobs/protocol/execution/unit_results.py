@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged, Unsafe
 from spark_jobs.core.health import Health
 from spark_jobs.core.journal import Swap
+from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.protocol.planning.planner import UnitPlan
 
@@ -35,7 +36,7 @@ def compacted_report(
     figures = asdict(health) if health else {"files": len(swap.originals.data), "bytes": swap.originals.bytes}
     return UnitReport(
         unit=swap.unit.to_json(),
-        outcome="compacted",
+        outcome=UnitOutcome.COMPACTED,
         reason=f"{moved_files} files that were added meanwhile stay in the table" if moved_files else None,
         **figures,
         fingerprint=swap.originals.fingerprint(),
@@ -46,10 +47,10 @@ def compacted_report(
     )
 
 
-_OUTCOMES: tuple[tuple[type[Exception], str], ...] = (
-    (UnitChanged, "changed"),
-    (Deferred, "deferred"),
-    (Unsafe, "quarantined"),
+_OUTCOMES: tuple[tuple[type[Exception], UnitOutcome], ...] = (
+    (UnitChanged, UnitOutcome.CHANGED),
+    (Deferred, UnitOutcome.DEFERRED),
+    (Unsafe, UnitOutcome.QUARANTINED),
 )
 
 
@@ -57,17 +58,17 @@ def failed(plan: UnitPlan, error: Exception) -> Outcome:
     """The outcome that an error stands for."""
     unit = plan.unit.to_json()
     if isinstance(error, Refusal):
-        outcome = "changed" if error.code == "ACTIVE_WRITER" else "skipped"
+        outcome = UnitOutcome.CHANGED if error.code == "ACTIVE_WRITER" else UnitOutcome.SKIPPED
         return Outcome(UnitReport.of(unit, outcome, plan.health, code=error.code, reason=error.reason))
     if not isinstance(error, (LakekeeperError, OSError)):
         log.exception("%s failed", plan.unit)
-    outcome = next((name for kind, name in _OUTCOMES if isinstance(error, kind)), "failed")
+    outcome = next((name for kind, name in _OUTCOMES if isinstance(error, kind)), UnitOutcome.FAILED)
     return Outcome(UnitReport.of(unit, outcome, plan.health, reason=str(error) or type(error).__name__))
 
 
 def describe(report: UnitReport) -> str:
     """One line of progress."""
     unit = "/".join(f"{k}={v}" for k, v in report.unit.items()) or "table"
-    if report.outcome != "compacted":
+    if report.outcome != UnitOutcome.COMPACTED:
         return f"{unit}: {report.outcome}: {report.reason}"
     return f"{unit}: {report.files} -> {report.files_after} files, {report.rows} rows, {report.seconds:.1f} s"

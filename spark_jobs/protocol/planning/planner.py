@@ -17,6 +17,7 @@ from spark_jobs.core.layout import ancestors, is_legacy_backup, is_legacy_leftov
 from spark_jobs.core.model import Manifest, TableName, Unit, name_of, parent
 from spark_jobs.core.options import Options, writer_rules
 from spark_jobs.core.other_writers import WriterRules, is_staging
+from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.overlap import overlapping
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.wire import TableReport, UnitReport
@@ -257,22 +258,22 @@ def unit_report(found: UnitPlan) -> UnitReport:
     unit = found.unit.to_json()
     if found.refusal is not None:
         return UnitReport.of(
-            unit, "skipped", found.health, code=found.refusal.code, reason=found.refusal.reason
+            unit, UnitOutcome.SKIPPED, found.health, code=found.refusal.code, reason=found.refusal.reason
         )
     if found.missing is not None:
-        return UnitReport.of(unit, "quarantined", reason=found.missing)
+        return UnitReport.of(unit, UnitOutcome.QUARANTINED, reason=found.missing)
     if found.interrupted is not None:
-        return UnitReport.of(unit, "flagged", found.health, reason=found.interrupted)
+        return UnitReport.of(unit, UnitOutcome.FLAGGED, found.health, reason=found.interrupted)
     if found.health is None:
-        return UnitReport.of(unit, "failed", reason=found.error)
-    outcome = "flagged" if found.flagged else "healthy"
+        return UnitReport.of(unit, UnitOutcome.FAILED, reason=found.error)
+    outcome = UnitOutcome.FLAGGED if found.flagged else UnitOutcome.HEALTHY
     return UnitReport.of(unit, outcome, found.health, fingerprint=found.fingerprint)
 
 
 def table_report(found: TablePlan) -> TableReport:
     """The table's part of a report, with a line for each unit that was looked at."""
     gone = [
-        UnitReport.of(spec, "skipped", reason="the partition is gone since the analysis")
+        UnitReport.of(spec, UnitOutcome.SKIPPED, reason="the partition is gone since the analysis")
         for spec in found.gone
     ]
     return TableReport(

@@ -12,6 +12,7 @@ from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import parent
+from spark_jobs.core.outcomes import TableOutcome
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import FileSystem
 from spark_jobs.protocol.runs.journal_store import Journal, Run, next_run_id
@@ -26,7 +27,7 @@ def choose_run_id(asked: str, existing: Sequence[Run]) -> tuple[str, list[Run]]:
     """
     newest = newest_generation(asked, existing)
     same = [run for run in existing if run.run_id == newest]
-    if any(run.state.outcome not in ("done", "nothing") for run in same):
+    if any(run.state.outcome not in (TableOutcome.DONE, TableOutcome.NOTHING) for run in same):
         return newest, same
     return next_run_id(asked, existing), []
 
