@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down test test-all test-unit test-crash test-mutation test-spark cluster cluster-test tried test-airflow coverage soak lint format envs wheel clean python
+.PHONY: help demo up down test test-all test-unit test-crash test-mutation test-spark cluster cluster-test docs tried test-airflow coverage soak lint format envs wheel clean python
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ cluster: python ## a real HDFS, YARN and Hive Metastore with Kerberos, to try th
 cluster-test: python ## the jobs on a real HDFS, YARN and Hive Metastore, with Kerberos and without
 	@LAKEKEEPER_CLUSTER=required $(PYTHON) -m tests.harness.suite --all cluster
 
+docs: python ## write the generated parts of docs/ anew
+	@$(PYTHON) -m tests.contract.pages
+
 tried: python ## write docs/tried-on-a-cluster.md anew
 	@$(PYTHON) -m tests.cluster.tried
 
@@ -56,7 +59,7 @@ soak: python ## kill Spark drivers at random instants, and count the rows: CYCLE
 	@.envs/spark-3.5/bin/python -m tests.soak.run $(if $(CYCLES),--cycles $(CYCLES)) \
 	  $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
-lint: python ## ruff and mypy
+lint: python ## ruff, mypy and import-linter
 	@$(PYTHON) -m tests.harness.suite lint
 
 format: python ## let ruff put the code in order

@@ -1,0 +1,102 @@
+"""The parts of the documentation that are generated from the code.
+
+    python -m tests.contract.pages          # writes them anew (make docs)
+
+A part stands between `<!-- generated: NAME -->` and `<!-- end of NAME -->`. What is imported here needs no package.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from spark_jobs.core.option import VERBS, Option
+from spark_jobs.core.options import DEFAULTS, OPTIONS
+from spark_jobs.core.outcomes import JobOutcome, TableOutcome, UnitOutcome
+from spark_jobs.core.refusals import RefusalCode
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
+
+
+def refusals() -> str:
+    rows = [(f"`{code.name}`", code.cause, code.remedy) for code in RefusalCode]
+    return table(("code", "cause", "remedy"), rows)
+
+
+def outcomes() -> str:
+    units = [(f"`{each}`", each.meaning, each.remedy) for each in UnitOutcome]
+    tables = [(f"`{each}`", each.meaning, each.remedy) for each in TableOutcome]
+    jobs = [(f"`{each}`", str(each.exit_code), each.meaning) for each in JobOutcome]
+    header = ("meaning", "what to do")
+    return "\n\n".join(
+        [
+            table(("outcome of a unit", *header), units),
+            table(("outcome of a table", *header), tables),
+            table(("outcome of a job", "exit code", "meaning"), jobs),
+        ]
+    )
+
+
+def flags() -> str:
+    """Return the flags that set options; those that name tables, files and runs stand in the page itself."""
+    rows = [
+        (_flag(option), _verbs(option), _help(name, option))
+        for name, option in OPTIONS.items()
+        if option.flag
+    ]
+    return table(("flag", "verbs", "value"), rows)
+
+
+def _flag(option: Option) -> str:
+    value = option.metavar or "|".join(option.choices)
+    first = f"`{option.flag} {value}`" if value else f"`{option.flag}`"
+    return first + (f", `{option.off_flag}`" if option.off_flag else "")
+
+
+def _verbs(option: Option) -> str:
+    return "all" if option.verbs == VERBS else ", ".join(option.verbs)
+
+
+def _help(name: str, option: Option) -> str:
+    default = getattr(DEFAULTS, name)
+    shown = f" (default: `{default}`)" if default and not isinstance(default, bool) else ""
+    return option.help + shown
+
+
+def option_keys() -> str:
+    return ", ".join(f"`{name}`" for name in OPTIONS) + "."
+
+
+PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
+    "troubleshooting.md": {"refusals": refusals},
+    "wire.md": {"flags": flags, "option keys": option_keys, "outcomes": outcomes},
+}
+
+
+def generated(page: str) -> str:
+    """Return a page as it should be; raises ValueError where a part has no place in it."""
+    text = (DOCS / page).read_text()
+    for name, render in PARTS[page].items():
+        marks = re.compile(rf"(<!-- generated: {name} -->\n).*?(\n<!-- end of {name} -->)", re.DOTALL)
+        if not marks.search(text):
+            raise ValueError(f"docs/{page} has no place for '{name}'")
+        content = render()
+        text = marks.sub(lambda found, content=content: found[1] + content + found[2], text)
+    return text
+
+
+def main() -> None:
+    for page in PARTS:
+        (DOCS / page).write_text(generated(page))
+        print(f"wrote docs/{page}")
+
+
+if __name__ == "__main__":
+    main()
