@@ -3,48 +3,13 @@ section 6)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from spark_jobs.core.errors import Refusal
+from spark_jobs.core.formats import FORMATS, format_of
 from spark_jobs.core.refusals import RefusalCode
 
-PARQUET, ORC, TEXT, AVRO, SEQUENCE = "parquet", "orc", "text", "avro", "sequencefile"
-#: Input format and SerDe must both be known: Hudi, for one, uses the Parquet SerDe under an input format of its own.
-_FORMATS = {
-    (
-        "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",
-        "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe",
-    ): PARQUET,
-    ("org.apache.hadoop.hive.ql.io.orc.OrcInputFormat", "org.apache.hadoop.hive.ql.io.orc.OrcSerde"): ORC,
-    (
-        "org.apache.hadoop.hive.ql.io.avro.AvroContainerInputFormat",
-        "org.apache.hadoop.hive.serde2.avro.AvroSerDe",
-    ): AVRO,
-    (
-        "org.apache.hadoop.mapred.SequenceFileInputFormat",
-        "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe",
-    ): SEQUENCE,
-    **{
-        ("org.apache.hadoop.mapred.TextInputFormat", serde): TEXT
-        for serde in (
-            "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe",
-            "org.apache.hadoop.hive.serde2.OpenCSVSerde",
-            "org.apache.hadoop.hive.serde2.JsonSerDe",
-            "org.apache.hive.hcatalog.data.JsonSerDe",
-            "org.apache.hadoop.hive.serde2.RegexSerDe",
-        )
-    },
-}
-#: What `STORED AS` of a format puts beside its input format.
-OUTPUT_FORMATS = {
-    TEXT: "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
-    AVRO: "org.apache.hadoop.hive.ql.io.avro.AvroContainerOutputFormat",
-    SEQUENCE: "org.apache.hadoop.hive.ql.io.HiveSequenceFileOutputFormat",
-}
-#: Encodings in which a line ends where its bytes say so.
-_ASCII_LIKE = re.compile(r"utf-?8|us-ascii|iso-8859-\d+|windows-125\d|gbk|gb18030|euc-\w+", re.IGNORECASE)
 #: File systems on which a directory rename is atomic.
 _SCHEMES = ("hdfs", "file")  # guard: atomic_rename_schemes
 _PROVIDERS = {
@@ -72,7 +37,8 @@ class Storage:
 
     @property
     def format(self) -> str | None:
-        return _FORMATS.get((self.input_format or "", self.serde or ""))  # guard: input_format_and_serde
+        """The name of the format (`core/formats.py`); None where it is unknown."""
+        return format_of(self.input_format, self.serde)
 
 
 @dataclass(frozen=True)
@@ -190,28 +156,11 @@ def check_storage(storage: Storage, what: str) -> str:
     return storage.format
 
 
-def check_lines(facts: TableFacts, storage: Storage, what: str) -> None:
-    """Raises Refusal for a text table whose files are more than lines: a header would end up among the rows."""
-    if storage.format != TEXT:
-        return
-    sources = (facts.properties, facts.storage.properties, storage.properties)
-    for key in ("skip.header.line.count", "skip.footer.line.count"):
-        for source in sources:
-            if source.get(key, "0").strip() != "0":
-                raise Refusal(
-                    RefusalCode.HEADER,
-                    f"each file of {what} has lines that are no rows ({key}={source[key]})",
-                )
-    known = {key: value for source in sources for key, value in source.items()}
-    encoding, delimiter = known.get("serialization.encoding", "utf-8"), known.get("line.delim", "\n")
-    if (
-        not _ASCII_LIKE.match(encoding)
-        or delimiter not in ("\n", "10")
-        or "textinputformat.record.delimiter" in known
-    ):
-        raise Refusal(
-            RefusalCode.ENCODING, f"the lines of {what} are not plain ({encoding}, delimiter {delimiter!r})"
-        )
+def check_properties(facts: TableFacts, storage: Storage, what: str) -> None:
+    """Raises Refusal for properties under which a rewrite would change what is read."""
+    if storage.format is not None:
+        sources = (facts.properties, facts.storage.properties, storage.properties)
+        FORMATS[storage.format].check_properties(sources, what)
 
 
 def positional(facts: TableFacts) -> bool:

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from spark_jobs.core import struct_types
-from spark_jobs.core.eligibility import ORC, PARQUET
 from spark_jobs.core.encoding import Calendar
 from spark_jobs.core.errors import Refusal, VerificationFailed
+from spark_jobs.core.formats import FORMATS
 from spark_jobs.core.refusals import RefusalCode
 
 #: Physical leaves (and groups) of a file: lower-cased dotted path -> type, without nullability.
@@ -201,13 +201,13 @@ def _codec(footers: Iterable[Footer], declared: str | None, file_format: str) ->
         warning = f"the table declares {declared}, its files are {', '.join(others)} too; the declared codec is used"
         return declared, ((warning,) if others else ())
     mixed = f"files of several codecs ({', '.join(c for c, _ in seen)}); the one with most bytes is used"
-    nothing = "uncompressed" if file_format == PARQUET else "none"
+    nothing = FORMATS[file_format].no_codec
     return (seen[0][0] if seen else nothing), ((mixed,) if len(seen) > 1 else ())  # guard: codec_of_files
 
 
 def _codec_name(codec: str, file_format: str) -> str:
     """As Spark's writers take it; formats of Hadoop's own have classes for names."""
-    return codec.lower() if file_format in (PARQUET, ORC) else codec
+    return codec if FORMATS[file_format].codec_classes else codec.lower()
 
 
 def check_written(before: Profile, written: Sequence[Footer]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from spark_jobs.core.eligibility import PARQUET
 from spark_jobs.core.footers import Profile
+from spark_jobs.core.formats import FORMATS
 
 #: Properties of a table that say how its files are laid out. No others: some name classes to load, or hold a
 #: serialized object (`parquet.private.read.filter.predicate`), and whoever may alter the table would run code as the
@@ -36,7 +36,7 @@ def writer_options(
     """
     # guard: layout_properties_only
     declared = {key: value for key, value in properties.items() if _LAYOUT.match(key)}
-    return {**(_seen(profile, target_files) if file_format == PARQUET else {}), **declared}
+    return {**(_seen(profile, target_files) if FORMATS[file_format].mirrors_layout else {}), **declared}
 
 
 def _seen(profile: Profile, target_files: int) -> dict[str, str]:

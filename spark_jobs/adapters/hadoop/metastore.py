@@ -14,8 +14,9 @@ from pyspark.sql import functions as F
 
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem, decode_location
 from spark_jobs.adapters.hadoop.metastore_errors import MetastoreError, metastore_errors
-from spark_jobs.core.eligibility import ORC, OUTPUT_FORMATS, PARQUET, Storage, TableFacts
+from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import UsageError
+from spark_jobs.core.formats import FORMATS
 from spark_jobs.core.model import DEFAULT_PARTITION, TableName, Unit
 
 #: Types as they may stand in a statement; a struct's fields are plain names.
@@ -251,16 +252,17 @@ def _backup_ddl(backup: TableName, source: TableFacts, run_id: str, location: st
 def _stored(source: TableFacts) -> tuple[str, dict[str, str]]:
     """How the files are read, and the table properties that it takes: text by its SerDe, Avro by its schema."""
     storage = source.storage
-    if storage.format in (PARQUET, ORC):
-        return f"STORED AS {storage.format.upper()}", {}
+    spec = FORMATS[storage.format or ""]
+    if spec.output_format is None:
+        return f"STORED AS {(storage.format or '').upper()}", {}
     serde = {key: value for key, value in storage.properties.items() if key != "serialization.format"}
     serde = {**serde, "serialization.format": storage.properties.get("serialization.format", "1")}
-    schema = {key: value for key, value in source.properties.items() if key.startswith("avro.schema.")}
+    needed = {key: value for key, value in source.properties.items() if key.startswith(spec.table_properties)}
     return (
         f"ROW FORMAT SERDE {_literal(storage.serde or '')} WITH SERDEPROPERTIES ({_properties(serde)})"
         f" STORED AS INPUTFORMAT {_literal(storage.input_format or '')}"
-        f" OUTPUTFORMAT {_literal(OUTPUT_FORMATS[storage.format or ''])}",
-        schema,
+        f" OUTPUTFORMAT {_literal(spec.output_format)}",
+        needed,
     )
 
 

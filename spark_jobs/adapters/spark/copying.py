@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.spark.header_reader import SEPARATOR
 from spark_jobs.adapters.spark.sessions import COMMITTER
-from spark_jobs.core.eligibility import AVRO, PARQUET, SEQUENCE
 from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.formats import AVRO, PARQUET, SEQUENCE
 from spark_jobs.protocol.ports import RewriteRequest
 
 _COMPRESS = "mapreduce.output.fileoutputformat.compress"

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.spark.spark_types import SparkTypes
-from spark_jobs.core.eligibility import AVRO, ORC, PARQUET, SEQUENCE, TEXT
 from spark_jobs.core.encoding import PARQUET_SETTINGS, Encoding, Engine, calendar_settings
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.footers import Leaves, Profile
+from spark_jobs.core.formats import AVRO, ORC, PARQUET, SEQUENCE, TEXT
 from spark_jobs.core.orc_types import changed_by_spark, local_time, parse_struct
 from spark_jobs.core.parquet_types import parse_message
 from spark_jobs.core.refusals import RefusalCode

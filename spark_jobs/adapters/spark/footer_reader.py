@@ -15,9 +15,9 @@ from pyspark.sql import SparkSession
 from spark_jobs.adapters.hadoop.java_errors import java_errors, root_cause
 from spark_jobs.adapters.spark.header_reader import HeaderReader
 from spark_jobs.adapters.spark.spark_types import Reading, SparkTypes
-from spark_jobs.core.eligibility import ORC, PARQUET
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.footers import Footer
+from spark_jobs.core.formats import ORC, PARQUET
 from spark_jobs.core.model import name_of
 from spark_jobs.core.orc_types import local_time, parse_struct
 from spark_jobs.core.parquet_types import parse_message

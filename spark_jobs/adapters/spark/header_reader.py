@@ -9,9 +9,9 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.hadoop.java_errors import java_errors
-from spark_jobs.core.eligibility import AVRO, SEQUENCE, TEXT
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.footers import Footer
+from spark_jobs.core.formats import AVRO, SEQUENCE, TEXT
 from spark_jobs.core.magic import binary_format
 from spark_jobs.core.model import name_of
 from spark_jobs.core.refusals import RefusalCode

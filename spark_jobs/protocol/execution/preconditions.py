@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from spark_jobs.core.eligibility import ORC, PARQUET
 from spark_jobs.core.errors import Deferred, UnitChanged
+from spark_jobs.core.formats import has_footer
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import Manifest
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
@@ -43,7 +43,7 @@ class Preconditions:
             raise Deferred(f"the deadline {deadline.isoformat()} has passed")
 
     def _closed(self, location: str, files: Manifest) -> None:
-        if self._table.file_format not in (ORC, PARQUET):
+        if not has_footer(self._table.file_format):
             check_closed(self._services.fs, location, files)
 
     def _attributes(self, swap: Swap, new: str, attributes: UnitAttributes | None) -> None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from spark_jobs.core import journal
 from spark_jobs.core.cache import CachedUnit, merged
-from spark_jobs.core.eligibility import ORC, PARQUET, TableFacts
+from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import LakekeeperError, UsageError
+from spark_jobs.core.formats import has_footer
 from spark_jobs.core.journal_bounds import check_units, uri_path
 from spark_jobs.core.model import TableName, Unit, parent
 from spark_jobs.core.options import Options, writer_rules
@@ -48,7 +49,7 @@ class TableSession:
 
     @property
     def policy(self) -> SwapPolicy:
-        footers = self.facts.storage.format in (ORC, PARQUET)
+        footers = has_footer(self.facts.storage.format)
         rules = writer_rules(self.options, self.services.now())
         return SwapPolicy(_locations(self.units), self.options.writers, self._registered_now, footers, rules)
 

@@ -7,20 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from spark_jobs.core import footers
-from spark_jobs.core.eligibility import ORC, PARQUET, positional
+from spark_jobs.core.eligibility import positional
 from spark_jobs.core.encoding import Encoding
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.footers import Footer, Profile
+from spark_jobs.core.formats import FORMATS
 from spark_jobs.core.model import Manifest
-from spark_jobs.core.orc_types import by_position
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.planning.planner import TablePlan, UnitPlan
 from spark_jobs.protocol.services import Services
 
 log = logging.getLogger("lakekeeper")
-
-
-_CODEC_PROPERTIES = {ORC: "orc.compress", PARQUET: "parquet.compression"}
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ def inspect(services: Services, table: TablePlan, location: str, manifest: Manif
 
 def _check_positions(table: TablePlan, found: Sequence[Footer], profile: Profile) -> None:
     """Columns that are matched by position must be the same in every file."""
-    nameless = table.file_format == ORC and any(by_position(footer.leaves) for footer in found)
+    nameless = any(FORMATS[table.file_format].by_position(footer.leaves) for footer in found)
     if (positional(table.facts) or nameless) and not profile.uniform:  # guard: columns_by_position
         raise Refusal(
             RefusalCode.POSITIONAL,
@@ -59,8 +56,7 @@ def read_footers(services: Services, table: TablePlan, location: str, manifest: 
 
 
 def _declared_codec(table: TablePlan) -> str | None:
-    key = _CODEC_PROPERTIES.get(table.file_format, "")
-    return table.facts.properties.get(key)
+    return table.facts.properties.get(FORMATS[table.file_format].codec_property or "")
 
 
 def check_footers(services: Services, table: TablePlan) -> TablePlan:

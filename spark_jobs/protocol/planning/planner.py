@@ -217,7 +217,7 @@ class _Look:
                 RefusalCode.SERDE,
                 f"partition {unit} is stored as {found}, its table as {self.facts.storage.format}",
             )
-        eligibility.check_lines(self.facts, self.storages[unit], what)
+        eligibility.check_properties(self.facts, self.storages[unit], what)
         if unit.key in self.overlaps:  # guard: shared_directories
             raise Refusal(RefusalCode.LOCATION_OVERLAP, f"{unit.location} overlaps {self.overlaps[unit.key]}")
         root = self.facts.storage.location
