@@ -7,6 +7,7 @@ from pyspark.sql import SparkSession
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.hadoop.metastore import Metastore
 from spark_jobs.adapters.spark.footer_reader import FooterReader
+from spark_jobs.adapters.spark.formats.registry import spark_formats
 from spark_jobs.adapters.spark.java_classes import cache_java_classes
 from spark_jobs.adapters.spark.rewriter import Rewriter
 from spark_jobs.protocol.services import Services
@@ -21,5 +22,5 @@ def start_spark(app_name: str) -> SparkSession:
 
 def spark_services(spark: SparkSession) -> Services:
     """Return the services of a driver, by its Hadoop configuration and its metastore."""
-    fs = HadoopFileSystem(spark)
-    return Services(fs, Metastore(spark, fs), FooterReader(spark), Rewriter(spark))
+    fs, formats = HadoopFileSystem(spark), spark_formats(spark)
+    return Services(fs, Metastore(spark, fs), FooterReader(formats), Rewriter(spark, formats))

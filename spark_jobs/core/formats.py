@@ -33,6 +33,7 @@ class FormatSpec:
         codec_property: the table property that declares the codec.
         no_codec: how files without compression are called.
         codec_classes: codecs are called by their Java classes, whose case counts.
+        lines: files are read and written as lines of text, which nothing counts and nothing sorts.
         mirrors_layout: row groups and Bloom filters are written as the files have them.
         by_position: do readers match the columns of a file with these types by position?
         check_properties: raises Refusal for properties (of table, its SerDe, partition) under which a rewrite would
@@ -46,6 +47,7 @@ class FormatSpec:
     codec_property: str | None = None
     no_codec: str = "none"
     codec_classes: bool = True
+    lines: bool = False
     mirrors_layout: bool = False
     by_position: Callable[[Mapping[str, str]], bool] = lambda _: False
     check_properties: Callable[[Sequence[Mapping[str, str]], str], None] = _accept
@@ -92,6 +94,7 @@ FORMATS: dict[str, FormatSpec] = {
     TEXT: FormatSpec(
         tuple(("org.apache.hadoop.mapred.TextInputFormat", serde) for serde in _TEXT_SERDES),
         output_format=f"{_HIVE}.ql.io.HiveIgnoreKeyTextOutputFormat",
+        lines=True,
         check_properties=check_lines,
     ),
 }

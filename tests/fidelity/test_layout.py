@@ -84,9 +84,9 @@ def test_bloom_filters_are_kept(spark: SparkSession, jobs: Jobs, database: Datab
 
 
 def _blooms(spark: SparkSession, path: Path) -> frozenset[str]:
-    from spark_jobs.adapters.spark.footer_reader import FooterReader
+    from spark_jobs.adapters.spark.formats.parquet import ParquetFormat
 
-    (footer,) = FooterReader(spark).read([path.as_uri()], "parquet")
+    (footer,) = ParquetFormat(spark).read([path.as_uri()])
     return footer.blooms
 
 

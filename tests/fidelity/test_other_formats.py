@@ -150,12 +150,12 @@ class _compressed:
 
 def _heads(spark: SparkSession, folder: Path, stored: str) -> Any:
     """Schema and codec, by the formats' own readers."""
-    from spark_jobs.adapters.spark.header_reader import HeaderReader
-    from spark_jobs.core.eligibility import AVRO, SEQUENCE
+    from spark_jobs.adapters.spark.formats.registry import spark_formats
+    from spark_jobs.core.formats import AVRO, SEQUENCE
 
-    reader, kind = HeaderReader(spark), AVRO if stored == "AVRO" else SEQUENCE
-    heads = [reader.read((folder / name).as_uri(), kind) for name in data_files(folder)]
-    (found,) = {(head.schema, tuple(head.codecs)) for head in heads}
+    reader = spark_formats(spark)[AVRO if stored == "AVRO" else SEQUENCE]
+    headers = reader.read([(folder / name).as_uri() for name in data_files(folder)])
+    (found,) = {(header.schema, tuple(header.codecs)) for header in headers}
     return found
 
 

@@ -19,14 +19,14 @@ class Merger:
         self._jvm = spark._jvm
         self._context = spark._jsc
 
-    def write(self, plan: RewriteRequest) -> None:
+    def write(self, request: RewriteRequest) -> None:
         """Raises VerificationFailed where ORC finds that a file does not fit to the others."""
         conf = self._jvm.org.apache.hadoop.conf.Configuration(self._context.hadoopConfiguration())
-        if plan.replication:
-            conf.set("dfs.replication", str(plan.replication))
+        if request.replication:
+            conf.set("dfs.replication", str(request.replication))
         name = uuid.uuid4()
-        for number, files in enumerate(self._groups(plan, conf)):
-            self._merge(files, f"{plan.target}/part-{number:05}-{name}.orc", conf)
+        for number, files in enumerate(self._groups(request, conf)):
+            self._merge(files, f"{request.target}/part-{number:05}-{name}.orc", conf)
 
     def _merge(self, files: Sequence[Any], target: str, conf: Any) -> None:
         orc, paths = self._jvm.org.apache.orc.OrcFile, self._jvm.java.util.ArrayList()
@@ -38,13 +38,13 @@ class Merger:
                 f"{len(files) - merged.size()} of {len(files)} files do not fit into {target}"
             )
 
-    def _groups(self, plan: RewriteRequest, conf: Any) -> list[list[Any]]:
+    def _groups(self, request: RewriteRequest, conf: Any) -> list[list[Any]]:
         """The files in their order, parted where the bytes so far reach the next of equal shares."""
-        paths = [self._jvm.org.apache.hadoop.fs.Path(file) for file in plan.files]
+        paths = [self._jvm.org.apache.hadoop.fs.Path(file) for file in request.files]
         sizes = [int(path.getFileSystem(conf).getFileStatus(path).getLen()) for path in paths]
-        share, before = max(1, sum(sizes)) / plan.target_files, 0
-        groups: list[list[Any]] = [[] for _ in range(plan.target_files)]
+        share, before = max(1, sum(sizes)) / request.target_files, 0
+        groups: list[list[Any]] = [[] for _ in range(request.target_files)]
         for path, size in zip(paths, sizes):
-            groups[min(int(before / share), plan.target_files - 1)].append(path)
+            groups[min(int(before / share), request.target_files - 1)].append(path)
             before += size
         return [group for group in groups if group]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, Observation, SparkSession
@@ -12,14 +12,14 @@ from pyspark.sql.types import StructType
 
 from spark_jobs.adapters.hadoop.java_errors import root_cause
 from spark_jobs.adapters.spark.copying import Copier
-from spark_jobs.adapters.spark.encoder import Encoder
+from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.hashing import Fingerprint, aggregates, fingerprint
 from spark_jobs.adapters.spark.merging import Merger
 from spark_jobs.adapters.spark.sessions import COMMITTER, Sessions
 from spark_jobs.core.encoding import Encoding, Engine
 from spark_jobs.core.errors import LakekeeperError, Refusal, VerificationFailed
 from spark_jobs.core.footers import Profile
-from spark_jobs.core.formats import TEXT
+from spark_jobs.core.formats import FORMATS
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 
@@ -27,135 +27,146 @@ from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 class Rewriter:
     """Rewrites through DataFrames, or by a copy; nothing of ours runs on the executors."""
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, formats: Mapping[str, SparkFormat]) -> None:
         self._sessions = Sessions(spark)
-        self._encoder = Encoder(spark)
-        self._copier = Copier(spark)
+        self._formats = formats
+        self._copier = Copier(spark, formats)
         self._merger = Merger(spark)
 
     def encoding(self, profile: Profile, file_format: str) -> Encoding:
         """How the unit will be written; raises Refusal TYPE where it cannot be without a change."""
-        return self._encoder.choose(profile, file_format)
+        return self._formats[file_format].encoding(profile)
 
-    def write(self, plan: RewriteRequest) -> RewriteResult:
+    def write(self, request: RewriteRequest) -> RewriteResult:
         """Writes into the target folder; raises Refusal, VerificationFailed or LakekeeperError and may leave a partial
         target."""
         try:
-            return self._write(plan) if plan.encoding.engine is Engine.SPARK else self._copy(plan)
+            return self._write(request) if request.encoding.engine is Engine.SPARK else self._copy(request)
         except LakekeeperError:
             raise
         except Exception as error:
             raise _explained(error) from error
 
-    def _write(self, plan: RewriteRequest) -> RewriteResult:
-        schema, seen = _schema(plan), Observation()
-        frame = self._observed(self._frame(plan, plan.files), seen, plan, schema)
+    def _write(self, request: RewriteRequest) -> RewriteResult:
+        schema, seen = _schema(request), Observation()
+        frame = self._observed(self._frame(request, request.files), seen, request, schema)
         options = {
-            **plan.options,
-            **_format_options(plan),
-            "compression": plan.profile.codec,
+            **request.options,
+            **_format_options(request),
+            "compression": request.profile.codec,
             **COMMITTER,
-            **({"dfs.replication": str(plan.replication)} if plan.replication else {}),
+            **({"dfs.replication": str(request.replication)} if request.replication else {}),
         }
-        frame.write.format(plan.file_format).options(**options).mode("append").save(plan.target)
+        frame.write.format(request.file_format).options(**options).mode("append").save(request.target)
         return RewriteResult(
-            self._compare(plan, Fingerprint.of(seen.get)), _unsorted(plan) if _is_text(plan) else ()
+            self._compare(request, Fingerprint.of(seen.get)), _unsorted(request) if _is_lines(request) else ()
         )
 
     def _observed(
-        self, frame: DataFrame, seen: Observation, plan: RewriteRequest, schema: StructType
+        self, frame: DataFrame, seen: Observation, request: RewriteRequest, schema: StructType
     ) -> DataFrame:
         """The rows as they will be written, observed as they are read, before anything of ours is done to them. Sorting
         into several files looks at them twice, and what Spark is told of nulls cuts an observation off: then it comes
         last."""
-        wanted = aggregates(schema, _hashed(plan))
-        if plan.encoding.exact:
-            return _as_declared(_sorted(frame, plan, schema), schema).observe(seen, *wanted)
-        if plan.sort_columns and plan.target_files > 1 and not _is_text(plan):
-            return _sorted(frame, plan, schema).observe(seen, *wanted)
-        return _sorted(frame.observe(seen, *wanted), plan, schema)
+        wanted = aggregates(schema, _hashed(request))
+        if request.encoding.exact:
+            return _as_declared(_sorted(frame, request, schema), schema).observe(seen, *wanted)
+        if request.sort_columns and request.target_files > 1 and not _is_lines(request):
+            return _sorted(frame, request, schema).observe(seen, *wanted)
+        return _sorted(frame.observe(seen, *wanted), request, schema)
 
-    def _copy(self, plan: RewriteRequest) -> RewriteResult:
-        (self._merger if plan.encoding.engine is Engine.MERGE else self._copier).write(plan)
-        rows = plan.profile.rows if plan.profile.rows is not None else self._count(plan)
-        if not plan.hashed:
-            return RewriteResult(rows, _unsorted(plan))
-        if plan.profile.struct is None:
-            said = f"{plan.target}: its values were counted, not hashed, for Spark cannot read them"
-            return RewriteResult(rows, [said, *_unsorted(plan)])
-        return RewriteResult(self._compare(plan, self._fingerprint(plan, plan.files)), _unsorted(plan))
+    def _copy(self, request: RewriteRequest) -> RewriteResult:
+        (self._merger if request.encoding.engine is Engine.MERGE else self._copier).write(request)
+        rows = request.profile.rows if request.profile.rows is not None else self._count(request)
+        if not request.hashed:
+            return RewriteResult(rows, _unsorted(request))
+        if request.profile.struct is None:
+            said = f"{request.target}: its values were counted, not hashed, for Spark cannot read them"
+            return RewriteResult(rows, [said, *_unsorted(request)])
+        return RewriteResult(
+            self._compare(request, self._fingerprint(request, request.files)), _unsorted(request)
+        )
 
-    def _count(self, plan: RewriteRequest) -> int:
+    def _count(self, request: RewriteRequest) -> int:
         """Where no footer counts them: the records that were read, and those that were written."""
-        read, written = self._copier.count(plan, plan.files), self._copier.count(plan, [plan.target])
+        read, written = (
+            self._copier.count(request, request.files),
+            self._copier.count(request, [request.target]),
+        )
         if read != written:
             raise VerificationFailed(f"{read} records were read and {written} written")
         return read
 
-    def _compare(self, plan: RewriteRequest, seen: Fingerprint) -> int:
+    def _compare(self, request: RewriteRequest, seen: Fingerprint) -> int:
         """The number of rows. A retried task is observed twice, so that a difference is looked at again before it fails
         the unit."""
-        expected = plan.profile.rows
-        written = self._fingerprint(plan, [plan.target]) if _hashed(plan) else seen
+        expected = request.profile.rows
+        written = self._fingerprint(request, [request.target]) if _hashed(request) else seen
         if seen != written or expected not in (None, seen.rows):
-            seen = self._fingerprint(plan, plan.files)
+            seen = self._fingerprint(request, request.files)
         if expected not in (None, seen.rows):  # guard: rows_read_compared
             raise VerificationFailed(f"the footers hold {expected} rows, but {seen.rows} were read")
-        if _hashed(plan) and seen != written:  # guard: hashes_compared
+        if _hashed(request) and seen != written:  # guard: hashes_compared
             raise VerificationFailed(f"what was written is not what was read: {written} instead of {seen}")
         return seen.rows
 
-    def _fingerprint(self, plan: RewriteRequest, files: Sequence[str]) -> Fingerprint:
-        return fingerprint(self._frame(plan, files), _schema(plan), _hashed(plan))
+    def _fingerprint(self, request: RewriteRequest, files: Sequence[str]) -> Fingerprint:
+        return fingerprint(self._frame(request, files), _schema(request), _hashed(request))
 
-    def _frame(self, plan: RewriteRequest, files: Sequence[str]) -> DataFrame:
+    def _frame(self, request: RewriteRequest, files: Sequence[str]) -> DataFrame:
         """Exactly the files named: no glob in a name is expanded, no partition column is inferred from a path."""
         session = self._sessions.get(
-            {**plan.encoding.settings, "spark.sql.files.maxPartitionBytes": str(plan.target_bytes)}
+            {**request.encoding.settings, "spark.sql.files.maxPartitionBytes": str(request.target_bytes)}
         )
-        reader = session.read.format(plan.file_format).schema(_schema(plan)).options(**_format_options(plan))
+        reader = (
+            session.read.format(request.file_format)
+            .schema(_schema(request))
+            .options(**_format_options(request))
+        )
         exact = reader.option("recursiveFileLookup", "true").option("__globPaths__", "false")
         return exact.load(list(files))
 
 
-def _schema(plan: RewriteRequest) -> StructType:
-    return StructType.fromJson(json.loads(plan.profile.struct or "null"))
+def _schema(request: RewriteRequest) -> StructType:
+    return StructType.fromJson(json.loads(request.profile.struct or "null"))
 
 
-def _is_text(plan: RewriteRequest) -> bool:
-    return plan.file_format == TEXT
+def _is_lines(request: RewriteRequest) -> bool:
+    return FORMATS[request.file_format].lines
 
 
-def _hashed(plan: RewriteRequest) -> bool:
+def _hashed(request: RewriteRequest) -> bool:
     """Nobody has counted the lines of text: their bytes are compared in any case."""
-    return plan.hashed or _is_text(plan)
+    return request.hashed or _is_lines(request)
 
 
-def _format_options(plan: RewriteRequest) -> dict[str, str]:
+def _format_options(request: RewriteRequest) -> dict[str, str]:
     """A line ends at a line feed and nowhere else, so that every other byte stays what it is."""
-    return {"lineSep": "\n"} if _is_text(plan) else {}
+    return {"lineSep": "\n"} if _is_lines(request) else {}
 
 
-def _unsorted(plan: RewriteRequest) -> list[str]:
+def _unsorted(request: RewriteRequest) -> list[str]:
     return (
         ["files that are copied record by record, line by line or stripe by stripe cannot be sorted"]
-        if plan.sort_columns
+        if request.sort_columns
         else []
     )
 
 
-def _sorted(frame: DataFrame, plan: RewriteRequest, schema: StructType) -> DataFrame:
-    if not plan.sort_columns or _is_text(plan):
-        return frame.coalesce(plan.target_files)
+def _sorted(frame: DataFrame, request: RewriteRequest, schema: StructType) -> DataFrame:
+    if not request.sort_columns or _is_lines(request):
+        return frame.coalesce(request.target_files)
     known = {field.name.lower(): field.name for field in schema}
-    missing = [column for column in plan.sort_columns if column.lower() not in known]
+    missing = [column for column in request.sort_columns if column.lower() not in known]
     if missing:
         raise LakekeeperError(
             f"sort column '{missing[0]}' is not in the files; they hold {', '.join(known.values())}"
         )
-    columns = [F.col(f"`{known[column.lower()]}`") for column in plan.sort_columns]
+    columns = [F.col(f"`{known[column.lower()]}`") for column in request.sort_columns]
     spread = (
-        frame.coalesce(1) if plan.target_files == 1 else frame.repartitionByRange(plan.target_files, *columns)
+        frame.coalesce(1)
+        if request.target_files == 1
+        else frame.repartitionByRange(request.target_files, *columns)
     )
     return spread.sortWithinPartitions(*columns)
 

@@ -1,0 +1,72 @@
+"""Reading the headers of files in formats without footers."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from spark_jobs.adapters.hadoop.java_errors import java_errors
+from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
+from spark_jobs.core.encoding import Encoding, Engine
+from spark_jobs.core.errors import Refusal
+from spark_jobs.core.footers import Footer, Profile
+from spark_jobs.core.model import name_of
+from spark_jobs.core.refusals import RefusalCode
+
+_STRICT = ("spark.files.ignoreCorruptFiles", "spark.files.ignoreMissingFiles")
+
+
+class HeaderFormat(SparkFormat):
+    """A format whose files say in their first bytes what they hold, and do not count their rows."""
+
+    def _read_one(self, file: str) -> Footer:
+        path = self._path(file)
+        with java_errors(f"cannot read the header of {file}"):
+            size = int(path.getFileSystem(self._conf).getFileStatus(path).getLen())
+            return self._header(path, size)
+
+    @abstractmethod
+    def _header(self, path: Any, size: int) -> Footer:
+        """Return what the header says; `path` is a Hadoop Path, `size` in bytes."""
+
+    def _bytes(self, stream: Any, start: int, length: int) -> bytes:
+        stream.seek(start)
+        return self._next(stream, length)
+
+    def _next(self, stream: Any, length: int) -> bytes:
+        """Return the next bytes of a stream, as many as there are."""
+        buffer = self._jvm.java.io.ByteArrayOutputStream()
+        self._jvm.org.apache.commons.io.IOUtils.copyLarge(stream, buffer, 0, length)
+        return bytes(buffer.toByteArray())
+
+
+class RecordFormat(HeaderFormat):
+    """One that is copied record by record, with the schema, or the classes, of its headers."""
+
+    def encoding(self, profile: Profile) -> Encoding:
+        # Rows are not counted in the files: what a lenient reader left out would not be missed.
+        for name in _STRICT:
+            if self._spark.sparkContext.getConf().get(name, "false") == "true":
+                raise Refusal(
+                    RefusalCode.LENIENT,
+                    f"{name} is true: files that cannot be read would be left out silently",
+                )
+        if len(profile.schemas) != 1:
+            raise Refusal(
+                RefusalCode.SCHEMA_CONFLICT, f"its files have {len(profile.schemas)} different schemas"
+            )
+        return Encoding(Engine.COPY)
+
+
+def header(path: Any, codecs: dict[str, int], schema: str, struct: str | None = None) -> Footer:
+    """Return the Footer of a file whose rows are not counted."""
+    return Footer(name_of(str(path.toString())), None, codecs, {}, {}, schema, struct)
+
+
+def refuse_metadata(path: Any, keys: list[str]) -> None:
+    """Raise Refusal for a file with metadata of its own."""
+    if keys:
+        raise Refusal(
+            RefusalCode.TYPE,
+            f"{path.toString()} carries metadata of its own ({keys[0]}), which would be lost",
+        )

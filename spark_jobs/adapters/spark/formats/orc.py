@@ -1,0 +1,128 @@
+"""ORC: written by Spark what it wrote itself, else stripe by stripe, by ORC's own merge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from spark_jobs.adapters.hadoop.java_errors import java_errors
+from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
+from spark_jobs.adapters.spark.formats.type_changes import changed_type, with_reading
+from spark_jobs.adapters.spark.spark_types import SparkTypes
+from spark_jobs.core.encoding import Encoding, Engine
+from spark_jobs.core.errors import Refusal
+from spark_jobs.core.footers import Footer, Profile
+from spark_jobs.core.model import name_of
+from spark_jobs.core.orc_types import changed_by_spark, local_time, parse_struct
+from spark_jobs.core.refusals import RefusalCode
+
+#: Tasks that ask an executor for its time zone; they are spread over all that there are.
+_PROBES = 16
+
+
+class OrcFormat(SparkFormat):
+    """Footers by ORC's own reader."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        super().__init__(spark)
+        self._types = SparkTypes(spark)
+        self._executor_zones: frozenset[str] | None = None
+
+    def _read_one(self, file: str) -> Footer:
+        orc = self._jvm.org.apache.orc.OrcFile
+        path = self._jvm.org.apache.hadoop.fs.Path(file)
+        with java_errors(f"cannot read the footer of {file}"):
+            reader = orc.createReader(path, orc.readerOptions(self._conf))
+            try:
+                if len(reader.getColumnEncryptionKeys()):
+                    # Who has no key reads masked values, and would write them for good.
+                    raise Refusal(RefusalCode.ENCRYPTED, f"{name_of(file)} holds encrypted columns")
+                schema = reader.getSchema()
+                return with_reading(self._footer(name_of(file), reader), self._types.of_orc(schema))
+            finally:
+                reader.close()
+
+    def _footer(self, name: str, reader: Any) -> Footer:
+        codec, schema = str(reader.getCompressionKind().toString()), str(reader.getSchema().toString())
+        decode = self._jvm.java.nio.charset.StandardCharsets.ISO_8859_1.decode
+        writer = {
+            str(key): str(decode(reader.getMetadataValue(key)).toString()) for key in reader.getMetadataKeys()
+        }
+        common = (
+            schema,
+            codec,
+            reader.getRowIndexStride(),
+            reader.getFileVersion().toString(),
+            reader.getWriterVersion().toString(),
+            sorted(writer.items()),
+        )
+        return Footer(
+            name,
+            reader.getNumberOfRows(),
+            {codec: reader.getContentLength()},
+            parse_struct(schema),
+            writer,
+            schema,
+            layout=repr(common),
+            zones=_zones(reader) if local_time(schema) else frozenset(),
+        )
+
+    def encoding(self, profile: Profile) -> Encoding:
+        """By Spark what it wrote itself, and what it cannot change; else stripe by stripe, where they fit together."""
+        obstacle = self._not_by_spark(profile)
+        if obstacle is None:
+            return Encoding()
+        if profile.mergeable:
+            return Encoding(Engine.MERGE)
+        raise Refusal(
+            RefusalCode[obstacle.code],
+            f"{obstacle.reason}; and their stripes cannot be put together, since the files differ in schema,"
+            " compression or writer",
+        )
+
+    def _not_by_spark(self, profile: Profile) -> Refusal | None:
+        if profile.struct is None:
+            return Refusal(RefusalCode.TYPE, profile.problem or "Spark cannot read them")
+        difference = changed_type(profile.leaves, parse_struct(self._types.orc_text(profile.struct)))
+        if difference:
+            return Refusal(RefusalCode.TYPE, difference)
+        changed = [name for name, kind in profile.leaves.items() if changed_by_spark(kind)]
+        if changed and not profile.by_spark:  # guard: values_that_spark_changes
+            return Refusal(RefusalCode.TYPE, f"column '{changed[0]}' is one whose values Spark could change")
+        return self._moving_zone(profile) if any(map(local_time, profile.leaves.values())) else None
+
+    def _moving_zone(self, profile: Profile) -> Refusal | None:
+        """ORC's readers and writers take a local time from one zone to another: an hour that one of them skips, or has
+        twice, comes out as another one."""
+        moving = sorted(zone for zone in profile.zones | self._java_zones() if not self._fixed(zone))
+        # guard: moving_zone
+        return (
+            Refusal(RefusalCode.TIMEZONE, f"local times in ORC can be shifted by {moving[0]}")
+            if moving
+            else None
+        )
+
+    def _java_zones(self) -> frozenset[str]:
+        """Asked of the executors; a zone without such hours does no harm."""
+        if self._executor_zones is None:
+            probe = self._spark.range(0, _PROBES, 1, _PROBES).selectExpr(
+                "reflect('java.time.ZoneId', 'systemDefault') AS zone"
+            )
+            self._executor_zones = frozenset(row.zone for row in probe.distinct().collect())
+        return self._executor_zones
+
+    def _fixed(self, zone: str) -> bool:
+        """Has the zone always had one offset from UTC?"""
+        found = self._jvm.java.util.TimeZone.getTimeZone(zone).toZoneId()
+        return bool(found.getRules().isFixedOffset())
+
+
+def _zones(reader: Any) -> frozenset[str]:
+    rows = reader.rows()
+    try:
+        return frozenset(
+            str(rows.readStripeFooter(stripe).getWriterTimezone()) for stripe in reader.getStripes()
+        )
+    finally:
+        rows.close()

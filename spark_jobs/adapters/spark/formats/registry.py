@@ -1,0 +1,28 @@
+"""Every format of `core/formats.py`, with what Spark and Hadoop do for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import SparkSession
+
+from spark_jobs.adapters.spark.formats.avro import AvroFormat
+from spark_jobs.adapters.spark.formats.orc import OrcFormat
+from spark_jobs.adapters.spark.formats.parquet import ParquetFormat
+from spark_jobs.adapters.spark.formats.sequence import SequenceFormat
+from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
+from spark_jobs.adapters.spark.formats.text import TextFormat
+from spark_jobs.core.formats import AVRO, ORC, PARQUET, SEQUENCE, TEXT
+
+_CLASSES: Mapping[str, type[SparkFormat]] = {
+    PARQUET: ParquetFormat,
+    ORC: OrcFormat,
+    AVRO: AvroFormat,
+    SEQUENCE: SequenceFormat,
+    TEXT: TextFormat,
+}
+
+
+def spark_formats(spark: SparkSession) -> dict[str, SparkFormat]:
+    """Return the formats of a driver by name."""
+    return {name: kind(spark) for name, kind in _CLASSES.items()}

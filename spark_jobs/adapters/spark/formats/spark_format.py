@@ -1,0 +1,65 @@
+"""The interface of a file format, as the readers and writers of data files use it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from spark_jobs.core.encoding import Encoding
+from spark_jobs.core.footers import Footer, Profile
+from spark_jobs.protocol.ports import RewriteRequest
+
+_THREADS = 8
+
+
+@dataclass(frozen=True)
+class RecordClasses:
+    """The Java classes by which Hadoop copies a format record by record."""
+
+    input_format: str
+    output_format: str
+    key: str
+    value: str
+
+
+class SparkFormat(ABC):
+    """One file format, on the Spark of one driver."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._jvm = spark._jvm
+        self._conf = spark._jsc.hadoopConfiguration()
+
+    def read(self, files: Sequence[str]) -> list[Footer]:
+        """Return one Footer for each file URI, in this order.
+
+        Raises:
+            OSError: a file is not of this format.
+            Refusal: a file holds what a rewrite would lose.
+        """
+        with ThreadPoolExecutor(_THREADS) as pool:
+            return list(pool.map(self._read_one, files))
+
+    @abstractmethod
+    def _read_one(self, file: str) -> Footer:
+        """Return what one file says of itself; raise as `read` does."""
+
+    @abstractmethod
+    def encoding(self, profile: Profile) -> Encoding:
+        """Return how files of this profile are written so that no physical type changes; raise Refusal if none does."""
+
+    def record_classes(self, request: RewriteRequest) -> RecordClasses:
+        """Return the classes for a copy record by record; only formats whose `encoding` may be Engine.COPY have any."""
+        raise NotImplementedError
+
+    def record_settings(self, request: RewriteRequest) -> Mapping[str, str]:
+        """Return the Hadoop configuration of such a copy."""
+        raise NotImplementedError
+
+    def _path(self, file: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(file)
