@@ -1,5 +1,5 @@
 """What the footers of a unit's files say, and what a faithful rewrite must keep. Pure; the reading is
-`shell/files/footers.py`."""
+`adapters/spark/formats`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Spark's types as their JSON has them: the union of many files' columns. Pure; where they come from is
-`shell/files/footers.py`."""
+`adapters/spark/formats`."""
 
 from __future__ import annotations
 
