@@ -5,15 +5,14 @@ from __future__ import annotations
 from spark_jobs.core.model import TableName
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.wire import TableReport
-from spark_jobs.protocol.planning.footer_inspection import check_footers
-from spark_jobs.protocol.planning.hdfs_constraints import check_hdfs_constraints
-from spark_jobs.protocol.planning.planner import plan, table_report
+from spark_jobs.protocol.planning.planner import Planner
 from spark_jobs.verbs.job import Job
 
-LOOKED_AT = (UnitOutcome.FLAGGED, UnitOutcome.HEALTHY, UnitOutcome.SKIPPED)
+#: What a plan says of units that were looked at.
+PLANNED = (UnitOutcome.FLAGGED, UnitOutcome.HEALTHY, UnitOutcome.SKIPPED)
 
 
 def analyze_table(job: Job, name: TableName) -> TableReport:
-    """One table's part of the report."""
-    found = check_hdfs_constraints(job.services, plan(job.services, name, job.layers, job.wanted_units(name)))
-    return table_report(check_footers(job.services, found)).conclude(acted=LOOKED_AT)
+    """Return one table's part of the report."""
+    plan = Planner(job.table(name), job.wanted_units(name)).plan(footers=True)
+    return plan.report().conclude(acted=PLANNED)

@@ -12,6 +12,7 @@ from spark_jobs.core.journal import Swap
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.outcomes import UNDONE, TableOutcome, UnitOutcome
+from spark_jobs.core.plan import UnitPlan
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
@@ -20,9 +21,7 @@ from spark_jobs.protocol.execution.rollback import Rollback
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unit_results import Outcome, compacted_report
 from spark_jobs.protocol.execution.written_unit import Written
-from spark_jobs.protocol.planning.footer_inspection import check_footers
-from spark_jobs.protocol.planning.hdfs_constraints import check_hdfs_constraints
-from spark_jobs.protocol.planning.planner import TablePlan, UnitPlan, plan, table_report
+from spark_jobs.protocol.planning.planner import Planner
 from spark_jobs.protocol.runs.journal_store import Run, leave
 from spark_jobs.protocol.runs.run_finder import homes
 from spark_jobs.protocol.runs.run_lifecycle import (
@@ -33,7 +32,7 @@ from spark_jobs.protocol.runs.run_lifecycle import (
     open_run,
 )
 from spark_jobs.protocol.swap.late_files import remove_empty_folders
-from spark_jobs.verbs.analyze import LOOKED_AT
+from spark_jobs.verbs.analyze import PLANNED
 from spark_jobs.verbs.job import Job
 
 log = logging.getLogger("lakekeeper")
@@ -43,15 +42,12 @@ def compact_table(job: Job, name: TableName) -> TableReport:
     """One table's part of the report."""
     with job.session(name) as session:
         if session.options.dry_run:
-            return table_report(check_footers(job.services, _look(job, name))).conclude(acted=LOOKED_AT)
+            plan = Planner(session.table, job.wanted_units(name)).plan(footers=True)
+            return plan.report().conclude(acted=PLANNED)
         try:
             return _Table(job, name, session).compact()
         except PermissionError as error:
             raise Refusal(RefusalCode.NOT_WRITABLE, str(error)) from None  # guard: not_writable_refused
-
-
-def _look(job: Job, name: TableName) -> TablePlan:
-    return check_hdfs_constraints(job.services, plan(job.services, name, job.layers, job.wanted_units(name)))
 
 
 class _Table:
@@ -69,15 +65,16 @@ class _Table:
 
     def compact(self) -> TableReport:
         self._recover()  # guard: recover_first
-        self._survey()
+        self._make_plan()
         run_id, before = choose_run_id(self._job.run_id, self._session.runs())
-        if not before and not self._flagged():
+        if not before and not self._plan.flagged:
             return self._nothing()
         self._session.leases.take(home.path for home in self._needed(before))
         if self._session.leases.waited:
             # Somebody was at work here until now: what was seen before counts for nothing.
+            self._session.reload()
             self._recover()  # guard: recover_after_wait
-            self._survey()
+            self._make_plan()
             run_id, before = choose_run_id(self._job.run_id, self._session.runs())
         self._open(run_id, before)
         return self._work()
@@ -91,9 +88,9 @@ class _Table:
                 self._runs[home] = recovered.run
                 self._ready[home] = recovered.ready
 
-    def _survey(self) -> None:
-        self._found = _look(self._job, self._name)
-        self._report = table_report(self._found)
+    def _make_plan(self) -> None:
+        self._plan = Planner(self._session.table, self._job.wanted_units(self._name)).plan()
+        self._report = self._plan.report()
 
     def _nothing(self) -> TableReport:
         leave(self._runs.values(), journal.FINISHED, outcome=TableOutcome.NOTHING)
@@ -103,10 +100,10 @@ class _Table:
 
     def _needed(self, before: Iterable[Run]) -> list[Home]:
         """The table's own home comes first: its journal names the others, also of partitions dropped later."""
-        facts = self._found.facts
+        facts = self._plan.facts
         own = homes(facts, []) if self._services.fs.status(facts.storage.location) is not None else []
         resumed = [Home(parent(run.folder)) for run in before]
-        return list(dict.fromkeys([*own, *resumed, *(self._home(unit) for unit in self._flagged())]))
+        return list(dict.fromkeys([*own, *resumed, *(self._home(unit) for unit in self._plan.flagged)]))
 
     def _open(self, run_id: str, before: Sequence[Run]) -> None:
         """A run that stands already is entered again; one that is recovered has been."""
@@ -122,14 +119,11 @@ class _Table:
         self._report.run_id = run_id
 
     def _opened(self, home: Home, run_id: str, needed: Sequence[Home]) -> Run:
-        fs, facts, leases = self._services.fs, self._found.facts, self._session.leases
+        fs, facts, leases = self._services.fs, self._plan.facts, self._session.leases
         return open_run(fs, home, run_id, facts, needed, leases, bool(self._options.trusted_owners))
 
-    def _flagged(self) -> list[UnitPlan]:
-        return [unit for unit in self._found.units if unit.flagged]
-
     def _home(self, unit: UnitPlan) -> Home:
-        return Home.of(self._found.facts.storage.location, unit.unit.location)
+        return Home.of(self._plan.facts.storage.location, unit.unit.location)
 
     def _work(self) -> TableReport:
         now = int(self._services.now().timestamp())
@@ -137,7 +131,7 @@ class _Table:
         outcomes: list[Outcome] = []
         for home, run in list(self._runs.items()):
             recovery = self._session.recovery()
-            compaction = Compaction(self._services, self._found, home, run, stamp, recovery)
+            compaction = Compaction(self._services, self._plan, home, run, stamp, recovery)
             outcomes += compaction.run(self._due(home, run), self._resumed(home))
             self._runs[home] = compaction.entered
             remove_empty_folders(self._services.fs, compaction.entered)
@@ -147,14 +141,16 @@ class _Table:
 
     def _resumed(self, home: Home) -> list[Written]:
         """Units that an earlier attempt has written and verified, as they look now."""
-        seen = {unit.unit.key: unit for unit in self._found.units}
+        seen = {unit.unit.key: unit for unit in self._plan.units}
         swaps = self._ready.get(home, [])
-        return [Written(seen.get(swap.unit.key, UnitPlan(swap.unit)), swap) for swap in swaps]
+        return [
+            Written(seen.get(swap.unit.key, UnitPlan(swap.unit, UnitOutcome.FLAGGED)), swap) for swap in swaps
+        ]
 
     def _due(self, home: Home, run: Run) -> list[UnitPlan]:
         """A unit that this run has swapped already keeps its originals: what came to it since is for the next run."""
         held = {key for key, unit in run.current().units.items() if not unit.final}
-        return [unit for unit in self._flagged() if self._home(unit) == home and unit.unit.key not in held]
+        return [unit for unit in self._plan.flagged if self._home(unit) == home and unit.unit.key not in held]
 
     def _merge(self, reports: Sequence[UnitReport]) -> None:
         """The compaction's word on a unit replaces the survey's."""
@@ -188,14 +184,14 @@ class _Table:
 
     def _finished(self, outcome: str) -> None:
         leave(self._runs.values(), journal.FINISHED, outcome=outcome)
-        self._session.log(list(self._runs.values()), self._found.seen())
+        self._session.log(list(self._runs.values()), self._plan.cached)
         self._report.warnings = list(dict.fromkeys([*self._report.warnings, *self._session.notes]))
 
     def _project(self) -> str | None:
         """The metastore is told only while the lease is ours: a job that was taken over knows no right place."""
         self._session.leases.check()
         name, warnings = sync_backup_table(
-            self._services, self._found.facts, self._options, list(self._runs.values()), self._fresh
+            self._services, self._plan.facts, self._options, list(self._runs.values()), self._fresh
         )
         self._report.warnings += warnings
         return name

@@ -22,7 +22,7 @@ from spark_jobs.core.retention import check_retention
 from spark_jobs.core.wire import UNSAFE, Report, Request, TableReport
 from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.execution.table_session import TableSession, lease_options
-from spark_jobs.protocol.planning.outside_partitions import check_server
+from spark_jobs.protocol.planning.table import Table, read_table
 from spark_jobs.protocol.runs.lease import LeaseSet
 from spark_jobs.protocol.services import Services
 
@@ -50,12 +50,13 @@ class Job:
     @contextmanager
     def session(self, name: TableName) -> Iterator[TableSession]:
         """Work on one table, with the leases that it takes; they are given back whatever happens."""
-        facts = self.services.metastore.table(name)
-        options = self.layers.resolve(str(name), facts.properties)
-        check_server(self.services.fs, facts.storage.location)
-        units = [unit for unit, _ in self.services.metastore.units(facts)]
-        with LeaseSet(self.services, lease_options(self.invocation.verb, options)) as leases:
-            yield TableSession(self.services, facts, options, units, leases, self.invocation.verb)
+        table = self.table(name)
+        with LeaseSet(self.services, lease_options(self.invocation.verb, table.options)) as leases:
+            yield TableSession(self.services, table, leases, self.invocation.verb, lambda: self.table(name))
+
+    def table(self, name: TableName) -> Table:
+        """Read one table and its options."""
+        return read_table(self.services, self.layers, name)
 
     def table_names(self) -> list[TableName]:
         """The tables to work on, or UsageError."""

@@ -10,9 +10,11 @@ from functools import lru_cache
 
 from spark_jobs.core import footers, journal, layout
 from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged
+from spark_jobs.core.health import assess
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import Manifest
+from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.writer_options import writer_options
 from spark_jobs.protocol.execution.preconditions import Preconditions
@@ -20,8 +22,8 @@ from spark_jobs.protocol.execution.recovery import Recovery, record
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes, copy_directory_attributes
 from spark_jobs.protocol.execution.unit_results import Outcome, describe, failed
 from spark_jobs.protocol.execution.written_unit import Written, resolved_outcome, swapped_outcome
+from spark_jobs.protocol.planning.active_writers import ListDirectory
 from spark_jobs.protocol.planning.footer_inspection import Inspection, inspect, read_footers
-from spark_jobs.protocol.planning.planner import Listing, TablePlan, UnitPlan
 from spark_jobs.protocol.ports import FileSystemError, Pool, RewriteRequest
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
@@ -126,7 +128,7 @@ class Compaction:
             opened = [] if plain else fs.open_files(location, [file.name for file in now.data])
         except OSError:
             return error
-        lost = differences(plan.manifest, now).lost if plan.manifest else ()
+        lost = differences(plan.inputs.files, now).lost if plan.inputs else ()
         if lost:
             return UnitChanged(f"{lost[0].name} was replaced or removed meanwhile ({error})")
         if opened:
@@ -136,6 +138,7 @@ class Compaction:
     def _write(self, plan: UnitPlan) -> Written:
         started = time.monotonic()
         before = self._checks.before_write(plan.unit.location)
+        plan = plan.confirmed(before, self._table.options.thresholds())
         found = inspect(self._services, self._table, plan.unit.location, before)
         written = self._rewrite(plan, before, found)
         return replace(written, seconds=time.monotonic() - started)
@@ -160,12 +163,12 @@ class Compaction:
         self, plan: UnitPlan, before: Manifest, found: Inspection, new: str, replication: int | None
     ) -> RewriteRequest:
         thresholds = self._table.options.thresholds()
-        assert plan.health is not None
+        target_files = assess(before, thresholds).target_files
         return RewriteRequest(
             files=[f"{plan.unit.location}/{f.name}" for f in before.data if f.length],
             file_format=self._table.file_format,
             target=new,
-            target_files=plan.health.target_files,
+            target_files=target_files,
             target_bytes=thresholds.target,
             profile=found.profile,
             encoding=found.encoding,
@@ -175,7 +178,7 @@ class Compaction:
                 found.profile,
                 self._table.file_format,
                 self._table.facts.properties,
-                plan.health.target_files,
+                target_files,
             ),
             sort_columns=self._sort_columns(),
         )
@@ -244,7 +247,7 @@ class Compaction:
     def _place(self, folder: Callable[[str], str], plan: UnitPlan) -> str:
         return f"{folder(self._stamp)}/{self._home.relative(plan.unit.location)}"
 
-    def _guarded_swap(self, item: Written, listing: Listing) -> Outcome:
+    def _guarded_swap(self, item: Written, listing: ListDirectory) -> Outcome:
         """Whatever goes wrong, the intent is journaled as settled only after a look at where the directories are."""
         try:
             return self._swap(item, listing)
@@ -253,7 +256,7 @@ class Compaction:
         except Exception as error:
             return failed(item.plan, error)
 
-    def _swap(self, item: Written, listing: Listing) -> Outcome:
+    def _swap(self, item: Written, listing: ListDirectory) -> Outcome:
         try:
             result = self._executor.swap(item.swap, lambda: self._last_check(item, listing))
         except (UnitChanged, Deferred, Refusal) as called_off:
@@ -264,7 +267,7 @@ class Compaction:
         self._discarded(item.swap, result)
         raise (LakekeeperError if result.failed else UnitChanged)(result.problem)
 
-    def _last_check(self, item: Written, listing: Listing) -> None:
+    def _last_check(self, item: Written, listing: ListDirectory) -> None:
         if item.plan.refusal is not None:  # guard: refused_since
             raise item.plan.refusal
         self._checks.before_swap(item.swap, self.entered.path(item.swap.new), item.attributes, listing)

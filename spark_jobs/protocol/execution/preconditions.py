@@ -6,8 +6,9 @@ from spark_jobs.core.errors import Deferred, UnitChanged
 from spark_jobs.core.formats import has_footer
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import Manifest
+from spark_jobs.core.plan import TablePlan
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
-from spark_jobs.protocol.planning.planner import Listing, TablePlan, check_writers
+from spark_jobs.protocol.planning.active_writers import ListDirectory, check_writers
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import check_closed, list_unit
 
@@ -26,7 +27,9 @@ class Preconditions:
         self._closed(location, files)
         return files
 
-    def before_swap(self, swap: Swap, new: str, attributes: UnitAttributes | None, listing: Listing) -> None:
+    def before_swap(
+        self, swap: Swap, new: str, attributes: UnitAttributes | None, listing: ListDirectory
+    ) -> None:
         """`clothes` are those that `new` was given; None where an earlier attempt gave it some."""
         self._deadline()
         check_writers(listing, swap.live, self._table.facts.storage.location, self._table.rules)

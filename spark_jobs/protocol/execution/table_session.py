@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from spark_jobs.core import journal
@@ -18,6 +18,7 @@ from spark_jobs.protocol.commit_log.publisher import log_runs
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
 from spark_jobs.protocol.execution.recovery import RecoveredRun, Recovery
 from spark_jobs.protocol.planning.outside_partitions import check_units_outside
+from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.runs.journal_store import Run, leave
 from spark_jobs.protocol.runs.lease import LeaseOptions, LeaseSet
 from spark_jobs.protocol.runs.run_finder import TableRuns, homes
@@ -31,21 +32,41 @@ _IN_PLACE = (journal.COMMITTED, journal.DISCARDED, journal.ROLLED_BACK)
 
 @dataclass
 class TableSession:
-    """One verb's work on one table: what the metastore says of it, and the leases that are held."""
+    """One verb's work on one table: what the metastore says of it, and the leases that are held. `read` gets the table
+    anew."""
 
     services: Services
-    facts: TableFacts
-    options: Options
-    units: Sequence[Unit]
+    table: Table
     leases: LeaseSet
     verb: str
+    read: Callable[[], Table]
     notes: list[str] = field(default_factory=list)
     unresolved: list[UnitReport] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._tables_here: dict[str, bool] = {}
+        self._find_runs()
+
+    def _find_runs(self) -> None:
         trusted = self.options.trusted_owners
         self._found = TableRuns(self.services.fs, self.facts, self.units, trusted)
+
+    def reload(self) -> None:
+        """Read the table again: somebody else was at work in it since it was read."""
+        self.table = self.read()
+        self._find_runs()
+
+    @property
+    def facts(self) -> TableFacts:
+        return self.table.facts
+
+    @property
+    def options(self) -> Options:
+        return self.table.options
+
+    @property
+    def units(self) -> Sequence[Unit]:
+        return self.table.units
 
     @property
     def policy(self) -> SwapPolicy:

@@ -10,8 +10,8 @@ from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChang
 from spark_jobs.core.health import Health
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.outcomes import UnitOutcome
+from spark_jobs.core.plan import UnitPlan
 from spark_jobs.core.wire import UnitReport
-from spark_jobs.protocol.planning.planner import UnitPlan
 
 log = logging.getLogger("lakekeeper")
 

@@ -8,9 +8,9 @@ from spark_jobs.core import journal
 from spark_jobs.core.errors import UnitChanged
 from spark_jobs.core.footers import Profile
 from spark_jobs.core.journal import Swap
+from spark_jobs.core.plan import UnitPlan
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
 from spark_jobs.protocol.execution.unit_results import Outcome, compacted_report, failed
-from spark_jobs.protocol.planning.planner import UnitPlan
 from spark_jobs.protocol.swap.swap_executor import SwapResult
 
 

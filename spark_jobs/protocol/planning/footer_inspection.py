@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from spark_jobs.core import footers
 from spark_jobs.core.eligibility import positional
@@ -13,8 +13,8 @@ from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.footers import Footer, Profile
 from spark_jobs.core.formats import FORMATS
 from spark_jobs.core.model import Manifest
+from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.protocol.planning.planner import TablePlan, UnitPlan
 from spark_jobs.protocol.services import Services
 
 log = logging.getLogger("lakekeeper")
@@ -59,21 +59,20 @@ def _declared_codec(table: TablePlan) -> str | None:
     return table.facts.properties.get(FORMATS[table.file_format].codec_property or "")
 
 
-def check_footers(services: Services, table: TablePlan) -> TablePlan:
-    """The same survey, with the flagged units that a compaction would refuse refused already."""
+def check_footers(services: Services, table: TablePlan) -> list[UnitPlan]:
+    """Return the same units, of which those are refused that could not be written again as they are."""
     with services.pool(table.options.parallelism) as pool:
-        units = list(pool.map(lambda unit: _inspected(services, table, unit), table.units))
-    return replace(table, units=units)
+        return list(pool.map(lambda unit: _check_unit(services, table, unit), table.units))
 
 
-def _inspected(services: Services, table: TablePlan, unit: UnitPlan) -> UnitPlan:
-    """Never raises: what cannot be looked into now will be said by the compaction."""
-    if not unit.flagged or unit.interrupted or unit.manifest is None:
+def _check_unit(services: Services, table: TablePlan, unit: UnitPlan) -> UnitPlan:
+    """Never raises: what cannot be read now is reported by the compaction."""
+    if unit.due is None:
         return unit
     try:
-        inspect(services, table, unit.unit.location, unit.manifest)
+        inspect(services, table, unit.unit.location, unit.due.files)
     except Refusal as refusal:
-        return replace(unit, refusal=refusal)
+        return unit.refused(refusal)
     except (OSError, LakekeeperError) as error:
-        log.warning("%s cannot be looked into: %s", unit.unit, error)
+        log.warning("the footers of %s cannot be read: %s", unit.unit, error)
     return unit

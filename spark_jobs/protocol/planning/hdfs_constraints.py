@@ -1,36 +1,31 @@
-"""Where a unit stands: directories to which HDFS ties more than files, and which so cannot be swapped; and room.
+"""What HDFS ties to a directory besides its files: encryption zones, snapshots and quotas. Checked before any write.
 
-Asked before anything is written. The root of an encryption zone would be replaced by a directory in plain text; a quota
-and the permission for snapshots would stay with the originals, and where there are snapshots HDFS refuses the rename.
+The root of an encryption zone would be replaced by a directory in plain text; a quota and the permission for snapshots
+would stay with the originals, and where there are snapshots HDFS refuses the rename.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.layout import Home, is_below
+from spark_jobs.core.plan import Inputs, TablePlan, UnitPlan
 from spark_jobs.core.quota import RUN, Need, Quota, shortfall
 from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.protocol.planning.planner import TablePlan, UnitPlan
 from spark_jobs.protocol.services import Services
 
-#: Of files that cannot be looked at: the compaction says why.
+#: Of files that cannot be read: the compaction says why.
 _REPLICATION = 3
 
 
-def check_hdfs_constraints(services: Services, table: TablePlan) -> TablePlan:
-    """The same survey, with the flagged units refused that cannot be swapped where they stand; raises Refusal for a
-    table without partitions."""
+def check_hdfs_constraints(services: Services, table: TablePlan) -> list[UnitPlan]:
+    """Return the same units; those are refused that cannot be swapped, or for which a quota leaves too little."""
     constraints = HdfsConstraints(services, table)
     with services.pool(table.options.parallelism) as pool:
         units = list(pool.map(constraints.check_unit, table.units))
-    units = constraints.check_quotas(units)
-    if not table.facts.partition_keys and units and units[0].refusal is not None:
-        raise units[0].refusal
-    return replace(table, units=units)
+    return constraints.check_quotas(units)
 
 
 class HdfsConstraints:
@@ -45,16 +40,16 @@ class HdfsConstraints:
 
     def check_unit(self, unit: UnitPlan) -> UnitPlan:
         """Never raises. A unit of which the NameNode does not tell stays as it is, and is reported as failed."""
-        if not _is_due(unit):
+        if unit.due is None:
             return unit
         try:
             self._check(unit.unit.location)
         except Refusal as refusal:
-            return replace(unit, refusal=refusal)
+            return unit.refused(refusal)
         except FileNotFoundError:
             return unit  # dropped meanwhile: the compaction finds out
         except (OSError, LakekeeperError) as error:
-            return replace(unit, error=str(error), health=None)
+            return UnitPlan.failed(unit.unit, str(error))
         return unit
 
     def _check(self, location: str) -> None:
@@ -81,31 +76,30 @@ class HdfsConstraints:
     def check_quotas(self, units: Sequence[UnitPlan]) -> list[UnitPlan]:
         """One after the other, for all of them write below the same quotas."""
         claimed: dict[str, Need] = {}
-        return [self._check_quota(unit, claimed) if _is_due(unit) else unit for unit in units]
+        return [self._check_quota(unit, unit.due, claimed) if unit.due else unit for unit in units]
 
-    def _check_quota(self, unit: UnitPlan, claimed: dict[str, Need]) -> UnitPlan:
-        quotas = self._quotas(self._home(unit.unit.location).base)
-        own = self._need(unit, any(quota.space is not None for quota in quotas)) if quotas else Need()
+    def _check_quota(self, unit: UnitPlan, inputs: Inputs, claimed: dict[str, Need]) -> UnitPlan:
+        location = unit.unit.location
+        quotas = self._quotas(self._home(location).base)
+        limited = any(quota.space is not None for quota in quotas)
+        own = self._need(location, inputs, limited) if quotas else Need()
         # guard: quota_shared
         needs = {quota.folder: claimed.get(quota.folder, RUN) + own for quota in quotas}
         for quota in quotas:
             lack = shortfall(quota, needs[quota.folder], self._options.parallelism)
             if lack:
-                return replace(unit, refusal=Refusal(RefusalCode.QUOTA, lack))
+                return unit.refused(Refusal(RefusalCode.QUOTA, lack))
         claimed.update(needs)
         return unit
 
-    def _need(self, unit: UnitPlan, space: bool) -> Need:
-        assert unit.health is not None
-        location = unit.unit.location
+    def _need(self, location: str, inputs: Inputs, space: bool) -> Need:
         depth = len(self._home(location).relative(location).split("/"))
-        replication = self._replication(unit) if space else 0
-        return Need.of(unit.health, depth, replication, self._options.thresholds().block_size)
+        replication = self._replication(location, inputs) if space else 0
+        return Need.of(inputs.health, depth, replication, self._options.thresholds().block_size)
 
-    def _replication(self, unit: UnitPlan) -> int:
-        assert unit.manifest is not None
+    def _replication(self, location: str, inputs: Inputs) -> int:
         try:
-            found = self._fs.attributes(f"{unit.unit.location}/{unit.manifest.data[0].name}")
+            found = self._fs.attributes(f"{location}/{inputs.files.data[0].name}")
         except OSError:
             return _REPLICATION
         return found.replication or 1
@@ -133,7 +127,3 @@ class HdfsConstraints:
 
 def _named(zone: str | None) -> str:
     return f"the encryption zone {zone}" if zone else "no encryption zone"
-
-
-def _is_due(unit: UnitPlan) -> bool:
-    return unit.flagged and not unit.interrupted and unit.manifest is not None

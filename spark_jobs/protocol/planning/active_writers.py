@@ -1,0 +1,39 @@
+"""Traces of other writers in the directories above a unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from spark_jobs.core import eligibility
+from spark_jobs.core.errors import Refusal
+from spark_jobs.core.layout import ancestors, is_legacy_leftover
+from spark_jobs.core.model import name_of
+from spark_jobs.core.other_writers import WriterRules, is_staging
+from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.protocol.ports import Status
+
+#: Lists a directory; usually cached, for ancestors are shared by thousands of partitions.
+ListDirectory = Callable[[str], Sequence[Status]]
+
+
+def check_writers(listing: ListDirectory, location: str, root: str, rules: WriterRules) -> None:
+    """Raise Refusal where a writer stages, or another tool left something, between the unit and the table's root.
+
+    Staging that was not touched for `staging_ttl` belongs to a writer that is dead. Beside a table without partitions
+    lie directories of others: a writer's staging there does not concern this table.
+    """
+    for folder in ancestors(location, root):
+        if location != root and folder != root:  # guard: table_format_marks_between
+            eligibility.check_marks([entry.name for entry in listing(folder)], folder)
+        for entry in listing(folder):
+            young = rules.dead_before is None or entry.mtime >= rules.dead_before
+            if is_staging(entry.name) and location != root and young:  # guard: staging_above_unit
+                raise Refusal(
+                    RefusalCode.ACTIVE_WRITER, f"{entry.path} belongs to a writer that has not finished"
+                )
+            if location != root and not entry.is_dir:
+                rules.check_summary(entry.path, entry.name)  # guard: summaries_above_unit
+            if is_legacy_leftover(entry.name) and entry.name.startswith(name_of(location) + "__"):
+                raise Refusal(
+                    RefusalCode.LEGACY_LEFTOVER, f"{entry.path} was left by another tool; remove it first"
+                )

@@ -1,0 +1,54 @@
+"""A table as the metastore and the options have it, read once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from spark_jobs.core.eligibility import Storage, TableFacts
+from spark_jobs.core.layers import Layers
+from spark_jobs.core.model import TableName, Unit
+from spark_jobs.core.options import Options
+from spark_jobs.protocol.planning.outside_partitions import check_server
+from spark_jobs.protocol.services import Services
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table; its units are read when they are first asked for."""
+
+    services: Services
+    facts: TableFacts
+    options: Options
+
+    @cached_property
+    def storages(self) -> Mapping[Unit, Storage]:
+        """Every unit that the metastore has, and how its files are read."""
+        return dict(self.services.metastore.units(self.facts))
+
+    @property
+    def units(self) -> list[Unit]:
+        return list(self.storages)
+
+    @property
+    def root(self) -> str:
+        return self.facts.storage.location
+
+    @property
+    def partitioned(self) -> bool:
+        return bool(self.facts.partition_keys)
+
+
+def read_table(services: Services, layers: Layers, name: TableName) -> Table:
+    """Read one table from the metastore, and resolve its options.
+
+    Raises:
+        Refusal: a property cannot be read, or the table lies on a local disk of one machine.
+        UsageError: an option cannot be read.
+        MetastoreError: the metastore does not answer.
+    """
+    facts = services.metastore.table(name)
+    options = layers.resolve(str(name), facts.properties)
+    check_server(services.fs, facts.storage.location)
+    return Table(services, facts, options)
