@@ -63,7 +63,7 @@ def _check_request(data: Any) -> None:
         )
 
 
-@dataclass
+@dataclass(frozen=True)
 class UnitReport:
     """One unit's line of the report; None where a figure does not apply."""
 

@@ -13,6 +13,7 @@ from spark_jobs.core.retention import Candidate, expired
 from spark_jobs.core.wire import TableReport
 from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.table_session import TableSession
+from spark_jobs.protocol.execution.waves import Waves
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.run_lifecycle import enter
 from spark_jobs.protocol.swap.late_files import remove_empty_folders
@@ -69,12 +70,17 @@ def _due(now: datetime, runs: Sequence[Run], options: Options) -> list[Run]:
 
 def _clean(session: TableSession, found: Run, report: TableReport) -> None:
     options = session.options
-    run = found if options.dry_run else enter(found, session.leases, "cleanup")
-    retirement = Cleanup(session.services, run, session.recovery(), options.skip_trash)
+    pending = found.state.of_kind(journal.COMMITTED, journal.CLEANUP_CLAIMED)
+    if options.dry_run:
+        cleanup = Cleanup(session.services, found, session.recovery(), options.skip_trash)
+        report.units += [result.report for result in cleanup.would(pending, options.parallelism)]
+        return
+    run = enter(found, session.leases, "cleanup")
+    cleanup = Cleanup(session.services, run, session.recovery(), options.skip_trash)
+    cleanup.check_trash()
     pending = run.state.of_kind(journal.COMMITTED, journal.CLEANUP_CLAIMED)
-    retired = retirement.run(pending, options.parallelism, options.dry_run)
-    report.units += [item.report for item in retired if item.report]
-    report.freed_bytes += sum(item.freed for item in retired)
-    report.trashed_bytes += sum(item.trashed for item in retired)
-    if not options.dry_run:
-        remove_empty_folders(session.services.fs, retirement.entered)
+    results = Waves(cleanup, options.parallelism).run(pending)
+    report.units += [result.report for result in results]
+    report.freed_bytes += sum(result.freed for result in results)
+    report.trashed_bytes += sum(result.trashed for result in results)
+    remove_empty_folders(session.services.fs, cleanup.entered)

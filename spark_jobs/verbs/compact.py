@@ -19,8 +19,9 @@ from spark_jobs.protocol.execution.backup_table import sync_backup_table
 from spark_jobs.protocol.execution.compaction import Compaction
 from spark_jobs.protocol.execution.rollback import Rollback
 from spark_jobs.protocol.execution.table_session import TableSession
-from spark_jobs.protocol.execution.unit_results import Outcome, compacted_report
-from spark_jobs.protocol.execution.written_unit import Written
+from spark_jobs.protocol.execution.unit_results import UnitResult, compacted_report
+from spark_jobs.protocol.execution.unit_writer import WrittenUnit
+from spark_jobs.protocol.execution.waves import Waves
 from spark_jobs.protocol.planning.planner import Planner
 from spark_jobs.protocol.runs.journal_store import Run, leave
 from spark_jobs.protocol.runs.run_finder import homes
@@ -128,23 +129,25 @@ class _Table:
     def _work(self) -> TableReport:
         now = int(self._services.now().timestamp())
         stamp = next_timestamp(self._services.fs, self._runs.values(), now)
-        outcomes: list[Outcome] = []
+        results: list[UnitResult] = []
         for home, run in list(self._runs.items()):
             recovery = self._session.recovery()
             compaction = Compaction(self._services, self._plan, home, run, stamp, recovery)
-            outcomes += compaction.run(self._due(home, run), self._resumed(home))
+            waves = Waves(compaction, self._options.parallelism)
+            results += waves.run(self._due(home, run), self._resumed(home))
             self._runs[home] = compaction.entered
             remove_empty_folders(self._services.fs, compaction.entered)
-        self._merge([*(outcome.report for outcome in outcomes), *self._session.unresolved])
-        self._explain(outcomes)
+        self._merge([*(result.report for result in results), *self._session.unresolved])
+        self._explain(results)
         return self._finish()
 
-    def _resumed(self, home: Home) -> list[Written]:
+    def _resumed(self, home: Home) -> list[WrittenUnit]:
         """Units that an earlier attempt has written and verified, as they look now."""
         seen = {unit.unit.key: unit for unit in self._plan.units}
         swaps = self._ready.get(home, [])
         return [
-            Written(seen.get(swap.unit.key, UnitPlan(swap.unit, UnitOutcome.FLAGGED)), swap) for swap in swaps
+            WrittenUnit(seen.get(swap.unit.key, UnitPlan(swap.unit, UnitOutcome.FLAGGED)), swap)
+            for swap in swaps
         ]
 
     def _due(self, home: Home, run: Run) -> list[UnitPlan]:
@@ -163,12 +166,12 @@ class _Table:
         states = [run.current() for run in self._runs.values()]
         return [unit.swap for state in states for unit in state.of_kind(journal.COMMITTED)]
 
-    def _explain(self, outcomes: Sequence[Outcome]) -> None:
-        codecs = Counter(outcome.codec for outcome in outcomes if outcome.codec)
+    def _explain(self, results: Sequence[UnitResult]) -> None:
+        codecs = Counter(result.codec for result in results if result.codec)
         self._report.codec = codecs.most_common(1)[0][0] if codecs else None
-        texts = [text for outcome in outcomes for text in outcome.warnings]
+        texts = [text for result in results for text in result.warnings]
         self._report.warnings = list(dict.fromkeys([*self._session.notes, *texts]))
-        fresh = {_values(outcome.report) for outcome in outcomes}
+        fresh = {_values(result.report) for result in results}
         earlier = [compacted_report(swap) for swap in self._committed()]
         self._merge([report for report in earlier if _values(report) not in fresh])
 
@@ -210,9 +213,9 @@ class _Table:
         restored: list[UnitReport] = []
         for home, run in list(self._runs.items()):
             units = run.current().of_kind(journal.COMMITTED)
-            restoration = Rollback(self._services, run, self._session.recovery(), "keep")
-            restored += restoration.run(units, self._options.parallelism)
-            self._runs[home] = restoration.entered
+            rollback = Rollback(self._services, run, self._session.recovery(), "keep")
+            restored += [result.report for result in Waves(rollback, self._options.parallelism).run(units)]
+            self._runs[home] = rollback.entered
         self._merge(restored)
         self._project()
         self._finished(UNDONE)

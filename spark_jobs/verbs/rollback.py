@@ -12,6 +12,7 @@ from spark_jobs.core.wire import TableReport, utc
 from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.rollback import Rollback
 from spark_jobs.protocol.execution.table_session import TableSession
+from spark_jobs.protocol.execution.waves import Waves
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.run_lifecycle import enter, newest_generation
 from spark_jobs.protocol.swap.late_files import remove_empty_folders
@@ -80,7 +81,7 @@ def _roll_back(session: TableSession, found: Run, report: TableReport) -> Run:
     Cleanup(session.services, run, recovery, skip_trash=True).release(claimed)
     pending = run.current().of_kind(journal.COMMITTED)
     log.info("rolling back %d units of run %s", len(pending), run.run_id)
-    restoration = Rollback(session.services, run, recovery, session.options.on_new_data)
-    report.units += restoration.run(pending, session.options.parallelism)
-    remove_empty_folders(session.services.fs, restoration.entered)
-    return restoration.entered
+    rollback = Rollback(session.services, run, recovery, session.options.on_new_data)
+    report.units += [result.report for result in Waves(rollback, session.options.parallelism).run(pending)]
+    remove_empty_folders(session.services.fs, rollback.entered)
+    return rollback.entered

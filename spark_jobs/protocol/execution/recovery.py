@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from spark_jobs.core import journal
-from spark_jobs.core.errors import LakekeeperError, Refusal, Unsafe
+from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.journal import Swap, UnitState
 from spark_jobs.core.layout import is_below
 from spark_jobs.core.model import parent
-from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.core.wire import UnitReport
+from spark_jobs.protocol.execution.unit_results import unresolved
 from spark_jobs.protocol.ports import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.lease import LeaseSet
@@ -89,9 +88,9 @@ class Recovery:
             self._open_unit(recovered, unit, resume)
         except FileSystemError as error:
             recovered.outcome_unknown = True
-            recovered.unresolved.append(unresolved_report(unit.swap, error))
+            recovered.unresolved.append(unresolved(unit.swap, error).report)
         except (LakekeeperError, OSError) as error:
-            recovered.unresolved.append(unresolved_report(unit.swap, error))
+            recovered.unresolved.append(unresolved(unit.swap, error).report)
 
     def _open_unit(self, recovered: RecoveredRun, unit: UnitState, resume: bool) -> None:
         executor, swap = self._executor(recovered.run, unit), unit.swap
@@ -134,17 +133,6 @@ def record(run: Run, executor: SwapExecutor, swap: Swap, result: SwapResult) -> 
     run.journal.append(result.kind, units=[result.body(swap)])
     if result.kind != journal.COMMITTED or result.problem:
         executor.delete_rewritten(swap)
-
-
-def unresolved_report(swap: Swap, error: Exception) -> UnitReport:
-    """A line for a unit whose intent stays open: only what nobody can settle by himself needs a person."""
-    outcome = UnitOutcome.QUARANTINED if isinstance(error, Unsafe) else UnitOutcome.FAILED
-    code = error.code if isinstance(error, Refusal) else None
-    return UnitReport.of(swap.unit.to_json(), outcome, code=code, reason=str(error))
-
-
-def unfinished(runs: Sequence[Run]) -> list[Run]:
-    return [run for run in runs if run.state.unfinished]
 
 
 _NOW = {

@@ -2,140 +2,69 @@
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from spark_jobs.core import journal
-from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.journal import Swap, UnitState
-from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.wire import UnitReport
-from spark_jobs.protocol.execution.recovery import Recovery, unresolved_report
-from spark_jobs.protocol.ports import FileSystemError, Pool
+from spark_jobs.protocol.execution.recovery import Recovery
+from spark_jobs.protocol.execution.unit_results import UnitResult, restored, unresolved
+from spark_jobs.protocol.execution.waves import UnitWork
+from spark_jobs.protocol.ports import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.reverse import ReverseSwap
 from spark_jobs.protocol.swap.swap_executor import SwapResult
 
-log = logging.getLogger("lakekeeper")
-
 
 @dataclass(frozen=True)
-class _Step:
-    """One unit on its way back; `report` is set where the way ended early, `verdict` where it came to rest; `note` is
-    what a person should know. `doubtful`: a call failed, and the server may still carry it out."""
+class _Ready:
+    """A unit whose originals may go back; `note` is what a person should know then."""
 
-    state: UnitState
-    report: UnitReport | None = None
-    result: SwapResult | None = None
-    note: str | None = None
-    outcome_unknown: bool = False
+    swap: Swap
+    note: str | None
+    started: float
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.started
 
 
-class Rollback:
-    """Puts the originals of one run folder back. The run must have been `entered`; its folder gets another name where
-    a server's answer left in doubt what it does."""
+class Rollback(UnitWork[UnitState, _Ready]):
+    """Puts the originals of one run folder back."""
 
     def __init__(self, services: Services, run: Run, recovery: Recovery, on_new_data: str) -> None:
-        self.entered = run
-        self._services = services
-        self._recovery = recovery
+        super().__init__(services, run, recovery)
         self._on_new_data = on_new_data
 
     @property
     def _executor(self) -> ReverseSwap:
-        return ReverseSwap(self._services, self.entered, self._recovery.policy)
+        return ReverseSwap(self.services, self.entered, self.recovery.policy)
 
-    def run(self, units: Sequence[UnitState], parallelism: int) -> list[UnitReport]:
-        """Waves of units side by side: one record before and one after serve a whole wave."""
-        reports: list[UnitReport] = []
-        wave = parallelism * 4
-        with self._services.pool(parallelism) as pool:
-            for start in range(0, len(units), wave):
-                reports += self._wave(pool, units[start : start + wave])
-        return reports
-
-    def _wave(self, pool: Pool, units: Sequence[UnitState]) -> list[UnitReport]:
+    def prepare(self, item: UnitState) -> _Ready:
         started = time.monotonic()
-        steps = list(pool.map(self._step(self._prepare), [_Step(unit) for unit in units]))
-        begun = [{"unit": step.state.swap.unit.key} for step in steps if not step.report]
-        if begun:
-            self.entered.journal.append(journal.ROLLBACK_PREPARED, units=begun)
-        steps = list(pool.map(self._step(self._return), steps))
-        for kind in (journal.ROLLED_BACK, journal.COMMITTED):
-            self._record(kind, steps)
-        if any(step.outcome_unknown for step in steps):
-            steps = self._recovered(steps)
-        return [self._report(step, time.monotonic() - started) for step in steps]
+        self._executor.prepare(item.swap, self._on_new_data)
+        return _Ready(item.swap, self._executor.unlike(item.swap), started)
 
-    def _recovered(self, steps: Sequence[_Step]) -> list[_Step]:
-        """As in a compaction: nothing is certain before the run's folder has another name."""
-        recovered = self._recovery.run(self.entered)
-        self.entered = recovered.run
-        found = [(step, recovered.results.get(step.state.swap.unit.key)) for step in steps]
-        return [
-            replace(step, report=None, result=result) if step.outcome_unknown and result else step
-            for step, result in found
-        ]
+    def not_prepared(self, item: UnitState, error: Exception) -> UnitResult:
+        return unresolved(item.swap, error, unknown=isinstance(error, FileSystemError))
 
-    def _step(self, act: Callable[[_Step], _Step]) -> Callable[[_Step], _Step]:
-        """One unit that cannot go back must not stop the others."""
+    def journal_intent(self, ready: Sequence[_Ready]) -> None:
+        units = [{"unit": item.swap.unit.key} for item in ready]
+        self.entered.journal.append(journal.ROLLBACK_PREPARED, units=units)
 
-        def guarded(step: _Step) -> _Step:
-            if step.report:
-                return step
-            try:
-                return act(step)
-            except FileSystemError as error:
-                return replace(step, report=unresolved_report(step.state.swap, error), outcome_unknown=True)
-            except (LakekeeperError, OSError) as error:
-                return replace(step, report=unresolved_report(step.state.swap, error))
+    def act(self, ready: _Ready) -> UnitResult:
+        return restored(ready.swap, self._executor.finish(ready.swap), ready.seconds, ready.note)
 
-        return guarded
+    def not_acted(self, ready: _Ready, error: Exception) -> UnitResult:
+        return unresolved(ready.swap, error, unknown=isinstance(error, FileSystemError))
 
-    def _prepare(self, step: _Step) -> _Step:
-        self._executor.prepare(step.state.swap, self._on_new_data)
-        return replace(step, note=self._executor.unlike(step.state.swap))
+    def journaled(self, ready: Sequence[_Ready], results: Sequence[UnitResult]) -> None:
+        """Journaled first, deleted then: a crash in between leaves only what the next one deletes."""
+        for item, result in zip(ready, results):
+            if result.kind:
+                self._executor.delete_rewritten(item.swap)
 
-    def _return(self, step: _Step) -> _Step:
-        return replace(step, result=self._executor.finish(step.state.swap))
-
-    def _record(self, kind: str, steps: Sequence[_Step]) -> None:
-        """Journaled first, tidied up then: a crash in between leaves only what the next one deletes."""
-        ended = [(step.state.swap, step.result) for step in steps if step.result and step.result.kind == kind]
-        if not ended:
-            return
-        self.entered.journal.append(kind, units=[result.body(swap) for swap, result in ended])
-        for swap, _ in ended:
-            self._executor.delete_rewritten(swap)
-
-    def _report(self, step: _Step, seconds: float) -> UnitReport:
-        report = step.report or self._ended(step, seconds)
-        reason = f": {report.reason}" if report.reason else ""
-        log.info("%s: %s%s", step.state.swap.unit, report.outcome, reason)
-        return report
-
-    def _ended(self, step: _Step, seconds: float) -> UnitReport:
-        swap, result = step.state.swap, step.result
-        assert result is not None
-        if result.kind != journal.ROLLED_BACK:
-            return UnitReport.of(swap.unit.to_json(), UnitOutcome.FAILED, reason=result.problem)
-        return restored_report(swap, result.moved_files, seconds, step.note)
-
-
-def restored_report(swap: Swap, moved_files: int, seconds: float, note: str | None) -> UnitReport:
-    """The line of a unit whose originals are back."""
-    added = f"{moved_files} files that were added since stay in the table" if moved_files else None
-    return UnitReport(
-        unit=swap.unit.to_json(),
-        outcome=UnitOutcome.RESTORED,
-        reason="; ".join(text for text in (added, note) if text) or None,
-        files=len(swap.compacted.data) + moved_files,
-        bytes=swap.compacted.bytes,
-        files_after=len(swap.originals.data) + moved_files,
-        bytes_after=swap.originals.bytes,
-        rows=swap.rows,
-        seconds=round(seconds, 3),
-    )
+    def recovered(self, ready: _Ready, result: UnitResult, found: SwapResult | None) -> UnitResult:
+        return restored(ready.swap, found, ready.seconds, ready.note) if found else result

@@ -1,32 +1,83 @@
-"""What became of a unit, for the report and for the log."""
+"""What became of a unit: one value, whatever the verb, and the functions that make it."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 
+from spark_jobs.core import journal
 from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged, Unsafe
 from spark_jobs.core.health import Health
 from spark_jobs.core.journal import Swap
+from spark_jobs.core.model import Unit
 from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.plan import UnitPlan
+from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.wire import UnitReport
+from spark_jobs.protocol.swap.swap_executor import SwapResult
 
 log = logging.getLogger("lakekeeper")
 
 
-@dataclass
-class Outcome:
-    """What became of one unit; `swap` is set where it was compacted, `record` where COMMITTED is to be journaled.
-    `doubtful`: a call failed, and the server may still carry it out."""
+@dataclass(frozen=True)
+class UnitResult:
+    """What became of one unit of a run.
 
+    Attributes:
+        unit_key: names the unit in the journal.
+        report: its line of the report.
+        kind: of the record that is to be journaled; empty where there is none, or it is published already.
+        record: the unit's part of it.
+        codec: of the files that were written.
+        outcome_unknown: a call failed, and the server may still carry it out.
+        freed, trashed: bytes of originals that were deleted, or moved to the trash.
+    """
+
+    unit_key: str
     report: UnitReport
-    swap: Swap | None = None
-    record: dict[str, object] | None = None
+    kind: str = ""
+    record: Mapping[str, object] = field(default_factory=dict)
     codec: str | None = None
-    warnings: Sequence[str] = field(default_factory=tuple)
+    warnings: tuple[str, ...] = ()
     outcome_unknown: bool = False
+    freed: int = 0
+    trashed: int = 0
+
+
+def failed(
+    unit: Unit, error: Exception, health: Health | None = None, *, unknown: bool = False
+) -> UnitResult:
+    """The result that an error stands for."""
+    values = unit.to_json()
+    if isinstance(error, Refusal):
+        active = error.code == RefusalCode.ACTIVE_WRITER.name
+        outcome = UnitOutcome.CHANGED if active else UnitOutcome.SKIPPED
+        report = UnitReport.of(values, outcome, health, code=error.code, reason=error.reason)
+        return UnitResult(unit.key, report)
+    if not isinstance(error, (LakekeeperError, OSError)):
+        log.exception("%s failed", unit)
+    reason = str(error) or type(error).__name__
+    report = UnitReport.of(values, _outcome_of(error), health, reason=reason)
+    return UnitResult(unit.key, report, outcome_unknown=unknown)
+
+
+_OUTCOMES: tuple[tuple[type[Exception], UnitOutcome], ...] = (
+    (UnitChanged, UnitOutcome.CHANGED),
+    (Deferred, UnitOutcome.DEFERRED),
+    (Unsafe, UnitOutcome.QUARANTINED),
+)
+
+
+def _outcome_of(error: Exception) -> UnitOutcome:
+    return next((outcome for kind, outcome in _OUTCOMES if isinstance(error, kind)), UnitOutcome.FAILED)
+
+
+def unresolved(swap: Swap, error: Exception, *, unknown: bool = False) -> UnitResult:
+    """The result of a unit whose intent stays open: only what nobody can resolve by himself needs a person."""
+    outcome = UnitOutcome.QUARANTINED if isinstance(error, Unsafe) else UnitOutcome.FAILED
+    code = error.code if isinstance(error, Refusal) else None
+    report = UnitReport.of(swap.unit.to_json(), outcome, code=code, reason=str(error))
+    return UnitResult(swap.unit.key, report, outcome_unknown=unknown)
 
 
 def compacted_report(
@@ -47,28 +98,50 @@ def compacted_report(
     )
 
 
-_OUTCOMES: tuple[tuple[type[Exception], UnitOutcome], ...] = (
-    (UnitChanged, UnitOutcome.CHANGED),
-    (Deferred, UnitOutcome.DEFERRED),
-    (Unsafe, UnitOutcome.QUARANTINED),
-)
+def restored(swap: Swap, result: SwapResult, seconds: float, note: str | None = None) -> UnitResult:
+    """The result of a rollback: the originals are back, or the swap came to rest otherwise."""
+    key, kind, record = swap.unit.key, result.kind, result.body(swap)
+    if result.kind != journal.ROLLED_BACK:
+        report = UnitReport.of(swap.unit.to_json(), UnitOutcome.FAILED, reason=result.problem)
+        return UnitResult(key, report, kind, record)
+    added = (
+        f"{result.moved_files} files that were added since stay in the table" if result.moved_files else None
+    )
+    report = UnitReport(
+        unit=swap.unit.to_json(),
+        outcome=UnitOutcome.RESTORED,
+        reason="; ".join(text for text in (added, note) if text) or None,
+        files=len(swap.compacted.data) + result.moved_files,
+        bytes=swap.compacted.bytes,
+        files_after=len(swap.originals.data) + result.moved_files,
+        bytes_after=swap.originals.bytes,
+        rows=swap.rows,
+        seconds=round(seconds, 3),
+    )
+    return UnitResult(key, report, kind, record)
 
 
-def failed(plan: UnitPlan, error: Exception) -> Outcome:
-    """The outcome that an error stands for."""
-    unit = plan.unit.to_json()
-    if isinstance(error, Refusal):
-        outcome = UnitOutcome.CHANGED if error.code == "ACTIVE_WRITER" else UnitOutcome.SKIPPED
-        return Outcome(UnitReport.of(unit, outcome, plan.health, code=error.code, reason=error.reason))
-    if not isinstance(error, (LakekeeperError, OSError)):
-        log.exception("%s failed", plan.unit)
-    outcome = next((name for kind, name in _OUTCOMES if isinstance(error, kind)), UnitOutcome.FAILED)
-    return Outcome(UnitReport.of(unit, outcome, plan.health, reason=str(error) or type(error).__name__))
+def kept(swap: Swap, outcome: UnitOutcome, reason: str, *, unknown: bool = False) -> UnitResult:
+    """The result of a cleanup that deleted nothing of this unit."""
+    return UnitResult(swap.unit.key, _originals_report(swap, outcome, reason), outcome_unknown=unknown)
+
+
+def cleaned(swap: Swap, *, trashed: bool) -> UnitResult:
+    """The result of a cleanup that deleted the unit's originals, or moved them to the trash."""
+    size, key = swap.originals.bytes, swap.unit.key
+    report = replace(_originals_report(swap, UnitOutcome.CLEANED, None), files_after=0, bytes_after=0)
+    freed, moved = (0, size) if trashed else (size, 0)
+    return UnitResult(key, report, journal.CLEANED, {"unit": key}, freed=freed, trashed=moved)
+
+
+def _originals_report(swap: Swap, outcome: UnitOutcome, reason: str | None) -> UnitReport:
+    files, size = len(swap.originals.files), swap.originals.bytes
+    return UnitReport(swap.unit.to_json(), outcome, reason=reason, files=files, bytes=size)
 
 
 def describe(report: UnitReport) -> str:
     """One line of progress."""
     unit = "/".join(f"{k}={v}" for k, v in report.unit.items()) or "table"
     if report.outcome != UnitOutcome.COMPACTED:
-        return f"{unit}: {report.outcome}: {report.reason}"
+        return f"{unit}: {report.outcome}" + (f": {report.reason}" if report.reason else "")
     return f"{unit}: {report.files} -> {report.files_after} files, {report.rows} rows, {report.seconds:.1f} s"

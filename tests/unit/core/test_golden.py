@@ -13,6 +13,7 @@ from spark_jobs.core.errors import UsageError
 from spark_jobs.core.health import Health
 from spark_jobs.core.layers import Layers, parse_option
 from spark_jobs.core.options import DEFAULTS, OPTIONS
+from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.wire import Report, Request, TableReport, UnitReport
 
 GOLDEN = Path(__file__).parents[2] / "contract" / "golden"
@@ -102,7 +103,13 @@ def _table(data: dict[str, Any]) -> TableReport:
 def test_a_unit_on_the_wire_has_every_figure() -> None:
     health = Health(200, 104857, 524, 520, 13421772, 1, needs_compaction=True)
     unit = UnitReport.of(
-        {"date": "2026-02-23"}, "compacted", health, files_after=1, bytes_after=96670, rows=100000
+        {"date": "2026-02-23"},
+        UnitOutcome.COMPACTED,
+        health,
+        files_after=1,
+        bytes_after=96670,
+        rows=100000,
+        fingerprint="sha256:...",
+        seconds=3.2,
     )
-    unit.fingerprint, unit.seconds = "sha256:...", 3.2
     assert vars(unit) == golden("report_compact_done.json")["tables"][0]["units"][0]

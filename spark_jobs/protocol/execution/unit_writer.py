@@ -1,0 +1,193 @@
+"""Writes a unit's rows into a directory of the run, verifies them, and draws up the intent of its swap."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from spark_jobs.core import footers, layout
+from spark_jobs.core.errors import Deferred, Refusal, UnitChanged
+from spark_jobs.core.footers import Profile
+from spark_jobs.core.health import assess
+from spark_jobs.core.journal import Swap
+from spark_jobs.core.layout import Home
+from spark_jobs.core.model import Manifest
+from spark_jobs.core.plan import TablePlan, UnitPlan
+from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.writer_options import writer_options
+from spark_jobs.protocol.execution.preconditions import Preconditions
+from spark_jobs.protocol.execution.unit_attributes import UnitAttributes, copy_directory_attributes
+from spark_jobs.protocol.planning.footer_inspection import Inspection, inspect, read_footers
+from spark_jobs.protocol.ports import RewriteRequest
+from spark_jobs.protocol.services import Services
+from spark_jobs.protocol.swap.directories import list_unit
+from spark_jobs.protocol.swap.late_files import differences
+
+log = logging.getLogger("lakekeeper")
+
+
+@dataclass(frozen=True)
+class WrittenUnit:
+    """A unit that is written and verified, and waits for its swap; by an earlier attempt where `profile` is None."""
+
+    plan: UnitPlan
+    swap: Swap
+    profile: Profile | None = None
+    attributes: UnitAttributes | None = None
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
+
+
+class UnitWriter:
+    """Writes units of one home into a run. `path` gives the URI of a path below the run's folder as it is named now."""
+
+    def __init__(
+        self, services: Services, table: TablePlan, home: Home, stamp: str, path: Callable[[str], str]
+    ) -> None:
+        self._services = services
+        self._table = table
+        self._home = home
+        self._stamp = stamp
+        self._path = path
+        self._checks = Preconditions(services, table)
+        self._made: set[str] = set()
+
+    def write(self, plan: UnitPlan) -> WrittenUnit:
+        """Raises what calls the unit off: UnitChanged, Deferred, Refusal, LakekeeperError and OSError."""
+        started = time.monotonic()
+        before = self._checks.before_write(plan.unit.location)
+        plan = plan.confirmed(before, self._table.options.thresholds())
+        found = inspect(self._services, self._table, plan.unit.location, before)
+        return self._rewrite(plan, before, found, started)
+
+    def cause(self, plan: UnitPlan, error: Exception) -> Exception:
+        """Return why a write failed: files that were replaced while they were read, or are not finished, cause errors
+        of all kinds, and none of them is a failure."""
+        fs, location = self._services.fs, plan.unit.location
+        plain = isinstance(error, (Refusal, Deferred))
+        try:
+            now = fs.manifest(location)
+            opened = [] if plain else fs.open_files(location, [file.name for file in now.data])
+        except OSError:
+            return error
+        lost = differences(plan.inputs.files, now).lost if plan.inputs else ()
+        if lost:
+            return UnitChanged(f"{lost[0].name} was replaced or removed meanwhile ({error})")
+        if opened:
+            return Refusal(RefusalCode.ACTIVE_WRITER, f"{location}/{opened[0]} is being written ({error})")
+        return error
+
+    def _rewrite(self, plan: UnitPlan, before: Manifest, found: Inspection, started: float) -> WrittenUnit:
+        new, live = self._path(self._new(plan)), plan.unit.location
+        attributes = UnitAttributes.of(self._services.fs, live, before)
+        warnings = self._make_way(layout.tmp_folder, live)
+        self._services.fs.mkdirs(new)
+        warnings += attributes.apply_to_directory(new, self._table.options.attributes)
+        request = self._rewrite_request(plan, before, found, new, attributes.file.replication)
+        rewritten = self._services.rewriter.write(request)
+        self._copy_flags(live, before, new)
+        warnings += attributes.apply_to_files(new, self._table.options.attributes)
+        compacted = list_unit(self._services.fs, new)
+        footers.check_written(found.profile, read_footers(self._services, self._table, new, compacted))
+        swap = self._prepare(plan, before, compacted, rewritten.rows)
+        said = (*found.profile.warnings, *rewritten.warnings, *warnings)
+        return WrittenUnit(plan, swap, found.profile, attributes, time.monotonic() - started, said)
+
+    def _rewrite_request(
+        self, plan: UnitPlan, before: Manifest, found: Inspection, new: str, replication: int | None
+    ) -> RewriteRequest:
+        thresholds = self._table.options.thresholds()
+        target_files = assess(before, thresholds).target_files
+        return RewriteRequest(
+            files=[f"{plan.unit.location}/{f.name}" for f in before.data if f.length],
+            file_format=self._table.file_format,
+            target=new,
+            target_files=target_files,
+            target_bytes=thresholds.target,
+            profile=found.profile,
+            encoding=found.encoding,
+            replication=replication,
+            hashed=self._table.options.verify == "hash",
+            options=writer_options(
+                found.profile,
+                self._table.file_format,
+                self._table.facts.properties,
+                target_files,
+            ),
+            sort_columns=self._sort_columns(),
+        )
+
+    def _sort_columns(self) -> list[str]:
+        """Options first, then the DDL's SORTED BY; partition keys are constant within a unit."""
+        facts = self._table.facts
+        keys = {key.lower() for key in facts.partition_keys}
+        columns = self._table.options.sort_columns or facts.sorted_by
+        return [column for column in columns if column.lower() not in keys]
+
+    def _copy_flags(self, live: str, before: Manifest, new: str) -> None:
+        """What somebody waits for is there in the very moment in which the directories change places."""
+        fs, flags = self._services.fs, [file.name for file in before.files if file.is_flag]
+        try:
+            there = {status.name for status in fs.list(live)} if flags else set()
+        except FileNotFoundError:
+            raise UnitChanged(f"{live} vanished while it was compacted") from None
+        for name in flags:
+            if name not in there:
+                raise UnitChanged(f"{live}/{name} was taken away while the unit was compacted")
+            fs.create(f"{new}/{name}", b"")
+
+    def _prepare(self, plan: UnitPlan, before: Manifest, compacted: Manifest, rows: int) -> Swap:
+        """The intent, with the identities of both directories. All parents are made here, never later."""
+        fs, unit = self._services.fs, plan.unit
+        live_id, new_id = fs.identity(unit.location), fs.identity(self._path(self._new(plan)))
+        if live_id is None or new_id is None:
+            raise UnitChanged(f"{unit.location} vanished while it was compacted")
+        swap = Swap(
+            spec=unit.spec,
+            live=unit.location,
+            new=self._new(plan),
+            old=self._place(layout.old_folder, plan),
+            aside=self._place(layout.undone_folder, plan),
+            conflict=self._place(layout.conflict_folder, plan),
+            live_id=live_id,
+            new_id=new_id,
+            originals=before,
+            compacted=compacted,
+            rows=rows,
+        )
+        for folder in (layout.old_folder, layout.undone_folder):
+            self._make_way(folder, unit.location)
+        return swap
+
+    def _make_way(self, folder: Callable[[str], str], location: str) -> list[str]:
+        """The folders above a unit's place, each as closed as the one that it stands for: who may not pass there may
+        not pass here. Partitions share them: each is made once. Returns warnings."""
+        top, home = self._path(folder(self._stamp)), self._home
+        warnings, parts = [], home.relative(location).split("/")[:-1]
+        for way in ("/".join(parts[:depth]) for depth in range(len(parts) + 1)):
+            target = f"{top}/{way}".rstrip("/")
+            if target in self._made:
+                continue
+            self._services.fs.mkdirs(target)
+            if way:
+                policy = self._table.options.attributes
+                warnings += copy_directory_attributes(self._services.fs, f"{home.base}/{way}", target, policy)
+            self._made.add(target)
+        return warnings
+
+    def _new(self, plan: UnitPlan) -> str:
+        return self._place(layout.tmp_folder, plan)
+
+    def _place(self, folder: Callable[[str], str], plan: UnitPlan) -> str:
+        return f"{folder(self._stamp)}/{self._home.relative(plan.unit.location)}"
+
+    def discard(self, plan: UnitPlan) -> None:
+        """Deletes what a failed write left; it never was live, lies in our own folder, and so holds nothing else."""
+        path = self._path(self._new(plan))
+        try:
+            if self._services.fs.status(path) is not None:
+                self._services.fs.delete_tree(path)
+        except OSError as error:
+            log.warning("%s is left behind: %s", path, error)
