@@ -22,6 +22,12 @@ class TestCleanup:
         assert (outcomes(report), report["exit_code"]) == (["quarantined"], 3)
         assert check(done, journaled=True) == []
 
+    def test_a_dry_run_changes_nothing(self, done: SimulatedCluster) -> None:
+        before = dict(done.tree.inodes)
+        report = run(done.client(), "cleanup", "--table", FLAT, "--older-than", "0s", "--dry-run")
+        assert outcomes(report) == ["flagged"]
+        assert done.tree.inodes == before
+
     def test_a_directory_that_is_not_the_journaled_one_is_not_deleted(self, done: SimulatedCluster) -> None:
         """Somebody has put his own where the originals lay."""
         old = originals(done)

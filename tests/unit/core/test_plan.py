@@ -1,0 +1,85 @@
+"""The plan of a table is a value: what it says of each unit, and when it is another one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from spark_jobs.core.eligibility import Storage, TableFacts
+from spark_jobs.core.errors import Refusal
+from spark_jobs.core.health import Thresholds, assess
+from spark_jobs.core.model import FileEntry, Manifest, Unit
+from spark_jobs.core.options import Options
+from spark_jobs.core.outcomes import UnitOutcome
+from spark_jobs.core.plan import TablePlan, UnitPlan
+from spark_jobs.core.refusals import RefusalCode
+
+THRESHOLDS = Thresholds()
+REFUSAL = Refusal(RefusalCode.QUOTA, "no room")
+
+
+def files(count: int, length: int = 10) -> Manifest:
+    return Manifest.of(FileEntry(f"part-{number}", length, 1, number) for number in range(count))
+
+
+def unit(value: str = "1") -> Unit:
+    return Unit((("k", value),), f"hdfs://nn/t/k={value}")
+
+
+def planned(count: int = 3, value: str = "1") -> UnitPlan:
+    return UnitPlan.listed(unit(value), files(count), assess(files(count), THRESHOLDS))
+
+
+def table(*units: UnitPlan) -> TablePlan:
+    facts = TableFacts("db.t", "EXTERNAL", Storage("hdfs://nn/t", None, None), None, {}, (), ("k",))
+    return TablePlan(facts, Options(), "parquet", units)
+
+
+def test_small_files_are_flagged_and_a_single_one_is_not() -> None:
+    assert (planned(3).outcome, planned(1).outcome) == (UnitOutcome.FLAGGED, UnitOutcome.HEALTHY)
+    assert (planned(3).due, planned(1).due) == (planned(3).inputs, None)
+
+
+def test_a_refused_unit_is_not_due_and_says_why() -> None:
+    plan = planned().refused(REFUSAL)
+    report = plan.report()
+    assert (plan.flagged, plan.due) == (False, None)
+    assert (report.outcome, report.code, report.reason, report.files) == ("skipped", "QUOTA", "no room", 3)
+
+
+def test_a_unit_of_an_unfinished_run_is_flagged_and_has_to_be_recovered_first() -> None:
+    plan = planned(1).interrupted("run r1 was interrupted")
+    assert (plan.flagged, plan.due) == (True, None)
+    assert (plan.report().reason, plan.report().fingerprint) == ("run r1 was interrupted", None)
+
+
+def test_a_refused_unit_of_an_unfinished_run_stays_refused() -> None:
+    plan = planned().refused(REFUSAL).interrupted("run r1 was interrupted")
+    assert (plan.outcome, plan.refusal) == (UnitOutcome.SKIPPED, REFUSAL)
+
+
+def test_a_plan_counts_for_the_files_it_was_made_for() -> None:
+    plan = planned(3)
+    assert plan.confirmed(files(3), THRESHOLDS) is plan
+    found = plan.confirmed(files(5), THRESHOLDS)
+    assert found.health is not None
+    assert (found.health.files, found.inputs, found.outcome) == (5, planned(5).inputs, plan.outcome)
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_the_fingerprint_of_a_table_changes_with_files_of_flagged_units(count: int) -> None:
+    plan = table(planned(3), planned(3, "2"))
+    assert plan.fingerprint == table(planned(3), planned(3, "2")).fingerprint
+    assert plan.fingerprint != table(planned(3), planned(count, "2")).fingerprint
+    healthy = planned(1, "3")
+    assert plan.fingerprint == replace(plan, units=(*plan.units, healthy)).fingerprint
+
+
+def test_the_report_has_a_line_for_each_unit_and_for_those_that_are_gone() -> None:
+    plan = replace(table(planned(3), planned(1, "2")), gone=({"k": "9"},))
+    assert [(line.unit, line.outcome) for line in plan.report().units] == [
+        ({"k": "1"}, "flagged"),
+        ({"k": "2"}, "healthy"),
+        ({"k": "9"}, "skipped"),
+    ]
