@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from spark_jobs.core.commit_log import packed, readable, unpacked
 from spark_jobs.core.health import Health, Thresholds, reassess
-from spark_jobs.core.model import Manifest, Unit
+from spark_jobs.core.model import FileListing, Unit
 
 #: How much older than its listing a directory must be, in ms: the clocks of the driver and of the file system differ,
 #: and a file that came in the very moment of the listing may have missed it.
@@ -39,7 +39,7 @@ class CachedUnit:
 
     @classmethod
     def of(
-        cls, unit: Unit, mtime: int, listed_at: int, closed: bool, health: Health, manifest: Manifest
+        cls, unit: Unit, mtime: int, listed_at: int, closed: bool, health: Health, files: FileListing
     ) -> CachedUnit:
         return cls(
             unit.key,
@@ -51,7 +51,7 @@ class CachedUnit:
             health.bytes,
             health.avg_file_size,
             health.median_file_size,
-            manifest.fingerprint(),
+            files.fingerprint(),
         )
 
     def health(self, thresholds: Thresholds) -> Health:

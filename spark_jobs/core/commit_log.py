@@ -17,7 +17,7 @@ from datetime import datetime, timezone
 from typing import Any, Callable, TypeVar
 
 from spark_jobs.core.errors import LakekeeperError
-from spark_jobs.core.model import Manifest
+from spark_jobs.core.model import FileListing
 
 SCHEMA_VERSION = 1
 ADD, DELETE = "ADD", "DELETE"
@@ -73,7 +73,7 @@ class Sizes:
         return Sizes(self.files - other.files, self.bytes - other.bytes)
 
     @classmethod
-    def of(cls, manifest: Manifest) -> Sizes:
+    def of(cls, manifest: FileListing) -> Sizes:
         return cls(len(manifest.data), manifest.bytes)
 
     @classmethod

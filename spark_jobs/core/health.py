@@ -6,7 +6,7 @@ import math
 import statistics
 from dataclasses import dataclass
 
-from spark_jobs.core.model import Manifest
+from spark_jobs.core.model import FileListing
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class Health:
     needs_compaction: bool
 
 
-def assess(manifest: Manifest, thresholds: Thresholds) -> Health:
+def assess(files: FileListing, thresholds: Thresholds) -> Health:
     """The figures of a listing, and what they mean."""
-    sizes = [f.length for f in manifest.data]
+    sizes = [f.length for f in files.data]
     average = sum(sizes) // len(sizes) if sizes else 0
     median = int(statistics.median(sizes)) if sizes else 0
     return reassess(len(sizes), sum(sizes), average, median, thresholds)

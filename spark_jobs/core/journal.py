@@ -15,7 +15,7 @@ from typing import Any
 
 from spark_jobs import __version__
 from spark_jobs.core.errors import Unsafe
-from spark_jobs.core.model import Manifest, Spec, Unit
+from spark_jobs.core.model import FileListing, Spec, Unit
 
 SCHEMA_VERSION = 1
 
@@ -81,8 +81,8 @@ class Swap:
     conflict: str
     live_id: str
     new_id: str
-    originals: Manifest
-    compacted: Manifest
+    originals: FileListing
+    compacted: FileListing
     rows: int
 
     @property
@@ -103,8 +103,8 @@ class Swap:
             **{
                 **body,
                 "spec": tuple((key, value) for key, value in body["spec"]),
-                "originals": Manifest.from_json(body["originals"]),
-                "compacted": Manifest.from_json(body["compacted"]),
+                "originals": FileListing.from_json(body["originals"]),
+                "compacted": FileListing.from_json(body["compacted"]),
             }
         )
 
@@ -249,5 +249,5 @@ def _as_found(swap: Swap, body: Mapping[str, Any]) -> Swap:
     another directory, where somebody was quicker than the first rename."""
     found: dict[str, Any] = {key: body[key] for key in ("originals", "live_id") if key in body}
     if "originals" in found:
-        found["originals"] = Manifest.from_json(found["originals"])
+        found["originals"] = FileListing.from_json(found["originals"])
     return replace(swap, **found)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.journal import FINISHED, INTENTS, LEFT, Record, RunState, Swap
 from spark_jobs.core.layout import HOME, Home, is_below, working_folder
-from spark_jobs.core.model import Manifest, name_of
+from spark_jobs.core.model import FileListing, name_of
 
 _URI = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://[^/]*)?(?P<path>/.*)\Z", re.DOTALL)
 _WORKING = {"new": "compact_tmp", "old": "old", "aside": "undone", "conflict": "conflict"}
@@ -134,5 +134,5 @@ def _is_home(path: object) -> bool:
     return parts[-1].startswith(HOME) and not {".", ".."} & set(parts) and str(path) != uri_path(str(path))
 
 
-def _names(*manifests: Manifest) -> Iterable[str]:
-    return (file.name for manifest in manifests for file in manifest.files)
+def _names(*listings: FileListing) -> Iterable[str]:
+    return (file.name for listing in listings for file in listing.files)

@@ -24,7 +24,7 @@ from spark_jobs.core.commit_log import (
 )
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.journal import RunState, UnitState
-from spark_jobs.core.model import Manifest
+from spark_jobs.core.model import FileListing
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ _HAPPENED: dict[str, Callable[[UnitState], bool]] = {
 }
 
 
-def _entries(unit: UnitState, gone: Manifest, come: Manifest) -> list[Entry]:
+def _entries(unit: UnitState, gone: FileListing, come: FileListing) -> list[Entry]:
     key, pairs = unit.swap.unit.key, ((DELETE, gone), (ADD, come))
     return [Entry(kind, key, f.name, f.length, f.mtime) for kind, files in pairs for f in files.data]
 

@@ -65,17 +65,17 @@ class FileEntry:
 
 
 @dataclass(frozen=True)
-class Manifest:
+class FileListing:
     """The files of one directory, sorted by name."""
 
     files: tuple[FileEntry, ...]
 
     @classmethod
-    def of(cls, files: Iterable[FileEntry]) -> Manifest:
+    def of(cls, files: Iterable[FileEntry]) -> FileListing:
         return cls(tuple(sorted(files, key=lambda f: f.name)))
 
     @classmethod
-    def from_json(cls, rows: Iterable[Mapping[str, Any]]) -> Manifest:
+    def from_json(cls, rows: Iterable[Mapping[str, Any]]) -> FileListing:
         """Raises TypeError for what is no manifest."""
         found = [FileEntry(**row) for row in rows]
         for file in found:
@@ -100,18 +100,18 @@ class Manifest:
         text = json.dumps([[f.name, f.length, f.mtime, f.file_id] for f in self.files])
         return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
-    def diff(self, now: Manifest) -> ManifestDiff:
+    def diff(self, now: FileListing) -> ListingDiff:
         """What changed from this manifest to `now`."""
         before = {f.name: f for f in self.files}
         after = {f.name: f for f in now.files}
-        return ManifestDiff(
+        return ListingDiff(
             added=tuple(f for name, f in after.items() if name not in before),
             lost=tuple(f for name, f in before.items() if after.get(name) != f),
         )
 
 
 @dataclass(frozen=True)
-class ManifestDiff:
+class ListingDiff:
     """`added`: new names; `lost`: names that vanished or whose file is another one now."""
 
     added: tuple[FileEntry, ...]

@@ -13,7 +13,7 @@ from spark_jobs.core.cache import CachedUnit
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.health import Health, Thresholds, assess
-from spark_jobs.core.model import Manifest, Unit
+from spark_jobs.core.model import FileListing, Unit
 from spark_jobs.core.options import Options
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.outcomes import UnitOutcome
@@ -25,7 +25,7 @@ from spark_jobs.core.wire import TableReport, UnitReport
 class Inputs:
     """What a compaction of one unit would read: its files, and the figures that say how many it writes."""
 
-    files: Manifest
+    files: FileListing
     health: Health
 
 
@@ -51,7 +51,7 @@ class UnitPlan:
 
     @classmethod
     def listed(
-        cls, unit: Unit, files: Manifest, health: Health, cached: CachedUnit | None = None
+        cls, unit: Unit, files: FileListing, health: Health, cached: CachedUnit | None = None
     ) -> UnitPlan:
         """Flag the unit if its files are small."""
         outcome = UnitOutcome.FLAGGED if health.needs_compaction else UnitOutcome.HEALTHY
@@ -85,7 +85,7 @@ class UnitPlan:
         """What there is to rewrite, by this plan alone; None for a unit that has to be recovered first."""
         return self.inputs if self.flagged and self.reason is None else None
 
-    def confirmed(self, files: Manifest, thresholds: Thresholds) -> UnitPlan:
+    def confirmed(self, files: FileListing, thresholds: Thresholds) -> UnitPlan:
         """Return the plan for the files that the unit holds now: figures of others count for nothing."""
         if self.inputs is not None and self.inputs.files == files:
             return self

@@ -18,7 +18,7 @@ from spark_jobs.core.attributes import Attributes, LostAttribute
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.encoding import Encoding
 from spark_jobs.core.footers import Footer, Profile
-from spark_jobs.core.model import FileEntry, Manifest, TableName, Unit, name_of
+from spark_jobs.core.model import FileEntry, FileListing, TableName, Unit, name_of
 from spark_jobs.core.quota import Quota
 
 #: Larger files are rare, and would fill the driver's memory.
@@ -168,9 +168,9 @@ class FileSystem(ABC):
                 kept[path] = data
         return data
 
-    def manifest(self, path: str) -> Manifest:
+    def list_files(self, path: str) -> FileListing:
         """The files of a directory that holds files only; directories are the caller's to judge."""
-        return Manifest.of(s.entry() for s in self.list(path) if not s.is_dir)
+        return FileListing.of(s.entry() for s in self.list(path) if not s.is_dir)
 
 
 class Catalog(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.core.model import Manifest
+from spark_jobs.core.model import FileListing
 from spark_jobs.protocol.swap.late_files import delete_own_files
 from tests.crash import writers
 from tests.crash.fault_injection import Fault, Killed, Point
@@ -83,7 +83,7 @@ class TestRollback:
     def test_what_others_put_into_a_folder_of_ours_is_not_deleted(self, done: SimulatedCluster) -> None:
         fs, folder = done.client().fs, f"{AUTHORITY}/aside"
         done.tree.write(f"{folder}/ours", encode_rows([1]), parents=True)
-        ours: Manifest = fs.manifest(folder)
+        ours: FileListing = fs.list_files(folder)
         done.tree.write(f"{folder}/theirs", encode_rows([2]))
         assert not delete_own_files(fs, ours, folder)
         assert [entry.name for entry in fs.list(folder)] == ["theirs"]

@@ -12,7 +12,7 @@ import pytest
 
 from spark_jobs.core import journal
 from spark_jobs.core.journal import Record, Swap
-from spark_jobs.core.model import FileEntry, Manifest, name_of
+from spark_jobs.core.model import FileEntry, FileListing, name_of
 from tests.crash import writers
 from tests.crash.fault_injection import Fault, Killed
 from tests.crash.model_tree import AUTHORITY
@@ -36,10 +36,10 @@ def sim() -> SimulatedCluster:
     return built
 
 
-def manifest(sim: SimulatedCluster, folder: str) -> Manifest:
+def manifest(sim: SimulatedCluster, folder: str) -> FileListing:
     files = list(sim.tree.files(folder))
     numbers = [sim.tree.find(f"{folder}/{name}") for name, _ in files]
-    return Manifest.of(
+    return FileListing.of(
         FileEntry(name, inode.length, inode.mtime, number)
         for (name, inode), number in zip(files, numbers, strict=True)
     )

@@ -125,7 +125,7 @@ class Cleanup(UnitWork[UnitState, UnitState]):
         """The originals must not be the only copy of anything that nobody has replaced. The partition may have been
         moved since, to an archive: what it was is where the metastore has it now."""
         try:
-            live = self.services.fs.manifest(place)
+            live = self.services.fs.list_files(place)
         except FileNotFoundError:
             # guard: cleanup_live_missing
             raise Unsafe(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from spark_jobs.core.errors import Deferred, UnitChanged
 from spark_jobs.core.formats import has_footer
 from spark_jobs.core.journal import Swap
-from spark_jobs.core.model import Manifest
+from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
 from spark_jobs.protocol.planning.active_writers import ListDirectory, check_writers
@@ -20,7 +20,7 @@ class Preconditions:
         self._services = services
         self._table = table
 
-    def before_write(self, location: str) -> Manifest:
+    def before_write(self, location: str) -> FileListing:
         """Returns the files of the unit."""
         self._deadline()
         files = list_unit(self._services.fs, location, self._table.rules)
@@ -45,7 +45,7 @@ class Preconditions:
         if deadline and self._services.now() >= deadline:
             raise Deferred(f"the deadline {deadline.isoformat()} has passed")
 
-    def _closed(self, location: str, files: Manifest) -> None:
+    def _closed(self, location: str, files: FileListing) -> None:
         if not has_footer(self._table.file_format):
             check_closed(self._services.fs, location, files)
 

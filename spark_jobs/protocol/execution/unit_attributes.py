@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from spark_jobs.core.attributes import Attributes, LostAttribute, check_lost, combine
 from spark_jobs.core.errors import UnitChanged
-from spark_jobs.core.model import Manifest
+from spark_jobs.core.model import FileListing
 from spark_jobs.protocol.ports import FileSystem
 
 #: While it is written in, a directory is its owner's alone: what lies in it has not got its own permissions yet.
@@ -30,10 +30,10 @@ class UnitAttributes:
     listed: frozenset[str]
 
     @classmethod
-    def of(cls, fs: FileSystem, location: str, manifest: Manifest) -> UnitAttributes:
+    def of(cls, fs: FileSystem, location: str, files: FileListing) -> UnitAttributes:
         """One file stands for all that are listed with the same owner, group, mode and replication, and three for all
         the rest: looking closer is a handful of calls for each, and there may be 65,000."""
-        names = [file.name for file in manifest.data]
+        names = [file.name for file in files.data]
         sample = (names[0], names[len(names) // 2], names[-1])
         listed = _listed(fs, location, names)
         looked_at = dict.fromkeys((*_kinds(listed), *sample))
@@ -45,11 +45,11 @@ class UnitAttributes:
             file = replace(file, owner=folder.owner)  # guard: owner_of_merged_files
         return cls(fs, location, folder, file, tuple(lost), frozenset(listed.values()))
 
-    def check_unchanged(self, manifest: Manifest) -> None:
+    def check_unchanged(self, files: FileListing) -> None:
         """Raises UnitChanged where somebody gave the directory, or one of these files, something else meanwhile: what
         was closed must not be open again. Of the files, what the listing shows."""
         folder = self.fs.attributes(self.location)
-        listed = _listed(self.fs, self.location, [file.name for file in manifest.data])
+        listed = _listed(self.fs, self.location, [file.name for file in files.data])
         if folder != self.folder or not self.listed.issuperset(listed.values()):
             raise UnitChanged(
                 f"owner, mode, ACL or another attribute of {self.location} changed while it was compacted"

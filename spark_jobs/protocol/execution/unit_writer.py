@@ -13,7 +13,7 @@ from spark_jobs.core.footers import Profile
 from spark_jobs.core.health import assess
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.layout import Home
-from spark_jobs.core.model import Manifest
+from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.writer_options import writer_options
@@ -68,7 +68,7 @@ class UnitWriter:
         fs, location = self._services.fs, plan.unit.location
         plain = isinstance(error, (Refusal, Deferred))
         try:
-            now = fs.manifest(location)
+            now = fs.list_files(location)
             opened = [] if plain else fs.open_files(location, [file.name for file in now.data])
         except OSError:
             return error
@@ -79,7 +79,7 @@ class UnitWriter:
             return Refusal(RefusalCode.ACTIVE_WRITER, f"{location}/{opened[0]} is being written ({error})")
         return error
 
-    def _rewrite(self, plan: UnitPlan, before: Manifest, found: Inspection, started: float) -> WrittenUnit:
+    def _rewrite(self, plan: UnitPlan, before: FileListing, found: Inspection, started: float) -> WrittenUnit:
         new, live = self._path(self._new(plan)), plan.unit.location
         attributes = UnitAttributes.of(self._services.fs, live, before)
         warnings = self._make_way(layout.tmp_folder, live)
@@ -96,7 +96,7 @@ class UnitWriter:
         return WrittenUnit(plan, swap, found.profile, attributes, time.monotonic() - started, said)
 
     def _rewrite_request(
-        self, plan: UnitPlan, before: Manifest, found: Inspection, new: str, replication: int | None
+        self, plan: UnitPlan, before: FileListing, found: Inspection, new: str, replication: int | None
     ) -> RewriteRequest:
         thresholds = self._table.options.thresholds()
         target_files = assess(before, thresholds).target_files
@@ -126,7 +126,7 @@ class UnitWriter:
         columns = self._table.options.sort_columns or facts.sorted_by
         return [column for column in columns if column.lower() not in keys]
 
-    def _copy_flags(self, live: str, before: Manifest, new: str) -> None:
+    def _copy_flags(self, live: str, before: FileListing, new: str) -> None:
         """What somebody waits for is there in the very moment in which the directories change places."""
         fs, flags = self._services.fs, [file.name for file in before.files if file.is_flag]
         try:
@@ -138,7 +138,7 @@ class UnitWriter:
                 raise UnitChanged(f"{live}/{name} was taken away while the unit was compacted")
             fs.create(f"{new}/{name}", b"")
 
-    def _prepare(self, plan: UnitPlan, before: Manifest, compacted: Manifest, rows: int) -> Swap:
+    def _prepare(self, plan: UnitPlan, before: FileListing, compacted: FileListing, rows: int) -> Swap:
         """The intent, with the identities of both directories. All parents are made here, never later."""
         fs, unit = self._services.fs, plan.unit
         live_id, new_id = fs.identity(unit.location), fs.identity(self._path(self._new(plan)))

@@ -12,7 +12,7 @@ from spark_jobs.core.encoding import Encoding
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.footers import Footer, Profile
 from spark_jobs.core.formats import FORMATS
-from spark_jobs.core.model import Manifest
+from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.services import Services
@@ -28,9 +28,9 @@ class Inspection:
     encoding: Encoding
 
 
-def inspect(services: Services, table: TablePlan, location: str, manifest: Manifest) -> Inspection:
+def inspect(services: Services, table: TablePlan, location: str, files: FileListing) -> Inspection:
     """Reads every footer; raises Refusal where the unit cannot be written again without a change, and OSError."""
-    found = read_footers(services, table, location, manifest)
+    found = read_footers(services, table, location, files)
     if not found:
         raise Refusal(RefusalCode.EMPTY, f"{location} holds only empty files")
     columns = [name for name, _ in table.facts.columns]
@@ -49,9 +49,9 @@ def _check_positions(table: TablePlan, found: Sequence[Footer], profile: Profile
         )
 
 
-def read_footers(services: Services, table: TablePlan, location: str, manifest: Manifest) -> list[Footer]:
+def read_footers(services: Services, table: TablePlan, location: str, files: FileListing) -> list[Footer]:
     """The footers of the files that hold anything."""
-    files = [f"{location}/{f.name}" for f in manifest.data if f.length]  # guard: empty_files_not_read
+    files = [f"{location}/{f.name}" for f in files.data if f.length]  # guard: empty_files_not_read
     return services.footers.read(files, table.file_format)
 
 

@@ -9,7 +9,7 @@ from spark_jobs.core import eligibility
 from spark_jobs.core.cache import Cache, CachedUnit, find, usable
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.health import Health, assess
-from spark_jobs.core.model import Manifest, Unit, parent
+from spark_jobs.core.model import FileListing, Unit, parent
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.plan import UnitPlan
@@ -43,7 +43,9 @@ class UnitPlanner:
         try:
             return self._plan(unit)
         except FileNotFoundError:
-            return UnitPlan.listed(unit, Manifest(()), assess(Manifest(()), self.table.options.thresholds()))
+            return UnitPlan.listed(
+                unit, FileListing(()), assess(FileListing(()), self.table.options.thresholds())
+            )
         except Refusal as refusal:
             return UnitPlan(unit, UnitOutcome.SKIPPED, refusal=refusal)
         except (OSError, LakekeeperError) as error:
@@ -70,7 +72,7 @@ class UnitPlanner:
         except FileNotFoundError:
             return None
 
-    def _cached(self, unit: Unit, mtime: int | None, health: Health, files: Manifest) -> CachedUnit | None:
+    def _cached(self, unit: Unit, mtime: int | None, health: Health, files: FileListing) -> CachedUnit | None:
         """What is worth remembering. A file that is open for writing shows no length until it is flushed, or its first
         block is full."""
         if mtime is None:

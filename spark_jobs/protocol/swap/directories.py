@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from spark_jobs.core.errors import Refusal, Unsafe
 from spark_jobs.core.journal import Swap
-from spark_jobs.core.model import Manifest
+from spark_jobs.core.model import FileListing
 from spark_jobs.core.other_writers import SUCCESS, WriterRules, is_staging
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.swap_state import SwapState, locate
@@ -38,11 +38,11 @@ class Directories:
         """Where the rewritten directory is while it is not live."""
         return self.aside if self._fs.identity(self.aside) == self.swap.new_id else self.new
 
-    def complete(self, folder: str, expected: Manifest) -> bool:
+    def complete(self, folder: str, expected: FileListing) -> bool:
         """Does a directory hold everything that it should, unchanged? More may have come."""
-        return not differences(expected, self._fs.manifest(folder)).lost
+        return not differences(expected, self._fs.list_files(folder)).lost
 
-    def at_work(self, folder: str, known: Manifest) -> str | None:
+    def at_work(self, folder: str, known: FileListing) -> str | None:
         """What a writer has under its hands in a directory right now; None where all is quiet.
 
         HDFS is asked about each file that `known` does not list: one call each, and there may be 65,000 in it.
@@ -68,7 +68,7 @@ NO_WRITERS = WriterRules(offsets=True, described=True, staged=True)
 OURS = WriterRules(dead_before=0, offsets=True, described=True)
 
 
-def list_unit(fs: FileSystem, location: str, rules: WriterRules = NO_WRITERS) -> Manifest:
+def list_unit(fs: FileSystem, location: str, rules: WriterRules = NO_WRITERS) -> FileListing:
     """The files of a unit; raises Refusal for anything that is not a plain directory of closed files.
 
     Hidden files with content are left out: no run works with them, and they go where the live directory is.
@@ -79,10 +79,10 @@ def list_unit(fs: FileSystem, location: str, rules: WriterRules = NO_WRITERS) ->
     # A file with a footer has been closed; one that is empty may be open still.
     _refuse_open(fs, location, _suspects(entries))
     files = (entry.entry() for entry in entries)
-    return Manifest.of(file for file in files if not file.is_kept)  # guard: hidden_files_kept
+    return FileListing.of(file for file in files if not file.is_kept)  # guard: hidden_files_kept
 
 
-def check_closed(fs: FileSystem, location: str, files: Manifest) -> None:
+def check_closed(fs: FileSystem, location: str, files: FileListing) -> None:
     """Raises Refusal where one of the files is still written, for formats whose files have no footer.
 
     A writer that flushes shows a length, and what there is of it reads like a whole file.

@@ -8,7 +8,7 @@ from dataclasses import replace
 from spark_jobs.core import journal
 from spark_jobs.core.errors import Held, UnitChanged
 from spark_jobs.core.journal import Swap
-from spark_jobs.core.model import Manifest
+from spark_jobs.core.model import FileListing
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.ports import FileSystemError
 from spark_jobs.protocol.swap.directories import OURS, Directories, list_unit
@@ -108,7 +108,7 @@ class ForwardSwap(SwapExecutor):
 
     def _whole(self, places: Directories, source: str) -> bool:
         """Has the rewritten directory all that was verified, and nothing else where it never was live?"""
-        changes = differences(places.swap.compacted, self._fs.manifest(source))
+        changes = differences(places.swap.compacted, self._fs.list_files(source))
         # guard: nothing_added_before_live
         return not changes.lost and (source == places.aside or not changes.added)
 
@@ -130,7 +130,7 @@ class ForwardSwap(SwapExecutor):
         return self._revert(places, reason)
 
     def _replaced(self, places: Directories) -> str | None:
-        lost = differences(places.swap.originals, self._fs.manifest(places.old)).lost
+        lost = differences(places.swap.originals, self._fs.list_files(places.old)).lost
         # guard: replaced_during_swap
         return f"{lost[0].name} was replaced or removed during the swap" if lost else None
 
@@ -146,11 +146,11 @@ class ForwardSwap(SwapExecutor):
         return reason
 
 
-def _without_lost_flags(swap: Swap) -> Manifest:
+def _without_lost_flags(swap: Swap) -> FileListing:
     """The originals less the flags that have no copy: 0.1.0 copied `_SUCCESS` alone."""
     copied = _flags(swap.compacted)
-    return Manifest.of(file for file in swap.originals.files if not file.is_flag or file.name in copied)
+    return FileListing.of(file for file in swap.originals.files if not file.is_flag or file.name in copied)
 
 
-def _flags(files: Manifest) -> set[str]:
+def _flags(files: FileListing) -> set[str]:
     return {file.name for file in files.files if file.is_flag}

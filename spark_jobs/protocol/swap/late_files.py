@@ -7,17 +7,17 @@ from collections.abc import Mapping
 
 from spark_jobs.core import layout
 from spark_jobs.core.errors import Unsafe
-from spark_jobs.core.model import FileEntry, Manifest, ManifestDiff
+from spark_jobs.core.model import FileEntry, FileListing, ListingDiff
 from spark_jobs.core.other_writers import SUCCESS, SUMMARIES, has_offsets
 from spark_jobs.protocol.ports import FileSystem
 from spark_jobs.protocol.runs.journal_store import Run
 
 
-def differences(before: Manifest, now: Manifest) -> ManifestDiff:
+def differences(before: FileListing, now: FileListing) -> ListingDiff:
     """What changed in a directory, flags aside: they carry no rows, and writers leave them as they please. Nor is a
     hidden file missed that was there: its writer may have renamed it, or it went where the live directory is."""
     changes, here = before.diff(now), {file.name: file for file in now.files}
-    return ManifestDiff(
+    return ListingDiff(
         added=tuple(file for file in changes.added if not file.is_flag),
         lost=tuple(file for file in changes.lost if not file.is_kept and not _still_flag(file, here)),
     )
@@ -28,14 +28,14 @@ def _still_flag(file: FileEntry, here: Mapping[str, FileEntry]) -> bool:
     return file.is_flag and here.get(file.name, file).is_flag
 
 
-def move_late_files(fs: FileSystem, ours: Manifest, folder: str, live: str) -> int:
+def move_late_files(fs: FileSystem, ours: FileListing, folder: str, live: str) -> int:
     """Moves every file that `ours` does not list into the live directory: data under a name that is free there; a flag,
     a hidden file or one that holds offsets under its own, by which somebody looks for it.
 
     Returns how many of them are data. Raises Unsafe where one of ours was changed: whose rows it holds nobody can tell.
     """
     try:
-        here = fs.manifest(folder)
+        here = fs.list_files(folder)
     except FileNotFoundError:
         return 0
     changes = differences(ours, here)
@@ -88,7 +88,7 @@ def move_hidden_files(fs: FileSystem, folder: str, live: str) -> None:
     """Moves the hidden files with content that 0.1.0 took along with the originals back into the live directory."""
     if fs.status(live) is None:
         return
-    for file in fs.manifest(folder).files:
+    for file in fs.list_files(folder).files:
         if file.is_kept:
             _move_file(fs, file, folder, live)
 
@@ -101,18 +101,18 @@ def move_conflicting_files(fs: FileSystem, folder: str, live: str) -> int:
         return 0
     moved_files = 0
     for path in found:
-        moved_files += move_late_files(fs, Manifest(()), path, live)
-        delete_own_files(fs, Manifest(()), path)
+        moved_files += move_late_files(fs, FileListing(()), path, live)
+        delete_own_files(fs, FileListing(()), path)
     return moved_files
 
 
-def delete_own_files(fs: FileSystem, ours: Manifest, folder: str) -> bool:
+def delete_own_files(fs: FileSystem, ours: FileListing, folder: str) -> bool:
     """Deletes our files, each by its journaled name and only if it is unchanged, then the empty folder.
 
     Returns False where something else is left, which then stays.
     """
     try:
-        here = {file.name: file for file in fs.manifest(folder).files}
+        here = {file.name: file for file in fs.list_files(folder).files}
     except FileNotFoundError:
         return True
     known = {file.name: file for file in ours.files}

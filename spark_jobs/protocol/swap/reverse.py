@@ -8,7 +8,7 @@ from dataclasses import replace
 from spark_jobs.core import journal
 from spark_jobs.core.errors import LakekeeperError, Unsafe
 from spark_jobs.core.journal import Swap
-from spark_jobs.core.model import Manifest, parent
+from spark_jobs.core.model import FileListing, parent
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.swap.directories import Directories, check_closed, list_unit
 from spark_jobs.protocol.swap.late_files import differences, move_late_files
@@ -128,7 +128,7 @@ class ReverseSwap(SwapExecutor):
         lost = self._lost(places, source)
         if lost:
             return self._overwritten(places, lost)
-        touched = differences(places.swap.originals, self._fs.manifest(places.old))
+        touched = differences(places.swap.originals, self._fs.list_files(places.old))
         return self._not_the_originals(places) if touched else None
 
     def _restored(self, places: Directories, _: str | None) -> SwapResult | str:
@@ -151,7 +151,7 @@ class ReverseSwap(SwapExecutor):
         is none, or no directory."""
         ours = places.swap.compacted
         try:
-            lost = [file.name for file in differences(ours, self._fs.manifest(source)).lost if file.is_data]
+            lost = [file.name for file in differences(ours, self._fs.list_files(source)).lost if file.is_data]
             if not lost and not self._policy.footers:  # guard: rollback_open_files_late
                 lost += self._fs.open_files(source, [file.name for file in ours.data])
         except FileNotFoundError:
@@ -174,7 +174,7 @@ class ReverseSwap(SwapExecutor):
         """One writer replaced the rewritten directory right before it went aside, another the originals since."""
         if self._overwrites(places):
             return SwapResult(journal.ROLLED_BACK)
-        moved_files = self._move_files_when_quiet(places, places.aside, Manifest(()))
+        moved_files = self._move_files_when_quiet(places, places.aside, FileListing(()))
         return SwapResult(journal.ROLLED_BACK, moved_files=moved_files)
 
     def _without_new(self, places: Directories, _: str | None) -> SwapResult | None:

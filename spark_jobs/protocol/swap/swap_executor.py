@@ -16,7 +16,7 @@ from typing import Optional, Union
 from spark_jobs.core import journal
 from spark_jobs.core.errors import Held, LakekeeperError, Unsafe
 from spark_jobs.core.journal import Swap
-from spark_jobs.core.model import Manifest
+from spark_jobs.core.model import FileListing
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.ports import FileSystemError
@@ -73,7 +73,7 @@ class SwapResult:
     kind: str
     problem: str | None = None
     moved_files: int = 0
-    originals: Manifest | None = None
+    originals: FileListing | None = None
     live_id: str | None = None
     failed: bool = False
 
@@ -156,18 +156,18 @@ class SwapExecutor(ABC):
             return 0
         return move_conflicting_files(self._fs, places.conflict, places.live)
 
-    def _move_files_when_quiet(self, places: Directories, folder: str, known: Manifest) -> int:
+    def _move_files_when_quiet(self, places: Directories, folder: str, known: FileListing) -> int:
         """What was added to a folder moves into the table, once nobody writes there any more; raises Held till then."""
         busy = self._busy(places, folder, known)
         if busy:
             raise Held(f"a writer is at work in {folder} ({busy}); the next run settles it")
         return move_late_files(self._fs, known, folder, places.live)
 
-    def _busy(self, places: Directories, folder: str, known: Manifest) -> str | None:
+    def _busy(self, places: Directories, folder: str, known: FileListing) -> str | None:
         """What a writer has under its hands there. A file without a footer that was opened again looks as it did until
         something is flushed, so that each is asked about."""
         # guard: reopened_files
-        return places.at_work(folder, known if self._policy.footers else Manifest(()))
+        return places.at_work(folder, known if self._policy.footers else FileListing(()))
 
     def _put_back(self, places: Directories, _: str | None) -> None:
         """Somebody's directory went aside in place of ours: it returns to where its owner left it."""
@@ -214,7 +214,7 @@ class SwapExecutor(ABC):
     def _wait_until_quiet(self, places: Directories) -> None:
         before = None
         for _ in range(_QUIET_LOOKS):
-            now = None if places.at_work(places.live, Manifest(())) else self._fs.manifest(places.live)
+            now = None if places.at_work(places.live, FileListing(())) else self._fs.list_files(places.live)
             if now is not None and now == before:
                 return
             before = now
@@ -231,7 +231,7 @@ class SwapExecutor(ABC):
 
     def _theirs(self, places: Directories) -> SwapResult:
         """Overwritten: what the writer left is the table now, and what lies in `old` stays only until a cleanup."""
-        swap, here = places.swap, self._fs.manifest(places.old)
+        swap, here = places.swap, self._fs.list_files(places.old)
         identity = self._fs.identity(places.old)
         return SwapResult(
             journal.COMMITTED,

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 
 from spark_jobs.core import journal
 from spark_jobs.core.journal import Record, RunState, Swap, fold
-from spark_jobs.core.model import FileEntry, Manifest, parent
+from spark_jobs.core.model import FileEntry, FileListing, parent
 from spark_jobs.protocol.ports import FileSystem, FileSystemError, Status
 
 NOW = datetime(2026, 2, 24, tzinfo=timezone.utc)
@@ -136,11 +136,11 @@ def failing(at: int, crash: bool, after: bool) -> Fault:
     return fault
 
 
-def files(*names: str, size: int = 10, mtime: int = 1) -> Manifest:
-    return Manifest.of(FileEntry(name, size, mtime) for name in names)
+def files(*names: str, size: int = 10, mtime: int = 1) -> FileListing:
+    return FileListing.of(FileEntry(name, size, mtime) for name in names)
 
 
-def swap(value: str, originals: Manifest, compacted: Manifest, stamp: int = 1) -> Swap:
+def swap(value: str, originals: FileListing, compacted: FileListing, stamp: int = 1) -> Swap:
     spec = (("p", value),)
     old, new, aside = (f"__{name}_{stamp}/p={value}" for name in ("old", "compact_tmp", "undone"))
     conflict = f"__conflict_{stamp}/p={value}"

@@ -15,7 +15,7 @@ from spark_jobs.core.eligibility import (
 )
 from spark_jobs.core.errors import Refusal, UsageError
 from spark_jobs.core.health import Thresholds, assess
-from spark_jobs.core.model import FileEntry, Manifest, TableName, Unit, unit_key
+from spark_jobs.core.model import FileEntry, FileListing, TableName, Unit, unit_key
 from spark_jobs.core.overlap import overlapping
 
 MB = 1024 * 1024
@@ -25,8 +25,8 @@ PARQUET = (
 )
 
 
-def manifest(*sizes: int) -> Manifest:
-    return Manifest.of(FileEntry(f"part-{n:05d}", size, 0) for n, size in enumerate(sizes))
+def manifest(*sizes: int) -> FileListing:
+    return FileListing.of(FileEntry(f"part-{n:05d}", size, 0) for n, size in enumerate(sizes))
 
 
 @pytest.mark.parametrize(
@@ -59,23 +59,25 @@ def test_thresholds_can_be_set() -> None:
 
 
 def test_hidden_files_are_no_data_but_belong_to_the_manifest() -> None:
-    files = Manifest.of([FileEntry("_SUCCESS", 0, 1), FileEntry(".x.crc", 8, 1), FileEntry("part-0", 10, 1)])
+    files = FileListing.of(
+        [FileEntry("_SUCCESS", 0, 1), FileEntry(".x.crc", 8, 1), FileEntry("part-0", 10, 1)]
+    )
     assert (len(files.files), [f.name for f in files.data], files.bytes) == (3, ["part-0"], 10)
 
 
 def test_a_fingerprint_changes_with_every_change() -> None:
     base = manifest(1, 2)
-    others = [manifest(1), manifest(1, 3), Manifest.of([*base.files, FileEntry("z", 0, 0)])]
-    touched = Manifest.of([FileEntry(f.name, f.length, f.mtime + 1) for f in base.files])
-    rewritten = Manifest.of([FileEntry(f.name, f.length, f.mtime, 17) for f in base.files])
+    others = [manifest(1), manifest(1, 3), FileListing.of([*base.files, FileEntry("z", 0, 0)])]
+    touched = FileListing.of([FileEntry(f.name, f.length, f.mtime + 1) for f in base.files])
+    rewritten = FileListing.of([FileEntry(f.name, f.length, f.mtime, 17) for f in base.files])
     prints = {m.fingerprint() for m in [base, *others, touched, rewritten]}
     assert len(prints) == 6
-    assert Manifest.from_json(base.to_json()).fingerprint() == base.fingerprint()
+    assert FileListing.from_json(base.to_json()).fingerprint() == base.fingerprint()
 
 
 def test_a_manifest_diff_tells_additions_from_losses() -> None:
     before = manifest(1, 2)
-    after = Manifest.of([before.files[0], FileEntry("part-00001", 9, 5), FileEntry("new", 1, 1)])
+    after = FileListing.of([before.files[0], FileEntry("part-00001", 9, 5), FileEntry("new", 1, 1)])
     diff = before.diff(after)
     assert ([f.name for f in diff.added], [f.name for f in diff.lost]) == (["new"], ["part-00001"])
     assert str(diff) == "1 added (new); 1 changed or removed (part-00001)"

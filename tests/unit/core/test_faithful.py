@@ -23,7 +23,7 @@ from spark_jobs.core.attributes import (
 from spark_jobs.core.encoding import Calendar, calendar_settings
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.footers import Footer
-from spark_jobs.core.model import FileEntry, Manifest
+from spark_jobs.core.model import FileEntry, FileListing
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
 
 
@@ -174,7 +174,7 @@ class TestAttributes:
             if path != "/t"
         ]
         fs: Any = SimpleNamespace(attributes=known.__getitem__, list=lambda _: entries)
-        found = UnitAttributes.of(fs, "/t", Manifest.of(FileEntry(name, 1, 1, 1) for name in "abc"))
+        found = UnitAttributes.of(fs, "/t", FileListing.of(FileEntry(name, 1, 1, 1) for name in "abc"))
         assert (found.file.owner, found.folder.owner) == ("finance", "finance")
 
     def test_files_that_only_their_writers_see_apart_are_one_kind(self) -> None:

@@ -10,13 +10,13 @@ import pytest
 from spark_jobs.core import journal
 from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.journal import Record, Swap, fold
-from spark_jobs.core.model import FileEntry, Manifest
+from spark_jobs.core.model import FileEntry, FileListing
 
 NOW = datetime(2026, 2, 24, tzinfo=timezone.utc)
 
 
 def swap(value: str | None = "1") -> Swap:
-    files = Manifest.of([FileEntry("a", 1, 2, 3)])
+    files = FileListing.of([FileEntry("a", 1, 2, 3)])
     return Swap(
         spec=(("p", value),),
         live="f:/t/p",
@@ -134,7 +134,7 @@ def test_a_rollback_does_not_take_the_outcome_of_the_compaction_back() -> None:
 
 
 def test_what_could_not_be_carried_belongs_to_the_originals_then() -> None:
-    more = Manifest.of([FileEntry("a", 1, 2, 3), FileEntry("late", 1, 2, 4)])
+    more = FileListing.of([FileEntry("a", 1, 2, 3), FileEntry("late", 1, 2, 4)])
     units = [{"unit": swap().unit.key, "originals": more.to_json()}]
     first = [record(journal.RUN, table="t"), record(journal.PREPARED, swaps=[swap().to_json()])]
     state = fold([*first, record(journal.COMMITTED, units=units)])

@@ -12,12 +12,12 @@ from spark_jobs.core import journal
 from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.journal import Record, RunState, Swap, fold
 from spark_jobs.core.journal_bounds import ClosingRecord, check_units, within
-from spark_jobs.core.model import FileEntry, Manifest
+from spark_jobs.core.model import FileEntry, FileListing
 
 ROOT = "hdfs://nn/warehouse/t"
 HOME = f"{ROOT}/.lakekeeper"
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
-FILES = Manifest.of([FileEntry("part-0.parquet", 7, 1, 16400)])
+FILES = FileListing.of([FileEntry("part-0.parquet", 7, 1, 16400)])
 
 
 def swap(tail: str = "d=1", live: str = "", **changes: Any) -> Swap:
@@ -79,9 +79,9 @@ def test_what_a_home_serves_is_in_bounds(home: str, planted: Swap) -> None:
         {"live": f"{ROOT}/d=2"},
         {"live": f"{ROOT}/xd=1"},
         {"live": ROOT},
-        {"originals": Manifest.of([FileEntry("../../d=2/part-0", 7, 1, 16400)])},
-        {"compacted": Manifest.of([FileEntry("", 7, 1, 16400)])},
-        {"compacted": Manifest.of([FileEntry("..", 7, 1, 16400)])},
+        {"originals": FileListing.of([FileEntry("../../d=2/part-0", 7, 1, 16400)])},
+        {"compacted": FileListing.of([FileEntry("", 7, 1, 16400)])},
+        {"compacted": FileListing.of([FileEntry("..", 7, 1, 16400)])},
         {"live_id": 16390},
         {"rows": "3"},
         {"new": None},

@@ -9,7 +9,7 @@ import pytest
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.health import Thresholds, assess
-from spark_jobs.core.model import FileEntry, Manifest, Unit
+from spark_jobs.core.model import FileEntry, FileListing, Unit
 from spark_jobs.core.options import Options
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.plan import TablePlan, UnitPlan
@@ -19,8 +19,8 @@ THRESHOLDS = Thresholds()
 REFUSAL = Refusal(RefusalCode.QUOTA, "no room")
 
 
-def files(count: int, length: int = 10) -> Manifest:
-    return Manifest.of(FileEntry(f"part-{number}", length, 1, number) for number in range(count))
+def files(count: int, length: int = 10) -> FileListing:
+    return FileListing.of(FileEntry(f"part-{number}", length, 1, number) for number in range(count))
 
 
 def unit(value: str = "1") -> Unit:
