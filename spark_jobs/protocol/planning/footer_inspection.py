@@ -1,4 +1,4 @@
-"""Looks into the files of a unit: what they hold, and whether it can be written again as it is."""
+"""Reads the footers of a unit's files, and decides whether and how they can be written again without a change."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Inspection:
 
 
 def inspect(services: Services, table: TablePlan, location: str, files: FileListing) -> Inspection:
-    """Reads every footer; raises Refusal where the unit cannot be written again without a change, and OSError."""
+    """Read every footer; raise Refusal where the unit cannot be written again without a change, or OSError."""
     found = read_footers(services, table, location, files)
     if not found:
         raise Refusal(RefusalCode.EMPTY, f"{location} holds only empty files")
@@ -49,9 +49,9 @@ def _check_positions(table: TablePlan, found: Sequence[Footer], profile: Profile
         )
 
 
-def read_footers(services: Services, table: TablePlan, location: str, files: FileListing) -> list[Footer]:
+def read_footers(services: Services, table: TablePlan, location: str, listing: FileListing) -> list[Footer]:
     """The footers of the files that hold anything."""
-    files = [f"{location}/{f.name}" for f in files.data if f.length]  # guard: empty_files_not_read
+    files = [f"{location}/{f.name}" for f in listing.data if f.length]  # guard: empty_files_not_read
     return services.footers.read(files, table.file_format)
 
 

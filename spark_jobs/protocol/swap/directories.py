@@ -1,4 +1,4 @@
-"""The places of one unit's swap: where its directories are now, and what is in them."""
+"""The directories of one unit's swap: where each one is now, and what is in it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spark_jobs.protocol.swap.late_files import differences
 
 
 class Directories:
-    """The absolute paths of a swap, below the run folder as it is named now."""
+    """The URIs of a swap, below the run's directory as it is named now."""
 
     def __init__(self, fs: FileSystem, folder: str, swap: Swap) -> None:
         self._fs = fs
@@ -27,25 +27,25 @@ class Directories:
         self.conflict = f"{folder}/{swap.conflict}"
 
     def look(self) -> SwapState:
-        """The rewritten directory may be in either of its two places; something else at `new` was put there by late
-        tasks of our own write, and never was live."""
+        """Return the state of the swap. The rewritten directory may be at `new` or at `aside`; any other directory at
+        `new` was written by late tasks of this run, and never was live."""
         swap, identity = self.swap, self._fs.identity
         live, old, new, aside = (identity(path) for path in (self.live, self.old, self.new, self.aside))
         third = swap.new_id if swap.new_id in (new, aside) else aside
         return locate(live, old, third, swap.live_id, swap.new_id)
 
     def rewritten(self) -> str:
-        """Where the rewritten directory is while it is not live."""
+        """Return where the rewritten directory is while it is not live."""
         return self.aside if self._fs.identity(self.aside) == self.swap.new_id else self.new
 
     def complete(self, folder: str, expected: FileListing) -> bool:
-        """Does a directory hold everything that it should, unchanged? More may have come."""
+        """Return whether a directory holds all expected files unchanged; files may have been added."""
         return not differences(expected, self._fs.list_files(folder)).lost
 
     def at_work(self, folder: str, known: FileListing) -> str | None:
-        """What a writer has under its hands in a directory right now; None where all is quiet.
+        """Return the name of a file or staging directory of an active writer; None where there is none.
 
-        HDFS is asked about each file that `known` does not list: one call each, and there may be 65,000 in it.
+        HDFS is asked whether each file that `known` does not list is open: one call each, and there may be 65,000.
         """
         entries = self._fs.list(folder)
         for entry in entries:
@@ -56,22 +56,22 @@ class Directories:
         return opened[0] if opened else None  # guard: open_files_in_sweep
 
     def explain(self, where: SwapState) -> Unsafe:
-        """The error for a state that only a person can settle."""
+        """Return the error for a state that needs a person."""
         return Unsafe(
-            f"{self.live} is {where.value}; nothing was changed. Look at it, {self.old}, {self.new} and {self.aside}"
+            f"{self.live} is {where.value}; nothing was changed. Check it, {self.old}, {self.new} and {self.aside}"
         )
 
 
-#: For directories in which no writer works, such as those of a run.
+#: For directories in which no writer works, such as those of a run: nothing in them is pending.
 NO_WRITERS = WriterRules(offsets=True, described=True, staged=True)
-#: For one that we have just written: what is pending there is a late task's of our own.
+#: For a directory that this run has just written: a pending file there is from a late task of its own.
 OURS = WriterRules(dead_before=0, offsets=True, described=True)
 
 
 def list_unit(fs: FileSystem, location: str, rules: WriterRules = NO_WRITERS) -> FileListing:
-    """The files of a unit; raises Refusal for anything that is not a plain directory of closed files.
+    """Return the files of a unit; raise Refusal for anything that is not a flat directory of closed files.
 
-    Hidden files with content are left out: no run works with them, and they go where the live directory is.
+    Hidden files with content are left out: they belong to writers, and stay with the live directory.
     """
     entries = fs.list(location)
     for entry in entries:
@@ -83,9 +83,9 @@ def list_unit(fs: FileSystem, location: str, rules: WriterRules = NO_WRITERS) ->
 
 
 def check_closed(fs: FileSystem, location: str, files: FileListing) -> None:
-    """Raises Refusal where one of the files is still written, for formats whose files have no footer.
+    """Raise Refusal where one of the files is open for writing, for formats whose files have no footer.
 
-    A writer that flushes shows a length, and what there is of it reads like a whole file.
+    A file that was flushed has a length, and reads like a complete one.
     """
     _refuse_open(fs, location, [file.name for file in files.data])
 
@@ -109,7 +109,7 @@ def _check_entry(entry: Status, location: str, rules: WriterRules) -> None:
 
 
 def _suspects(entries: Sequence[Status]) -> list[str]:
-    """Files that may be open still: empty ones, and hidden ones, of which nobody reads a footer."""
+    """Return files that may still be open: empty ones, and hidden ones, whose footers are not read."""
     return [
         entry.name
         for entry in entries

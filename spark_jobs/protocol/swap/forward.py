@@ -1,4 +1,4 @@
-"""The swap of one unit: originals out, rewritten directory in. Nothing happens between the two renames."""
+"""The forward swap of one unit: originals out, rewritten directory in. Nothing happens between the two renames."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from spark_jobs.protocol.swap.swap_executor import Action, SwapExecutor, SwapRes
 
 
 class ForwardSwap(SwapExecutor):
-    """Swaps units, and settles swaps that stopped half-way."""
+    """Swaps units, and finishes swaps that were interrupted."""
 
     def swap(self, swap: Swap, last_check: Callable[[], None]) -> SwapResult:
-        """live -> old, new -> live. `last_check` raises to call the swap off while nothing has moved yet.
+        """Rename live -> old, new -> live. `last_check` raises to call the swap off while nothing has moved yet.
 
-        Raises what `last_check` raises, UnitChanged, and all that `settle` does.
+        Raises what `last_check` raises, UnitChanged, and all that `finish` does.
         """
         places = self.places(swap)
         last_check()
@@ -31,7 +31,7 @@ class ForwardSwap(SwapExecutor):
             self._fs.move(places.live, places.old, swap.live_id)  # guard: nothing_between_renames
             self._fs.move(places.new, places.live, swap.new_id)
         except FileExistsError:
-            # A writer was quicker than the second rename: no failure, and `lakekeeper.writers` says how to go on.
+            # The second rename lost a race to a writer: no failure; `lakekeeper.writers` says how to continue.
             return self.finish(swap)
         except FileSystemError:
             raise  # guard: late_swap_fenced
@@ -40,7 +40,7 @@ class ForwardSwap(SwapExecutor):
         return self.finish(swap)
 
     def _check_unchanged(self, places: Directories) -> None:
-        """Commit only against the state that was planned on. Added files are no obstacle: they are carried along."""
+        """Commit only against the state that was planned on. Added files are no obstacle: they are moved afterwards."""
         swap = places.swap
         for path, identity in ((places.live, swap.live_id), (places.new, swap.new_id)):
             if self._fs.identity(path) != identity:
@@ -76,8 +76,8 @@ class ForwardSwap(SwapExecutor):
         }
 
     def _discard(self, places: Directories, problem: str | None) -> SwapResult:
-        """The originals are live for certain. What was added while the rewritten directory was live goes to them; where
-        it never was live, what was added is a late task's of our own, and its rows are live already."""
+        """The originals are certainly live. Files that were added while the rewritten directory was live are moved to
+        them; where it never was live, added files are from late tasks of this run, and their rows are live already."""
         source = places.rewritten()
         moved_files = (
             self._move_late_files(places, source) if source == places.aside else 0
@@ -85,8 +85,8 @@ class ForwardSwap(SwapExecutor):
         return SwapResult(journal.DISCARDED, problem or "the swap was interrupted", moved_files)
 
     def _overwritten(self, places: Directories, problem: str | None) -> SwapResult:
-        """What a writer left is the table. What was added while the rewritten directory was live in its place nobody
-        has replaced, unless writers of this table replace all of it."""
+        """The writer's directory is the table. Files that were added while the rewritten directory was live belong to
+        it too, unless writers of this table overwrite."""
         source = places.rewritten()
         appended = source == places.aside and self._policy.writers != "overwrite"
         moved_files = (
@@ -98,7 +98,7 @@ class ForwardSwap(SwapExecutor):
         return SwapResult(journal.DISCARDED, problem or f"{places.live} was replaced or dropped by somebody")
 
     def _in_the_gap(self, places: Directories, problem: str | None) -> None:
-        """Forward, if what was verified still is what it was and the table still wants it there; else back."""
+        """Forward, if the rewritten directory is what was verified and the metastore still has the unit; else back."""
         swap, source = places.swap, places.rewritten()
         # guard: whole_before_forward
         if not problem and self._policy.still_registered(swap) and self._whole(places, source):
@@ -107,7 +107,7 @@ class ForwardSwap(SwapExecutor):
             self._fs.move(places.old, places.live, swap.live_id)
 
     def _whole(self, places: Directories, source: str) -> bool:
-        """Has the rewritten directory all that was verified, and nothing else where it never was live?"""
+        """Return whether the rewritten directory holds all that was verified, and nothing else where it never was live."""
         changes = differences(places.swap.compacted, self._fs.list_files(source))
         # guard: nothing_added_before_live
         return not changes.lost and (source == places.aside or not changes.added)
@@ -119,8 +119,8 @@ class ForwardSwap(SwapExecutor):
         return f"what was written for {places.live} is gone"
 
     def _finish_swapped(self, places: Directories, _: str | None) -> SwapResult | str:
-        """A writer that got in before the first rename shows in `old`. Files that it has closed are carried into the
-        table; one that replaced files, or is still at work, gets its directory back at once."""
+        """A writer that was active before the first rename shows in `old`. Files that it has closed are moved into the
+        live directory; if it replaced files, or is still active, the swap is reversed at once."""
         busy = self._busy(places, places.old, places.swap.originals)
         reason = f"a writer is at work in {busy}" if busy else self._replaced(places)
         if reason is None:
@@ -135,11 +135,11 @@ class ForwardSwap(SwapExecutor):
         return f"{lost[0].name} was replaced or removed during the swap" if lost else None
 
     def _revert(self, places: Directories, reason: str) -> SwapResult | str:
-        """Back at once, unless somebody already works in the new directory, or has overwritten it: then that is the
-        table now."""
+        """Reverse the swap at once, unless a writer is active in the new directory, or has overwritten it: then that is
+        the table now."""
         busy = self._busy(places, places.live, places.swap.compacted)
         if busy:
-            raise Held(f"{reason}, and another in {places.live} ({busy}); the next run settles it")
+            raise Held(f"{reason}, and another in {places.live} ({busy}); the next run resolves it")
         if not places.complete(places.live, places.swap.compacted):
             return self._theirs(places)
         self._aside(places, reason)
@@ -147,7 +147,7 @@ class ForwardSwap(SwapExecutor):
 
 
 def _without_lost_flags(swap: Swap) -> FileListing:
-    """The originals less the flags that have no copy: 0.1.0 copied `_SUCCESS` alone."""
+    """The originals without the flags that were not copied: 0.1.0 copied only `_SUCCESS`."""
     copied = _flags(swap.compacted)
     return FileListing.of(file for file in swap.originals.files if not file.is_flag or file.name in copied)
 

@@ -1,4 +1,4 @@
-"""The mirrored swap of one unit: rewritten directory out, originals in."""
+"""The reverse swap of one unit: rewritten directory out, originals in."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from spark_jobs.protocol.swap.swap_executor import Action, SwapExecutor, SwapRes
 
 
 class CannotRollBack(LakekeeperError):
-    """The unit must stay as it is; nothing was moved."""
+    """The originals may not go back; nothing was moved."""
 
 
 class ReverseSwap(SwapExecutor):
-    """Puts originals back, and settles rollbacks that stopped half-way."""
+    """Moves originals back, and finishes rollbacks that were interrupted."""
 
     def prepare(self, swap: Swap, on_new_data: str) -> None:
         """Before anything moves: raises CannotReturn, Refusal or Unsafe unless the originals may go back."""
@@ -36,8 +36,8 @@ class ReverseSwap(SwapExecutor):
         self._fs.mkdirs(parent(places.aside))
 
     def unlike(self, swap: Swap) -> str | None:
-        """Who may read the originals is as it was before the compaction, whatever has been changed since; None where
-        it is the same, or cannot be known."""
+        """Return a note where mode, group or ACL were changed since the compaction: the originals have the former
+        ones. None where they are the same, or unknown."""
         places = self.places(swap)
         try:
             now, then = (self._fs.attributes(path) for path in (places.live, places.old))
@@ -56,7 +56,7 @@ class ReverseSwap(SwapExecutor):
         )
 
     def _check_live(self, places: Directories, on_new_data: str) -> None:
-        # A pending file is carried under its own name, and need not be waited for.
+        # A pending file is moved under its own name, so that its writer still finds it.
         rules = replace(self._policy.rules, dead_before=None)
         changes = differences(places.swap.compacted, list_unit(self._fs, places.live, rules))
         lost = [file.name for file in changes.lost if file.is_data]  # guard: rollback_overwritten
@@ -105,7 +105,7 @@ class ReverseSwap(SwapExecutor):
         }
 
     def _out(self, places: Directories, problem: str | None) -> SwapResult | None:
-        """Both renames at once; what somebody did in the last moment is looked for afterwards."""
+        """Both renames at once; what a writer did right before is checked afterwards."""
         swap = places.swap
         if problem:
             moved_files = move_late_files(self._fs, swap.originals, places.old, places.live)
@@ -115,7 +115,7 @@ class ReverseSwap(SwapExecutor):
         return None
 
     def _in_the_gap(self, places: Directories, _: str | None) -> str | None:
-        """Forward, unless a writer overwrote the rewritten files, or touched the originals, in the last moment."""
+        """Go on, unless a writer overwrote the rewritten files, or changed the originals, right before."""
         swap, source = places.swap, places.rewritten()
         problem = self._late_change(places, source)
         if problem:
@@ -132,7 +132,7 @@ class ReverseSwap(SwapExecutor):
         return self._not_the_originals(places) if touched else None
 
     def _restored(self, places: Directories, _: str | None) -> SwapResult | str:
-        """Back again, if the rewritten files were overwritten right before they went aside: they are the table."""
+        """Undo the rollback if the rewritten files were overwritten right before they moved aside: they are the table."""
         source = places.rewritten()
         lost = self._lost(places, source)
         if not lost:
@@ -141,14 +141,14 @@ class ReverseSwap(SwapExecutor):
         return self._overwritten(places, lost)
 
     def _give_way(self, places: Directories, _: str | None) -> str:
-        """A writer replaced the directory right before it went aside: what it left is the table, and returns once
-        the next look has shown that no other was replaced."""
+        """A writer replaced the directory right before it moved aside: the writer's is the table, and moves back once
+        the next state shows that no other was replaced."""
         self._fs.move(places.live, places.old, places.swap.live_id)
         return overwritten(places)
 
     def _lost(self, places: Directories, source: str) -> str | None:
-        """One of our data files that is not there any more as it was, or that somebody has opened again; None if there
-        is none, or no directory."""
+        """Return a data file of this run that is gone, changed, or open again; None if there is none, or no
+        directory."""
         ours = places.swap.compacted
         try:
             lost = [file.name for file in differences(ours, self._fs.list_files(source)).lost if file.is_data]
@@ -159,8 +159,8 @@ class ReverseSwap(SwapExecutor):
         return lost[0] if lost else None  # guard: rollback_overwritten_late
 
     def _replaced_since(self, places: Directories, _: str | None) -> SwapResult:
-        """The originals were back, and somebody has replaced them since: that is as it should be. What was appended
-        to the rewritten directory nobody has replaced, unless writers of this table replace all of it."""
+        """The originals were back, and a writer has replaced them since: the rollback is done. Files that were appended
+        to the rewritten directory are moved, unless writers of this table overwrite."""
         overwrites = self._policy.writers == "overwrite"
         return SwapResult(
             journal.ROLLED_BACK,

@@ -1,8 +1,8 @@
-"""The only modules that swap directories: what swapping and returning have in common.
+"""The state machine that the forward and the reverse swap have in common.
 
-Each works in a loop: look where the directories are, do the one thing that this state asks for, look again. A fresh
-start, an error in the middle and the remains of a killed process so take the same way. Nothing here makes a directory,
-unless a journal record follows before the next rename: an attempt that was fenced off fails at that record.
+It loops: read the state of the swap, carry out the one action of this state, read the state again. A first attempt, an
+error in the middle and the recovery of a killed process take the same path. No directory is created here, unless a
+journal record follows before the next rename: an attempt that was fenced off fails at that record.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from spark_jobs.protocol.swap.late_files import delete_own_files, move_conflicti
 
 log = logging.getLogger("lakekeeper")
 
-#: More looks than any way through the states is long; then a writer keeps interfering.
+#: More iterations than the longest path through the states; beyond that, a writer keeps interfering.
 _LOOKS = 16
-#: An error may be a lost answer or a writer that was quicker: the next look tells. This many are not.
+#: An error may be a lost answer, or a race lost to a writer: the next state tells. This many errors are neither.
 _ERRORS = 3
 _QUIET_SECONDS = 5.0
 _QUIET_LOOKS = 12
@@ -37,10 +37,15 @@ _QUIET_LOOKS = 12
 
 @dataclass(frozen=True)
 class SwapPolicy:
-    """What a swap may assume: `writers` is what writers of this table do (`append`, `overwrite`, None: unknown),
-    `locations` are the metastore's own by unit key, as they were when the work began, and `ask` gets them anew; of
-    formats without `footers`, writers open files again that have been closed; `rules` say which files writers still
-    count on."""
+    """What a swap may assume.
+
+    Attributes:
+        locations: the metastore's locations by unit key, as of the start of the job.
+        writers: how writers of this table treat a directory that they recreate (`append`, `overwrite`; None: unknown).
+        ask: reads the locations again.
+        footers: files have footers, so that one that was closed is never opened again.
+        rules: which files of other writers are pending.
+    """
 
     locations: Mapping[str, str] = field(default_factory=dict)
     writers: str | None = None
@@ -49,25 +54,29 @@ class SwapPolicy:
     rules: WriterRules = field(default_factory=WriterRules)
 
     def registered(self, swap: Swap) -> bool:
-        """Did the metastore have the unit there when the work began?"""
+        """Return whether the metastore had the unit at its live path at the start of the job."""
         return self.locations.get(swap.unit.key) == swap.live
 
     def still_registered(self, swap: Swap) -> bool:
-        """Does it now? Where it cannot be asked, what it said before must do."""
+        """Return whether it has now; where the metastore does not answer, what it said before counts."""
         try:
             places = self.ask() if self.ask else self.locations
         except LakekeeperError as error:
-            log.warning("the metastore cannot be asked: %s", error)
+            log.warning("the metastore does not answer: %s", error)
             places = self.locations
         return places.get(swap.unit.key) == swap.live
 
 
 @dataclass(frozen=True)
 class SwapResult:
-    """How a swap came to rest: the record to write, why it is not what was wanted, and how many files were carried.
+    """How a swap ended.
 
-    `originals` and `live_id` are what lies in `old` where that is not what was prepared; `failed`: called off by an
-    error, not by a writer.
+    Attributes:
+        kind: of the record to journal.
+        problem: why it did not end as intended; None where it did.
+        moved_files: data files of other writers that were moved into the live directory.
+        originals, live_id: what is in `old`, where that is not what was prepared.
+        failed: it was called off by an error, not by a writer.
     """
 
     kind: str
@@ -78,17 +87,17 @@ class SwapResult:
     failed: bool = False
 
     def body(self, swap: Swap) -> dict[str, object]:
-        """The unit's part of the record."""
+        """Return the unit's part of the record."""
         known = {"originals": self.originals.to_json()} if self.originals else {}
         return {"unit": swap.unit.key, **known, **({"live_id": self.live_id} if self.live_id else {})}
 
 
-#: What a state asks for: it returns the verdict, or why the intent is given up, or None to look again.
+#: The action of a state. It returns the result, or the reason to reverse the swap, or None to read the state again.
 Action = Callable[[Directories, Optional[str]], Union[SwapResult, str, None]]
 
 
 class SwapExecutor(ABC):
-    """Moves the directories of one run folder."""
+    """Renames the directories of one run."""
 
     def __init__(self, services: Services, run: Run, policy: SwapPolicy) -> None:
         self._services = services
@@ -98,14 +107,17 @@ class SwapExecutor(ABC):
 
     @abstractmethod
     def _actions(self) -> Mapping[SwapState, Action]:
-        """What each state asks for; a state that is missing here needs a person."""
+        """Return the action of each state; a state that is missing here needs a person."""
 
     def finish(self, swap: Swap, problem: str | None = None) -> SwapResult:
-        """Brings the swap to rest from wherever it stands; `problem` says why it must go back.
+        """Bring the swap to an end from whatever state it is in; `problem` is a reason to reverse it.
 
-        Raises Held while a writer is at work, Unsafe for what only a person can settle, and OSError; the intent stays
-        open then. After a FileSystemError the run's folder needs another name before anybody looks again: the server
-        may still carry out what it answered with an error.
+        Raises:
+            Held: a writer is active; the intent stays open for the next job.
+            Unsafe: the state needs a person.
+            FileSystemError: the effect of a call is unknown; the run's directory must be renamed before the state is
+                read again, for the server may still carry the call out.
+            OSError: the intent stays open.
         """
         places, errors = self.places(swap), 0
         for _ in range(_LOOKS):
@@ -129,13 +141,13 @@ class SwapExecutor(ABC):
                     raise  # guard: intent_stays_open
                 continue
             problem = found or problem
-        raise Held(f"{swap.live} does not come to rest; a writer keeps changing it")
+        raise Held(f"{swap.live} keeps changing: a writer is at work in it; the next run resolves it")
 
     def places(self, swap: Swap) -> Directories:
         return Directories(self._fs, self._run.folder, swap)
 
     def delete_rewritten(self, swap: Swap) -> None:
-        """Deletes what was rewritten once it is of no use any more: our own unchanged files, never the live ones."""
+        """Delete the rewritten directory when it is not needed any more: only files of this run that are unchanged."""
         places = self.places(swap)
         for folder in (places.new, places.aside):
             try:
@@ -147,30 +159,30 @@ class SwapExecutor(ABC):
                 log.warning("%s is left behind: it holds what this run did not write", folder)
 
     def _move_late_files(self, places: Directories, source: str) -> int:
-        """What was added to the rewritten directory stays in the table."""
+        """Move files that were added to the rewritten directory into the live one; return how many are data."""
         return move_late_files(self._fs, places.swap.compacted, source, places.live)  # guard: carry_appended
 
     def _move_conflicting_files(self, places: Directories) -> int:
-        """What appenders wrote between the renames is part of the table, however the swap came to rest."""
+        """Move files that appenders wrote between the renames into the live directory, however the swap ended."""
         if self._fs.identity(places.live) is None:
             return 0
         return move_conflicting_files(self._fs, places.conflict, places.live)
 
     def _move_files_when_quiet(self, places: Directories, folder: str, known: FileListing) -> int:
-        """What was added to a folder moves into the table, once nobody writes there any more; raises Held till then."""
+        """Move files that were added to a directory into the live one; raise Held while a writer is active there."""
         busy = self._busy(places, folder, known)
         if busy:
-            raise Held(f"a writer is at work in {folder} ({busy}); the next run settles it")
+            raise Held(f"a writer is at work in {folder} ({busy}); the next run resolves it")
         return move_late_files(self._fs, known, folder, places.live)
 
     def _busy(self, places: Directories, folder: str, known: FileListing) -> str | None:
-        """What a writer has under its hands there. A file without a footer that was opened again looks as it did until
-        something is flushed, so that each is asked about."""
+        """Return the name of a file of an active writer. A file without a footer that was opened again looks unchanged
+        until something is flushed, so that HDFS is asked about each one."""
         # guard: reopened_files
         return places.at_work(folder, known if self._policy.footers else FileListing(()))
 
     def _put_back(self, places: Directories, _: str | None) -> None:
-        """Somebody's directory went aside in place of ours: it returns to where its owner left it."""
+        """A writer's directory was moved aside in place of ours: move it back."""
         self._fs.rename(places.aside, places.live)
 
     def _aside(self, places: Directories, problem: str | None) -> str:
@@ -178,22 +190,22 @@ class SwapExecutor(ABC):
         return problem or overwritten(places)
 
     def _old_back(self, places: Directories, problem: str | None) -> str:
-        """What went aside is not what was planned on: it is the writer's, and returns to where it was left."""
+        """The directory in `old` is not the planned one but a writer's: move it back."""
         self._fs.rename(places.old, places.live)
         return problem or overwritten(places)
 
     def _overwrites(self, places: Directories) -> bool:
-        """Does a directory that a writer made anew stand for all that was there? That is the writer's to say."""
+        """Return whether a directory that a writer recreated replaces the table's content: the table property says."""
         if self._policy.writers in ("append", "overwrite"):  # guard: unknown_writers_refused
             return self._policy.writers == "overwrite"
         raise Unsafe(
-            f"a writer made {places.live} anew between the renames, and 'lakekeeper.writers' does not say whether"
+            f"a writer recreated {places.live} between the renames, and 'lakekeeper.writers' does not say whether"
             f" writers of this table append or overwrite; all is kept: the originals in {places.old},"
             f" the rewritten files in {places.rewritten()}"
         )
 
     def _recreated(self, places: Directories, _: str | None) -> SwapResult | None:
-        """A writer made the live directory anew between the renames."""
+        """A writer recreated the live directory between the renames."""
         if self._overwrites(places):
             return self._theirs(places)
         self._wait_until_quiet(places)
@@ -205,7 +217,7 @@ class SwapExecutor(ABC):
         return None
 
     def _next_conflict(self, folder: str) -> int:
-        """A number above all that are taken: one that could not be emptied stays, whichever it is."""
+        """Return a number above all that are in use: a directory that could not be emptied stays."""
         try:
             return max((int(entry.name) for entry in self._fs.list(folder)), default=-1) + 1
         except FileNotFoundError:
@@ -219,10 +231,10 @@ class SwapExecutor(ABC):
                 return
             before = now
             self._services.clock.sleep(_QUIET_SECONDS)
-        raise Held(f"a writer made {places.live} anew and is still at work in it; the next run settles it")
+        raise Held(f"a writer recreated {places.live} and is still at work in it; the next run resolves it")
 
     def _superseded(self, places: Directories, _: str | None) -> SwapResult:
-        """Where writers append, what they added to the originals before is part of the table as well."""
+        """Where writers append, files that they added to the originals before are part of the table as well."""
         appended = self._policy.writers == "append"
         moved_files = (
             self._move_files_when_quiet(places, places.old, places.swap.originals) if appended else 0
@@ -230,7 +242,7 @@ class SwapExecutor(ABC):
         return replace(self._theirs(places), moved_files=moved_files)
 
     def _theirs(self, places: Directories) -> SwapResult:
-        """Overwritten: what the writer left is the table now, and what lies in `old` stays only until a cleanup."""
+        """The writer's directory is the table now; what is in `old` is kept until a cleanup."""
         swap, here = places.swap, self._fs.list_files(places.old)
         identity = self._fs.identity(places.old)
         return SwapResult(
