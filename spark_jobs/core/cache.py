@@ -14,7 +14,7 @@ from spark_jobs.core.model import FileListing, Unit
 
 #: How much older than its listing a directory must be, in ms: the clocks of the driver and of the file system differ,
 #: and a file that came in the very moment of the listing may have missed it.
-SETTLED = 3_600_000
+QUIET_MS = 3_600_000
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ Cache = Mapping[str, CachedUnit]
 
 def usable(cached: CachedUnit, dir_mtime_now: int) -> bool:
     """Is the directory the one that was listed, untouched then for more than an hour and since?"""
-    return cached.closed and cached.mtime == dir_mtime_now and cached.listed_at - cached.mtime > SETTLED
+    return cached.closed and cached.mtime == dir_mtime_now and cached.listed_at - cached.mtime > QUIET_MS
 
 
 def find(cache: Cache, unit: Unit, dir_mtime_now: int) -> CachedUnit | None:

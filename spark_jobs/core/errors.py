@@ -39,7 +39,7 @@ class Unsafe(LakekeeperError):
 
 
 class Held(LakekeeperError):
-    """A writer is at work in the unit right now; nothing is settled until it has ended, and nothing is lost."""
+    """A writer, or another job, is at work right now; nothing is changed until it has ended, and nothing is lost."""
 
 
 class Busy(LakekeeperError):

@@ -27,8 +27,8 @@ def uri_path(uri: str) -> str:
 
 @dataclass(frozen=True)
 class ClosingRecord:
-    """What the last record of a visit to a run in `home` says: does an intent stay open, and in which homes has the run
-    parts, this one included."""
+    """The last record of a run that was closed in `home`: whether an intent stays open, and in which homes the run has
+    folders, this one included."""
 
     home: str
     unsettled: bool
@@ -37,7 +37,7 @@ class ClosingRecord:
 
     @classmethod
     def of(cls, last: Record, home: str) -> ClosingRecord | None:
-        """None for the record of a visit that has not ended; raises Unsafe for what does not say what it must."""
+        """Return None for a record that does not close the run; raise Unsafe for one that lacks a field."""
         if last.kind not in (FINISHED, LEFT):
             return None
         unsettled, homes = last.body.get("unsettled"), last.body.get("homes")
@@ -74,7 +74,7 @@ def within(state: RunState, home: str) -> RunState:
 def check_units(state: RunState, root: str, keys: Sequence[str], locations: Collection[str]) -> None:
     """Raises Unsafe for a unit below a partitioned table's root that somebody was about to move, and that is no
     partition of it: neither does the metastore have one there, nor is its path that of one (`k1=v1/k2=v2`) that was
-    dropped since. A unit at rest goes back only where the metastore has it, and its originals are told by identity."""
+    dropped since. A unit without an intent goes back only where the metastore has it; its originals are identified."""
     for unit in state.of_kind(*INTENTS):
         live = unit.swap.live
         folders = live[len(root) + 1 :].split("/")
@@ -84,7 +84,7 @@ def check_units(state: RunState, root: str, keys: Sequence[str], locations: Coll
             raise Unsafe(
                 f"a journal is about to move {live}, which is no partition of this table; nothing is changed. If it was"
                 " one, and was dropped in the middle of a run, add it again with that location (ALTER TABLE ... ADD"
-                " PARTITION ... LOCATION) until the next job has settled it"
+                " PARTITION ... LOCATION) until the next job has recovered it"
             )
 
 

@@ -1,4 +1,4 @@
-"""Recovery: whatever run somebody left unfinished is brought to rest before anything else is done to the table."""
+"""Recovery: finishes runs that were interrupted, before anything else is done to the table."""
 
 from __future__ import annotations
 
@@ -25,15 +25,20 @@ from spark_jobs.protocol.swap.swap_executor import SwapExecutor, SwapPolicy, Swa
 log = logging.getLogger("lakekeeper")
 
 
-#: So often a server may fail in the middle of a recovery; then the next job goes on.
+#: How often a recovery is repeated because the effect of a call is unknown; then the next job continues.
 _ATTEMPTS = 3
 
 
 @dataclass
 class RecoveredRun:
-    """A run at rest: `ready` units are written, verified and still before their swap; `stuck` ones stay open, and of
-    the others `verdicts` tells by unit key how they were brought to an end. `doubtful`: a call failed, and the server
-    may still carry it out."""
+    """A run after its recovery.
+
+    Attributes:
+        ready: units that are written and verified, and not yet swapped.
+        unresolved: units whose intent stays open.
+        results: of the other open units, by unit key.
+        outcome_unknown: a call failed, and the server may still carry it out.
+    """
 
     run: Run
     ready: list[Swap] = field(default_factory=list)
@@ -44,7 +49,7 @@ class RecoveredRun:
 
 
 class Recovery:
-    """Takes one run folder over and brings every open unit of it to an end, or leaves it alone and says so."""
+    """Takes one run over, and finishes every open unit of it, or reports why it stays open."""
 
     def __init__(self, services: Services, leases: LeaseSet, policy: SwapPolicy, verb: str) -> None:
         self.policy = policy
@@ -53,7 +58,8 @@ class Recovery:
         self._verb = verb
 
     def run(self, found: Run, resume: bool = False) -> RecoveredRun:
-        """`resume` keeps what is ready to be swapped; else it is discarded. The lease must be held."""
+        """Recover a run; its lease must be held. `resume` keeps units that are ready to be swapped; else they are
+        discarded."""
         recovered, results = self._run(found, resume), {}
         for _ in range(_ATTEMPTS - 1):
             if not recovered.outcome_unknown:
@@ -64,7 +70,7 @@ class Recovery:
         return recovered
 
     def _run(self, found: Run, resume: bool) -> RecoveredRun:
-        """Under the folder's new name nothing that a server is late with finds its way any more."""
+        """Renaming the run's directory fences off earlier attempts, and calls that a server carries out late."""
         taken = take_over(self._services.fs, found)
         self._make_folders(taken)
         recovered = RecoveredRun(enter(taken, self._leases, self._verb))
@@ -74,7 +80,7 @@ class Recovery:
         return recovered
 
     def _make_folders(self, run: Run) -> None:
-        """Every folder that a rename may need is made here, before the record that a fenced attempt cannot write."""
+        """Create every directory that a rename may need, before the record that a fenced attempt cannot publish."""
         open_units = [unit.swap for unit in run.state.of_kind(*journal.INTENTS)]
         needed = {parent(run.path(path)) for swap in open_units for path in (swap.aside, swap.old)}
         for folder in sorted(needed):
@@ -111,7 +117,7 @@ class Recovery:
         return (ReverseSwap if backwards else ForwardSwap)(self._services, run, self.policy)
 
     def _clear(self, recovered: RecoveredRun) -> None:
-        """What was written and never prepared: it never was live, and lies in a folder that is ours alone."""
+        """Delete what was written and never prepared: it never was live, and is in a directory of this run alone."""
         kept = {recovered.run.path(unit.swap.new) for unit in recovered.run.state.units.values()}
         for entry in self._services.fs.list(recovered.run.folder):
             if entry.is_dir and entry.name.startswith("__compact_tmp_"):
@@ -129,7 +135,7 @@ class Recovery:
 
 
 def record(run: Run, executor: SwapExecutor, swap: Swap, result: SwapResult) -> None:
-    """Journals the verdict, and only then deletes what is of no use any more: a crash in between is tidied up later."""
+    """Journal the result, and only then delete what is not needed any more: a crash in between is completed later."""
     run.journal.append(result.kind, units=[result.body(swap)])
     if result.kind != journal.COMMITTED or result.problem:
         executor.delete_rewritten(swap)

@@ -1,4 +1,4 @@
-"""The first act of compact, rollback and cleanup: every run of the table that somebody left half-way is settled."""
+"""One verb's work on one table: its leases, its runs, and the recovery of unfinished ones, which always comes first."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from spark_jobs.protocol.runs.trust import Trust
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.swap_executor import SwapPolicy
 
-#: Kinds of units whose directory is, or should be, where the table has it.
+#: Kinds of units whose directory is at the location that the metastore has, or should be.
 _IN_PLACE = (journal.COMMITTED, journal.DISCARDED, journal.ROLLED_BACK)
 
 
@@ -78,14 +78,14 @@ class TableSession:
         return _locations(unit for unit, _ in self.services.metastore.units(self.facts))
 
     def runs(self) -> list[Run]:
-        """Every run of the table, oldest first."""
+        """Return every run of the table, oldest first."""
         return self._checked(self._found.all())
 
     def recover(self, own: str | None = None) -> list[RecoveredRun]:
-        """Settles what is unfinished, and leaves it; a run of the id `own` stays entered, with what is ready in it."""
+        """Recover unfinished runs and close them; the run `own` stays entered, with its units that are ready."""
         self.leases.watch(home.path for home in homes(self.facts, self.units))
         self.leases.take(parent(run.folder) for run in self._unfinished())
-        # Only now that the lease is held nobody else moves: what was seen before may be settled already.
+        # Only while the lease is held nothing changes: what was listed before may be finished by now.
         recovery = self.recovery()
         recovered = [recovery.run(run, resume=run.run_id == own) for run in self._unfinished()]
         for item in recovered:
@@ -100,7 +100,7 @@ class TableSession:
         return Recovery(self.services, self.leases, self.policy, self.verb)
 
     def close(self, runs: Sequence[Run]) -> str | None:
-        """The end of a visit to a run: its backup table shows what it holds now. Returns that table's name."""
+        """Close the folders of a run: update its backup table, and publish LEFT. Returns that table's name."""
         self.leases.check()
         name, warnings = sync_backup_table(self.services, self.facts, self.options, runs)
         self.notes += warnings
@@ -109,8 +109,8 @@ class TableSession:
         return name
 
     def log(self, runs: Sequence[Run], seen: Sequence[CachedUnit] | None = None) -> None:
-        """Tells the commit log what has become of these runs, and what a look at the table has found out; and people,
-        what the metastore has lost meanwhile."""
+        """Publish the results of these runs, and `seen` figures of listings, to the commit log; note partitions that
+        the metastore has lost meanwhile."""
         fs, now = self.services.fs, self.services.now
         survey = None
         if seen is not None and self.facts.partition_keys:
@@ -119,8 +119,8 @@ class TableSession:
         self.notes += [text for text in self._lost_partitions(runs) if text not in self.notes]
 
     def _lost_partitions(self, runs: Sequence[Run]) -> list[str]:
-        """Whatever tidies the metastore up meanwhile drops a partition whose directory is between two renames. A person
-        may have dropped it too, so that it is not for us to add it again."""
+        """A tool that repairs the metastore drops a partition whose directory is missing between two renames. A person
+        may have dropped it too, so that it is never added again automatically."""
         states = [run.current() for run in runs]
         swaps = [unit.swap for state in states for unit in state.of_kind(*_IN_PLACE)]
         if not swaps or not self.facts.partition_keys:
@@ -128,10 +128,10 @@ class TableSession:
         try:
             known = {unit.key for unit, _ in self.services.metastore.units(self.facts)}
         except LakekeeperError as error:
-            return [f"the metastore could not be asked whether it still has what was worked on: {error}"]
+            return [f"could not check whether the metastore still has the partitions of this run: {error}"]
         return [
-            f"{swap.unit}: the metastore has no such partition any more, and its files lie in {swap.live}; if nobody"
-            " dropped it on purpose, add it again (MSCK REPAIR TABLE, or ALTER TABLE ADD PARTITION with that location)"
+            f"{swap.unit}: the metastore has no such partition any more, and its files are in {swap.live}; unless it"
+            " was dropped on purpose, add it again (MSCK REPAIR TABLE, or ALTER TABLE ADD PARTITION with that location)"
             for swap in swaps
             if swap.unit.key not in known
         ]
@@ -140,8 +140,8 @@ class TableSession:
         return self._checked(self._found.unfinished())
 
     def _checked(self, runs: list[Run]) -> list[Run]:
-        """This table's own. Raises Unsafe where one is about what is no unit of it, and Refusal where a directory that
-        it would move, or change, is somebody else's."""
+        """Return this table's own runs. Raise Unsafe where one names what is not a unit of the table, and Refusal where
+        a directory that it would rename or change belongs to a stranger."""
         self.notes += [note for note in self._found.notes if note not in self.notes]
         own = [run for run in runs if not self._of_another_table(run)]  # guard: runs_of_another_table
         root, keys = self.facts.storage.location, self.facts.partition_keys
@@ -153,8 +153,8 @@ class TableSession:
         return own
 
     def _of_another_table(self, run: Run) -> bool:
-        """A run in this table's place that bears another name is its own if it was renamed since, and not while there
-        is a table of that name in the same place: then its properties count, and its partitions."""
+        """Return whether a run at this location belongs to another table. A run with another table name is this table's
+        if the table was renamed since: there is no table of the old name at the same location."""
         name = run.state.table
         if name == self.facts.name:
             return False
@@ -178,6 +178,6 @@ def _locations(units: Iterable[Unit]) -> dict[str, str]:
 
 
 def lease_options(verb: str, options: Options) -> LeaseOptions:
-    """The terms of a lease as the options have them."""
+    """Return the options of a verb's leases."""
     expiry, wait = options.lease_timeout.total_seconds(), options.lease_wait.total_seconds()
     return LeaseOptions(verb, expiry, wait, options.deadline)

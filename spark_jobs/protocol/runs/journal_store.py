@@ -139,7 +139,7 @@ class Run:
 
 
 def leave(runs: Iterable[Run], kind: str = journal.LEFT, **body: Any) -> None:
-    """The last record of a visit to all folders of a run; it says whether an intent stays open, and where the run's
+    """Publish the record that closes all folders of a run; it says whether an intent stays open, and where the run's
     other parts lie, so that nobody need read them all: only this leads to a home whose partition the metastore has
     forgotten. The folder in the table's own home comes last and answers for the others too."""
     unsettled = False

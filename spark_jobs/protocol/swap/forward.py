@@ -107,7 +107,7 @@ class ForwardSwap(SwapExecutor):
             self._fs.move(places.old, places.live, swap.live_id)
 
     def _whole(self, places: Directories, source: str) -> bool:
-        """Return whether the rewritten directory holds all that was verified, and nothing else where it never was live."""
+        """Return whether the rewritten directory holds all that was verified, and nothing else if it never was live."""
         changes = differences(places.swap.compacted, self._fs.list_files(source))
         # guard: nothing_added_before_live
         return not changes.lost and (source == places.aside or not changes.added)

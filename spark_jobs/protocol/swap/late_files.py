@@ -1,4 +1,4 @@
-"""Clearing a directory that we wrote, and that may have been live: what others put there is never deleted."""
+"""Emptying directories that may have been live: files of other writers are moved into the table, never deleted."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from spark_jobs.protocol.runs.journal_store import Run
 
 
 def differences(before: FileListing, now: FileListing) -> ListingDiff:
-    """What changed in a directory, flags aside: they carry no rows, and writers leave them as they please. Nor is a
-    hidden file missed that was there: its writer may have renamed it, or it went where the live directory is."""
+    """Return what changed in a directory, except for flags, which hold no rows and come and go as writers please. A
+    hidden file that is gone does not count: its writer may have renamed it, or it was moved to the live directory."""
     changes, here = before.diff(now), {file.name: file for file in now.files}
     return ListingDiff(
         added=tuple(file for file in changes.added if not file.is_flag),
@@ -24,15 +24,15 @@ def differences(before: FileListing, now: FileListing) -> ListingDiff:
 
 
 def _still_flag(file: FileEntry, here: Mapping[str, FileEntry]) -> bool:
-    """A flag that is one still, or is not there any more; with content in it, it is something else."""
+    """Return whether a flag still is one, or is gone; with content, it is data or a hidden file."""
     return file.is_flag and here.get(file.name, file).is_flag
 
 
 def move_late_files(fs: FileSystem, ours: FileListing, folder: str, live: str) -> int:
-    """Moves every file that `ours` does not list into the live directory: data under a name that is free there; a flag,
-    a hidden file or one that holds offsets under its own, by which somebody looks for it.
+    """Move every file that `ours` does not list into the live directory: data under an unused name; flags, hidden files
+    and files with offsets in their names under their own, by which their writers look for them.
 
-    Returns how many of them are data. Raises Unsafe where one of ours was changed: whose rows it holds nobody can tell.
+    Returns how many of them are data. Raises Unsafe where a file of ours was changed: its rows may be anybody's.
     """
     try:
         here = fs.list_files(folder)
@@ -44,7 +44,7 @@ def move_late_files(fs: FileSystem, ours: FileListing, folder: str, live: str) -
     if changed:
         raise Unsafe(f"{folder}/{changed[0]} was changed by somebody and is kept; {live} has the originals")
     known = {file.name: file for file in ours.files}
-    # 0.1.0 has journaled hidden files too: they go where the live directory is all the same.
+    # 0.1.0 journaled hidden files too: they are moved to the live directory all the same.
     # guard: kept_carried
     added = [file for file in here.files if file.is_kept or _is_new(file, known)]
     for file in added:
@@ -53,7 +53,7 @@ def move_late_files(fs: FileSystem, ours: FileListing, folder: str, live: str) -
 
 
 def _is_new(file: FileEntry, known: Mapping[str, FileEntry]) -> bool:
-    """One of ours that was empty is somebody else's, once it has content."""
+    """Return whether a file is not ours; one of ours that was empty, and has content now, is its writer's."""
     ours = known.get(file.name)
     return ours is None or (ours.is_flag and not file.is_flag)
 
@@ -77,7 +77,7 @@ def _move_file(fs: FileSystem, file: FileEntry, folder: str, live: str) -> None:
 
 
 def _gives_way(fs: FileSystem, live: str, name: str) -> bool:
-    """Is the file that is there the empty one that this was, before its writer filled it?"""
+    """Return whether the file of this name in the live directory is the empty copy of one that now has content."""
     there = fs.status(f"{live}/{name}")
     return (
         there is not None and there.entry().is_flag and not there.length and not fs.open_files(live, [name])
@@ -85,7 +85,7 @@ def _gives_way(fs: FileSystem, live: str, name: str) -> bool:
 
 
 def move_hidden_files(fs: FileSystem, folder: str, live: str) -> None:
-    """Moves the hidden files with content that 0.1.0 took along with the originals back into the live directory."""
+    """Move hidden files with content, which 0.1.0 kept with the originals, back into the live directory."""
     if fs.status(live) is None:
         return
     for file in fs.list_files(folder).files:
@@ -94,7 +94,7 @@ def move_hidden_files(fs: FileSystem, folder: str, live: str) -> None:
 
 
 def move_conflicting_files(fs: FileSystem, folder: str, live: str) -> int:
-    """Moves the files of every directory that was found in the live one's place into the live one."""
+    """Move the files of every directory that a writer had created in place of the live one into the live one."""
     try:
         found = [entry.path for entry in fs.list(folder) if entry.is_dir]
     except FileNotFoundError:
@@ -107,9 +107,9 @@ def move_conflicting_files(fs: FileSystem, folder: str, live: str) -> int:
 
 
 def delete_own_files(fs: FileSystem, ours: FileListing, folder: str) -> bool:
-    """Deletes our files, each by its journaled name and only if it is unchanged, then the empty folder.
+    """Delete our files, each by its journaled name and only if it is unchanged, then the empty directory.
 
-    Returns False where something else is left, which then stays.
+    Returns False where anything else is in it, which then stays.
     """
     try:
         here = {file.name: file for file in fs.list_files(folder).files}
@@ -126,7 +126,7 @@ def delete_own_files(fs: FileSystem, ours: FileListing, folder: str) -> bool:
 
 
 def remove_empty_folders(fs: FileSystem, run: Run) -> None:
-    """Removes a run's working folders as far as they are empty; never a file, and never its journal."""
+    """Remove the empty working directories of a run; never a file, and never its journal."""
     for entry in fs.list(run.folder):
         if entry.is_dir and entry.name.startswith("__"):
             _remove_empty(fs, entry.path)

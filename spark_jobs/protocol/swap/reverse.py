@@ -23,7 +23,7 @@ class ReverseSwap(SwapExecutor):
     """Moves originals back, and finishes rollbacks that were interrupted."""
 
     def prepare(self, swap: Swap, on_new_data: str) -> None:
-        """Before anything moves: raises CannotReturn, Refusal or Unsafe unless the originals may go back."""
+        """Raise CannotRollBack, Refusal or Unsafe unless the originals may go back; nothing has moved yet."""
         places = self.places(swap)
         if places.look() is not SwapState.SWAPPED:
             raise CannotRollBack(
@@ -132,7 +132,7 @@ class ReverseSwap(SwapExecutor):
         return self._not_the_originals(places) if touched else None
 
     def _restored(self, places: Directories, _: str | None) -> SwapResult | str:
-        """Undo the rollback if the rewritten files were overwritten right before they moved aside: they are the table."""
+        """Undo the rollback if the rewritten files were overwritten right before they moved: they are the table."""
         source = places.rewritten()
         lost = self._lost(places, source)
         if not lost:
