@@ -19,18 +19,18 @@ from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators.submission import Job, SubmissionOperator
 from lakekeeper_provider.options import parse_options
 from lakekeeper_provider.parsers import choice, given
-from lakekeeper_provider.report import Report, Verdict
+from lakekeeper_provider.report import Report, TaskResult
 from lakekeeper_provider.selection import Selection
 from lakekeeper_provider.triggers.maintenance_window import MaintenanceWindowTrigger
 from lakekeeper_provider.window import MaintenanceWindow
 
 ON_CLOSED = ("wait", "skip", "fail")
 ON_REFUSED = ("fail", "skip")
-_EXCEPTIONS: Mapping[Verdict, type[Exception]] = {
-    Verdict.NOTHING: AirflowSkipException,
-    Verdict.RETRY: AirflowException,
-    Verdict.FAIL: AirflowFailException,
-    Verdict.REFUSED: AirflowFailException,
+_EXCEPTIONS: Mapping[TaskResult, type[Exception]] = {
+    TaskResult.NOTHING: AirflowSkipException,
+    TaskResult.RETRY: AirflowException,
+    TaskResult.FAIL: AirflowFailException,
+    TaskResult.REFUSED: AirflowFailException,
 }
 
 
@@ -164,19 +164,19 @@ class LakekeeperOperator(SubmissionOperator):
     def conclude(self, found: Report, uri: str | None, job: Job, context: Context) -> Any:
         """Return the summary, or push it and raise what the report means."""
         self.log.info("%s", report.render(found))
-        verdict, why = report.judge(found, job.selection.tables)
+        result, why = report.evaluate(found, job.selection.tables)
         with fail_on_usage_error():
             value = self.result(report.summary(found, uri), job)
             skip_refused = choice(*ON_REFUSED)("on_refused", self.on_refused) == "skip"
-        if verdict is Verdict.DONE or (verdict is Verdict.NOTHING and not self.skips_on_nothing):
+        if result is TaskResult.DONE or (result is TaskResult.NOTHING and not self.skips_on_nothing):
             return value
         # Pushed before the task fails: rollback needs the run ids of a partial run.
         self.push(value, context)
-        if verdict is Verdict.REFUSED and skip_refused:
+        if result is TaskResult.REFUSED and skip_refused:
             if any(table["outcome"] == "done" for table in value["tables"]):
                 return value
             raise AirflowSkipException(why)
-        raise _EXCEPTIONS[verdict](why)
+        raise _EXCEPTIONS[result](why)
 
     def result(self, summary: dict[str, Any], job: Job) -> dict[str, Any]:
         """Return the value of the task's XCom."""
