@@ -16,7 +16,7 @@ from lakekeeper_provider.compat import (
 )
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.operators.submission import Job, SubmissionOperator
+from lakekeeper_provider.operators.submission import Submission, SubmissionOperator
 from lakekeeper_provider.options import parse_options
 from lakekeeper_provider.parsers import choice, given
 from lakekeeper_provider.report import Report, TaskResult
@@ -121,15 +121,17 @@ class LakekeeperOperator(SubmissionOperator):
         with fail_on_usage_error():
             settings = config.load(given(self.config_file))
             deadline = self.wait_for_window(settings)
-            job = self.prepare(settings, deadline, context)
-        if not isinstance(job, Job):
-            return job
-        found, uri = self.submit(settings, job, context)
-        return self.conclude(found, uri, job, context)
+            submission = self.prepare(settings, deadline, context)
+        if not isinstance(submission, Submission):
+            return submission
+        found, uri = self.submit(settings, submission, context)
+        return self.conclude(found, uri, submission, context)
 
-    def prepare(self, settings: Config, deadline: str | None, context: Context) -> Job | dict[str, Any]:
+    def prepare(
+        self, settings: Config, deadline: str | None, context: Context
+    ) -> Submission | dict[str, Any]:
         """Return what to submit, or the result where there is nothing to submit."""
-        return Job(self.selection(), request.build_request(settings, self.arguments()), {})
+        return Submission(self.selection(), request.build_request(settings, self.arguments()), {})
 
     def selection(self) -> Selection:
         """Return what to work on."""
@@ -161,12 +163,12 @@ class LakekeeperOperator(SubmissionOperator):
         self.log.info("%s; waiting", message)
         self.defer(trigger=MaintenanceWindowTrigger(window.as_dict()), method_name="execute_complete")
 
-    def conclude(self, found: Report, uri: str | None, job: Job, context: Context) -> Any:
+    def conclude(self, found: Report, uri: str | None, submission: Submission, context: Context) -> Any:
         """Return the summary, or push it and raise what the report means."""
         self.log.info("%s", report.render(found))
-        result, why = report.evaluate(found, job.selection.tables)
+        result, why = report.evaluate(found, submission.selection.tables)
         with fail_on_usage_error():
-            value = self.result(report.summary(found, uri), job)
+            value = self.result(report.summary(found, uri), submission)
             skip_refused = choice(*ON_REFUSED)("on_refused", self.on_refused) == "skip"
         if result is TaskResult.DONE or (result is TaskResult.NOTHING and not self.skips_on_nothing):
             return value
@@ -178,7 +180,7 @@ class LakekeeperOperator(SubmissionOperator):
             raise AirflowSkipException(why)
         raise _EXCEPTIONS[result](why)
 
-    def result(self, summary: dict[str, Any], job: Job) -> dict[str, Any]:
+    def result(self, summary: dict[str, Any], submission: Submission) -> dict[str, Any]:
         """Return the value of the task's XCom."""
         return summary
 

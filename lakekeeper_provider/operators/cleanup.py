@@ -9,7 +9,7 @@ from lakekeeper_provider.compat import Context
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators.base import LakekeeperOperator
-from lakekeeper_provider.operators.submission import Job
+from lakekeeper_provider.operators.submission import Submission
 from lakekeeper_provider.options import CLEANUP, seconds
 from lakekeeper_provider.selection import Selection
 
@@ -78,8 +78,10 @@ class CleanupOperator(LakekeeperOperator):
         self.skip_trash = skip_trash
         self.parallelism = parallelism
 
-    def prepare(self, settings: Config, deadline: str | None, context: Context) -> Job | dict[str, Any]:
+    def prepare(
+        self, settings: Config, deadline: str | None, context: Context
+    ) -> Submission | dict[str, Any]:
         """Return what to submit; raise UsageError without a retention, or with one that looks like an accident."""
-        job = super().prepare(settings, deadline, context)
+        submission = super().prepare(settings, deadline, context)
         check_retention(self.arguments(), settings, self.selection())
-        return job
+        return submission

@@ -12,7 +12,7 @@ from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.analyze import RewriteOperator
 from lakekeeper_provider.operators.base import check_source
-from lakekeeper_provider.operators.submission import Job
+from lakekeeper_provider.operators.submission import Submission
 from lakekeeper_provider.options import ANALYZE, COMPACT
 from lakekeeper_provider.selection import Selection
 
@@ -67,7 +67,7 @@ class CompactOperator(RewriteOperator):
         self.verify = verify
         self.on_failure = on_failure
 
-    def prepare(self, settings: Config, deadline: str | None, context: Context) -> Job:
+    def prepare(self, settings: Config, deadline: str | None, context: Context) -> Submission:
         """Return the job for the flagged units; skip where there are none."""
         analyses = xcom.entries("analysis", self.analysis, ANALYZE)
         units = xcom.flagged_units(analyses) if self._from_analysis else None
@@ -81,7 +81,7 @@ class CompactOperator(RewriteOperator):
         # Pushed before anything is done: if this process dies, rollback still knows which run to undo.
         self.push(begun, context)
         chosen = selection if units is None else Selection(tables=tuple(sorted(units)))
-        return Job(chosen, built, {"deadline": deadline} if deadline else {}, run_id)
+        return Submission(chosen, built, {"deadline": deadline} if deadline else {}, run_id)
 
     def _all_tables(self, analyses: Iterable[Mapping[str, Any]]) -> Selection:
         # All of them, flagged or not, so that the run id is the same when a retry finds less to do.
@@ -90,9 +90,9 @@ class CompactOperator(RewriteOperator):
     def _run_id(self, selection: Selection, context: Context) -> str:
         return request.run_id_of(self.dag_id, context["dag_run"].run_id, self.task_id, selection)
 
-    def result(self, summary: dict[str, Any], job: Job) -> dict[str, Any]:
+    def result(self, summary: dict[str, Any], submission: Submission) -> dict[str, Any]:
         """Return the summary with the run id, also for tables about which the job says nothing."""
-        return {**summary, "run_id": job.run_id, "database": job.selection.database}
+        return {**summary, "run_id": submission.run_id, "database": submission.selection.database}
 
 
 def _begun(selection: Selection, run_id: str) -> dict[str, Any]:

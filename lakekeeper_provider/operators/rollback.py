@@ -17,7 +17,7 @@ from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.base import LakekeeperOperator, check_source
-from lakekeeper_provider.operators.submission import Job
+from lakekeeper_provider.operators.submission import Submission
 from lakekeeper_provider.options import COMPACT, ROLLBACK
 from lakekeeper_provider.parsers import given
 from lakekeeper_provider.selection import Selection
@@ -142,20 +142,24 @@ class RollbackOperator(LakekeeperOperator):
                 "this task runs for the first time in this DAG run; clear it once more to undo the compaction"
             )
 
-    def prepare(self, settings: Config, deadline: str | None, context: Context) -> Job | dict[str, Any]:
+    def prepare(
+        self, settings: Config, deadline: str | None, context: Context
+    ) -> Submission | dict[str, Any]:
         """Return the job for the runs to undo."""
         arguments = self.arguments()
         if not self._from_compaction:
-            return Job(self.selection(), request.build_request(settings, arguments), {}, given(self.run_id))
+            return Submission(
+                self.selection(), request.build_request(settings, arguments), {}, given(self.run_id)
+            )
         entries = self._compactions()
         runs = _runs(entries)
         if runs:
             selection = Selection(tables=tuple(sorted(runs)))
-            return Job(selection, request.build_request(settings, arguments, runs=runs), {})
+            return Submission(selection, request.build_request(settings, arguments, runs=runs), {})
         for entry in entries:
             if entry.get("database"):  # the compaction of a database died before it could name tables
                 selection = Selection(database=entry["database"])
-                return Job(selection, request.build_request(settings, arguments), {}, entry["run_id"])
+                return Submission(selection, request.build_request(settings, arguments), {}, entry["run_id"])
         self.log.info("The compaction worked on no table: there is nothing to undo.")
         return {"schema_version": 1, "verb": ROLLBACK, "outcome": "nothing", "tables": []}
 

@@ -46,7 +46,7 @@ _PUBLIC = ("application", "conf", "files", "py_files", "keytab", "principal", "p
 
 
 @dataclass(frozen=True)
-class Job:
+class Submission:
     """What one submission does."""
 
     selection: Selection
@@ -107,13 +107,13 @@ class SubmissionOperator(SparkSubmitOperator):
         self._stdout_report: str | None = None
         self._killed = False
 
-    def submit(self, settings: Config, job: Job, context: Context) -> tuple[Report, str | None]:
+    def submit(self, settings: Config, submission: Submission, context: Context) -> tuple[Report, str | None]:
         """Run spark-submit; return the report, and where it stays."""
         # TemporaryDirectory makes a folder that nobody else can enter.
         with tempfile.TemporaryDirectory(prefix="lakekeeper-") as folder:
             with fail_on_usage_error():
-                exchange = self._configure(settings, job, Path(folder))
-            self._write_request(exchange, request.dump(job.request))
+                exchange = self._configure(settings, submission, Path(folder))
+            self._write_request(exchange, request.dump(submission.request))
             try:
                 error = self._spark_submit(context)
                 found = self._report(exchange, error)
@@ -133,7 +133,7 @@ class SubmissionOperator(SparkSubmitOperator):
         except Exception as error:  # it tells nobody anything new, and must not hide how the job ended
             self.log.warning("could not remove the request %s: %s", exchange.request, error)
 
-    def _configure(self, settings: Config, job: Job, folder: Path) -> Exchange:
+    def _configure(self, settings: Config, submission: Submission, folder: Path) -> Exchange:
         """Set all that SparkSubmitOperator.execute reads, and check what its hook would let pass."""
         self._merge(settings.spark_submit, folder)
         hook = self._get_hook()
@@ -149,11 +149,11 @@ class SubmissionOperator(SparkSubmitOperator):
         conf = self._given_value("conf")
         self.conf = commands.spark_conf(settings.spark_submit, conf, client=not cluster)
         arguments = commands.job_arguments(
-            job.selection,
+            submission.selection,
             request=exchange.request,
             report=exchange.report,
-            options=job.flags,
-            run_id=job.run_id,
+            options=submission.flags,
+            run_id=submission.run_id,
         )
         own_script = self._own_script(settings.spark_submit)
         self.application_args = [self.verb, *arguments] if own_script else arguments
