@@ -219,11 +219,11 @@ class LakekeeperOperator(SparkSubmitOperator):
             return value
         # Pushed before the task fails: rollback needs the run ids of a partial run.
         self.push(value, context)
-        if task_result is TaskResult.REFUSED and skip_refused:
-            if any(table["outcome"] == "done" for table in value["tables"]):
-                return value
+        if task_result is not TaskResult.REFUSED or not skip_refused:
+            raise _EXCEPTIONS[task_result](reason)
+        if not any(table["outcome"] == "done" for table in value["tables"]):
             raise AirflowSkipException(reason)
-        raise _EXCEPTIONS[task_result](reason)
+        return value
 
     def result(self, summary: dict[str, Any], submission: Submission) -> dict[str, Any]:
         """Return the value of the task's XCom."""

@@ -29,8 +29,8 @@ def check_retention(arguments: Mapping[str, Any], settings: Config, selection: S
     for given in layers or [{**settings.settings, **arguments}]:
         if "older_than" not in given and not given.get("keep_last"):
             raise UsageError(
-                "cleanup wants a retention, for without one all originals would go: give older_than, such as 7d (0d and"
-                " allow_short_retention for all), or keep_last from 1"
+                "cleanup wants a retention, because without one it would delete all originals: give older_than, such as"
+                " 7d (0d and allow_short_retention for all), or keep_last of at least 1"
             )
         if "older_than" in given and not given.get("allow_short_retention"):
             _check_short(given["older_than"])
@@ -39,7 +39,7 @@ def check_retention(arguments: Mapping[str, Any], settings: Config, selection: S
 def _check_short(older_than: str) -> None:
     if seconds(older_than) < DAY:
         raise UsageError(
-            f"older_than: {older_than!r} is under 24 hours; if that is meant, give allow_short_retention=True"
+            f"older_than: {older_than!r} is under 24 hours; give allow_short_retention=True to allow that"
         )
 
 

@@ -138,7 +138,9 @@ class RollbackOperator(LakekeeperOperator):
         if record["pass"] is None or record["pass"] == xcom.current_pass(context):
             how = "after this DAG run has finished, clear this task alone to undo its compaction"
             if record.get("failed"):
-                raise AirflowFailException(f"{', '.join(record['failed'])} failed; {how}, as far as it came")
+                raise AirflowFailException(
+                    f"{', '.join(record['failed'])} failed; {how}, which may be incomplete"
+                )
             raise AirflowSkipException(f"not cleared alone: {how}")
         if context["ti"].try_number < 2:
             raise AirflowSkipException(

@@ -198,6 +198,6 @@ class SubmissionRunner:
         if str(application) == str(bundle.job_script(self._verb)):
             return f"{self._verb} ended without a report, so nothing is known of it"
         return (
-            f"{application} ended without a report of this package's jobs: it is another program, or it hands"
-            " --report on to none of them; leave script_path and application out to submit the jobs themselves"
+            f"{application} ended without a report of this package's jobs: it is another program, or it does not pass"
+            " --report to any of them; remove script_path and application to submit the jobs themselves"
         )

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from lakekeeper_provider.operators.spark_submit_adapter import (
     PRIVATE_NAMES,
     SparkSubmitter,
     SparkTarget,
+    publish_private_arguments,
 )
 from tests.harness import paths
 
@@ -127,6 +129,13 @@ class TestArguments:
             **defaults,
             "use_krb5ccache": None,
         }
+
+    def test_one_that_another_version_of_the_provider_stores_publicly_keeps_its_value(self) -> None:
+        stored = {f"_{name}": name for name in PRIVATE_ARGUMENTS if name != "yarn_queue"}
+        operator = SimpleNamespace(yarn_queue="public", **stored)
+        publish_private_arguments(operator)
+        found = {name: getattr(operator, name) for name in PRIVATE_ARGUMENTS}
+        assert found == {**{name: name for name in PRIVATE_ARGUMENTS}, "yarn_queue": "public"}
 
     def test_they_can_be_given_templated_mapped_and_set_by_default(self) -> None:
         given = AnalyzeOperator(task_id="t", table="a.b", **GIVEN)
