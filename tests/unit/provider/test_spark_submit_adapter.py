@@ -227,3 +227,50 @@ class TestSubmitter:
         submission.submit({})
         submission.kill()
         assert len(killed) == 1
+
+
+class TestTracking:
+    """A submission is tracked and killed as by the operator itself, in modes in which spark-submit ends early."""
+
+    @pytest.fixture
+    def calls(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+        """The calls that the hook got; its driver ends as ``FINISHED``."""
+        found: list[str] = []
+
+        def submit(hook: Any, application: str) -> str:
+            hook._driver_id, hook._yarn_application_id = "driver-1", "application_1"
+            found.append(f"submit {application}")
+            return "driver-1"
+
+        def track(hook: Any) -> None:
+            found.append(f"track {hook._driver_id}")
+            hook._driver_status = "FINISHED"
+
+        monkeypatch.setattr(SparkSubmitHook, "submit", submit)
+        monkeypatch.setattr(SparkSubmitHook, "_start_driver_status_tracking", track)
+        for name in ("_start_yarn_application_status_tracking", "_kill_yarn_application"):
+            monkeypatch.setattr(
+                SparkSubmitHook, name, lambda _, app, name=name: found.append(f"{name} {app}")
+            )
+        return found
+
+    def submitted(self, monkeypatch: pytest.MonkeyPatch, host: str, **kwargs: Any) -> SparkSubmitter:
+        extra = {"deploy-mode": "cluster", "yarn_resourcemanager_webapp_address": "http://rm:8088"}
+        connection = {"conn_type": "spark", "host": host, "extra": extra}
+        monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+        found = submitter(AnalyzeOperator(task_id="t", table="a.b", **kwargs), application="job.py")
+        found.submit({})
+        return found
+
+    def test_a_standalone_cluster(self, monkeypatch: pytest.MonkeyPatch, calls: list[str]) -> None:
+        self.submitted(monkeypatch, "spark://master:7077")
+        assert calls == ["submit job.py", "track driver-1"]
+
+    def test_yarn_by_its_resource_manager(self, monkeypatch: pytest.MonkeyPatch, calls: list[str]) -> None:
+        found = self.submitted(monkeypatch, "yarn", yarn_track_via_rm_api=True)
+        found.kill()
+        assert calls == [
+            "submit job.py",
+            "_start_yarn_application_status_tracking application_1",
+            "_kill_yarn_application application_1",
+        ]
