@@ -1,4 +1,4 @@
-"""From options to command lines. Pure: nothing here runs anything or looks at the machine."""
+"""Build command lines and arguments of spark-submit from options; nothing here has effects."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from lakekeeper_provider.config import SparkSubmit
 from lakekeeper_provider.options import OPTIONS
+from lakekeeper_provider.parsers import boolean
 from lakekeeper_provider.selection import Selection
 
 BOOLEAN_FLAGS = {
@@ -16,10 +17,12 @@ BOOLEAN_FLAGS = {
     "skip_trash": {True: "--skip-trash"},
     "full_scan": {True: "--full-scan"},
 }
+#: Arguments of SparkSubmitOperator -> keys of the ``spark_submit`` section that have another name.
+_SPARK_SUBMIT_KEYS = {"yarn_queue": "queue", "spark_binary": "submit_command"}
 
 
 def selection_flags(selection: Selection) -> list[str]:
-    """Return the flags that say what to work on."""
+    """Return the flags that select tables."""
     if selection.database:
         return ["--database", selection.database]
     if len(selection.tables) == 1:
@@ -28,7 +31,7 @@ def selection_flags(selection: Selection) -> list[str]:
 
 
 def option_flags(options: Mapping[str, Any]) -> list[str]:
-    """Return the flags of typed options, in the order of the wire."""
+    """Return the flags of typed options, in the order of docs/wire.md."""
     flags: list[str] = []
     for key, option in OPTIONS.items():
         if option.flag and key in options:
@@ -50,7 +53,11 @@ def _flag(key: str, flag: str, value: Any) -> list[str]:
 def job_arguments(
     selection: Selection, *, request: str, report: str, options: Mapping[str, Any], run_id: str | None = None
 ) -> list[str]:
-    """Return the arguments of a job that an operator starts: all but ``options`` travels in the request."""
+    """
+    Return the arguments of a job that an operator starts.
+
+    :param options: the options that are flags; the request has all others
+    """
     named = ["--run-id", run_id] if run_id else []
     return [
         *selection_flags(selection),
@@ -63,13 +70,58 @@ def job_arguments(
     ]
 
 
+def has_launcher(own: Mapping[str, Any], spark: SparkSubmit) -> bool:
+    """Tell whether ``script_path`` of the file is submitted, which gets the verb as its first argument."""
+    return not own["application"] and bool(spark.script_path)
+
+
+def submit_arguments(
+    own: Mapping[str, Any], spark: SparkSubmit, script: str | None = None, archive: str | None = None
+) -> dict[str, Any]:
+    """
+    Return arguments of SparkSubmitOperator; an operator's own take precedence over those of the file.
+
+    :param own: arguments of the operator by name, None where it was not given
+    :param script: the job's script; not needed with a launcher
+    :param archive: zip of the job sources; not needed with a launcher
+    """
+    merged = {name: value or _from_file(spark, name) for name, value in own.items()}
+    ticket = own["use_krb5ccache"]
+    py_files = own["py_files"] or ",".join(spark.py_files)
+    return {
+        **merged,
+        **_identity(own, spark),
+        "application": own["application"] or spark.script_path or script,
+        "files": own["files"] or ",".join(spark.extra_files) or None,
+        "py_files": ",".join(filter(None, (archive, py_files))) or None,
+        "use_krb5ccache": spark.use_krb5ccache if ticket is None else boolean("use_krb5ccache", ticket),
+    }
+
+
+def _from_file(spark: SparkSubmit, name: str) -> Any:
+    return getattr(spark, _SPARK_SUBMIT_KEYS.get(name, name), None)
+
+
+def _identity(own: Mapping[str, Any], spark: SparkSubmit) -> dict[str, Any]:
+    """
+    Return keytab, principal and proxy user.
+
+    spark-submit accepts a principal or a proxy user, not both. One that the operator names therefore excludes the
+    other one of the file.
+    """
+    excluded: tuple[str, ...] = ("keytab", "principal") if own["proxy_user"] else ()
+    excluded += ("proxy_user",) if own["keytab"] or own["principal"] else ()
+    names = ("keytab", "principal", "proxy_user")
+    return {name: own[name] or (None if name in excluded else getattr(spark, name)) for name in names}
+
+
 def spark_conf(spark: SparkSubmit, given: Mapping[str, Any] | None, *, client: bool) -> dict[str, str]:
     """
-    Return the Spark properties of an operator's job: the operator's own win over the file's.
+    Return the Spark properties of an operator's job; its own take precedence over those of the file.
 
-    A second application attempt of YARN would work on the tables while the first may still be alive, and
-    Airflow retries anyway. A ``python_env`` inside an archive exists on the cluster only: in client mode
-    the driver runs here, and Spark would look for it here as well.
+    YARN makes one application attempt: a second one would work on the tables while the first may still be
+    alive, and Airflow retries anyway. A ``python_env`` inside an archive exists on the cluster only; in client
+    mode the driver runs on this machine and needs another Python.
     """
     conf = {"spark.yarn.maxAppAttempts": "1"}
     if spark.python_env:
@@ -82,12 +134,12 @@ def spark_conf(spark: SparkSubmit, given: Mapping[str, Any] | None, *, client: b
 def spark_submit_command(
     spark: SparkSubmit, script: str, arguments: Sequence[str], py_files: Sequence[str] = ()
 ) -> list[str]:
-    """Return the command of a shell; its order is the one that Lakekeeper documents."""
+    """Return the command for a shell, with the flags in the order that Lakekeeper documents."""
     command = [spark.submit_command or "spark-submit", "--master", master(spark)]
     command += ["--deploy-mode", spark.deploy_mode or "client"]
     ticket = spark.use_krb5ccache and "spark.kerberos.renewal.credentials=ccache"
     for flag, value in (
-        # spark-submit takes a principal only together with its keytab; a ticket says whose it is.
+        # spark-submit accepts a principal only with its keytab; a ticket cache already determines the principal.
         ("--principal", spark.principal if spark.keytab or not ticket else None),
         ("--keytab", spark.keytab),
         ("--conf", ticket),
@@ -108,5 +160,5 @@ def spark_submit_command(
 
 
 def master(spark: SparkSubmit) -> str:
-    """Return the master of a shell's command; without ``enabled`` the job runs on this machine."""
+    """Return the master of a shell command; unless the file sets ``enabled``, the job runs on this machine."""
     return (spark.master or "yarn") if spark.enabled else "local[*]"

@@ -1,12 +1,10 @@
-"""The names of Airflow that this package uses, the same for 2.11 and 3."""
+"""Public names of Airflow that this package uses, for Airflow 2.11 and 3."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
-from typing import Any
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.providers.common.compat.sdk import (
@@ -39,25 +37,14 @@ __all__ = [
     "PokeReturnValue",
     "SparkSubmitOperator",
     "TriggerEvent",
-    "execute_spark_submit",
     "fail_on_usage_error",
     "has_failed",
     "utcnow",
 ]
 
 
-def execute_spark_submit(operator: SparkSubmitOperator, context: Context) -> Any:
-    """
-    Run ``SparkSubmitOperator.execute`` from a subclass.
-
-    Without its guard against calls from outside the task runner: after a deferral, and from a sensor, the
-    guard takes the subclass for an outsider.
-    """
-    return inspect.unwrap(SparkSubmitOperator.execute)(operator, context)
-
-
 def has_failed(context: Context, task_id: str) -> bool:
-    """Tell whether a task of this DAG run failed, or never ran because one before it failed."""
+    """Return whether a task of this DAG run failed, or did not run because an upstream task failed."""
     instance, run = context["ti"], context["dag_run"]
     if hasattr(instance, "get_task_states"):
         found = instance.get_task_states(dag_id=instance.dag_id, task_ids=[task_id], run_ids=[run.run_id])
@@ -74,7 +61,7 @@ def utcnow() -> datetime:
 
 @contextmanager
 def fail_on_usage_error() -> Iterator[None]:
-    """Turn an error that no retry can mend into a failure without retries."""
+    """Raise AirflowFailException, which prevents retries, for a UsageError."""
     try:
         yield
     except UsageError as error:

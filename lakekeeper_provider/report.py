@@ -1,4 +1,4 @@
-"""The report of a job: read, judged, shown and summed up for XCom."""
+"""The report of a job: parsing, evaluation, log table and XCom summary."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ TABLE_OUTCOMES = ("done", "nothing", "refused", "busy", "partial", "failed")
 _TROUBLE = ("failed", "quarantined")
 
 
-class Verdict(Enum):
-    """What a report means for the task."""
+class TaskResult(Enum):
+    """The result of a task, as its report determines it."""
 
     DONE = "done"
     NOTHING = "nothing"
@@ -29,7 +29,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Report:
-    """A report that has been checked; ``tables`` are as the wire gives them."""
+    """A validated report; ``tables`` keep the format of docs/wire.md."""
 
     verb: str
     run_id: str | None
@@ -41,7 +41,11 @@ class Report:
 
 
 def parse(content: str | bytes, verb: str) -> Report:
-    """Check a report against the wire."""
+    """
+    Parse and validate a report.
+
+    :raises ReportError: the content is no report of ``verb`` as docs/wire.md defines it
+    """
     try:
         data = json.loads(content)
     except ValueError as error:
@@ -71,30 +75,33 @@ def _table(table: Any) -> Mapping[str, Any]:
     return table
 
 
-def judge(report: Report, named: Iterable[str] = ()) -> tuple[Verdict, str]:
+def evaluate(report: Report, named: Iterable[str] = ()) -> tuple[TaskResult, str]:
     """
-    Say what a report means, and why.
+    Return the result of the task and the reason for it.
 
-    :param named: the tables that were asked for by name: to refuse one of them is an error, while a
-        database may well hold tables that are none of our business
+    :param named: tables that were selected by name; a refused one of them is an error, while refused tables
+        of a selected database are expected
     """
     problems = _problems(report)
     refused = [_because(t) for t in report.tables if t["outcome"] == "refused" and t["table"] in set(named)]
     if report.outcome == "usage":
-        return Verdict.FAIL, f"{report.verb} could not start: {report.error or '; '.join(refused)}"
+        return TaskResult.FAIL, f"{report.verb} could not start: {report.error or '; '.join(refused)}"
     if report.outcome == "unsafe":
-        return Verdict.FAIL, f"a person must look at this before anything else runs: {_join(problems)}"
+        return TaskResult.FAIL, f"a person must look at this before anything else runs: {_join(problems)}"
     if problems or (report.outcome in ("partial", "failed") and not refused):
-        return Verdict.RETRY, f"{report.verb} {report.outcome}: {_join([*problems, *refused], report.error)}"
+        return (
+            TaskResult.RETRY,
+            f"{report.verb} {report.outcome}: {_join([*problems, *refused], report.error)}",
+        )
     if refused:
-        return Verdict.REFUSED, f"{report.verb}: {'; '.join(refused)}"
+        return TaskResult.REFUSED, f"{report.verb}: {'; '.join(refused)}"
     if report.outcome == "nothing":
-        return Verdict.NOTHING, _join([f"{report.verb}: nothing to do", *_left(report)])
-    return Verdict.DONE, _totals(report)
+        return TaskResult.NOTHING, _join([f"{report.verb}: nothing to do", *_left(report)])
+    return TaskResult.DONE, _totals(report)
 
 
 def _left(report: Report) -> list[str]:
-    """Name the units that the next run takes."""
+    """Describe up to five units that are left to the next run."""
     left = [(table, unit) for table in report.tables for unit in _units(table, ("changed", "deferred"))]
     return [f"{t['table']} {unit_name(u['unit'])}: {u['outcome']} {_reason(u)}".rstrip() for t, u in left[:5]]
 
@@ -144,7 +151,7 @@ def _totals(report: Report) -> str:
 
 
 def render(report: Report) -> str:
-    """Return a small table for the task log."""
+    """Return the report as a text table for the task log."""
     rows = [("table", "outcome", "files", "bytes", "note"), *(_row(table) for table in report.tables)]
     widths = [max(len(row[i]) for row in rows) for i in range(5)]
     lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -165,7 +172,7 @@ def _change(before: Any, after: Any, show: Any) -> str:
 
 
 def human(size: float) -> str:
-    """Return a number of bytes for a person."""
+    """Return a number of bytes with a readable unit."""
     for unit in ("B", "KB", "MB", "GB"):
         if size < 1024:
             return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
@@ -175,8 +182,14 @@ def human(size: float) -> str:
 
 def summary(report: Report, uri: str | None) -> dict[str, Any]:
     """
-    Return what goes to XCom: under 48 KB. Else of an analysis without the tables that need nothing, which the log
-    has; else without the units, for which ``uri`` stands.
+    Return the summary for XCom, at most ``XCOM_LIMIT`` bytes long.
+
+    A summary that is too long is shortened in steps: an analysis leaves out the tables without flagged units, then
+    the flagged units, if they can be read from ``uri``; then each table keeps its name, outcome and run id only;
+    last, verbs other than analyze leave out all tables.
+
+    :param uri: where the report is kept; None if it is deleted with the submission
+    :raises UsageError: the summary of an analysis is too long in its shortest form
     """
     value = {
         "schema_version": 1,
@@ -203,14 +216,14 @@ def _shorter(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
         tables = [table for table in tables if table["flagged"]]
         yield {**value, "tables": tables}
     if analysis and value["report"] is None:
-        return  # the flagged units would be nowhere
+        return  # the flagged units would be lost
     if analysis:
         tables = [{**table, "flagged": None} for table in tables]
         yield {**value, "tables": tables}
     keys = ("table", "outcome", "run_id", "flagged")
     yield {**value, "tables": [{key: table[key] for key in keys if key in table} for table in tables]}
     if not analysis:
-        yield {**value, "tables": []}  # the work is done: it must not fail for the size of its summary
+        yield {**value, "tables": []}  # the job is done and must not fail because of the size of its summary
 
 
 def _size(value: Any) -> int:

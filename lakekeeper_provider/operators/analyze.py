@@ -1,4 +1,4 @@
-"""Find the tables and partitions that hold too many small files."""
+"""Find tables and partitions with too many small files."""
 
 from __future__ import annotations
 
@@ -22,16 +22,18 @@ REWRITE_KEYS = (
 
 class RewriteOperator(LakekeeperOperator):
     """
-    Base of analysis and compaction, which look for the same units.
+    Base of analysis and compaction, which select units by the same options.
 
     :param block_size_mb: the HDFS block size in MB (128)
-    :param compaction_ratio_threshold: a unit is flagged where min(average, median) file size is below
+    :param compaction_ratio_threshold: a unit is flagged if the smaller of average and median file size is below
         ``block_size_mb`` / this ratio (10)
-    :param min_input_files: leave units with fewer files (2)
-    :param target_file_size: size of the files to write, such as ``512mb`` (the block size)
+    :param min_input_files: ignore units with fewer files (2)
+    :param target_file_size: size of the files to write, such as ``512mb`` (by default the block size)
     :param partitions: only these partitions, such as ``[{"date": "2026-02-23"}]``; a spec may be partial
-    :param where: or only the partitions that meet this SQL condition on the partition keys
+    :param where: only the partitions that meet this SQL condition on the partition keys; mutually exclusive with
+        ``partitions``
     :param full_scan: list every directory, also those that have not changed since an earlier run
+    :raises UsageError: ``partitions`` and ``where`` are both given
     """
 
     option_keys: ClassVar[tuple[str, ...]] = (*LakekeeperOperator.option_keys, *REWRITE_KEYS)
@@ -63,9 +65,9 @@ class RewriteOperator(LakekeeperOperator):
 
 class AnalyzeOperator(RewriteOperator):
     """
-    Report which units need compaction; writes nothing.
+    Report which units need compaction, without writing anything.
 
-    The XCom holds a summary per table with the flagged units; give it to ``CompactOperator(analysis=...)``.
+    The XCom has a summary of each table with its flagged units; pass it to ``CompactOperator(analysis=...)``.
     See ``RewriteOperator`` and ``LakekeeperOperator`` for the arguments.
     """
 

@@ -1,4 +1,4 @@
-"""What the four operators share: tables, options, the maintenance window, and what a report means."""
+"""Base of the operators: selection of tables, options, maintenance window, submission and result."""
 
 from __future__ import annotations
 
@@ -11,35 +11,38 @@ from lakekeeper_provider.compat import (
     AirflowFailException,
     AirflowSkipException,
     Context,
+    SparkSubmitOperator,
     fail_on_usage_error,
     utcnow,
 )
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.operators.submission import Job, SubmissionOperator
+from lakekeeper_provider.operators.spark_submit_adapter import PRIVATE_ARGUMENTS, publish_private_arguments
+from lakekeeper_provider.operators.submission import Submission, SubmissionRunner
 from lakekeeper_provider.options import parse_options
 from lakekeeper_provider.parsers import choice, given
-from lakekeeper_provider.report import Report, Verdict
+from lakekeeper_provider.report import Report, TaskResult
 from lakekeeper_provider.selection import Selection
 from lakekeeper_provider.triggers.maintenance_window import MaintenanceWindowTrigger
 from lakekeeper_provider.window import MaintenanceWindow
 
 ON_CLOSED = ("wait", "skip", "fail")
 ON_REFUSED = ("fail", "skip")
-_EXCEPTIONS: Mapping[Verdict, type[Exception]] = {
-    Verdict.NOTHING: AirflowSkipException,
-    Verdict.RETRY: AirflowException,
-    Verdict.FAIL: AirflowFailException,
-    Verdict.REFUSED: AirflowFailException,
+_EXCEPTIONS: Mapping[TaskResult, type[Exception]] = {
+    TaskResult.NOTHING: AirflowSkipException,
+    TaskResult.RETRY: AirflowException,
+    TaskResult.FAIL: AirflowFailException,
+    TaskResult.REFUSED: AirflowFailException,
 }
 
 
-class LakekeeperOperator(SubmissionOperator):
+class LakekeeperOperator(SparkSubmitOperator):
     """
-    Base of the operators; takes every argument of ``SparkSubmitOperator`` as well.
+    Base of the operators; accepts every argument of ``SparkSubmitOperator`` as well.
 
-    What is given here wins over the YAML file, the file over the connection. All of it can be templated; a
-    list may be a real list, JSON or separated by commas, a boolean must be true or false.
+    It inherits arguments and template fields from ``SparkSubmitOperator`` and delegates the submission to a
+    ``SubmissionRunner``. Arguments take precedence over the YAML file, and the file over the connection. All of
+    them can be templated; a list may be a real list, JSON or separated by commas, a boolean must be true or false.
 
     :param table: the table to work on, ``db.table``
     :param tables: or several tables
@@ -47,22 +50,28 @@ class LakekeeperOperator(SubmissionOperator):
     :param include: glob of table names
     :param exclude: glob of table names
     :param config_file: YAML file with options and the ``spark_submit`` section; read when the task runs
-    :param report_dir: a folder that this worker and the Spark driver both reach, such as
-        ``webhdfs://namenode:9870/lakekeeper`` or ``file:///shared``; needed in cluster deploy mode, and by
+    :param report_dir: folder that this worker and the Spark driver both reach, such as
+        ``webhdfs://namenode:9870/lakekeeper`` or ``file:///shared``; required in cluster deploy mode and for
         analyses too large for XCom
     :param window: a ``MaintenanceWindow``, its fields as a mapping, or a name under ``windows`` of the file;
-        while it is closed nothing is submitted
-    :param on_closed: ``wait`` (deferred until it opens), ``skip`` or ``fail``
-    :param on_refused: ``fail`` where a table that was asked for by name is none that can be compacted safely, or
-        ``skip``, for lists that a task drew up
+        nothing is submitted while it is closed
+    :param on_closed: ``wait`` (deferred until the window opens), ``skip`` or ``fail``
+    :param on_refused: ``fail`` if a table that was selected by name cannot be compacted safely, or ``skip``, for
+        lists that another task made
     :param log_level: verbosity of the job
-    :param conn_id: the Spark connection; it names the master
+    :param conn_id: the Spark connection, which determines the master
+    :param use_krb5ccache: use the ticket cache of the worker; by default as the file says
+    :param name: name of the Spark application (``lakekeeper-`` and the verb)
+    :raises UsageError: ``application_args`` was given, which the operator builds itself
     """
 
+    verb: ClassVar[str]
     skips_on_nothing: ClassVar[bool] = False
     option_keys: ClassVar[tuple[str, ...]] = ("include", "exclude", "log_level")
     template_fields: Sequence[str] = (
-        *SubmissionOperator.template_fields,
+        *SparkSubmitOperator.template_fields,
+        *PRIVATE_ARGUMENTS,
+        "report_dir",
         "table",
         "tables",
         "database",
@@ -83,56 +92,82 @@ class LakekeeperOperator(SubmissionOperator):
         include: str | None = None,
         exclude: str | None = None,
         config_file: str | None = None,
+        report_dir: str | None = None,
         window: MaintenanceWindow | Mapping[str, Any] | str | None = None,
         on_closed: str = "wait",
         on_refused: str = "fail",
         log_level: str | None = None,
+        use_krb5ccache: bool | str | None = None,
+        name: str | None = None,
+        application_args: list[Any] | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
-        for name, value, allowed in (
-            ("on_closed", on_closed, ON_CLOSED),
-            ("on_refused", on_refused, ON_REFUSED),
-        ):
-            if "{{" not in value:
-                choice(*allowed)(name, value)
+        super().__init__(name=name or f"lakekeeper-{self.verb}", **kwargs)
+        publish_private_arguments(self)
+        if application_args:
+            raise UsageError("application_args: the operator builds them; use its own arguments instead")
+        _check_choices(on_closed=(on_closed, ON_CLOSED), on_refused=(on_refused, ON_REFUSED))
         self.table = table
         self.tables = tables
         self.database = database
         self.include = include
         self.exclude = exclude
         self.config_file = config_file
+        self.report_dir = report_dir
         self.window = window
         self.on_closed = on_closed
         self.on_refused = on_refused
         self.log_level = log_level
+        self.use_krb5ccache = use_krb5ccache
+        if hasattr(self, "durable"):
+            # A durable job is not submitted again when a succeeded task is cleared. These jobs must be, and
+            # it is safe: a job resumes from its journal.
+            self.durable = False
+        self._runner: SubmissionRunner | None = None
+        self._killed = False
 
     def execute(self, context: Context) -> Any:
         """Submit the job and return the summary of its report."""
         return self.run_job(context)
 
     def execute_complete(self, context: Context, event: dict[str, Any] | None = None) -> Any:
-        """Go on after the maintenance window has opened; it is looked at again."""
+        """Continue after the trigger has fired; the maintenance window is checked again."""
         self.log.info("The trigger fired: %s", event)
         return self.run_job(context)
 
+    def on_kill(self) -> None:
+        """Kill the job; ``execute`` continues after that and must not take it for a regular end."""
+        self._killed = True
+        if self._runner is not None:
+            self._runner.kill()
+
     def run_job(self, context: Context) -> Any:
-        """Look at the window, then submit, then judge the report."""
+        """Check the window, submit the job and evaluate its report."""
         with fail_on_usage_error():
             settings = config.load(given(self.config_file))
             deadline = self.wait_for_window(settings)
-            job = self.prepare(settings, deadline, context)
-        if not isinstance(job, Job):
-            return job
-        found, uri = self.submit(settings, job, context)
-        return self.conclude(found, uri, job, context)
+            submission = self.prepare(settings, deadline, context)
+        if not isinstance(submission, Submission):
+            return submission
+        found, uri = self._submit(submission, settings, context)
+        return self.conclude(found, uri, submission, context)
 
-    def prepare(self, settings: Config, deadline: str | None, context: Context) -> Job | dict[str, Any]:
-        """Return what to submit, or the result where there is nothing to submit."""
-        return Job(self.selection(), request.build_request(settings, self.arguments()), {})
+    def _submit(
+        self, submission: Submission, settings: Config, context: Context
+    ) -> tuple[Report, str | None]:
+        self._runner = SubmissionRunner(self, self.verb, settings.spark_submit)
+        if self._killed:  # on_kill may have run before there was a runner
+            self._runner.kill()
+        return self._runner.run(submission, context)
+
+    def prepare(
+        self, settings: Config, deadline: str | None, context: Context
+    ) -> Submission | dict[str, Any]:
+        """Return what to submit, or the result if there is nothing to submit."""
+        return Submission(self.selection(), request.build_request(settings, self.arguments()), {})
 
     def selection(self) -> Selection:
-        """Return what to work on."""
+        """Return the selected tables."""
         return Selection.of(self.table, self.tables, self.database)
 
     def arguments(self) -> dict[str, Any]:
@@ -140,56 +175,80 @@ class LakekeeperOperator(SubmissionOperator):
         return parse_options({key: getattr(self, key) for key in self.option_keys})
 
     def wait_for_window(self, settings: Config) -> str | None:
-        """Return when the open window closes; a closed one ends here, before anything is submitted."""
+        """
+        Return when the open window closes, or None without a window.
+
+        :raises AirflowSkipException: the window is closed and ``on_closed`` is ``skip``
+        :raises AirflowFailException: the window is closed and ``on_closed`` is ``fail``
+        """
         if given(self.window) is None:
             return None
         window, now = settings.window(self.window), utcnow()
         closes = window.closes_at(now)
         if closes is not None:
             return closes.strftime("%Y-%m-%dT%H:%M:%SZ")
-        message = f"the maintenance window is closed until {window.next_open(now).isoformat()}: not submitted"
+        self._handle_closed(
+            window,
+            f"the maintenance window is closed until {window.next_open(now).isoformat()}: not submitted",
+        )
+        return None
+
+    def _handle_closed(self, window: MaintenanceWindow, message: str) -> None:
         action = choice(*ON_CLOSED)("on_closed", self.on_closed)
         if action == "skip":
             raise AirflowSkipException(message)
         if action == "fail":
             raise AirflowFailException(message)
         self.wait(window, message)
-        return None
 
     def wait(self, window: MaintenanceWindow, message: str) -> None:
-        """Free the worker until the window opens."""
+        """Defer until the window opens, which frees the worker."""
         self.log.info("%s; waiting", message)
         self.defer(trigger=MaintenanceWindowTrigger(window.as_dict()), method_name="execute_complete")
 
-    def conclude(self, found: Report, uri: str | None, job: Job, context: Context) -> Any:
-        """Return the summary, or push it and raise what the report means."""
+    def conclude(self, found: Report, uri: str | None, submission: Submission, context: Context) -> Any:
+        """Return the summary, or push it and raise the exception for the result of the task."""
         self.log.info("%s", report.render(found))
-        verdict, why = report.judge(found, job.selection.tables)
+        task_result, reason = report.evaluate(found, submission.selection.tables)
         with fail_on_usage_error():
-            value = self.result(report.summary(found, uri), job)
+            value = self.result(report.summary(found, uri), submission)
             skip_refused = choice(*ON_REFUSED)("on_refused", self.on_refused) == "skip"
-        if verdict is Verdict.DONE or (verdict is Verdict.NOTHING and not self.skips_on_nothing):
+        if task_result is TaskResult.DONE or (
+            task_result is TaskResult.NOTHING and not self.skips_on_nothing
+        ):
             return value
         # Pushed before the task fails: rollback needs the run ids of a partial run.
         self.push(value, context)
-        if verdict is Verdict.REFUSED and skip_refused:
-            if any(table["outcome"] == "done" for table in value["tables"]):
-                return value
-            raise AirflowSkipException(why)
-        raise _EXCEPTIONS[verdict](why)
+        if task_result is not TaskResult.REFUSED or not skip_refused:
+            raise _EXCEPTIONS[task_result](reason)
+        if not any(table["outcome"] == "done" for table in value["tables"]):
+            raise AirflowSkipException(reason)
+        return value
 
-    def result(self, summary: dict[str, Any], job: Job) -> dict[str, Any]:
+    def result(self, summary: dict[str, Any], submission: Submission) -> dict[str, Any]:
         """Return the value of the task's XCom."""
         return summary
 
     def push(self, value: Mapping[str, Any], context: Context) -> None:
-        """Push the XCom that a returned value would have become."""
+        """Push an XCom under the key of a returned value."""
         if self.do_xcom_push:
             context["ti"].xcom_push(key="return_value", value=value)
 
 
+def _check_choices(**arguments: tuple[str, tuple[str, ...]]) -> None:
+    """Check arguments when the DAG is parsed; a template is checked when it is rendered."""
+    for name, (value, allowed) in arguments.items():
+        if "{{" not in value:
+            choice(*allowed)(name, value)
+
+
 def check_source(name: str, source: Any, *tables: Any) -> bool:
-    """Tell whether the tables come from another task, which then must be the only one that names them."""
+    """
+    Return whether another task names the tables.
+
+    :param source: output of that task; mutually exclusive with ``tables``
+    :raises UsageError: both are given, or neither
+    """
     if source is not None and any(given is not None for given in tables):
         raise UsageError(f"{name} already says which tables: leave table, tables and database out")
     if source is None and all(given is None for given in tables):

@@ -1,4 +1,4 @@
-"""Delete the originals that compactions kept, once nobody needs them."""
+"""Delete the originals that compactions kept."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lakekeeper_provider.compat import Context
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators.base import LakekeeperOperator
-from lakekeeper_provider.operators.submission import Job
+from lakekeeper_provider.operators.submission import Submission
 from lakekeeper_provider.options import CLEANUP, seconds
 from lakekeeper_provider.selection import Selection
 
@@ -18,15 +18,19 @@ _KEYS = ("older_than", "keep_last", "allow_short_retention", "dry_run", "skip_tr
 
 
 def check_retention(arguments: Mapping[str, Any], settings: Config, selection: Selection) -> None:
-    """Raise UsageError unless each table has a retention, and one under 24 hours is allowed."""
+    """
+    Check that each table has a retention.
+
+    :raises UsageError: a table has none, or one under 24 hours without ``allow_short_retention``
+    """
     layers = [
         {**settings.settings, **settings.tables.get(table, {}), **arguments} for table in selection.tables
     ]
     for given in layers or [{**settings.settings, **arguments}]:
         if "older_than" not in given and not given.get("keep_last"):
             raise UsageError(
-                "cleanup wants a retention, for without one all originals would go: give older_than, such as 7d (0d and"
-                " allow_short_retention for all), or keep_last from 1"
+                "cleanup wants a retention, because without one it would delete all originals: give older_than, such as"
+                " 7d (0d and allow_short_retention for all), or keep_last of at least 1"
             )
         if "older_than" in given and not given.get("allow_short_retention"):
             _check_short(given["older_than"])
@@ -35,24 +39,24 @@ def check_retention(arguments: Mapping[str, Any], settings: Config, selection: S
 def _check_short(older_than: str) -> None:
     if seconds(older_than) < DAY:
         raise UsageError(
-            f"older_than: {older_than!r} is under 24 hours; if that is meant, give allow_short_retention=True"
+            f"older_than: {older_than!r} is under 24 hours; give allow_short_retention=True to allow that"
         )
 
 
 class CleanupOperator(LakekeeperOperator):
     """
-    Delete kept originals and their backup tables; afterwards those runs cannot be rolled back.
+    Delete kept originals and their backup tables; the runs cannot be rolled back after that.
 
     Only folders that a journal names are deleted. See ``LakekeeperOperator`` for the other arguments.
 
-    A retention must be given, here or in the YAML file: ``older_than``, or ``keep_last`` of at least 1.
+    A retention is required, as an argument or in the YAML file: ``older_than``, or ``keep_last`` of at least 1.
 
-    :param older_than: only runs older than this, such as ``7d``; ``0d`` for all of them
-    :param keep_last: keep the newest runs of each table, this many
+    :param older_than: clean up only runs older than this, such as ``7d``; ``0d`` for all of them
+    :param keep_last: number of newest runs of each table to keep
     :param allow_short_retention: allow an ``older_than`` of less than 24 hours
-    :param dry_run: decide and report, delete nothing
+    :param dry_run: decide and report without deleting anything
     :param skip_trash: delete without the HDFS trash
-    :param parallelism: runs worked on side by side (4)
+    :param parallelism: number of runs that are processed at the same time (4)
     """
 
     verb = CLEANUP
@@ -78,8 +82,14 @@ class CleanupOperator(LakekeeperOperator):
         self.skip_trash = skip_trash
         self.parallelism = parallelism
 
-    def prepare(self, settings: Config, deadline: str | None, context: Context) -> Job | dict[str, Any]:
-        """Return what to submit; raise UsageError without a retention, or with one that looks like an accident."""
-        job = super().prepare(settings, deadline, context)
+    def prepare(
+        self, settings: Config, deadline: str | None, context: Context
+    ) -> Submission | dict[str, Any]:
+        """
+        Return what to submit.
+
+        :raises UsageError: the retention is missing, or too short to be accepted without confirmation
+        """
+        submission = super().prepare(settings, deadline, context)
         check_retention(self.arguments(), settings, self.selection())
-        return job
+        return submission

@@ -1,4 +1,4 @@
-"""Compact what is flagged, and nothing else."""
+"""Compact the flagged units of tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.analyze import RewriteOperator
 from lakekeeper_provider.operators.base import check_source
-from lakekeeper_provider.operators.submission import Job
+from lakekeeper_provider.operators.submission import Submission
 from lakekeeper_provider.options import ANALYZE, COMPACT
 from lakekeeper_provider.selection import Selection
 
@@ -24,20 +24,20 @@ class CompactOperator(RewriteOperator):
     """
     Rewrite small files of Hive external tables and swap them in by rename; the originals are kept.
 
-    *Skipped* where nothing is flagged. A retry resumes the run that the try before it began, a cleared task
-    really compacts again. In an open ``window`` no swap is made after it closes. See ``RewriteOperator``
-    and ``LakekeeperOperator`` for the other arguments.
+    The task is skipped if nothing is flagged. A retry resumes the run of the previous try; a cleared task starts
+    another run. No swap is made after the end of ``window``. See ``RewriteOperator`` and ``LakekeeperOperator``
+    for the other arguments.
 
-    :param analysis: the output of an ``AnalyzeOperator``, or a list of them: exactly the units that it
-        flagged are compacted. Without it the job analyses first; then give ``table``, ``tables`` or
-        ``database``
-    :param dry_run: decide and report, write nothing
+    :param analysis: the output of an ``AnalyzeOperator``, or a list of such outputs: exactly the units that they
+        flag are compacted. Without it, ``table``, ``tables`` or ``database`` is required, and the job analyses
+        first
+    :param dry_run: decide and report without writing anything
     :param sort_columns: sort the rewritten files by these columns
     :param analyze_after_compaction: refresh the metastore's statistics afterwards
-    :param parallelism: units worked on side by side (4)
-    :param verify: how the result is checked before it is swapped in; ``count``: rows and physical types (default);
-        ``hash``: every value too
-    :param on_failure: ``keep`` the units already swapped when another fails (default), or ``undo`` them
+    :param parallelism: number of units that are processed at the same time (4)
+    :param verify: check of the result before the swap: ``count`` for rows and physical types (default), ``hash``
+        for every value too
+    :param on_failure: if a unit fails, ``keep`` the units that are already swapped (default), or ``undo`` them
     """
 
     verb = COMPACT
@@ -67,8 +67,12 @@ class CompactOperator(RewriteOperator):
         self.verify = verify
         self.on_failure = on_failure
 
-    def prepare(self, settings: Config, deadline: str | None, context: Context) -> Job:
-        """Return the job for the flagged units; skip where there are none."""
+    def prepare(self, settings: Config, deadline: str | None, context: Context) -> Submission:
+        """
+        Return the submission for the flagged units.
+
+        :raises AirflowSkipException: there are none
+        """
         analyses = xcom.entries("analysis", self.analysis, ANALYZE)
         units = xcom.flagged_units(analyses) if self._from_analysis else None
         selection = self._all_tables(analyses) if self._from_analysis else self.selection()
@@ -78,25 +82,29 @@ class CompactOperator(RewriteOperator):
         if units is not None and not units:
             self.push({**begun, "outcome": "nothing"}, context)
             raise AirflowSkipException("the analysis flagged nothing: there is nothing to compact")
-        # Pushed before anything is done: if this process dies, rollback still knows which run to undo.
+        # Pushed before the submission: if this process dies, rollback still knows which run to undo.
         self.push(begun, context)
         chosen = selection if units is None else Selection(tables=tuple(sorted(units)))
-        return Job(chosen, built, {"deadline": deadline} if deadline else {}, run_id)
+        return Submission(chosen, built, {"deadline": deadline} if deadline else {}, run_id)
 
     def _all_tables(self, analyses: Iterable[Mapping[str, Any]]) -> Selection:
-        # All of them, flagged or not, so that the run id is the same when a retry finds less to do.
+        # Flagged or not, so that a retry that finds less to do has the same run id.
         return Selection(tables=tuple(sorted({t["table"] for entry in analyses for t in entry["tables"]})))
 
     def _run_id(self, selection: Selection, context: Context) -> str:
         return request.run_id_of(self.dag_id, context["dag_run"].run_id, self.task_id, selection)
 
-    def result(self, summary: dict[str, Any], job: Job) -> dict[str, Any]:
-        """Return the summary with the run id, also for tables about which the job says nothing."""
-        return {**summary, "run_id": job.run_id, "database": job.selection.database}
+    def result(self, summary: dict[str, Any], submission: Submission) -> dict[str, Any]:
+        """Return the summary with the run id, which is needed also if the report lacks tables."""
+        return {**summary, "run_id": submission.run_id, "database": submission.selection.database}
 
 
 def _begun(selection: Selection, run_id: str) -> dict[str, Any]:
-    """Return a summary before there is a report."""
+    """
+    Return the summary of a run that has no report yet.
+
+    :raises UsageError: more tables than fit into an XCom
+    """
     if len(selection.tables) > MAX_TABLES:
         raise UsageError(
             f"{len(selection.tables)} tables are more than the {MAX_TABLES} of one task: map the operator over them"

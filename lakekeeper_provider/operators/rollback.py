@@ -1,4 +1,4 @@
-"""Undo a compaction: at once, or only when a person clears the task."""
+"""Undo a compaction, immediately or when the task is cleared."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.base import LakekeeperOperator, check_source
-from lakekeeper_provider.operators.submission import Job
+from lakekeeper_provider.operators.submission import Submission
 from lakekeeper_provider.options import COMPACT, ROLLBACK
 from lakekeeper_provider.parsers import given
 from lakekeeper_provider.selection import Selection
@@ -29,11 +29,11 @@ _KEYS = ("on_new_data", "parallelism")
 
 class RecordCompactionOperator(BaseOperator):
     """
-    Remember in which pass of the DAG run a compaction ended; it stands between ``compact`` and ``rollback``.
+    Record in which pass of the DAG run a compaction ended; a task between ``compact`` and ``rollback``.
 
-    Whoever clears the compaction, or anything before it, clears this task with it; whoever clears the
-    rollback alone does not. That is how ``RollbackOperator(only_when_cleared=True)`` tells the two apart.
-    It runs however the compaction ended.
+    Clearing the compaction, or a task before it, clears this task too; clearing the rollback alone does not.
+    ``RollbackOperator(only_when_cleared=True)`` uses that to distinguish the two. The task runs whether the
+    compaction succeeded or failed.
 
     :param compaction: the output of a ``CompactOperator``, mapped or not
     """
@@ -46,7 +46,7 @@ class RecordCompactionOperator(BaseOperator):
         self.compaction = compaction
 
     def execute(self, context: Context) -> dict[str, Any]:
-        """Return the runs of the compaction and the pass of the DAG run."""
+        """Return the runs of the compaction, the pass of the DAG run, and failed tasks that nothing else reports."""
         found = xcom.entries("compaction", self.compaction, COMPACT)
         return {
             "schema_version": 1,
@@ -58,16 +58,16 @@ class RecordCompactionOperator(BaseOperator):
 
     def _hides_failure(self, task_id: str, context: Context) -> bool:
         """
-        Tell whether a task failed, and no task but this one follows it.
+        Return whether a task failed and this one is its only downstream task.
 
-        The state of a DAG run is that of its last tasks: a skipped rollback would make it look green.
+        The state of a DAG run is that of its last tasks: a skipped rollback would make the run a success.
         """
         alone = self.dag.get_task(task_id).downstream_task_ids == {self.task_id}
         return alone and has_failed(context, task_id)
 
 
 def _brief(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep what rollback needs. A table that was refused has no run."""
+    """Return what rollback needs of a summary; a refused table has no run."""
     tables = [{"table": t["table"]} for t in entry["tables"] if t["outcome"] != "refused"]
     keep = {key: entry.get(key) for key in ("schema_version", "verb", "run_id", "database")}
     return {**keep, "tables": tables}
@@ -75,25 +75,28 @@ def _brief(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 class RollbackOperator(LakekeeperOperator):
     """
-    Put the original files of a compaction back; a second time it finds nothing to do and is green.
+    Restore the original files of a compaction; succeeds without doing anything if they are already restored.
 
-    At once: ``RollbackOperator(table="sales.events")`` undoes the newest run, or the one that ``run_id``
+    Immediately: ``RollbackOperator(table="sales.events")`` undoes the newest run, or the one that ``run_id``
     names.
 
-    From the UI: ``RollbackOperator(compaction=record.output, only_when_cleared=True)`` with ``record`` a
-    ``RecordCompactionOperator``. It is skipped when the DAG runs; or it fails, where the compaction failed
-    and no other task follows it, so that the DAG run does not look green. Clear this task alone, after the
-    DAG run has finished, to undo the compaction of that DAG run; clear the compaction to compact again,
-    which skips the rollback again. A retry never undoes anything by itself. See ``LakekeeperOperator`` for
-    the other arguments.
+    From the UI: ``RollbackOperator(compaction=record.output, only_when_cleared=True)``, where ``record`` is a
+    ``RecordCompactionOperator``. The task is skipped in a regular DAG run; it fails if the compaction failed
+    and no other task follows it, because the DAG run would be a success otherwise. Clear this task alone, after
+    the DAG run has finished, to undo the compaction of that DAG run. Clear the compaction to compact again; the
+    rollback is then skipped again. A retry never undoes anything. See ``LakekeeperOperator`` for the other
+    arguments.
 
-    :param compaction: the output of a ``RecordCompactionOperator``, or of a ``CompactOperator``: exactly
-        its runs are undone
+    :param compaction: the output of a ``RecordCompactionOperator`` or of a ``CompactOperator``: exactly its
+        runs are undone
     :param run_id: the run to undo
-    :param only_when_cleared: skip unless this task was cleared alone; needs the record
-    :param on_new_data: ``keep`` rows appended since the compaction (default), or ``refuse`` where there are
-        any
-    :param parallelism: units worked on side by side (4)
+    :param only_when_cleared: skip unless this task was cleared alone; requires the output of a
+        ``RecordCompactionOperator``
+    :param on_new_data: ``keep`` rows that were added since the compaction (default), or ``refuse`` to undo a unit
+        that has any
+    :param parallelism: number of units that are processed at the same time (4)
+    :raises UsageError: ``compaction`` and tables are both given or both missing, or ``only_when_cleared`` is given
+        without a record
     """
 
     verb = ROLLBACK
@@ -121,7 +124,7 @@ class RollbackOperator(LakekeeperOperator):
         self.parallelism = parallelism
 
     def run_job(self, context: Context) -> Any:
-        """Look first whether a person asked for it: a rollback that only waits must not wait for a window."""
+        """Skip before the window is checked: a rollback that was not requested must not wait for the window."""
         if self.only_when_cleared:
             self._skip_unless_cleared(context)
         return super().run_job(context)
@@ -135,27 +138,33 @@ class RollbackOperator(LakekeeperOperator):
         if record["pass"] is None or record["pass"] == xcom.current_pass(context):
             how = "after this DAG run has finished, clear this task alone to undo its compaction"
             if record.get("failed"):
-                raise AirflowFailException(f"{', '.join(record['failed'])} failed; {how}, as far as it came")
+                raise AirflowFailException(
+                    f"{', '.join(record['failed'])} failed; {how}, which may be incomplete"
+                )
             raise AirflowSkipException(f"not cleared alone: {how}")
         if context["ti"].try_number < 2:
             raise AirflowSkipException(
                 "this task runs for the first time in this DAG run; clear it once more to undo the compaction"
             )
 
-    def prepare(self, settings: Config, deadline: str | None, context: Context) -> Job | dict[str, Any]:
-        """Return the job for the runs to undo."""
+    def prepare(
+        self, settings: Config, deadline: str | None, context: Context
+    ) -> Submission | dict[str, Any]:
+        """Return the submission for the runs to undo, or the result if there are none."""
         arguments = self.arguments()
         if not self._from_compaction:
-            return Job(self.selection(), request.build_request(settings, arguments), {}, given(self.run_id))
+            return Submission(
+                self.selection(), request.build_request(settings, arguments), {}, given(self.run_id)
+            )
         entries = self._compactions()
         runs = _runs(entries)
         if runs:
             selection = Selection(tables=tuple(sorted(runs)))
-            return Job(selection, request.build_request(settings, arguments, runs=runs), {})
+            return Submission(selection, request.build_request(settings, arguments, runs=runs), {})
         for entry in entries:
-            if entry.get("database"):  # the compaction of a database died before it could name tables
+            if entry.get("database"):  # the compaction of a database ended before it named tables
                 selection = Selection(database=entry["database"])
-                return Job(selection, request.build_request(settings, arguments), {}, entry["run_id"])
+                return Submission(selection, request.build_request(settings, arguments), {}, entry["run_id"])
         self.log.info("The compaction worked on no table: there is nothing to undo.")
         return {"schema_version": 1, "verb": ROLLBACK, "outcome": "nothing", "tables": []}
 
@@ -167,14 +176,18 @@ class RollbackOperator(LakekeeperOperator):
 
 
 def _comes_from_another(compaction: Any) -> bool:
-    """Tell whether this is the output of a task that is no record, as far as can be seen when a DAG is parsed."""
+    """
+    Return whether this is the output of another task than a record.
+
+    A DAG is parsed before there is any output, so only the operator of an XComArg can be checked.
+    """
     source = getattr(compaction, "operator", None)
     kind = getattr(source, "operator_class", type(source))
     return source is not None and isinstance(kind, type) and not issubclass(kind, RecordCompactionOperator)
 
 
 def _runs(entries: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Return the runs to undo by table."""
+    """Return the run ids to undo by table."""
     runs: dict[str, list[str]] = {}
     for entry in entries:
         for table in entry["tables"]:

@@ -1,4 +1,4 @@
-"""Reading what another of our tasks returned: one value, a list of them, or what a mapped task left."""
+"""Read the XComs of other tasks of this package: one value, or a list of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ Unit = dict[str, str | None]
 
 
 def entries(name: str, value: Any, verb: str) -> list[Mapping[str, Any]]:
-    """Return the summaries of ``verb`` in an XCom; a mapped task that left none gives None."""
+    """
+    Return the summaries of ``verb`` in an XCom.
+
+    :param name: the argument that holds the XCom, for messages
+    :param value: one summary, a list of them, or JSON of either; None for a mapped task that pushed nothing
+    :raises UsageError: the value is not the output of a task of this verb
+    """
     value = from_json(name, value)
     found = [value] if isinstance(value, Mapping) or value is None else value
     if isinstance(found, str) or not isinstance(found, Iterable):
@@ -30,7 +36,7 @@ def _entry(name: str, entry: Any, verb: str) -> Mapping[str, Any]:
 
 
 def flagged_units(analyses: Iterable[Mapping[str, Any]]) -> dict[str, list[Unit]]:
-    """Return the units that analyses flagged, by table; tables without any are left out."""
+    """Return the flagged units of analyses by table, without the tables that have none."""
     units: dict[str, list[Unit]] = {}
     for analysis in analyses:
         for table, found in _flagged(analysis):
@@ -55,11 +61,11 @@ def _flagged(analysis: Mapping[str, Any]) -> Iterable[tuple[str, list[Unit]]]:
 
 def current_pass(context: Context) -> str | None:
     """
-    Return what tells this pass of the DAG run from the one before a clear.
+    Return an identifier of the current pass of the DAG run: its start date.
 
-    Clearing a task of a *finished* DAG run starts the run anew, with a new start date. Clearing one while
-    the run still runs does not, so that everything in between counts as one pass. (The run's
-    ``clear_number`` would not do: in Airflow 3 it also grows while the run is going on.)
+    Clearing a task of a *finished* DAG run restarts the run, with a new start date. Clearing a task of a running
+    one does not, and belongs to the same pass. ``clear_number`` of the run is not suitable: in Airflow 3 it
+    also grows while the run is running.
     """
     start = context["dag_run"].start_date
     return start.isoformat() if start else None

@@ -1,4 +1,4 @@
-"""Wait for a maintenance window; looks at nothing but the clock."""
+"""Wait for a maintenance window."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from lakekeeper_provider.window import MaintenanceWindow
 
 class MaintenanceWindowSensor(BaseSensorOperator):
     """
-    Succeed while a maintenance window is open.
+    Wait until a maintenance window is open.
 
     :param window: a ``MaintenanceWindow``, its fields as a mapping, or a name under ``windows`` of the file
     :param config_file: YAML file with ``windows``; read when the task runs
-    :param deferrable: wait in the triggerer, without holding a worker; else the sensor's ``mode`` decides
+    :param deferrable: wait in the triggerer (default); otherwise as ``mode`` of the sensor says
     """
 
     template_fields: Sequence[str] = ("window", "config_file")
@@ -38,7 +38,7 @@ class MaintenanceWindowSensor(BaseSensorOperator):
         self.deferrable = deferrable
 
     def poke(self, context: Context) -> bool:
-        """Tell whether the window is open."""
+        """Return whether the window is open."""
         window, now = self._window(), utcnow()
         if window.contains(now):
             return True
@@ -46,7 +46,7 @@ class MaintenanceWindowSensor(BaseSensorOperator):
         return False
 
     def execute(self, context: Context) -> None:
-        """Defer until the window opens, or poke."""
+        """Defer until the window opens, or poke if the sensor is not deferrable."""
         if not self.deferrable:
             super().execute(context)
         elif not self.poke(context):
@@ -55,7 +55,7 @@ class MaintenanceWindowSensor(BaseSensorOperator):
             )
 
     def execute_complete(self, context: Context, event: dict[str, Any] | None = None) -> None:
-        """Look again: the triggerer may have been late."""
+        """Check the window again, because the triggerer may have been late."""
         self.log.info("The trigger fired: %s", event)
         self.execute(context)
 

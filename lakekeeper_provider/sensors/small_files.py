@@ -12,20 +12,18 @@ from lakekeeper_provider.window import MaintenanceWindow
 
 
 class _WindowClosed(Exception):
-    """The window is closed; the next poke looks again."""
+    """The window is closed; the next poke checks it again."""
 
 
 class SmallFilesSensor(BaseSensorOperator, AnalyzeOperator):
     """
-    Succeed once an analysis flags something, and return that analysis; give it to
-    ``CompactOperator(analysis=...)``.
+    Wait until an analysis flags something, and return it for ``CompactOperator(analysis=...)``.
 
-    While ``window`` is closed nothing is submitted, and the sensor looks again at its next poke. Every poke
-    in the open window runs a Spark job, so poke seldom. Takes the arguments of ``AnalyzeOperator`` and of a
-    sensor.
+    Nothing is submitted while ``window`` is closed. Every poke in the open window runs a Spark job, so use a long
+    ``poke_interval``. Accepts the arguments of ``AnalyzeOperator`` and of a sensor.
 
-    :param poke_interval: seconds between two looks (3600)
-    :param mode: ``reschedule`` frees the worker in between (default), ``poke`` does not
+    :param poke_interval: seconds between two pokes (3600)
+    :param mode: ``reschedule`` frees the worker between pokes (default), ``poke`` does not
     """
 
     template_fields: Sequence[str] = AnalyzeOperator.template_fields
@@ -35,7 +33,7 @@ class SmallFilesSensor(BaseSensorOperator, AnalyzeOperator):
         super().__init__(poke_interval=poke_interval, mode=mode, **kwargs)
 
     def poke(self, context: Context) -> PokeReturnValue:
-        """Analyse, if the window is open."""
+        """Analyse if the window is open."""
         try:
             analysis = self.run_job(context)
         except _WindowClosed as closed:
@@ -46,5 +44,5 @@ class SmallFilesSensor(BaseSensorOperator, AnalyzeOperator):
         return PokeReturnValue(is_done=bool(flagged), xcom_value=analysis)
 
     def wait(self, window: MaintenanceWindow, message: str) -> None:
-        """Leave the waiting to the sensor's own rhythm."""
+        """End this poke; the sensor waits with its own interval and mode."""
         raise _WindowClosed(message)

@@ -17,7 +17,7 @@ from lakekeeper_provider.commands import job_arguments
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.options import OPTIONS, parse_options
-from lakekeeper_provider.report import Verdict
+from lakekeeper_provider.report import TaskResult
 from lakekeeper_provider.request import build_request, dump
 from lakekeeper_provider.selection import Selection
 
@@ -88,20 +88,20 @@ def test_flags_of_the_command_line(case):
     assert sorted(cli.job_flags(arguments)) == sorted(case["argv"])
 
 
-VERDICTS = {
-    "report_analyze_done.json": Verdict.DONE,
-    "report_analyze_nothing.json": Verdict.NOTHING,
-    "report_compact_done.json": Verdict.DONE,
-    "report_compact_changed.json": Verdict.NOTHING,
-    "report_compact_partial.json": Verdict.RETRY,
-    "report_compact_busy.json": Verdict.RETRY,
-    "report_compact_refused.json": Verdict.REFUSED,
-    "report_compact_unsafe.json": Verdict.FAIL,
-    "report_compact_usage.json": Verdict.FAIL,
-    "report_rollback_done.json": Verdict.DONE,
-    "report_rollback_nothing.json": Verdict.NOTHING,
-    "report_cleanup_done.json": Verdict.DONE,
-    "report_history_done.json": Verdict.DONE,
+TASK_RESULTS = {
+    "report_analyze_done.json": TaskResult.DONE,
+    "report_analyze_nothing.json": TaskResult.NOTHING,
+    "report_compact_done.json": TaskResult.DONE,
+    "report_compact_changed.json": TaskResult.NOTHING,
+    "report_compact_partial.json": TaskResult.RETRY,
+    "report_compact_busy.json": TaskResult.RETRY,
+    "report_compact_refused.json": TaskResult.REFUSED,
+    "report_compact_unsafe.json": TaskResult.FAIL,
+    "report_compact_usage.json": TaskResult.FAIL,
+    "report_rollback_done.json": TaskResult.DONE,
+    "report_rollback_nothing.json": TaskResult.NOTHING,
+    "report_cleanup_done.json": TaskResult.DONE,
+    "report_history_done.json": TaskResult.DONE,
 }
 
 
@@ -109,8 +109,8 @@ VERDICTS = {
 def test_reports(name):
     data = golden(name)
     found = report.parse(json.dumps(data), data["verb"])
-    verdict, why = report.judge(found, [table["table"] for table in data["tables"]])
-    assert verdict is VERDICTS[name]
+    result, why = report.evaluate(found, [table["table"] for table in data["tables"]])
+    assert result is TASK_RESULTS[name]
     assert why
     summed = report.summary(found, None)
     assert [table["before"] for table in summed["tables"]] == [table["before"] for table in data["tables"]]

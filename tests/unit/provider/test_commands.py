@@ -2,8 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from lakekeeper_provider.commands import job_arguments, option_flags, spark_conf, spark_submit_command
+from lakekeeper_provider.commands import (
+    has_launcher,
+    job_arguments,
+    option_flags,
+    spark_conf,
+    spark_submit_command,
+    submit_arguments,
+)
 from lakekeeper_provider.config import SparkSubmit
+from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.selection import Selection
 
 
@@ -95,3 +103,79 @@ def test_a_users_files_follow_the_bundle():
     command = spark_submit_command(spark, "s.py", [], ["jobs.zip"])
     assert command[command.index("--py-files") + 1] == "jobs.zip,own.whl"
     assert command[command.index("--files") + 1] == "hive-site.xml,x"
+
+
+#: Some arguments of an operator that was given none.
+NONE_GIVEN = dict.fromkeys(
+    [
+        *("application", "files", "py_files", "keytab", "principal", "proxy_user"),
+        *(
+            "conn_id",
+            "yarn_queue",
+            "spark_binary",
+            "executor_memory",
+            "total_executor_cores",
+            "use_krb5ccache",
+        ),
+    ]
+)
+
+
+def test_arguments_of_an_operator_take_precedence_over_the_file():
+    spark = SparkSubmit(
+        queue="file",
+        submit_command="file-submit",
+        executor_memory="4g",
+        extra_files=("a", "b"),
+        py_files=("p",),
+    )
+    own = {**NONE_GIVEN, "conn_id": "c", "executor_memory": "8g", "py_files": "own.whl"}
+    assert submit_arguments(own, spark, "/jobs/compact.py", "/tmp/jobs.zip") == {
+        **NONE_GIVEN,
+        **{"application": "/jobs/compact.py", "files": "a,b", "py_files": "/tmp/jobs.zip,own.whl"},
+        **{"conn_id": "c", "yarn_queue": "file", "spark_binary": "file-submit", "executor_memory": "8g"},
+        "use_krb5ccache": False,
+    }
+
+
+def test_a_launcher_of_the_file_is_submitted_without_the_job_sources():
+    spark = SparkSubmit(script_path="/opt/launcher.py")
+    assert has_launcher(NONE_GIVEN, spark)
+    found = submit_arguments(NONE_GIVEN, spark)
+    assert (found["application"], found["py_files"]) == ("/opt/launcher.py", None)
+    own = {**NONE_GIVEN, "application": "own.py"}
+    assert not has_launcher(own, spark)
+    assert submit_arguments(own, spark, "job.py", "jobs.zip")["application"] == "own.py"
+    assert not has_launcher(NONE_GIVEN, SparkSubmit())
+
+
+IDENTITY = ("keytab", "principal", "proxy_user")
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ({}, ("k", "p", "u")),
+        ({"proxy_user": "alice"}, (None, None, "alice")),
+        ({"principal": "own"}, ("k", "own", None)),
+        ({"keytab": "own"}, ("own", "p", None)),
+        ({"keytab": "own", "proxy_user": "alice"}, ("own", None, "alice")),
+    ],
+)
+def test_principal_and_proxy_user_of_operator_and_file_are_mutually_exclusive(own, expected):
+    spark = SparkSubmit(keytab="k", principal="p", proxy_user="u")
+    found = submit_arguments({**NONE_GIVEN, **own}, spark, "job.py", "jobs.zip")
+    assert tuple(found[name] for name in IDENTITY) == expected
+
+
+@pytest.mark.parametrize(
+    ("own", "file", "expected"), [(None, True, True), (False, True, False), ("true", False, True)]
+)
+def test_the_file_decides_on_the_ticket_cache_unless_the_operator_does(own, file, expected):
+    given = {**NONE_GIVEN, "use_krb5ccache": own}
+    assert submit_arguments(given, SparkSubmit(use_krb5ccache=file))["use_krb5ccache"] is expected
+
+
+def test_a_wrong_boolean_for_the_ticket_cache_is_refused():
+    with pytest.raises(UsageError, match="use_krb5ccache: expected true or false"):
+        submit_arguments({**NONE_GIVEN, "use_krb5ccache": "maybe"}, SparkSubmit())

@@ -6,7 +6,7 @@ import pytest
 
 from lakekeeper_provider import report
 from lakekeeper_provider.exceptions import ReportError, UsageError
-from lakekeeper_provider.report import Verdict
+from lakekeeper_provider.report import TaskResult
 
 
 def table(name: str = "sales.events", outcome: str = "done", **more):
@@ -34,47 +34,47 @@ def parsed(outcome: str, *tables, verb: str = "compact", error: str | None = Non
     return report.parse(json.dumps({**data, "tables": list(tables)}), verb)
 
 
-def verdict(*args, named=(), **kwargs):
-    return report.judge(parsed(*args, **kwargs), named)
+def evaluate(*args, named=(), **kwargs):
+    return report.evaluate(parsed(*args, **kwargs), named)
 
 
 def test_done_and_nothing():
-    assert verdict("done", table())[0] is Verdict.DONE
-    assert verdict("nothing", table(outcome="nothing"))[0] is Verdict.NOTHING
+    assert evaluate("done", table())[0] is TaskResult.DONE
+    assert evaluate("nothing", table(outcome="nothing"))[0] is TaskResult.NOTHING
 
 
 @pytest.mark.parametrize("outcome", ["partial", "failed", "busy"])
 def test_what_a_retry_can_mend_is_retried_and_named(outcome):
     broken = table(outcome=outcome, reason="no space", units=[unit("failed", reason="disk full")])
-    found, why = verdict("failed" if outcome == "busy" else outcome, broken)
-    assert found is Verdict.RETRY
+    found, why = evaluate("failed" if outcome == "busy" else outcome, broken)
+    assert found is TaskResult.RETRY
     assert "sales.events" in why
     assert "no space" in why
     assert "date=2026-02-23: failed disk full" in why
 
 
 def test_usage_and_unsafe_are_not_retried():
-    assert verdict("usage", error="no such table property") == (
-        Verdict.FAIL,
+    assert evaluate("usage", error="no such table property") == (
+        TaskResult.FAIL,
         "compact could not start: no such table property",
     )
-    found, why = verdict("unsafe", table(outcome="partial", units=[unit("quarantined", reason="X L N")]))
-    assert found is Verdict.FAIL
+    found, why = evaluate("unsafe", table(outcome="partial", units=[unit("quarantined", reason="X L N")]))
+    assert found is TaskResult.FAIL
     assert "date=2026-02-23: quarantined X L N" in why
 
 
 def test_a_table_asked_for_by_name_must_not_be_refused():
     refused = table(outcome="refused", code="MANAGED", reason="the table is managed")
-    found, why = verdict("failed", refused, named=["sales.events"])
-    assert found is Verdict.REFUSED
+    found, why = evaluate("failed", refused, named=["sales.events"])
+    assert found is TaskResult.REFUSED
     assert why == "compact: sales.events refused (MANAGED the table is managed)"
-    assert verdict("nothing", refused)[0] is Verdict.NOTHING
+    assert evaluate("nothing", refused)[0] is TaskResult.NOTHING
 
 
 def test_a_refused_table_does_not_hide_one_that_a_retry_can_mend():
     refused, busy = table(outcome="refused", code="VIEW"), table("sales.flat", "busy")
-    found, why = verdict("failed", refused, busy, named=["sales.events", "sales.flat"])
-    assert found is Verdict.RETRY
+    found, why = evaluate("failed", refused, busy, named=["sales.events", "sales.flat"])
+    assert found is TaskResult.RETRY
     assert "VIEW" in why
 
 
