@@ -16,9 +16,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.demo import tables
-from tests.harness.metastore import Metastore
-from tests.harness.spark_env import spark_environ
+from demo import tables
+from demo.services.metastore import Metastore
+from demo.services.spark_config import spark_environ
 from tests.spark.toolbox import Jobs, outcomes
 
 KINDS = ("count", "hash")

@@ -14,11 +14,11 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from demo.services import processes
+from demo.services.ports import free_port
+from demo.services.postgres import Postgres, binaries
 from tests.airflow.conftest import FakeSpark, connection, migrate
 from tests.airflow.support import PATIENCE, wait_for
-from tests.harness import processes
-from tests.harness.metastore import free_port
-from tests.harness.postgres import Postgres, binaries
 
 DAGS = Path(__file__).with_name("live_dags")
 COMPONENTS = {

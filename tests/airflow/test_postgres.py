@@ -12,17 +12,17 @@ from subprocess import PIPE
 
 import pytest
 
+from demo.services import paths, processes
+from demo.services.postgres import MEMORY_IN_USE, Postgres, binaries
 from tests.airflow.support import wait_for
-from tests.demo.served import processes_below
-from tests.harness import paths, processes
-from tests.harness.postgres import MEMORY_IN_USE, Postgres, binaries
+from tests.demo.airflow_client import processes_below
 
 pytestmark = pytest.mark.live
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from tests.harness.postgres import Postgres, binaries
+from demo.services.postgres import Postgres, binaries
 with Postgres(Path(sys.argv[1]), binaries("airflow-3.3")) as server:
     print(server.sqlalchemy_url, flush=True)
     time.sleep(600)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.demo.place import Place
-from tests.demo.served import Api, processes_below, python, serving
-from tests.harness import paths
+from demo.services import paths
+from demo.workspace import Place
+from tests.demo.airflow_client import Api, processes_below, python, serving
 
 LIMIT = 1800  # seconds; less than the suite has, which would end it without a word of what the demo said
 
@@ -27,7 +27,7 @@ class Demo:
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     place = Place(tmp_path_factory.mktemp("demo") / "demo")
-    command = [python(), "-m", "tests.demo.run", "--scratch", place.root]
+    command = [python(), "-m", "demo.run", "--scratch", place.root]
     try:
         done = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, timeout=LIMIT)
     except subprocess.TimeoutExpired as error:

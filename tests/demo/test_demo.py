@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.demo.place import DAG, Place
-from tests.demo.tables import TABLES
+from demo.tables import TABLES
+from demo.workspace import DAG, Place
 
 pytestmark = pytest.mark.live
 File = tuple[str, int, int]

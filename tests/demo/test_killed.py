@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.demo import report
-from tests.demo.place import DAG, Place
-from tests.demo.run import measured
-from tests.demo.served import PATIENCE, Api, running_metastore
-from tests.demo.tables import TABLES, DemoTable
+from demo import report
+from demo.run import measured
+from demo.tables import TABLES, DemoTable
+from demo.workspace import DAG, Place
+from tests.demo.airflow_client import PATIENCE, Api, running_metastore
 
 pytestmark = pytest.mark.live
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from tests.demo import report
-from tests.demo.measure import Asked, Measured, list_files
-from tests.demo.place import Place
-from tests.demo.tables import TABLES, ddl
+from demo import report
+from demo.measure import Asked, Measured, list_files
+from demo.tables import TABLES, ddl
+from demo.workspace import Place
 
 FLAT, EVENTS, EVENTS_2P = TABLES
 

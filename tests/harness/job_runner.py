@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-from tests.harness import paths, processes
+from demo.services import paths, processes
 from tests.harness.resources import NOTHING, Sampler, Usage
 
 _POLL_SECONDS = 0.2

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.harness import paths
-from tests.harness.processes import has_ended, members, spawn, start_time, state_of, stop, sweep, tail
+from demo.services import paths
+from demo.services.processes import has_ended, members, spawn, start_time, state_of, stop, sweep, tail
 
 SCRIPT = Path(__file__).with_name("driver.py")
 START_LIMIT = 180

@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tests.demo.place import Place
-from tests.harness import paths
-from tests.harness.processes import has_ended, spawn, stop, tail
+from demo.services import paths
+from demo.services.processes import has_ended, spawn, stop, tail
+from demo.workspace import Place
 from tests.soak import tables
 from tests.soak.cycle import Soak
 from tests.soak.drivers import DriverError, Garage

@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.harness import paths
-from tests.harness.claim import claimed
-from tests.harness.metastore import HOST, Metastore
-from tests.harness.postgres import Postgres, binaries
-from tests.harness.spark_env import spark_environ
+from demo.services import paths
+from demo.services.folder_lock import claimed
+from demo.services.metastore import Metastore
+from demo.services.ports import HOST
+from demo.services.postgres import Postgres, binaries
+from demo.services.spark_config import spark_environ
 
 AIRFLOW = "airflow-3.3"
 SPARK = "spark-3.5"

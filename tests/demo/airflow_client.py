@@ -14,11 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.demo import serve
-from tests.demo.place import DAG, Place
-from tests.harness import paths
-from tests.harness.metastore import Metastore, free_port
-from tests.harness.processes import has_ended, spawn, stop, tail
+from demo import airflow_server
+from demo.services import paths
+from demo.services.metastore import Metastore
+from demo.services.ports import free_port
+from demo.services.processes import has_ended, spawn, stop, tail
+from demo.workspace import DAG, Place
 
 PATIENCE = 300  # seconds; a hung server must not hang the tests
 
@@ -77,19 +78,19 @@ class Api:
 def serving(place: Place) -> Iterator[Api]:
     """What `make up` runs, on the tables of this test."""
     port = free_port()
-    command = [python(), "-m", "tests.demo.serve", str(port), str(place.root)]
+    command = [python(), "-m", "demo.airflow_server", str(port), str(place.root)]
     process = spawn(command, log=place.log("serve"), cwd=paths.ROOT)
     try:
         url = f"http://127.0.0.1:{port}"
         _wait_until_healthy(place, process, url)
-        yield Api(url, *serve.credentials(place))
+        yield Api(url, *airflow_server.credentials(place))
     finally:
         stop(process, patience=60)
 
 
 def _wait_until_healthy(place: Place, process: subprocess.Popen[bytes], url: str) -> None:
     deadline = time.monotonic() + PATIENCE
-    while not serve.is_healthy(url):
+    while not airflow_server.is_healthy(url):
         late = has_ended(process) or time.monotonic() > deadline
         assert not late, f"Airflow did not start:\n{tail(place.log('serve'))}"
         time.sleep(0.5)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-from tests.harness import paths
+from demo.services import paths
 
 TEMPLATES = paths.SCRATCH / "metastore-templates"
 SCHEMA = Path(__file__).with_name("MetastoreSchema.java")

@@ -17,9 +17,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
 
-from tests.demo.place import DEMO, Place, airflow_command
-from tests.harness import paths
-from tests.harness.processes import has_ended, spawn, stop
+from demo.services import paths
+from demo.services.processes import has_ended, spawn, stop
+from demo.workspace import DEMO, Place, airflow_command
 
 USER = "admin"
 HEALTH = ("metadatabase", "scheduler", "dag_processor", "triggerer")

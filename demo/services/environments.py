@@ -1,12 +1,12 @@
-"""Make the Python environments below .envs/, each pinned by a lock file.
+"""Create the Python environments below .envs/, each pinned by a lock file.
 
-    python3.11 tests/harness/envs.py spark-3.5 airflow-3.3      make what is missing or out of date
-    python3.11 tests/harness/envs.py                            all of them
-    python3.11 tests/harness/envs.py airflow-3.3-kerberos       add packages that are compiled here to airflow-3.3
-    python3.11 tests/harness/envs.py --lock spark-3.5           resolve its lock file anew
+    python3.11 -m demo.services.environments spark-3.5 airflow-3.3   create what is missing or out of date
+    python3.11 -m demo.services.environments                         all of them
+    python3.11 -m demo.services.environments airflow-3.3-kerberos    compile more packages into airflow-3.3
+    python3.11 -m demo.services.environments --lock spark-3.5        resolve its lock file again
 
-Standard library only. Spark keeps environments of its own: Airflow's Spark provider brings `pyspark-client`,
-which writes the same files as `pyspark` and has no spark-submit.
+Standard library only. Spark has environments separate from Airflow's: Airflow's Spark provider installs
+`pyspark-client`, which writes the same files as `pyspark` and has no spark-submit.
 """
 
 from __future__ import annotations
@@ -24,12 +24,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-if not __package__:
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from demo.services import machine, paths
 
-from tests.harness import machine, paths
-
-LOCKS = Path(__file__).resolve().parent / "locks"
+LOCK_FILES = Path(__file__).resolve().parent / "lock_files"
 UV = "uv==0.13.8"
 UV_PROGRAM = paths.env_dir("tools") / "bin" / "uv"
 
@@ -146,7 +143,7 @@ def packaging() -> bytes:
 
 
 def lock_file(name: str) -> Path:
-    return LOCKS / f"{name}.txt"
+    return LOCK_FILES / f"{name}.txt"
 
 
 def build(name: str) -> None:

@@ -1,6 +1,6 @@
 """Compact three tables through Airflow, and measure before and after.
 
-    python3.11 -m tests.demo.run
+    python3.11 -m demo.run
 
 Everything is real but small: a Hive Metastore, Spark, Airflow's own runner, 2,000 Parquet files.
 """
@@ -12,15 +12,15 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.demo import measure, report, steps, ui
-from tests.demo.place import AIRFLOW, DAG, DEMO, SPARK, Place, airflow_command
-from tests.harness import envs, machine, paths
-from tests.harness.metastore import Metastore
+from demo import measure, report, steps, ui
+from demo.services import environments, machine, paths
+from demo.services.metastore import Metastore
+from demo.workspace import AIRFLOW, DAG, DEMO, SPARK, Place, airflow_command
 
 
 def demo(place: Place) -> list[str]:
     """Return the promises that were not kept."""
-    envs.ensure([AIRFLOW, SPARK])
+    environments.ensure([AIRFLOW, SPARK])
     place.wipe()
     steps.announce("starting a Hive Metastore")
     with place.metastore() as metastore:
@@ -35,14 +35,14 @@ def demo(place: Place) -> list[str]:
 
 
 def make_tables(place: Place, metastore: Metastore) -> None:
-    command = _spark_module("tests.demo.tables", "--warehouse", place.warehouse)
+    command = _spark_module("demo.tables", "--warehouse", place.warehouse)
     env = place.spark_environ(metastore)
     steps.run("making three tables of 500, 600 and 900 files", command, log=place.log("tables"), env=env)
 
 
 def measured(place: Place, metastore: Metastore, when: str, *more: str) -> report.Tables:
     answers = place.root / f"{when}.json"
-    command = _spark_module("tests.demo.measure", "--out", answers, *more)
+    command = _spark_module("demo.measure", "--out", answers, *more)
     steps.run(f"measuring {when}", command, log=place.log(when), env=place.spark_environ(metastore))
     return measure.combine(place.warehouse, answers)
 
@@ -83,7 +83,7 @@ def main() -> int:
         with place.claimed():
             ui.require_stopped(place)
             broken = demo(place)
-    except (envs.EnvError, machine.MachineError, steps.StepFailed, ui.Running, RuntimeError) as error:
+    except (environments.EnvError, machine.MachineError, steps.StepFailed, ui.Running, RuntimeError) as error:
         print(f"\nerror: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from tests.demo.measure import Measured
-from tests.demo.tables import TABLES, DemoTable
+from demo.measure import Measured
+from demo.tables import TABLES, DemoTable
 
 Tables = Mapping[str, Measured]
 HEAD = ("table", "files", "bytes", "rows", "same query")

@@ -1,7 +1,7 @@
 """Open the Airflow UI on the demo's tables, and close it.
 
-python3.11 -m tests.demo.ui up
-python3.11 -m tests.demo.ui down
+python3.11 -m demo.ui up
+python3.11 -m demo.ui down
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import sys
 import time
 from dataclasses import asdict, dataclass
 
-from tests.demo import serve, steps
-from tests.demo.place import AIRFLOW, DEMO, SPARK, Place
-from tests.harness import envs, machine, paths
-from tests.harness.metastore import free_port, is_free
-from tests.harness.processes import start_time, tail
+from demo import airflow_server, steps
+from demo.services import environments, machine, paths
+from demo.services.ports import free_port, is_free
+from demo.services.processes import start_time, tail
+from demo.workspace import AIRFLOW, DEMO, SPARK, Place
 
 STATE = paths.SCRATCH / "ui.json"
 PORT = 8080
@@ -69,7 +69,7 @@ def up() -> int:
     if not DEMO.done.exists():
         print("There are no tables to show yet. First: make demo", file=sys.stderr)
         return 1
-    envs.ensure([AIRFLOW, SPARK])
+    environments.ensure([AIRFLOW, SPARK])
     state = _start(PORT if is_free(PORT) else free_port())
     steps.announce(f"starting Airflow (log: {steps.shown(DEMO.log('ui'))})")
     if not _answers(state):
@@ -83,7 +83,7 @@ def up() -> int:
 def _start(port: int) -> State:
     with DEMO.log("ui").open("wb") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.demo.serve", str(port)],
+            [sys.executable, "-m", "demo.airflow_server", str(port)],
             cwd=paths.ROOT,
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -98,14 +98,14 @@ def _start(port: int) -> State:
 def _answers(state: State) -> bool:
     deadline = time.monotonic() + UP_LIMIT
     while state.alive and time.monotonic() < deadline:
-        if serve.is_healthy(state.url):
+        if airflow_server.is_healthy(state.url):
             return True
         time.sleep(0.5)
     return False
 
 
 def login(state: State) -> str:
-    user, password = serve.credentials(DEMO)
+    user, password = airflow_server.credentials(DEMO)
     return f"\n  {state.url}\n  user {user}, password {password}\n\nmake down stops it."
 
 
@@ -144,7 +144,7 @@ def main() -> int:
     act = parser.parse_args().act
     try:
         return up() if act == "up" else down()
-    except (envs.EnvError, machine.MachineError) as error:
+    except (environments.EnvError, machine.MachineError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 

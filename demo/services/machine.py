@@ -11,7 +11,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from tests.harness import paths
+from demo.services import paths
 
 PYTHON = (3, 11)
 JAVA = 17

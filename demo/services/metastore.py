@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import random
 import socket
 import struct
 import subprocess
@@ -20,11 +19,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from tests.harness import metastore_template, paths
-from tests.harness.machine import java_command
-from tests.harness.processes import has_ended, kill, spawn, stop, tail
+from demo.services import metastore_template, paths
+from demo.services.machine import java_command
+from demo.services.ports import HOST, free_port
+from demo.services.processes import has_ended, kill, spawn, stop, tail
 
-HOST = "127.0.0.1"
 START_LIMIT = 120
 SERVER = Path(__file__).with_name("LoopbackMetastore.java")
 
@@ -163,30 +162,6 @@ class Metastore:
 
 def _own_jars() -> Path:
     return paths.spark_home(paths.DEFAULT_SPARK) / "jars"
-
-
-#: Below the range from which systems take the ports of outgoing connections: nobody gets one of these by chance
-#: before the server that it was chosen for has it.
-PORTS = range(15_000, 30_000)
-TRIED_PORTS = 1_000
-
-
-def free_port() -> int:
-    for port in random.sample(PORTS, TRIED_PORTS):
-        if is_free(port):
-            return port
-    raise RuntimeError(f"none of {TRIED_PORTS} ports between {PORTS[0]} and {PORTS[-1]} is free on {HOST}")
-
-
-def is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        # As servers do: a port that only waits out its last connections is free.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError:
-            return False
-    return True
 
 
 def hive_site(settings: dict[str, str]) -> str:

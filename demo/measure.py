@@ -2,7 +2,7 @@
 
 None of it comes from the provider's own report. The files are listed here; the rest is asked of Spark:
 
-    python -m tests.demo.measure --out FILE [--repair]      in a Spark environment
+    python -m demo.measure --out FILE [--repair]      in a Spark environment
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.demo.tables import DATABASE, TABLES, DemoTable
+from demo.tables import DATABASE, TABLES, DemoTable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

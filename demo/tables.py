@@ -1,6 +1,6 @@
 """Make the three demo tables, the same ones each time: external, Parquet, and much too many files.
 
-    python -m tests.demo.tables          in a Spark environment, with SPARK_CONF_DIR leading to a metastore
+    python -m demo.tables          in a Spark environment, with SPARK_CONF_DIR leading to a metastore
 
 Each is written by one Spark job without a shuffle.
 """

@@ -7,8 +7,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.harness import paths
-from tests.harness.processes import has_ended, spawn, stop, sweep, tail
+from demo.services import paths
+from demo.services.processes import has_ended, spawn, stop, sweep, tail
 
 BEGUN = time.monotonic()
 HEARTBEAT = 15

