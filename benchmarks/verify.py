@@ -43,7 +43,7 @@ def measure(scratch: Path, rounds: int) -> dict[str, list[float]]:
     from pyspark.sql import SparkSession
 
     spark: Any = SparkSession.builder.appName("verify").enableHiveSupport().getOrCreate()
-    tables.make_all(spark, scratch / "warehouse")
+    tables.create_all(spark, scratch / "warehouse")
     names = ",".join(table.full_name for table in tables.TABLES)
     jobs, found = Jobs(spark, scratch), {kind: [] for kind in KINDS}
     for number in range(rounds + 1):

@@ -1,1 +1,4 @@
-"""`make demo`, `make up` and `make down`: three tables of small files, compacted through Airflow on this machine."""
+"""Compact three tables of small files through Airflow on this machine: `make demo`, `make up`, `make down`.
+
+`services` starts what that needs, for the tests too. Nothing here is part of the wheel.
+"""

@@ -1,31 +1,32 @@
-"""Before and after: the table for the reader, and what must hold."""
+"""Compare the measurements from before and after: a table for the user, and a list of problems."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from demo.measure import Measured
+from demo.measure import Measurement
 from demo.tables import TABLES, DemoTable
 
-Tables = Mapping[str, Measured]
-HEAD = ("table", "files", "bytes", "rows", "same query")
+Tables = Mapping[str, Measurement]
+HEADER = ("table", "files", "bytes", "rows", "same query")
 
 
 def render(before: Tables, after: Tables) -> str:
-    rows = [HEAD, *(_row(table, before[table.name], after[table.name]) for table in TABLES)]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(HEAD))]
+    """Return the table with one line for each of the demo's tables."""
+    rows = [HEADER, *(_row(table, before[table.name], after[table.name]) for table in TABLES)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER))]
     lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     lines = [row[0].ljust(widths[0]) + line[widths[0] :] for row, line in zip(rows, lines, strict=True)]
     return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
 
 
-def _row(table: DemoTable, old: Measured, new: Measured) -> tuple[str, ...]:
+def _row(table: DemoTable, old: Measurement, new: Measurement) -> tuple[str, ...]:
     return (
         table.full_name,
         f"{old.files} -> {new.files}",
         f"{_size(old.bytes)} -> {_size(new.bytes)}",
-        f"{old.asked.rows:,} -> {new.asked.rows:,}",
-        f"{old.asked.seconds:.2f} s -> {new.asked.seconds:.2f} s",
+        f"{old.queries.rows:,} -> {new.queries.rows:,}",
+        f"{old.queries.seconds:.2f} s -> {new.queries.seconds:.2f} s",
     )
 
 
@@ -34,17 +35,17 @@ def _size(size: int) -> str:
 
 
 def start_problems(before: Tables) -> list[str]:
-    """The tables as they were made: otherwise the comparison says nothing."""
+    """Return the tables that were not created as specified: no comparison is possible then."""
     return [
-        f"{table.full_name}: made {found.files} files and {found.asked.rows} rows"
+        f"{table.full_name}: made {found.files} files and {found.queries.rows} rows"
         for table in TABLES
         for found in [before[table.name]]
-        if (found.files, found.asked.rows) != (table.files, table.rows)
+        if (found.files, found.queries.rows) != (table.files, table.rows)
     ]
 
 
 def problems(before: Tables, after: Tables) -> list[str]:
-    """Every promise that was not kept."""
+    """Return the differences between what was expected and what was measured."""
     return [
         f"{table.full_name}: {problem}"
         for table in TABLES
@@ -52,15 +53,15 @@ def problems(before: Tables, after: Tables) -> list[str]:
     ]
 
 
-def _problems(table: DemoTable, old: Measured, new: Measured) -> Iterator[str]:
+def _problems(table: DemoTable, old: Measurement, new: Measurement) -> Iterator[str]:
     if new.files != table.files_after:
         yield f"{new.files} files, expected {table.files_after}"
-    if new.asked.rows != old.asked.rows:
-        yield f"{old.asked.rows} rows before, {new.asked.rows} after"
-    if new.asked.checksum != old.asked.checksum:
-        yield f"the contents differ: checksum {old.asked.checksum}, now {new.asked.checksum}"
-    if new.asked.backups != [old.asked.checksum]:
-        yield f"the backups hold {new.asked.backups or 'nothing'}, not the originals ({old.asked.checksum})"
-    for key, value in old.asked.catalog.items():
-        if new.asked.catalog[key] != value:
-            yield f"the metastore's {key} changed from {value} to {new.asked.catalog[key]}"
+    if new.queries.rows != old.queries.rows:
+        yield f"{old.queries.rows} rows before, {new.queries.rows} after"
+    if new.queries.checksum != old.queries.checksum:
+        yield f"the contents differ: checksum {old.queries.checksum}, now {new.queries.checksum}"
+    if new.queries.backups != [old.queries.checksum]:
+        yield f"the backups hold {new.queries.backups or 'nothing'}, not the originals ({old.queries.checksum})"
+    for key, value in old.queries.catalog.items():
+        if new.queries.catalog[key] != value:
+            yield f"the metastore's {key} changed from {value} to {new.queries.catalog[key]}"

@@ -1,4 +1,4 @@
-"""Open the Airflow UI on the demo's tables, and close it.
+"""Start and stop the Airflow UI on the demo's tables.
 
 python3.11 -m demo.ui up
 python3.11 -m demo.ui down
@@ -16,24 +16,24 @@ import time
 from dataclasses import asdict, dataclass
 
 from demo import airflow_server, steps
-from demo.services import environments, machine, paths
+from demo.services import airflow_components, environments, machine, paths
 from demo.services.ports import free_port, is_free
 from demo.services.processes import start_time, tail
-from demo.workspace import AIRFLOW, DEMO, SPARK, Place
+from demo.workspace import AIRFLOW, DEFAULT, SPARK, Workspace
 
-STATE = paths.SCRATCH / "ui.json"
+STATE_FILE = paths.SCRATCH / "ui.json"
 PORT = 8080
-UP_LIMIT = 240
-DOWN_LIMIT = 60
+START_LIMIT = 240
+STOP_LIMIT = 60
 
 
-class Running(Exception):
-    """The UI is open where it must not be."""
+class UiRunning(Exception):
+    """The UI runs on tables that are about to be deleted."""
 
 
 @dataclass(frozen=True)
-class State:
-    """The supervising process. Its start time tells it from a later one with the same id."""
+class Server:
+    """The process of `airflow_server`; its start time tells it from a later process with the same id."""
 
     pid: int
     started: int | None
@@ -41,47 +41,50 @@ class State:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return airflow_server.address(self.port)
 
     @property
     def alive(self) -> bool:
         return _exists(self.pid) and start_time(self.pid) == self.started
 
 
-def running() -> State | None:
-    if not STATE.exists():
+def running_server() -> Server | None:
+    """Return the server that `up` has started, if it still runs."""
+    if not STATE_FILE.exists():
         return None
-    state = State(**json.loads(STATE.read_text()))
-    return state if state.alive else None
+    server = Server(**json.loads(STATE_FILE.read_text()))
+    return server if server.alive else None
 
 
-def require_stopped(place: Place) -> None:
-    """The demo makes its tables anew: not below a UI that shows them."""
-    state = running()
-    if state and place == DEMO:
-        raise Running(f"the Airflow UI is open on these tables at {state.url}; first: make down")
+def require_stopped(workspace: Workspace) -> None:
+    """Raise UiRunning where the UI shows the tables of this workspace."""
+    server = running_server()
+    if server and workspace == DEFAULT:
+        raise UiRunning(f"the Airflow UI is open on these tables at {server.url}; first: make down")
 
 
 def up() -> int:
-    if state := running():
-        print(f"already up\n{login(state)}")
+    """Start the UI, and print its address once it is healthy."""
+    if server := running_server():
+        print(f"already up\n{login(server)}")
         return 0
-    if not DEMO.done.exists():
+    if not DEFAULT.completed.exists():
         print("There are no tables to show yet. First: make demo", file=sys.stderr)
         return 1
     environments.ensure([AIRFLOW, SPARK])
-    state = _start(PORT if is_free(PORT) else free_port())
-    steps.announce(f"starting Airflow (log: {steps.shown(DEMO.log('ui'))})")
-    if not _answers(state):
-        _stop(state)
-        print(f"error: Airflow did not start:\n{tail(DEMO.log('ui'))}", file=sys.stderr)
+    server = _start(PORT if is_free(PORT) else free_port())
+    steps.announce(f"starting Airflow (log: {steps.relative_to_checkout(DEFAULT.log('ui'))})")
+    if not _wait_until_healthy(server):
+        _stop(server)
+        print(f"error: Airflow did not start:\n{tail(DEFAULT.log('ui'))}", file=sys.stderr)
         return 1
-    print(login(state))
+    print(login(server))
     return 0
 
 
-def _start(port: int) -> State:
-    with DEMO.log("ui").open("wb") as log:
+def _start(port: int) -> Server:
+    """Start the server, which outlives this process."""
+    with DEFAULT.log("ui").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "demo.airflow_server", str(port)],
             cwd=paths.ROOT,
@@ -90,43 +93,47 @@ def _start(port: int) -> State:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    state = State(process.pid, start_time(process.pid), port)
-    STATE.write_text(json.dumps(asdict(state)))
-    return state
+    server = Server(process.pid, start_time(process.pid), port)
+    STATE_FILE.write_text(json.dumps(asdict(server)))
+    return server
 
 
-def _answers(state: State) -> bool:
-    deadline = time.monotonic() + UP_LIMIT
-    while state.alive and time.monotonic() < deadline:
-        if airflow_server.is_healthy(state.url):
+def _wait_until_healthy(server: Server) -> bool:
+    deadline = time.monotonic() + START_LIMIT
+    while server.alive and time.monotonic() < deadline:
+        if airflow_components.is_healthy(server.url):
             return True
         time.sleep(0.5)
     return False
 
 
-def login(state: State) -> str:
-    user, password = airflow_server.credentials(DEMO)
-    return f"\n  {state.url}\n  user {user}, password {password}\n\nmake down stops it."
+def login(server: Server) -> str:
+    """Return the text with the address, the user and the password."""
+    user, password = airflow_server.credentials(DEFAULT)
+    return f"\n  {server.url}\n  user {user}, password {password}\n\nmake down stops it."
 
 
 def down() -> int:
-    state = running()
-    if state is None:
+    """Stop the UI, and what it runs on."""
+    server = running_server()
+    if server is None:
         print("nothing to stop: the UI is not open")
     else:
-        _stop(state)
-        print(f"stopped the Airflow UI at {state.url}, its database and its metastore (process {state.pid})")
-    STATE.unlink(missing_ok=True)
+        _stop(server)
+        print(
+            f"stopped the Airflow UI at {server.url}, its database and its metastore (process {server.pid})"
+        )
+    STATE_FILE.unlink(missing_ok=True)
     return 0
 
 
-def _stop(state: State) -> None:
-    """It ends its children itself; if it cannot, they die with it."""
+def _stop(server: Server) -> None:
+    """Send SIGTERM, on which the server stops its children; after the limit SIGKILL, with which the kernel does."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
-        if state.alive:
-            os.kill(state.pid, sign)
-        deadline = time.monotonic() + DOWN_LIMIT
-        while state.alive and time.monotonic() < deadline:
+        if server.alive:
+            os.kill(server.pid, sign)
+        deadline = time.monotonic() + STOP_LIMIT
+        while server.alive and time.monotonic() < deadline:
             time.sleep(0.1)
 
 
@@ -139,11 +146,11 @@ def _exists(pid: int) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Open or close the Airflow UI on the demo's tables.")
-    parser.add_argument("act", choices=("up", "down"))
-    act = parser.parse_args().act
+    parser = argparse.ArgumentParser(description="Start or stop the Airflow UI on the demo's tables.")
+    parser.add_argument("action", choices=("up", "down"))
+    action = parser.parse_args().action
     try:
-        return up() if act == "up" else down()
+        return up() if action == "up" else down()
     except (environments.EnvError, machine.MachineError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

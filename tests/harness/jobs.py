@@ -69,7 +69,7 @@ class Plan:
         names = [name for name in environments.SPECS if name in wanted and not environments.is_current(name)]
         for number, name in enumerate(names):
             command = (sys.executable, "-m", "demo.services.environments", name)
-            base = environments.SPECS[name].on
+            base = environments.SPECS[name].base
             after = frozenset({_env_job(base)} if base in names else ())
             # In the order of the table: the first ones are what most suites wait for.
             yield self._job(_env_job(name), command, Lane.SETUP, expected=1e6 - number, after=after)
@@ -150,6 +150,6 @@ OPTIONAL = {
             name
         ): "it is compiled; on Debian and Ubuntu: apt-get install gcc libc6-dev libkrb5-dev python3.11-dev"
         for name, spec in environments.SPECS.items()
-        if spec.on
+        if spec.base
     },
 }

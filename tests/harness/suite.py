@@ -23,7 +23,7 @@ from pathlib import Path
 from types import FrameType
 
 from demo.services import environments, machine, paths
-from demo.services.folder_lock import Claimed, claimed
+from demo.services.folder_lock import FolderLocked, folder_lock
 from tests.harness import coverage, jobs, needs, results, timings
 from tests.harness.job_runner import Ended, Runner
 from tests.harness.outcome import Outcome, read_report_log, slowest, summary
@@ -174,7 +174,7 @@ def run(groups: Sequence[str], *, everything: bool, resume: bool = False, covere
     whole = set(groups) == set(GROUPS)
     plan = jobs.Plan("all" if everything else "default", covered, () if whole else tuple(groups))
     session, cut = Session(plan), False
-    with claimed(plan.out, "another run of the same suites"):
+    with folder_lock(plan.out, "another run of the same suites"):
         try:
             session.run(groups, resume=resume)
         except KeyboardInterrupt:
@@ -209,7 +209,7 @@ def main() -> int:
         signal.signal(stopped, _interrupt)
     try:
         return run(groups, everything=options.all, resume=options.resume, covered=options.coverage)
-    except (environments.EnvError, machine.MachineError, results.CannotResume, Claimed) as error:
+    except (environments.EnvError, machine.MachineError, results.CannotResume, FolderLocked) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 

@@ -169,7 +169,7 @@ def test_an_extension_that_cannot_be_compiled_leaves_its_environment_usable(made
 
 
 def test_an_extension_adds_nothing_that_its_environment_has():
-    own, base = (_names(name) for name in (KERBEROS, environments.SPECS[KERBEROS].on))
+    own, base = (_names(name) for name in (KERBEROS, environments.SPECS[KERBEROS].base))
 
     assert own
     assert not own & base

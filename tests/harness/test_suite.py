@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from demo.services import paths
-from demo.services.folder_lock import Claimed, claimed
+from demo.services.folder_lock import FolderLocked, folder_lock
 from tests.cluster import jars
 from tests.harness import jobs, needs, results, suite, timings
 from tests.harness.job_runner import Ended, Job
@@ -169,12 +169,12 @@ def test_a_run_of_some_groups_leaves_alone_what_a_whole_run_wrote(tmp_path, monk
 
 def test_two_runs_of_the_same_suites_do_not_meet(plan):
     who = "another run of the same suites"
-    with claimed(plan.out, who):
-        with pytest.raises(Claimed, match=who), claimed(Plan("default").out, who):
+    with folder_lock(plan.out, who):
+        with pytest.raises(FolderLocked, match=who), folder_lock(Plan("default").out, who):
             pass
-        with claimed(Plan("default", groups=("lint",)).out, who):
+        with folder_lock(Plan("default", groups=("lint",)).out, who):
             pass
-    with claimed(Plan("default").out, who):
+    with folder_lock(Plan("default").out, who):
         pass
 
 
