@@ -59,7 +59,7 @@ def test_carries_the_jobs_inside_the_package_and_nothing_beside_it(wheel):
     assert "lakekeeper_provider/example_dags/lakekeeper_maintenance.py" in names
     top = {name.split("/")[0] for name in names}
     assert {name for name in top if not name.endswith(".dist-info")} == {"lakekeeper_provider"}
-    assert not [name for name in names if "__pycache__" in name or "/tests/" in name]
+    assert not [name for name in names if "__pycache__" in name or "/tests/" in name or "/demo/" in name]
 
 
 @pytest.mark.parametrize("shown", ["metadata", "provider info"])
