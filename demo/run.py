@@ -68,6 +68,9 @@ def _spark_module(module: str, *arguments: str | Path) -> list[str | Path]:
     return [paths.env_python(SPARK), "-m", module, *arguments]
 
 
+#: Errors whose message says what to do; RuntimeError comes from the services and from the lock of the folder.
+FAILURES = (environments.EnvError, machine.MachineError, steps.StepFailed, ui.UiRunning, RuntimeError)
+
 SUCCESS = """\
 Compacted: the same rows, in the same places, in {files} files instead of {old_files}.
 
@@ -87,13 +90,7 @@ def main() -> int:
         with workspace.lock():
             ui.require_stopped(workspace)
             problems = demo(workspace)
-    except (
-        environments.EnvError,
-        machine.MachineError,
-        steps.StepFailed,
-        ui.UiRunning,
-        RuntimeError,
-    ) as error:
+    except FAILURES as error:
         print(f"\nerror: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
