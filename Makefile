@@ -8,13 +8,13 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: python ## compact three tables of small files on this machine, and measure before and after
-	@$(PYTHON) -m tests.demo.run
+	@$(PYTHON) -m demo.run
 
 up: python ## open the Airflow UI on the demo's tables
-	@$(PYTHON) -m tests.demo.ui up
+	@$(PYTHON) -m demo.ui up
 
 down: python ## stop what `make up` started
-	@$(PYTHON) -m tests.demo.ui down
+	@$(PYTHON) -m demo.ui down
 
 SUITE = $(PYTHON) -m tests.harness.suite $(if $(ALL),--all)
 
@@ -55,7 +55,7 @@ coverage: python ## which lines the unit, Spark and Airflow tests run
 	@$(PYTHON) -m tests.harness.suite --coverage unit spark airflow
 
 soak: python ## kill Spark drivers at random instants, and count the rows: CYCLES=50 or MINUTES=10, SEED=n
-	@$(PYTHON) tests/harness/envs.py spark-3.5
+	@$(PYTHON) -m demo.services.environments spark-3.5
 	@.envs/spark-3.5/bin/python -m tests.soak.run $(if $(CYCLES),--cycles $(CYCLES)) \
 	  $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
@@ -63,21 +63,21 @@ lint: python ## ruff, mypy and import-linter
 	@$(PYTHON) -m tests.harness.suite lint
 
 format: python ## let ruff put the code in order
-	@$(PYTHON) tests/harness/envs.py dev
+	@$(PYTHON) -m demo.services.environments dev
 	@.envs/dev/bin/ruff check --fix .
 	@.envs/dev/bin/ruff format .
 
 envs: python ## make all environments below .envs/
-	@$(PYTHON) tests/harness/envs.py
+	@$(PYTHON) -m demo.services.environments
 
 wheel: python ## build the wheel into dist/
 	@$(PYTHON) -m tests.harness.wheel
 
 clean: python ## remove what builds, tests and the demo left; .envs/ stays
-	@$(PYTHON) -m tests.demo.ui down
+	@$(PYTHON) -m demo.ui down
 	@rm -rf .scratch dist build .pytest_cache .mypy_cache .ruff_cache .coverage* spark-warehouse metastore_db derby.log
 
 python:
 	@command -v "$(PYTHON)" >/dev/null || { \
 	  echo "error: no $(PYTHON) here. Install Python 3.11, or point at it: make PYTHON=/path/to/python3.11" >&2; exit 1; }
-	@$(PYTHON) -m tests.harness.machine
+	@$(PYTHON) -m demo.services.machine

@@ -16,9 +16,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.demo import tables
-from tests.harness.metastore import Metastore
-from tests.harness.spark_env import spark_environ
+from demo import tables
+from demo.services.metastore import Metastore
+from demo.services.spark_config import spark_environ
 from tests.spark.toolbox import Jobs, outcomes
 
 KINDS = ("count", "hash")
@@ -43,7 +43,7 @@ def measure(scratch: Path, rounds: int) -> dict[str, list[float]]:
     from pyspark.sql import SparkSession
 
     spark: Any = SparkSession.builder.appName("verify").enableHiveSupport().getOrCreate()
-    tables.make_all(spark, scratch / "warehouse")
+    tables.create_all(spark, scratch / "warehouse")
     names = ",".join(table.full_name for table in tables.TABLES)
     jobs, found = Jobs(spark, scratch), {kind: [] for kind in KINDS}
     for number in range(rounds + 1):

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness import paths
+from demo.services import paths
 
 ROOT = paths.ROOT
 # Before anything imports Airflow, and whatever the user's own setting: their database must not be touched.

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 import urllib.error
-import urllib.request
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from demo.services import airflow_components, processes
+from demo.services.ports import HOST, free_port
+from demo.services.postgres import Postgres, binaries
 from tests.airflow.conftest import FakeSpark, connection, migrate
 from tests.airflow.support import PATIENCE, wait_for
-from tests.harness import processes
-from tests.harness.metastore import free_port
-from tests.harness.postgres import Postgres, binaries
+from tests.harness.airflow_api import AirflowApi
 
 DAGS = Path(__file__).with_name("live_dags")
-COMPONENTS = {
-    "api-server": ("--host", "127.0.0.1", "--workers", "1"),
-    # Nobody asks another host for a log here, and two Airflows would want the same port for that.
-    "scheduler": ("--skip-serve-logs",),
-    "dag-processor": (),
-    "triggerer": ("--skip-serve-logs",),
-}
 ENDED = ("success", "failed", "skipped", "upstream_failed")
 DAG_IDS = {"live_rollback", "live_gated", "live_mapped", "live_window", "live_cleanup"}
 
@@ -39,20 +32,20 @@ class LiveAirflow:
         home.mkdir(parents=True, exist_ok=True)
         self.home, self.spark = home, FakeSpark(home / "fake")
         self._port = free_port()
-        self.url = f"http://127.0.0.1:{self._port}"
+        self.url = f"http://{HOST}:{self._port}"
+        self._api = AirflowApi(self.url, timeout=PATIENCE)
         self._database = Postgres(home / "postgres", binaries("airflow-3.3"))
         self._children: dict[str, subprocess.Popen[bytes]] = {}
         self._running = ExitStack()
-        self._token: str | None = None
 
     def __enter__(self) -> LiveAirflow:
         with ExitStack() as started:
             started.enter_context(self._database)
             migrate(self.home, self._environ())
             started.callback(self._stop)
-            for component, options in COMPONENTS.items():
-                self._children[component] = self._start(component, *options)
-            wait_for("the API", self._token_or_none)
+            for component, arguments in airflow_components.components(self._port).items():
+                self._children[component] = self._start(component, arguments)
+            wait_for("the API", self._log_in)
             wait_for("the DAGs", lambda: self._dag_ids() >= DAG_IDS)
             self._running = started.pop_all()
         return self
@@ -60,16 +53,15 @@ class LiveAirflow:
     def __exit__(self, *_: object) -> None:
         self._running.close()
 
-    def _start(self, component: str, *options: str) -> subprocess.Popen[bytes]:
-        port = ("--port", str(self._port)) if component == "api-server" else ()
-        command = [sys.executable, "-m", "airflow", component, *options, *port]
+    def _start(self, component: str, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "airflow", *arguments]
         log = self.home / f"{component}.log"
         return processes.spawn(command, log=log, cwd=self.home, env=self._environ())
 
     def _stop(self) -> None:
         """All at once: each of them takes its time."""
         with ThreadPoolExecutor() as pool:
-            list(pool.map(lambda child: processes.stop(child, patience=3), self._children.values()))
+            list(pool.map(lambda child: processes.stop(child, timeout=3), self._children.values()))
 
     def _check_alive(self) -> None:
         for component, child in self._children.items():
@@ -79,15 +71,13 @@ class LiveAirflow:
     def _environ(self) -> dict[str, str]:
         return {
             **os.environ,
+            **airflow_components.server_environ(self.url),
             "AIRFLOW_HOME": str(self.home),
             "AIRFLOW__CORE__DAGS_FOLDER": str(DAGS),
-            "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
             "AIRFLOW__CORE__PARALLELISM": "4",
             "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
             "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
-            "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{self.url}/execution/",
             "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": self._database.sqlalchemy_url,
-            "AIRFLOW__API__BASE_URL": self.url,
             "AIRFLOW__API__SECRET_KEY": "only-for-this-test-session",
             "AIRFLOW__API_AUTH__JWT_SECRET": "only-for-this-test-session-0123456789abcdef",
             "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.2",
@@ -101,28 +91,20 @@ class LiveAirflow:
             "PATH": f"{self.spark.home / 'bin'}{os.pathsep}{os.environ['PATH']}",
         }
 
-    def _token_or_none(self) -> str | None:
+    def _log_in(self) -> bool:
+        """Get a token; return whether the server gave one, which it does once it has started."""
         self._check_alive()
         try:
-            self._token = self._request("GET", "/auth/token")["access_token"]
+            self._api.token = self._api.request("GET", "/auth/token")["access_token"]
         except (urllib.error.URLError, ConnectionError):
-            return None
-        return self._token
+            return False
+        return True
 
     def _dag_ids(self) -> set[str]:
         return {dag["dag_id"] for dag in self.call("GET", "/dags")["dags"]}
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        return self._request(method, f"/api/v2{path}", body)
-
-    def _request(self, method: str, path: str, body: Any = None) -> Any:
-        headers = {"Content-Type": "application/json"}
-        if self._token:
-            headers["Authorization"] = f"Bearer {self._token}"
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(f"{self.url}{path}", data, headers, method=method)
-        with urllib.request.urlopen(request, timeout=PATIENCE) as response:
-            return json.load(response)
+        return self._api.call(method, path, body)
 
     def trigger(self, dag_id: str, **conf: Any) -> LiveRun:
         run = self.call("POST", f"/dags/{dag_id}/dagRuns", {"logical_date": None, "conf": conf})

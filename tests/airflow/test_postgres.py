@@ -12,17 +12,17 @@ from subprocess import PIPE
 
 import pytest
 
+from demo.services import paths, processes
+from demo.services.postgres import MEMORY_IN_USE, Postgres, binaries
 from tests.airflow.support import wait_for
-from tests.demo.served import processes_below
-from tests.harness import paths, processes
-from tests.harness.postgres import MEMORY_IN_USE, Postgres, binaries
+from tests.harness.process_table import processes_naming
 
 pytestmark = pytest.mark.live
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from tests.harness.postgres import Postgres, binaries
+from demo.services.postgres import Postgres, binaries
 with Postgres(Path(sys.argv[1]), binaries("airflow-3.3")) as server:
     print(server.sqlalchemy_url, flush=True)
     time.sleep(600)
@@ -59,10 +59,10 @@ def ask(url: str, statement: str) -> list[tuple]:
 def test_started_again_it_has_the_same_data_and_stopped_it_leaves_no_process(server):
     with server:
         ask(server.sqlalchemy_url, "CREATE TABLE kept AS SELECT 7 AS number")
-    assert processes_below(server.directory) == []
+    assert processes_naming(server.directory) == []
     with server:
         assert ask(server.sqlalchemy_url, "SELECT number FROM kept") == [(7,)]
-    assert processes_below(server.directory) == []
+    assert processes_naming(server.directory) == []
 
 
 def test_nobody_reaches_it_over_a_network_and_only_its_owner_over_the_socket(server):
@@ -83,7 +83,7 @@ def test_a_client_that_stays_connected_does_not_keep_it_from_stopping(server):
         engine = create_engine(server.sqlalchemy_url)
         client = engine.connect()
         client.execute(text("SELECT 1"))
-    assert processes_below(server.directory) == []
+    assert processes_naming(server.directory) == []
     client.invalidate()
     engine.dispose()
 
@@ -96,7 +96,7 @@ def test_it_dies_with_its_parent_and_the_next_one_takes_over(server, tmp_path):
         ask(log.read_text().strip(), "CREATE TABLE kept AS SELECT 8 AS number")
     finally:
         processes.kill(parent)
-    wait_for("the end of the server", lambda: not processes_below(server.directory))
+    wait_for("the end of the server", lambda: not processes_naming(server.directory))
     with server:
         assert ask(server.sqlalchemy_url, "SELECT number FROM kept") == [(8,)]
 
@@ -146,4 +146,4 @@ def test_a_server_that_cannot_start_says_why(server):
     (server.directory / "data" / "PG_VERSION").write_text("9.6\n")
     with pytest.raises(RuntimeError, match=r"(?s)did not start.*not compatible"), server:
         pass
-    assert processes_below(server.directory) == []
+    assert processes_naming(server.directory) == []

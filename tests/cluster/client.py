@@ -6,10 +6,10 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from demo.services.machine import java_command
+from demo.services.processes import own_environ
 from tests.cluster import jars
 from tests.cluster.server import opened
-from tests.harness.machine import java_command
-from tests.harness.processes import own_environ
 
 HDFS_DFS = ("org.apache.hadoop.fs.FsShell",)
 HDFS_FETCHDT = ("org.apache.hadoop.hdfs.tools.DelegationTokenFetcher",)

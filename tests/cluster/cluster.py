@@ -9,13 +9,13 @@ from __future__ import annotations
 from functools import cached_property
 from pathlib import Path
 
+from demo.services.metastore import Metastore
 from tests.cluster import client, jars, security, sites
 from tests.cluster.hdfs import Hdfs
 from tests.cluster.hive import SecureMetastore
 from tests.cluster.kerberos import REALM, Kdc
 from tests.cluster.webhdfs import WebHdfs, token_in
 from tests.cluster.yarn import Yarn
-from tests.harness.metastore import Metastore
 
 
 class Cluster:

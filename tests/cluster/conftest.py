@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from demo.services.spark_config import spark_environ as make_spark_environ
 from tests.cluster.cluster import Cluster
-from tests.harness.spark_env import spark_environ as make_spark_environ
 from tests.spark.toolbox import Jobs
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from demo.services.ports import HOST
 from tests.cluster import client
 from tests.cluster.server import NotStarted, Server
 from tests.cluster.sites import NAME, Ports
-from tests.harness.metastore import HOST
 from tests.harness.sockets import hung_up
 from tests.harness.waiting import wait_for
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
+from demo.services.metastore import LOG4J, Metastore, hive_site
+from demo.services.ports import free_port
 from tests.cluster import client, jars
 from tests.cluster.server import Server, listens
-from tests.harness.metastore import LOG4J, Metastore, free_port, hive_site
 
 
 class SecureMetastore:

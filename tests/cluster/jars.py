@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.harness import paths
+from demo.services import paths
 
 POMS = Path(__file__).with_name("maven")
 HOME = paths.env_dir("cluster")

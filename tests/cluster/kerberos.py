@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from demo.services.ports import HOST, free_port
 from tests.cluster.server import NotStarted, Server, listens
-from tests.harness.metastore import HOST, free_port
 
 REALM = "LAKEKEEPER.TEST"
 #: Seconds after which a program hangs.

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.harness.metastore import HOST
+from demo.services.ports import HOST
 
 DAG = Path(__file__).resolve().parents[2] / "example_dags" / "lakekeeper_maintenance.py"
 

@@ -10,17 +10,17 @@ import time
 from collections.abc import Mapping
 from types import FrameType
 
+from demo.services import paths
+from demo.services.machine import MachineError, require_java
 from tests.cluster import client, jars, kerberos
 from tests.cluster.cluster import Cluster
 from tests.cluster.server import NotStarted
 from tests.cluster.sites import USERS
-from tests.harness import paths
-from tests.harness.machine import MachineError, require_java
 
 FOLDER = paths.SCRATCH / "cluster"
 _SPARK = paths.DEFAULT_SPARK
 _EXAMPLES = f"""
-# With these exported, for instance (python3.11 tests/harness/envs.py {_SPARK} makes the Spark):
+# With these exported, for instance (python3.11 -m demo.services.environments {_SPARK} makes the Spark):
 java $HADOOP_OPTS -cp "$HADOOP_CONF_DIR:{jars.HADOOP}/*" {client.HDFS_DFS[0]} -ls /
 PATH={paths.env_dir(_SPARK)}/bin:$PATH spark-sql -e 'SHOW DATABASES'
 """

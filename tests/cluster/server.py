@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.harness.machine import java_command
-from tests.harness.metastore import HOST
-from tests.harness.processes import has_ended, kill, own_environ, spawn, stop, tail
+from demo.services.machine import java_command
+from demo.services.ports import HOST
+from demo.services.processes import has_ended, kill, own_environ, spawn, stop, tail
 
 START_LIMIT = 90
 #: What Hadoop's libraries still reach into, and Java 17 has closed.

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.harness.metastore import HOST, free_port, hive_site
+from demo.services.metastore import hive_site
+from demo.services.ports import HOST, free_port
 
 #: Kerberos wants names: every principal of a service is of this host.
 NAME = "localhost"

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from demo.services import environments, paths
+from demo.services.ports import HOST, free_port
+from demo.services.processes import own_environ
 from tests.cluster.cluster import Cluster
 from tests.cluster.registered import Registered
 from tests.cluster.superuser import Superuser
-from tests.harness import envs, paths
-from tests.harness.metastore import HOST, free_port
-from tests.harness.processes import own_environ
 from tests.spark.toolbox import Jobs, many
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Listed:
 @pytest.fixture(scope="module")
 def listed(spark: SparkSession, cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Listed:
     """One Airflow lists all that the tests of this module look at: importing it takes longer than its work."""
-    envs.ensure([AIRFLOW])
+    environments.ensure([AIRFLOW])
     superuser, home = Superuser(spark, cluster.default_fs), tmp_path_factory.mktemp("airflow")
     root = f"{superuser.root}/tests/{uuid.uuid4().hex[:10]}"
     superuser.make(root, "777")

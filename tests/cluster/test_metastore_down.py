@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from demo.services.metastore import answers
 from tests.cluster.cluster import Cluster
 from tests.cluster.registered import Registered
 from tests.cluster.superuser import Superuser
-from tests.harness.metastore import answers
 from tests.spark.meanwhile import Killed, after_moves, before_rewrites, never_settles
 from tests.spark.toolbox import Jobs, only, outcomes, rows
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.harness import paths
+from demo.services import paths
 
 PAGE = Path("docs/tried-on-a-cluster.md")
 COMMAND = "make tried"
@@ -168,7 +168,7 @@ def version(root: Path, server: str) -> str:
 
 
 def spark_version(root: Path) -> str:
-    lock = (root / "tests/harness/locks" / f"{paths.DEFAULT_SPARK}.txt").read_text(encoding="utf-8")
+    lock = (root / "demo/services/lock_files" / f"{paths.DEFAULT_SPARK}.txt").read_text(encoding="utf-8")
     found = re.search(r"^pyspark==(\S+)", lock, re.MULTILINE)
     if not found:
         raise ValueError(f"no pyspark in the lock of {paths.DEFAULT_SPARK}")

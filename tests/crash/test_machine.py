@@ -19,8 +19,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.stateful import run_state_machine_as_test
 
+from demo.services import paths
 from tests.crash import figures, machine
-from tests.harness import paths
 
 set_hypothesis_home_dir(paths.SCRATCH / "hypothesis")
 

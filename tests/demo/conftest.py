@@ -1,4 +1,4 @@
-"""The demo, run once for all tests that look at what it leaves; its Airflow, served once for all that clear tasks."""
+"""Run the demo once for all tests of its result, and its Airflow once for all tests that clear tasks."""
 
 from __future__ import annotations
 
@@ -8,36 +8,37 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.demo.place import Place
-from tests.demo.served import Api, processes_below, python, serving
-from tests.harness import paths
+from demo.services import paths
+from demo.workspace import Workspace
+from tests.demo.airflow_client import AirflowClient, python, running_airflow
+from tests.harness.process_table import processes_naming
 
-LIMIT = 1800  # seconds; less than the suite has, which would end it without a word of what the demo said
+LIMIT = 1800  # seconds; less than that of the suite, which would be stopped without the demo's output
 
 
 @dataclass(frozen=True)
 class Demo:
     """A demo that has ended, and the processes that it left."""
 
-    place: Place
+    workspace: Workspace
     done: subprocess.CompletedProcess[str]
     processes: list[str]
 
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    place = Place(tmp_path_factory.mktemp("demo") / "demo")
-    command = [python(), "-m", "tests.demo.run", "--scratch", place.root]
+    workspace = Workspace(tmp_path_factory.mktemp("demo") / "demo")
+    command = [python(), "-m", "demo.run", "--scratch", workspace.root]
     try:
         done = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, timeout=LIMIT)
     except subprocess.TimeoutExpired as error:
         pytest.fail(f"the demo did not end within {LIMIT} s; it said:\n{error.stdout!r}")
-    return Demo(place, done, processes_below(place.root.parent))
+    return Demo(workspace, done, processes_naming(workspace.root.parent))
 
 
 @pytest.fixture(scope="session")
-def api(demo: Demo) -> Iterator[Api]:
+def api(demo: Demo) -> Iterator[AirflowClient]:
     """What `make up` runs. Stopped, it leaves no process."""
-    with serving(demo.place) as running:
-        yield running
-    assert processes_below(demo.place.root.parent) == []
+    with running_airflow(demo.workspace) as client:
+        yield client
+    assert processes_naming(demo.workspace.root.parent) == []

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.demo.place import DAG, Place
-from tests.demo.tables import TABLES
+from demo.tables import TABLES
+from demo.workspace import DAG, Workspace
 
 pytestmark = pytest.mark.live
 File = tuple[str, int, int]
@@ -23,24 +23,24 @@ def test_the_demo_keeps_its_promises(demo):
 
 def test_a_cleared_rollback_task_restores_every_file(demo, api):
     """Names, sizes and times, with rows that were added since; a second clear finds nothing to do."""
-    place = demo.place
-    originals = {table.name: _originals(place, table.name) for table in TABLES}
+    workspace = demo.workspace
+    originals = {table.name: _originals(workspace, table.name) for table in TABLES}
     assert [len(files) for files in originals.values()] == [table.files for table in TABLES]
-    added = _append(place, "lakekeeper_flat")
+    added = _append(workspace, "lakekeeper_flat")
 
     run = api.get(f"/dags/{DAG}/dagRuns?order_by=-run_after")["dag_runs"][0]["dag_run_id"]
     for _ in range(2):
-        assert api.clear_alone(run, "rollback") == "success"
+        assert api.clear_task(run, "rollback") == "success"
         for table in TABLES:
-            restored = _live(place, table.name)
+            restored = _live(workspace, table.name)
             assert originals[table.name] <= restored
             new = restored - originals[table.name]
             assert [size for _, size, _ in new] == ([added] if table.name == "lakekeeper_flat" else [])
 
 
-def _originals(place: Place, table: str) -> set[File]:
+def _originals(workspace: Workspace, table: str) -> set[File]:
     """The files of the backup, by the operating system's own listing."""
-    folder = place.warehouse / "demo"
+    folder = workspace.warehouse / "demo"
     found = list(folder.glob(f"{table}/.lakekeeper/*.*/__old_*")) + list(
         folder.glob(f".lakekeeper-{table}/*.*/__old_*/{table}")
     )
@@ -48,8 +48,8 @@ def _originals(place: Place, table: str) -> set[File]:
     return _files(old)
 
 
-def _live(place: Place, table: str) -> set[File]:
-    return _files(place.warehouse / "demo" / table)
+def _live(workspace: Workspace, table: str) -> set[File]:
+    return _files(workspace.warehouse / "demo" / table)
 
 
 def _files(folder: Path) -> set[File]:
@@ -64,8 +64,8 @@ def _files(folder: Path) -> set[File]:
     return found
 
 
-def _append(place: Place, table: str) -> int:
+def _append(workspace: Workspace, table: str) -> int:
     """A writer that adds a file after the compaction; returns its size."""
-    folder = place.warehouse / "demo" / table
+    folder = workspace.warehouse / "demo" / table
     source = next(folder.glob("*.parquet"))
     return (folder / "part-late.parquet").write_bytes(source.read_bytes())

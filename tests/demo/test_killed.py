@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.demo import report
-from tests.demo.place import DAG, Place
-from tests.demo.run import measured
-from tests.demo.served import PATIENCE, Api, running_metastore
-from tests.demo.tables import TABLES, DemoTable
+from demo import report
+from demo.run import measure_tables
+from demo.tables import TABLES, DemoTable
+from demo.workspace import DAG, Workspace
+from tests.demo.airflow_client import TIMEOUT, AirflowClient, running_metastore
 
 pytestmark = pytest.mark.live
 
@@ -24,37 +24,37 @@ pytestmark = pytest.mark.live
 def test_killed_compactions_end_like_undisturbed_ones(demo, api):
     """Of the first table the driver is killed, of the second the driver and the Airflow task around it, of the third
     the Airflow task alone: its driver lives on, and the next try must not get in its way."""
-    place = demo.place
+    workspace = demo.workspace
     _roll_back(api)
-    metastore = running_metastore(place)
-    before = measured(place, metastore, "before-kills")
-    known = {table: set(_journals(place, table)) for table in TABLES}
+    metastore = running_metastore(workspace)
+    before = measure_tables(workspace, metastore, "before-kills")
+    known = {table: set(_journals(workspace, table)) for table in TABLES}
     run = api.trigger()
     for table, victims in zip(TABLES, ({"driver"}, {"driver", "task"}, {"task"}), strict=True):
-        _kill_in_the_middle(_Run(place, api, run, table, known[table]), victims)
+        _kill_in_the_middle(_Run(workspace, api, run, table, known[table]), victims)
     state = _end(api, run)
     tries = [task["try_number"] for task in api.tasks(run, "compact")]
-    after = measured(place, metastore, "after-kills", "--repair")
+    after = measure_tables(workspace, metastore, "after-kills", "--repair")
 
     assert state == "success"
     assert [number > 1 for number in tries] == [True] * len(TABLES)
     assert report.problems(before, after) == []
     for table in TABLES:
-        assert _unfinished(place, table) == []
+        assert _unfinished(workspace, table) == []
 
 
-def _roll_back(api: Api) -> None:
+def _roll_back(api: AirflowClient) -> None:
     """Many small files again, however often that has been asked for before."""
     run = api.get(f"/dags/{DAG}/dagRuns?order_by=run_after")["dag_runs"][0]["dag_run_id"]
-    assert api.clear_alone(run, "rollback") == "success"
+    assert api.clear_task(run, "rollback") == "success"
 
 
 @dataclass(frozen=True)
 class _Run:
     """The compaction of one table in a DAG run; `known` are the journals of earlier ones."""
 
-    place: Place
-    api: Api
+    workspace: Workspace
+    api: AirflowClient
     run: str
     table: DemoTable
     known: set[Path]
@@ -66,10 +66,10 @@ class _Run:
         assert time.monotonic() < deadline, missing
 
     def drivers(self) -> list[int]:
-        return _drivers(self.place, self.table)
+        return _drivers(self.workspace, self.table)
 
     def has_begun(self) -> bool:
-        return bool(set(_journals(self.place, self.table)) - self.known)
+        return bool(set(_journals(self.workspace, self.table)) - self.known)
 
 
 def _kill_in_the_middle(run: _Run, victims: set[str]) -> None:
@@ -86,14 +86,14 @@ def _stopped_while_writing(run: _Run) -> list[int]:
 
     It runs in short slices once it has begun, for what it does is looked at while it is stopped.
     """
-    deadline = time.monotonic() + 3 * PATIENCE
+    deadline = time.monotonic() + 3 * TIMEOUT
     while not (run.has_begun() and run.drivers()):
         run.check(deadline, f"the compaction of {run.table.name} did not begin")
         time.sleep(0.05)
     while True:
         drivers = run.drivers()
         _signal(drivers, signal.SIGSTOP)
-        if _writing(run.place, run.table, run.known) and _all_stopped(drivers):
+        if _writing(run.workspace, run.table, run.known) and _all_stopped(drivers):
             return drivers
         _signal(drivers, signal.SIGCONT)
         assert run.drivers(), f"the driver of {run.table.name} ended before it was seen to write"
@@ -112,32 +112,34 @@ def _all_stopped(pids: list[int]) -> bool:
     return bool(pids) and all(_state(pid) == b"T" for pid in pids)
 
 
-def _home(place: Place, table: DemoTable) -> Path:
-    folder = place.warehouse / "demo"
+def _home(workspace: Workspace, table: DemoTable) -> Path:
+    folder = workspace.warehouse / "demo"
     return folder / table.name / ".lakekeeper" if table.keys else folder / f".lakekeeper-{table.name}"
 
 
-def _journals(place: Place, table: DemoTable) -> Iterator[Path]:
-    return _home(place, table).glob("*.*/journal")
+def _journals(workspace: Workspace, table: DemoTable) -> Iterator[Path]:
+    return _home(workspace, table).glob("*.*/journal")
 
 
-def _writing(place: Place, table: DemoTable, known: set[Path]) -> bool:
+def _writing(workspace: Workspace, table: DemoTable, known: set[Path]) -> bool:
     """Has a run that was not there before begun to write?"""
-    fresh = [journal.parent for journal in _journals(place, table) if journal not in known]
+    fresh = [journal.parent for journal in _journals(workspace, table) if journal not in known]
     return any(True for run in fresh for _ in run.glob("__compact_tmp_*/**/*.parquet"))
 
 
-def _unfinished(place: Place, table: DemoTable) -> list[str]:
+def _unfinished(workspace: Workspace, table: DemoTable) -> list[str]:
     """What a run leaves only while it is at work."""
-    return [str(path) for path in _home(place, table).glob("*.*/__*") if not path.name.startswith("__old_")]
+    return [
+        str(path) for path in _home(workspace, table).glob("*.*/__*") if not path.name.startswith("__old_")
+    ]
 
 
-def _drivers(place: Place, table: DemoTable) -> list[int]:
-    """The processes of the compaction's driver in this place: spark-submit's JVM and its Python."""
+def _drivers(workspace: Workspace, table: DemoTable) -> list[int]:
+    """The processes of the compaction's driver in this workspace: spark-submit's JVM and its Python."""
     return [
         pid
         for pid in (int(path.name) for path in Path("/proc").glob("[0-9]*"))
-        if b"compact.py" in _read(pid, "cmdline") and str(place.root).encode() in _read(pid, "environ")
+        if b"compact.py" in _read(pid, "cmdline") and str(workspace.root).encode() in _read(pid, "environ")
         if table.full_name.encode() in _read(pid, "cmdline")
     ]
 
@@ -171,8 +173,8 @@ def _read(pid: int, name: str) -> bytes:
         return b""
 
 
-def _end(api: Api, run: str) -> str:
-    deadline = time.monotonic() + 3 * PATIENCE
+def _end(api: AirflowClient, run: str) -> str:
+    deadline = time.monotonic() + 3 * TIMEOUT
     while time.monotonic() < deadline:
         state = api.state(run)
         if state in ("success", "failed"):

@@ -6,24 +6,26 @@ from dataclasses import replace
 
 import pytest
 
-from tests.demo import report
-from tests.demo.measure import Asked, Measured, list_files
-from tests.demo.place import Place
-from tests.demo.tables import TABLES, ddl
+from demo import report
+from demo.measure import Measurement, QueryResults, list_files
+from demo.tables import TABLES, ddl
+from demo.workspace import Workspace
 
 FLAT, EVENTS, EVENTS_2P = TABLES
 
 
-def _before() -> dict[str, Measured]:
-    asked = Asked(
+def _before() -> dict[str, Measurement]:
+    queries = QueryResults(
         rows=0, checksum="c", seconds=2.0, catalog={"location": "file:/w", "properties": {"a": "b"}}
     )
-    return {t.name: Measured(t.files, 20_000_000, replace(asked, rows=t.rows)) for t in TABLES}
+    return {t.name: Measurement(t.files, 20_000_000, replace(queries, rows=t.rows)) for t in TABLES}
 
 
-def _after() -> dict[str, Measured]:
-    old = {name: replace(found.asked, backups=[found.asked.checksum]) for name, found in _before().items()}
-    return {t.name: Measured(t.files_after, 9_000_000, old[t.name]) for t in TABLES}
+def _after() -> dict[str, Measurement]:
+    old = {
+        name: replace(found.queries, backups=[found.queries.checksum]) for name, found in _before().items()
+    }
+    return {t.name: Measurement(t.files_after, 9_000_000, old[t.name]) for t in TABLES}
 
 
 def test_the_tables_are_those_of_the_story():
@@ -87,9 +89,9 @@ def test_the_table_shows_before_and_after():
 def test_a_broken_promise_is_named(broken, said):
     after = _after()
     files = broken.get("files", FLAT.files_after)
-    asked = {key: value for key, value in broken.items() if key != "files"}
+    queries = {key: value for key, value in broken.items() if key != "files"}
     found = after[FLAT.name]
-    after[FLAT.name] = replace(found, files=files, asked=replace(found.asked, **asked))
+    after[FLAT.name] = replace(found, files=files, queries=replace(found.queries, **queries))
 
     (problem,) = report.problems(_before(), after)
 
@@ -108,25 +110,25 @@ def test_only_a_folder_of_the_demo_is_wiped(tmp_path):
     (tmp_path / "precious").write_text("mine")
 
     with pytest.raises(RuntimeError, match="not a folder of the demo"):
-        Place(tmp_path).wipe()
+        Workspace(tmp_path).clear()
 
     assert (tmp_path / "precious").exists()
 
 
 def test_one_demo_at_a_time(tmp_path):
-    place = Place(tmp_path / "demo")
+    workspace = Workspace(tmp_path / "demo")
 
-    with place.claimed(), pytest.raises(RuntimeError, match="another demo"), place.claimed():
+    with workspace.lock(), pytest.raises(RuntimeError, match="another demo"), workspace.lock():
         pass
-    with place.claimed():
+    with workspace.lock():
         pass
 
 
 def test_its_own_folder_is_wiped_again_and_again(tmp_path):
-    place = Place(tmp_path / "demo")
-    place.wipe()
-    place.done.touch()
+    workspace = Workspace(tmp_path / "demo")
+    workspace.clear()
+    workspace.completed.touch()
 
-    place.wipe()
+    workspace.clear()
 
-    assert not place.done.exists()
+    assert not workspace.completed.exists()

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from demo.services import paths
+from demo.services.processes import own_environ
+from demo.services.spark_config import JAVA
 from tests.fidelity import spark_columns
 from tests.fidelity.spark_columns import Job
-from tests.harness import paths
-from tests.harness.processes import own_environ
-from tests.harness.spark_env import JAVA
 
 
 def other_than(version: str) -> str:

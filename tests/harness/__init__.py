@@ -1,1 +1,1 @@
-"""What the tests and the demo stand on: environments, a Hive Metastore, Spark's configuration."""
+"""Run the test suites, and what the suites share: fixtures, waiting, selection, results."""

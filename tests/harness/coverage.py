@@ -8,8 +8,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from tests.harness import paths
-from tests.harness.processes import own_environ
+from demo.services import paths
+from demo.services.processes import own_environ
 
 OPTIONS = ("--cov", "--cov-report=")
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.harness import paths
-from tests.harness.metastore import Metastore
-from tests.harness.spark_env import spark_environ as make_spark_environ
+from demo.services import paths
+from demo.services.metastore import Metastore
+from demo.services.spark_config import spark_environ as make_spark_environ
 from tests.harness.spark_settings import restored
 
 if TYPE_CHECKING:

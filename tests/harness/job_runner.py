@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-from tests.harness import paths, processes
+from demo.services import paths, processes
 from tests.harness.resources import NOTHING, Sampler, Usage
 
 _POLL_SECONDS = 0.2
@@ -84,7 +84,7 @@ class _Running:
         if reason:
             # Cut short, it tears nothing down: servers may have started more, in sessions of their own.
             processes.kill_tree(self.process)
-        processes.sweep(self.process)
+        processes.kill_session(self.process)
         _, status, used = os.wait4(self.process.pid, 0)
         self.process.returncode = os.waitstatus_to_exitcode(status)
         cpu = max(used.ru_utime + used.ru_stime, self.sampler.cpu)
@@ -144,7 +144,7 @@ class Runner:
     def _start(self, job: Job) -> None:
         self.tell(f"{job.name}: started")
         command = ["nice", "-n", str(job.lane.value), *job.command]
-        process = processes.spawn(command, log=job.log, cwd=paths.ROOT, env=job.environ, adopt=True)
+        process = processes.spawn(command, log=job.log, cwd=paths.ROOT, env=job.environ, subreaper=True)
         processes.set_group_niceness(process, job.lane.value)
         self._running.append(_Running(job, process, time.monotonic(), Sampler(process.pid)))
 

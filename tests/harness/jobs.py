@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from demo.services import environments, paths
+from demo.services.processes import own_environ
 from tests.cluster import jars
-from tests.harness import coverage, envs, paths, timings
+from tests.harness import coverage, timings
 from tests.harness.job_runner import Job, Lane
-from tests.harness.processes import own_environ
-from tests.harness.suites import LINT, Suite, environments
+from tests.harness.suites import LINT, Suite, environments_of
 
 JARS = "cluster jars"
 #: A test that hangs shows where: pytest dumps all stacks after so many seconds.
@@ -57,7 +58,7 @@ class Plan:
         """Return the jobs for these suites, and for what they need that is not there yet."""
         self.suites = {suite.name: suite for suite in suites}
         expected = timings.expected(self.test_set)
-        wanted = {env for suite in suites for env in environments(suite)}
+        wanted = {env for suite in suites for env in environments_of(suite)}
         wanted |= {"dev"} if lint or self.covered else set()
         setup = [*self._environments(wanted), *self._libraries(suites)]
         made = {job.name for job in setup}
@@ -65,10 +66,10 @@ class Plan:
         return [*setup, *checks, *(self._pytest(suite, expected, made) for suite in suites)]
 
     def _environments(self, wanted: set[str]) -> Iterator[Job]:
-        names = [name for name in envs.SPECS if name in wanted and not envs.is_current(name)]
+        names = [name for name in environments.SPECS if name in wanted and not environments.is_current(name)]
         for number, name in enumerate(names):
-            command = (sys.executable, "tests/harness/envs.py", name)
-            base = envs.SPECS[name].on
+            command = (sys.executable, "-m", "demo.services.environments", name)
+            base = environments.SPECS[name].base
             after = frozenset({_env_job(base)} if base in names else ())
             # In the order of the table: the first ones are what most suites wait for.
             yield self._job(_env_job(name), command, Lane.SETUP, expected=1e6 - number, after=after)
@@ -84,7 +85,7 @@ class Plan:
             yield self._job(name, command, Lane.COMPUTE, expected=expected.get(name, 0), after=after)
 
     def _pytest(self, suite: Suite, expected: dict[str, float], made: set[str]) -> Job:
-        needed = {*map(_env_job, environments(suite)), *([JARS] if "jars" in suite.needs else [])}
+        needed = {*map(_env_job, environments_of(suite)), *([JARS] if "jars" in suite.needs else [])}
         return Job(
             suite.name,
             self._command(suite),
@@ -148,7 +149,7 @@ OPTIONAL = {
         _env_job(
             name
         ): "it is compiled; on Debian and Ubuntu: apt-get install gcc libc6-dev libkrb5-dev python3.11-dev"
-        for name, spec in envs.SPECS.items()
-        if spec.on
+        for name, spec in environments.SPECS.items()
+        if spec.base
     },
 }

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from demo.services import machine
 from tests.cluster import jars, kerberos
-from tests.harness import machine
 
 
 def lack(needs: Sequence[str]) -> str | None:

@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.harness import paths
+from demo.services import paths
 from tests.harness.outcome import Outcome
 from tests.harness.resources import Usage
 

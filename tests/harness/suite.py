@@ -22,8 +22,9 @@ from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
-from tests.harness import coverage, envs, jobs, machine, needs, paths, results, timings
-from tests.harness.claim import Claimed, claimed
+from demo.services import environments, machine, paths
+from demo.services.folder_lock import FolderLocked, folder_lock
+from tests.harness import coverage, jobs, needs, results, timings
 from tests.harness.job_runner import Ended, Runner
 from tests.harness.outcome import Outcome, read_report_log, slowest, summary
 from tests.harness.suites import GROUPS, LINT, SUITES, Suite, chosen
@@ -169,11 +170,11 @@ def run(groups: Sequence[str], *, everything: bool, resume: bool = False, covere
     """Run some groups; returns the exit code. The summary is printed also where the run is cut short."""
     machine.require_python()
     machine.require_java()
-    envs.ensure_uv()
+    environments.ensure_uv()
     whole = set(groups) == set(GROUPS)
     plan = jobs.Plan("all" if everything else "default", covered, () if whole else tuple(groups))
     session, cut = Session(plan), False
-    with claimed(plan.out, "another run of the same suites"):
+    with folder_lock(plan.out, "another run of the same suites"):
         try:
             session.run(groups, resume=resume)
         except KeyboardInterrupt:
@@ -208,7 +209,7 @@ def main() -> int:
         signal.signal(stopped, _interrupt)
     try:
         return run(groups, everything=options.all, resume=options.resume, covered=options.coverage)
-    except (envs.EnvError, machine.MachineError, results.CannotResume, Claimed) as error:
+    except (environments.EnvError, machine.MachineError, results.CannotResume, FolderLocked) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 

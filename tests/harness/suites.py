@@ -110,7 +110,7 @@ _MORE = {
 }
 
 
-def environments(suite: Suite) -> tuple[str, ...]:
+def environments_of(suite: Suite) -> tuple[str, ...]:
     """Return all environments that this suite uses, its own first. A metastore runs on the default Spark's jars."""
     also = (*_ALSO.get(suite.group, ()), *_MORE.get(suite.name, ()), "spark-3.5")
     return tuple(dict.fromkeys((suite.env, *also)))

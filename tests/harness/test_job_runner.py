@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness import job_runner, processes, resources
+from demo.services import processes
+from tests.harness import job_runner, resources
 from tests.harness.job_runner import Job, Lane, Runner
 from tests.harness.resources import Sampler
 from tests.harness.waiting import wait_for

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from tests.harness import envs, machine, needs, paths
+from demo.services import environments, machine, paths
+from tests.harness import needs
 
 
 @pytest.fixture
@@ -65,9 +66,9 @@ def test_another_python_says_how_to_point_at_the_right_one(monkeypatch):
         machine.require_python()
 
 
-@pytest.mark.parametrize("name", envs.SPECS)
+@pytest.mark.parametrize("name", environments.SPECS)
 def test_every_environment_is_pinned_and_names_no_index(name):
-    lines = envs.lock_file(name).read_text().splitlines()
+    lines = environments.lock_file(name).read_text().splitlines()
 
     assert lines
     assert all("==" in line and "://" not in line and "--hash" not in line for line in lines)
@@ -136,46 +137,46 @@ def made(monkeypatch, tmp_path):
     python.parent.mkdir(parents=True)
     python.touch()
     for name in ("airflow-3.3", KERBEROS):
-        envs.stamp_file(name).write_text(envs.fingerprint(name))
+        environments.stamp_file(name).write_text(environments.fingerprint(name))
 
 
 def test_an_extension_is_part_of_its_environment(made):
     assert not paths.env_dir(KERBEROS).exists()
-    assert envs.is_current("airflow-3.3")
-    assert envs.is_current(KERBEROS)
+    assert environments.is_current("airflow-3.3")
+    assert environments.is_current(KERBEROS)
 
 
 def test_an_environment_that_is_made_anew_has_lost_its_extension(made, monkeypatch):
-    monkeypatch.setattr(envs, "uv", lambda *_: None)
+    monkeypatch.setattr(environments, "uv", lambda *_: None)
 
-    envs.build("airflow-3.3")
+    environments.build("airflow-3.3")
 
-    assert envs.is_current("airflow-3.3")
-    assert not envs.is_current(KERBEROS)
+    assert environments.is_current("airflow-3.3")
+    assert not environments.is_current(KERBEROS)
 
 
 def test_an_extension_that_cannot_be_compiled_leaves_its_environment_usable(made, monkeypatch):
-    envs.stamp_file(KERBEROS).unlink()
+    environments.stamp_file(KERBEROS).unlink()
     failed = subprocess.CompletedProcess([], 1, stdout="", stderr="fatal error: gssapi.h: No such file")
-    monkeypatch.setattr(envs.subprocess, "run", lambda *_, **__: failed)
-    monkeypatch.setattr(envs, "ensure_uv", lambda: None)
+    monkeypatch.setattr(environments.subprocess, "run", lambda *_, **__: failed)
+    monkeypatch.setattr(environments, "ensure_uv", lambda: None)
 
-    with pytest.raises(envs.NotCompiled, match=r"gssapi\.h: No such file"):
-        envs.ensure([KERBEROS])
+    with pytest.raises(environments.NotCompiled, match=r"gssapi\.h: No such file"):
+        environments.ensure([KERBEROS])
 
-    assert envs.is_current("airflow-3.3")
-    assert not envs.is_current(KERBEROS)
+    assert environments.is_current("airflow-3.3")
+    assert not environments.is_current(KERBEROS)
 
 
 def test_an_extension_adds_nothing_that_its_environment_has():
-    own, base = (_names(name) for name in (KERBEROS, envs.SPECS[KERBEROS].on))
+    own, base = (_names(name) for name in (KERBEROS, environments.SPECS[KERBEROS].base))
 
     assert own
     assert not own & base
 
 
 def _names(name):
-    return {line.split("==")[0] for line in envs.lock_file(name).read_text().splitlines()}
+    return {line.split("==")[0] for line in environments.lock_file(name).read_text().splitlines()}
 
 
 def test_a_compiler_without_headers_is_not_enough(monkeypatch, tmp_path):

@@ -10,15 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness import metastore as module
-from tests.harness import paths, sockets
-from tests.harness.metastore import Metastore
+from demo.services import metastore as module
+from demo.services import paths, ports
+from demo.services.metastore import Metastore
+from tests.harness import sockets
 from tests.harness.waiting import wait_for
 
 PARENT = """
 import sys, time
 from pathlib import Path
-from tests.harness.metastore import Metastore
+from demo.services.metastore import Metastore
 print(Metastore(Path(sys.argv[1])).start().port, flush=True)
 time.sleep(600)
 """
@@ -27,7 +28,7 @@ time.sleep(600)
 def test_it_answers_while_it_runs_and_not_after(tmp_path):
     with Metastore(tmp_path) as running:
         assert module.answers(running.port)
-        assert not module.is_free(running.port)
+        assert not ports.is_free(running.port)
     assert not module.answers(running.port)
 
 

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.harness import metastore_template
-from tests.harness.metastore_template import copy_to
+from demo.services import metastore_template
+from demo.services.metastore_template import copy_to
 
 MAKE = "from pathlib import Path; Path('derby').mkdir(); Path('derby/made').touch()"
 

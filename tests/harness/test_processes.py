@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.harness import processes
+from demo.services import processes
 from tests.harness.waiting import wait_for
 
 # A child that leaves its process group, as Airflow's task runners do, and ignores a polite request.

@@ -6,7 +6,8 @@ import subprocess
 
 import pytest
 
-from tests.harness import paths, results
+from demo.services import paths
+from tests.harness import results
 from tests.harness.outcome import Outcome
 from tests.harness.resources import Usage
 from tests.harness.results import CannotResume, Results

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.harness import paths
+from demo.services import paths
 
 TESTS = """
 import pytest

@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from demo.services import paths
+from demo.services.folder_lock import FolderLocked, folder_lock
 from tests.cluster import jars
-from tests.harness import jobs, needs, paths, results, suite, timings
-from tests.harness.claim import Claimed, claimed
+from tests.harness import jobs, needs, results, suite, timings
 from tests.harness.job_runner import Ended, Job
 from tests.harness.jobs import Plan
 from tests.harness.outcome import Outcome, read_report_log, summary
 from tests.harness.resources import Usage
-from tests.harness.suites import GROUPS, SUITES, environments
+from tests.harness.suites import GROUPS, SUITES, environments_of
 
 ANY = SUITES[0]
 OUT = Path(".scratch/test")
@@ -168,12 +169,12 @@ def test_a_run_of_some_groups_leaves_alone_what_a_whole_run_wrote(tmp_path, monk
 
 def test_two_runs_of_the_same_suites_do_not_meet(plan):
     who = "another run of the same suites"
-    with claimed(plan.out, who):
-        with pytest.raises(Claimed, match=who), claimed(Plan("default").out, who):
+    with folder_lock(plan.out, who):
+        with pytest.raises(FolderLocked, match=who), folder_lock(Plan("default").out, who):
             pass
-        with claimed(Plan("default", groups=("lint",)).out, who):
+        with folder_lock(Plan("default", groups=("lint",)).out, who):
             pass
-    with claimed(Plan("default").out, who):
+    with folder_lock(Plan("default").out, who):
         pass
 
 
@@ -261,7 +262,7 @@ def test_every_suite_belongs_to_a_group_and_waits_for_its_environments(plan):
 
     assert {each.group for each in SUITES} <= set(GROUPS)
     for each in SUITES:
-        for env in environments(each):
+        for env in environments_of(each):
             assert f"environment {env}" in planned[each.name].after or f"environment {env}" not in planned
 
 
@@ -277,7 +278,8 @@ def test_a_run_from_the_command_line_shows_what_failed_and_the_table(tmp_path):
     (tmp_path / "test_x.py").write_text(FAILING)
     code = (
         "import sys, pathlib\n"
-        "from tests.harness import paths, suite, suites\n"
+        "from demo.services import paths\n"
+        "from tests.harness import suite, suites\n"
         f"paths.SCRATCH = pathlib.Path({str(tmp_path / 'scratch')!r})\n"
         f"only = suites.Suite('small', 'unit', {paths.DEFAULT_SPARK!r}, ({str(tmp_path / 'test_x.py')!r},),\n"
         f"    ('-p', 'tests.harness.selection', '--rootdir', {str(tmp_path)!r}, '-c', '/dev/null'))\n"

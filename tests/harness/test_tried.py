@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
+from demo.services import paths
 from tests.cluster import tried
-from tests.harness import paths
 
 SOURCE = '''"""Quotas: looked at before anything is written.
 
@@ -78,7 +78,7 @@ def test_a_test_s_first_lines_stand_beside_it(section):
 @pytest.fixture
 def elsewhere(tmp_path):
     """A checkout with one module of tests, and none that asks for tickets."""
-    for needed in ("tests/cluster/maven", "tests/harness/locks"):
+    for needed in ("tests/cluster/maven", "demo/services/lock_files"):
         shutil.copytree(paths.ROOT / needed, tmp_path / needed)
     (tmp_path / "tests/cluster/test_quotas.py").write_text(SOURCE)
     return tmp_path

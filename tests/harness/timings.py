@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.harness import paths
+from demo.services import paths
 
 #: {"default": {job: seconds}, "all": {job: seconds}}
 COMMITTED = Path(__file__).with_name("timings.json")

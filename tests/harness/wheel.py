@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from tests.harness import envs, machine, paths
+from demo.services import environments, machine, paths
 
 
 def main() -> int:
     try:
         machine.require_python()
-        envs.ensure_uv()
-        envs.uv("build", "--wheel", "--out-dir", paths.ROOT / "dist", paths.ROOT)
-    except (envs.EnvError, machine.MachineError) as error:
+        environments.ensure_uv()
+        environments.uv("build", "--wheel", "--out-dir", paths.ROOT / "dist", paths.ROOT)
+    except (environments.EnvError, machine.MachineError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     for wheel in sorted((paths.ROOT / "dist").glob("*.whl")):

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from demo.services import paths
+from demo.services.processes import own_environ
+from demo.services.spark_config import LOG4J
 from tests.airflow.conftest import airflow_db, connection
 from tests.cluster.cluster import Cluster
 from tests.cluster.kerberos import REALM
-from tests.harness import paths
-from tests.harness.processes import own_environ
-from tests.harness.spark_env import LOG4J
 from tests.kerberos.worker import PARTITIONS, PATIENCE, Table
 
 __all__ = ["airflow_db"]

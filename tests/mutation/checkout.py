@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.harness import paths
-from tests.harness.processes import own_environ
+from demo.services import paths
+from demo.services.processes import own_environ
 from tests.mutation.verdict import Verdict
 
 #: What the parent's pytest and coverage tell their children is not meant for these; and bytecode spares each run of a
@@ -24,7 +24,7 @@ LIMIT = 600.0
 def make(folder: Path) -> Path:
     """The sources as they are now; the environments stay where they are."""
     folder.mkdir(parents=True)
-    for name in ("spark_jobs", "tests"):
+    for name in ("spark_jobs", "demo", "tests"):
         shutil.copytree(paths.ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy2(paths.ROOT / "pyproject.toml", folder)
     (folder / ".envs").symlink_to(paths.ENVS)

@@ -21,8 +21,8 @@ import hypothesis  # noqa: F401 (once: as a plugin of pytest, its 80 modules wou
 import pytest
 from pyspark.sql import SparkSession
 
+from demo.services.metastore import Metastore
 from tests.harness import fixtures
-from tests.harness.metastore import Metastore
 from tests.mutation.guards import GuardNotFound
 from tests.mutation.hazards import MUTATIONS
 from tests.mutation.mutation import applied

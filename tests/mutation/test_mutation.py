@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.harness import paths
+from demo.services import paths
 from tests.mutation import checkout, summary
 from tests.mutation.checkout import Runs
 from tests.mutation.hazards import ALL, MUTATIONS, NO_GUARD, PARTLY, PLANNED, hazards

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness import paths
+from demo.services import paths
 from tests.mutation.guards import PRODUCT, GuardNotFound, all_marks, sources
 from tests.mutation.hazards import MUTATIONS
 from tests.mutation.mutation import Mutation

@@ -11,8 +11,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.harness import paths
-from tests.harness.processes import has_ended, members, spawn, start_time, state_of, stop, sweep, tail
+from demo.services import paths
+from demo.services.processes import (
+    has_ended,
+    kill_session,
+    session_members,
+    spawn,
+    start_time,
+    state_of,
+    stop,
+    tail,
+)
 
 SCRIPT = Path(__file__).with_name("driver.py")
 START_LIMIT = 180
@@ -38,7 +47,7 @@ class Driver:
 
     def ready(self) -> Driver:
         self.wait(lambda: (self.folder / "ready").exists(), START_LIMIT, "it did not start")
-        found = {pid: start_time(pid) for pid in members(self.process)}
+        found = {pid: start_time(pid) for pid in session_members(self.process)}
         self._members = {pid: started for pid, started in found.items() if started is not None}
         if len(self._members) < 2:
             raise DriverError(f"expected a JVM and a Python, found the processes {sorted(self._members)}")
@@ -95,7 +104,7 @@ class Driver:
     def kill(self) -> None:
         """kill -9 of all at once; returns when neither the JVM nor the Python is there any more."""
         os.killpg(self.process.pid, signal.SIGKILL)
-        sweep(self.process)
+        kill_session(self.process)
         self.process.wait()
         deadline = time.monotonic() + DEATH_LIMIT
         while alive := self._alive():
@@ -116,7 +125,7 @@ class Driver:
         """Whatever state it is in: a stopped process does not hear a polite request."""
         if self.process.returncode is None:
             self.resume()
-            stop(self.process, patience=5)
+            stop(self.process, timeout=5)
 
 
 class Garage:

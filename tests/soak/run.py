@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tests.demo.place import Place
-from tests.harness import paths
-from tests.harness.processes import has_ended, spawn, stop, tail
+from demo.services import paths
+from demo.services.processes import has_ended, spawn, stop, tail
+from demo.workspace import Workspace
 from tests.soak import tables
 from tests.soak.cycle import Soak
 from tests.soak.drivers import DriverError, Garage
@@ -52,45 +52,49 @@ class Bystanders:
 
     def close(self) -> None:
         for process in self._processes.values():
-            stop(process, patience=2)
+            stop(process, timeout=2)
 
 
 @contextmanager
-def soaking(place: Place, seed: str) -> Iterator[tuple[Soak, Bystanders]]:
+def soaking(workspace: Workspace, seed: str) -> Iterator[tuple[Soak, Bystanders]]:
     """Metastore, tables, drivers and bystanders, all gone at the end whatever happens."""
     with ExitStack() as stack:
-        stack.enter_context(place.claimed())
-        place.wipe()
-        place.log("soak")  # makes the folder
-        metastore = stack.enter_context(place.metastore())
-        garage = Garage(place.root, {**place.spark_environ(metastore), "PYTHONPATH": _frozen_jobs(place)})
+        stack.enter_context(workspace.lock())
+        workspace.clear()
+        workspace.log("soak")  # makes the folder
+        metastore = stack.enter_context(workspace.metastore())
+        garage = Garage(
+            workspace.root, {**workspace.spark_environ(metastore), "PYTHONPATH": _frozen_jobs(workspace)}
+        )
         stack.callback(garage.close)
         mechanic = garage.start().ready()
         garage.warm()
-        units = tables.create(mechanic, place.warehouse)
-        (place.root / "units.json").write_text(json.dumps({unit: str(path) for unit, path in units.items()}))
-        ledger = Ledger(place.root / "ledger")
-        writer = tables.Writer(units, place.root / "staging", ledger, first=0)
-        bystanders = Bystanders(place.root, seed)
+        units = tables.create(mechanic, workspace.warehouse)
+        (workspace.root / "units.json").write_text(
+            json.dumps({unit: str(path) for unit, path in units.items()})
+        )
+        ledger = Ledger(workspace.root / "ledger")
+        writer = tables.Writer(units, workspace.root / "staging", ledger, first=0)
+        bystanders = Bystanders(workspace.root, seed)
         stack.callback(bystanders.close)
-        yield Soak(place.root, units, ledger, writer, mechanic, garage.take, garage.warm), bystanders
+        yield Soak(workspace.root, units, ledger, writer, mechanic, garage.take, garage.warm), bystanders
 
 
-def _frozen_jobs(place: Place) -> str:
+def _frozen_jobs(workspace: Workspace) -> str:
     """The jobs as they are now: what somebody edits meanwhile must not change a soak in the middle."""
-    folder = place.root / "code"
+    folder = workspace.root / "code"
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(paths.ROOT / "spark_jobs", folder / "spark_jobs", ignore=ignored)
     return str(folder)
 
 
-def soak(place: Place, cycles: int | None, minutes: float | None, seed: str) -> int:
+def soak(workspace: Workspace, cycles: int | None, minutes: float | None, seed: str) -> int:
     done: list[Cycle] = []
     found: Counter[str] = Counter()
     broken = False
     try:
-        with soaking(place, seed) as (running, bystanders):
-            say(f"seed {seed}; logs in {place.root}")
+        with soaking(workspace, seed) as (running, bystanders):
+            say(f"seed {seed}; logs in {workspace.root}")
             try:
                 while not _enough(len(done), cycles, minutes):
                     done.append(running.run(make_plan(seed, len(done) + 1)))
@@ -101,7 +105,7 @@ def soak(place: Place, cycles: int | None, minutes: float | None, seed: str) -> 
     except (DriverError, KeyboardInterrupt) as error:
         broken = True
         say(f"stopped: {str(error) or type(error).__name__}")
-    print(f"\n{summary(done, Observed.load(place.root), found, seed)}", flush=True)
+    print(f"\n{summary(done, Observed.load(workspace.root), found, seed)}", flush=True)
     return int(broken or any(cycle.bad for cycle in done))
 
 
@@ -130,7 +134,7 @@ def main() -> int:
     for sign in (signal.SIGINT, signal.SIGTERM):
         signal.signal(sign, signal.default_int_handler)
     try:
-        return soak(Place(asked.scratch.resolve()), asked.cycles, asked.minutes, asked.seed)
+        return soak(Workspace(asked.scratch.resolve()), asked.cycles, asked.minutes, asked.seed)
     except RuntimeError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from tests.harness import paths
+from demo.services import paths
 
 #: Imports all modules of a package, and tells how many.
 WALK = """

@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from demo.services import environments, paths
 from lakekeeper_provider.provider_info import get_provider_info
-from tests.harness import envs, paths
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    envs.ensure_uv()
+    environments.ensure_uv()
     folder = tmp_path_factory.mktemp("wheel")
-    envs.uv("build", "--wheel", "--out-dir", folder, paths.ROOT)
+    environments.uv("build", "--wheel", "--out-dir", folder, paths.ROOT)
     [built] = folder.glob("*.whl")
     return built
 
@@ -59,7 +59,7 @@ def test_carries_the_jobs_inside_the_package_and_nothing_beside_it(wheel):
     assert "lakekeeper_provider/example_dags/lakekeeper_maintenance.py" in names
     top = {name.split("/")[0] for name in names}
     assert {name for name in top if not name.endswith(".dist-info")} == {"lakekeeper_provider"}
-    assert not [name for name in names if "__pycache__" in name or "/tests/" in name]
+    assert not [name for name in names if "__pycache__" in name or "/tests/" in name or "/demo/" in name]
 
 
 @pytest.mark.parametrize("shown", ["metadata", "provider info"])
@@ -78,7 +78,7 @@ def test_no_extra_puts_a_full_spark_beside_airflow(metadata):
 def test_the_environments_are_resolved_from_the_published_bounds(metadata):
     published = {line for line in metadata.get_all("Requires-Dist") if "extra ==" not in line}
     providers = {line for line in published if not line.startswith("apache-airflow<")}
-    assert providers == set(envs.PROVIDER) - {"apache-airflow-providers-standard"}
+    assert providers == set(environments.PROVIDER) - {"apache-airflow-providers-standard"}
 
 
 def test_the_bundle_is_built_from_the_wheel(installed, tmp_path):

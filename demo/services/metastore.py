@@ -1,17 +1,15 @@
-"""A real Hive Metastore on a free port, from the jars that PySpark ships: no Hive installation needed.
+"""Run a Hive Metastore on a free port, from the jars that PySpark ships: no Hive installation is needed.
 
     with Metastore(Path(".scratch/metastore")) as metastore:
         print(metastore.uri)
 
-The database is Derby in the given folder, so starting it there again finds the same tables. `jars` are those of another
-release of Hive.
+The database is Derby in the given folder; a metastore that is started there again has the same tables.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
-import random
 import socket
 import struct
 import subprocess
@@ -20,11 +18,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from tests.harness import metastore_template, paths
-from tests.harness.machine import java_command
-from tests.harness.processes import has_ended, kill, spawn, stop, tail
+from demo.services import metastore_template, paths
+from demo.services.machine import java_command
+from demo.services.ports import HOST, free_port
+from demo.services.processes import has_ended, kill, spawn, stop, tail
 
-HOST = "127.0.0.1"
 START_LIMIT = 120
 SERVER = Path(__file__).with_name("LoopbackMetastore.java")
 
@@ -49,7 +47,14 @@ logger.thrift.level = off
 
 
 class Metastore:
-    """One metastore process, its folder and its address."""
+    """One metastore process, its folder and its address.
+
+    Arguments:
+        port: a free one by default.
+        jars: those of another release of Hive.
+        settings: additions to hive-site.xml, which win over `defaults`.
+        environ: additions to the environment variables of the process.
+    """
 
     def __init__(
         self,
@@ -64,7 +69,7 @@ class Metastore:
         self.port = port or free_port()
         self.warehouse = self.directory / "warehouse"
         self._jars = jars
-        self._more = settings or {}
+        self._settings = settings or {}
         self._environ = environ or {}
         self.log = self.directory / "metastore.log"
         self._process: subprocess.Popen[bytes] | None = None
@@ -77,14 +82,14 @@ class Metastore:
         self.warehouse.mkdir(parents=True, exist_ok=True)
         self._write_configuration()
         if self._jars is None:
-            metastore_template.copy_to(self.directory, _own_jars(), self._more, self._template)
-        self._process = spawn(self._command(), log=self.log, cwd=self.directory, env=self._whole_environ())
+            metastore_template.copy_to(self.directory, _spark_jars(), self._settings, self._template)
+        self._process = spawn(self._command(), log=self.log, cwd=self.directory, env=self._process_environ())
         atexit.register(self.stop)
         self._wait()
         return self
 
     def kill(self) -> None:
-        """As a power cut would: no handler runs. `start` brings it back, on the same port and data."""
+        """Send SIGKILL, so that no handler runs. `start` starts it again on the same port and data."""
         if self._process is not None:
             kill(self._process)
             self.stop()
@@ -101,17 +106,18 @@ class Metastore:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def _whole_environ(self) -> dict[str, str]:
-        """Started again, it is whom it was: what a test has set since is not for it."""
+    def _process_environ(self) -> dict[str, str]:
+        """Return the environment variables; the given ones win also after a restart, whatever os.environ has then."""
         return {**os.environ, **self._environ}
 
     def _write_configuration(self) -> None:
         conf = self.directory / "conf"
         conf.mkdir(exist_ok=True)
-        (conf / "hive-site.xml").write_text(hive_site({**self.defaults(), **self._more}))
+        (conf / "hive-site.xml").write_text(hive_site({**self.defaults(), **self._settings}))
         (conf / "metastore-log4j2.properties").write_text(LOG4J)
 
     def defaults(self) -> dict[str, str]:
+        """Return the settings of hive-site.xml where the caller gave no others."""
         return {
             "javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={self.directory}/derby;create=true",
             "datanucleus.schema.autoCreateAll": "true",
@@ -125,27 +131,27 @@ class Metastore:
         return self._java(SERVER, HOST, str(self.port))
 
     def _template(self, directory: Path) -> list[str]:
-        """The command that makes the tables, in a directory where no metastore runs."""
-        other = Metastore(directory, port=self.port, settings=self._more)
-        other._write_configuration()
-        return other._java(metastore_template.SCHEMA, *metastore_template.classes(_own_jars()))
+        """Return the command that creates the tables, in a directory where no metastore runs."""
+        template = Metastore(directory, port=self.port, settings=self._settings)
+        template._write_configuration()
+        return template._java(metastore_template.SCHEMA, *metastore_template.classes(_spark_jars()))
 
     def _java(self, program: Path, *arguments: str) -> list[str]:
-        jars = self._jars or _own_jars()
+        jars = self._jars or _spark_jars()
         conf = self.directory / "conf"
         return [
             java_command() or "java",
             "-Xmx512m",
-            # It lives for minutes: what the second compiler would make of the code comes too late for it.
+            # The process lives for minutes, too short for the optimizing compiler to pay off.
             "-XX:TieredStopAtLevel=1",
             "-XX:+UseSerialGC",
             f"-Dlog4j2.configurationFile={conf / 'metastore-log4j2.properties'}",
             f"-Dderby.stream.error.file={self.directory / 'derby.log'}",
-            # Scratch data: a power cut may cost it, and waiting for the disk would cost every test.
+            # Scratch data may be lost in a power cut; waiting for the disk would slow down every test.
             "-Dderby.system.durability=test",
             "-cp",
             f"{conf}:{jars}/*",
-            # A Java runtime has no compiler, but Spark ships one.
+            # A Java runtime (JRE) has no compiler; Spark ships this one.
             "org.codehaus.janino.SimpleCompiler",
             str(program),
             program.stem,
@@ -161,35 +167,12 @@ class Metastore:
             time.sleep(0.1)
 
 
-def _own_jars() -> Path:
+def _spark_jars() -> Path:
     return paths.spark_home(paths.DEFAULT_SPARK) / "jars"
 
 
-#: Below the range from which systems take the ports of outgoing connections: nobody gets one of these by chance
-#: before the server that it was chosen for has it.
-PORTS = range(15_000, 30_000)
-TRIED_PORTS = 1_000
-
-
-def free_port() -> int:
-    for port in random.sample(PORTS, TRIED_PORTS):
-        if is_free(port):
-            return port
-    raise RuntimeError(f"none of {TRIED_PORTS} ports between {PORTS[0]} and {PORTS[-1]} is free on {HOST}")
-
-
-def is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        # As servers do: a port that only waits out its last connections is free.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError:
-            return False
-    return True
-
-
 def hive_site(settings: dict[str, str]) -> str:
+    """Return a configuration file of Hive or Hadoop."""
     rows = (
         f"  <property><name>{escape(name)}</name><value>{escape(value)}</value></property>\n"
         for name, value in settings.items()
@@ -198,7 +181,7 @@ def hive_site(settings: dict[str, str]) -> str:
 
 
 def answers(port: int) -> bool:
-    """Whether a metastore replies there. An open port is not enough: its schema may be in the making."""
+    """Return whether a metastore replies on the port. An open port is not enough: it may still create its schema."""
     try:
         with socket.create_connection((HOST, port), timeout=10) as connection:
             connection.sendall(_call("get_all_databases"))
@@ -208,7 +191,7 @@ def answers(port: int) -> bool:
 
 
 def _call(method: str) -> bytes:
-    """A Thrift call without arguments, in the strict binary protocol."""
+    """Return a Thrift call without arguments, in the strict binary protocol."""
     version_and_kind, sequence, no_arguments = 0x80010001, 0, b"\x00"
     name = method.encode()
     return struct.pack(">II", version_and_kind, len(name)) + name + struct.pack(">I", sequence) + no_arguments

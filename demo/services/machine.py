@@ -1,4 +1,4 @@
-"""What the machine must bring: Python 3.11, Java 17, and a package index that pip already knows about."""
+"""Check what must be installed: Python 3.11 and Java 17; read the package index from pip's settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from tests.harness import paths
+from demo.services import paths
 
 PYTHON = (3, 11)
 JAVA = 17
@@ -22,7 +22,7 @@ NETWORK_HINT = (
     " (pip config set global.index-url ...) or from UV_DEFAULT_INDEX."
 )
 
-# What pip was told about the index, under the name that uv knows it by.
+# pip's settings of the index, each with the environment variable of uv.
 UV_NAMES = {
     "index-url": "UV_DEFAULT_INDEX",
     "extra-index-url": "UV_INDEX",
@@ -36,15 +36,16 @@ UV_NAMES = {
 
 _COMPILERS = {"krb5-config": "libkrb5-dev", "cc": "gcc libc6-dev"}
 _PYTHON_HEADERS = f"python{'.'.join(map(str, PYTHON))}-dev"
-#: The Debian packages with all that a Python package for Kerberos is compiled with.
+#: The Debian packages that are needed to compile a Python package for Kerberos.
 TO_COMPILE = " ".join([*_COMPILERS.values(), _PYTHON_HEADERS])
 
 
 class MachineError(Exception):
-    """Something is missing here; the message says how to come by it."""
+    """Something is not installed; the message says how to install it."""
 
 
 def require_python() -> None:
+    """Raise MachineError unless this is Python 3.11."""
     if sys.version_info[:2] != PYTHON:
         found = ".".join(map(str, sys.version_info[:3]))
         raise MachineError(
@@ -54,7 +55,7 @@ def require_python() -> None:
 
 
 def require_java() -> None:
-    """Exactly 17: Spark 4 wants no less, Spark 3.3 no more."""
+    """Raise MachineError unless there is Java 17: Spark 4 needs at least that, Spark 3.3 supports no newer one."""
     java = java_command()
     if java is None:
         raise MachineError(f"Java 17 is needed, and there is none on PATH. {_java_hint()}")
@@ -64,12 +65,13 @@ def require_java() -> None:
 
 
 def java_command() -> str | None:
-    """The Java that Spark itself would take."""
+    """Return the Java that Spark uses: that of JAVA_HOME, else the one on PATH."""
     home = os.environ.get("JAVA_HOME")
     return str(Path(home, "bin", "java")) if home else shutil.which("java")
 
 
 def java_version(java: str) -> int | None:
+    """Return the major version; None where the command does not work."""
     try:
         shown = subprocess.run([java, "-version"], capture_output=True, text=True).stderr
     except OSError:
@@ -89,7 +91,7 @@ def _java_hint() -> str:
 
 
 def missing_to_compile() -> list[tuple[str, str]]:
-    """What a Python package for Kerberos cannot be compiled without, each with the Debian package that has it."""
+    """Return what is missing to compile a Python package for Kerberos, each with its Debian package."""
     missing = [(name, package) for name, package in _COMPILERS.items() if shutil.which(name) is None]
     if shutil.which("cc") and not _compiles("#include <stdlib.h>"):
         missing.append(("stdlib.h", "libc6-dev"))
@@ -100,26 +102,26 @@ def missing_to_compile() -> list[tuple[str, str]]:
 
 
 def _compiles(source: str) -> bool:
-    """As far as the preprocessor: are the headers there?"""
+    """Return whether the preprocessor finds the headers."""
     done = subprocess.run(["cc", "-E", "-xc", "-"], input=source, capture_output=True, text=True)
     return done.returncode == 0
 
 
 def uv_settings() -> dict[str, str]:
-    """pip's index settings for uv. What the user has set for uv itself stays."""
+    """Return pip's index settings as variables for uv, except those that the user has set for uv already."""
     settings = {UV_NAMES[key]: value for key, value in pip_settings().items() if key in UV_NAMES}
     return {name: value for name, value in settings.items() if name not in os.environ}
 
 
 def pip_settings() -> dict[str, str]:
-    """Option to value, read as pip reads them: the environment wins over [install], that over [global]."""
+    """Return pip's options; as in pip, the environment wins over [install], and that over [global]."""
     found = re.findall(r"^(global|install|:env:)\.([a-z-]+)='(.*)'$", _pip_config(), re.MULTILINE)
     ranked = sorted(found, key=lambda row: ("global", "install", ":env:").index(row[0]))
     return {key: value.replace("\\n", " ").strip() for _, key, value in ranked}
 
 
 def _pip_config() -> str:
-    """Our own Python may have no pip (most of our environments have none); that of the tools has."""
+    """Return the output of `pip config list`; this Python may have no pip, but the environment `tools` has."""
     for python in (sys.executable, str(paths.env_python("tools"))):
         with contextlib.suppress(OSError):
             done = subprocess.run([python, "-m", "pip", "config", "list"], capture_output=True, text=True)

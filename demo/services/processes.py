@@ -1,4 +1,4 @@
-"""Child processes that cannot outlive us, and are ended only by the ids we started."""
+"""Start child processes that end with their parent, and stop them by the ids that were started."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 _T = TypeVar("_T")
 #: Zombie, and dead.
-_BURIED = ("Z", "X")
+_ENDED_STATES = ("Z", "X")
 
-# What the shell may hold about other installations. HADOOP_CONF_DIR would lead the tests to a real cluster.
+# Prefixes of variables that describe other installations: HADOOP_CONF_DIR would lead the jobs to a real cluster.
 FOREIGN = (
     "AIRFLOW_",
     "SPARK_",
@@ -40,7 +40,7 @@ FOREIGN = (
 
 
 def own_environ() -> dict[str, str]:
-    """Our environment variables without what belongs to other installations."""
+    """Return the environment variables of this process without those of other installations."""
     return {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
 
 
@@ -50,11 +50,11 @@ def spawn(
     log: Path,
     cwd: Path,
     env: Mapping[str, str] | None = None,
-    adopt: bool = False,
+    subreaper: bool = False,
 ) -> subprocess.Popen[bytes]:
-    """Start a child in a session of its own; it is killed when we end, whichever thread it was started from.
+    """Start a child in its own session; the kernel kills it when this process ends, whichever thread started it.
 
-    With `adopt`, what is below it and loses its parent becomes its child, so that `kill_tree` finds it (Linux only).
+    With `subreaper`, a descendant that loses its parent becomes its child, so that `kill_tree` finds it (Linux only).
     """
 
     def start() -> subprocess.Popen[bytes]:
@@ -67,13 +67,13 @@ def spawn(
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=_before_start(os.getpid(), adopt),
+                preexec_fn=_before_start(os.getpid(), subreaper),
             )
 
-    return start() if threading.current_thread() is threading.main_thread() else _in_lasting_thread(start)
+    return start() if threading.current_thread() is threading.main_thread() else _in_starter_thread(start)
 
 
-def _in_lasting_thread(act: Callable[[], _T]) -> _T:
+def _in_starter_thread(act: Callable[[], _T]) -> _T:
     result: Future[_T] = Future()
     _starter().put(lambda: _fulfil(result, act))
     return result.result()
@@ -81,18 +81,19 @@ def _in_lasting_thread(act: Callable[[], _T]) -> _T:
 
 @cache
 def _starter() -> queue.SimpleQueue[Callable[[], None]]:
-    """What a thread is to do that lasts as long as we do: for the kernel a parent is the thread that forked (prctl(2)).
+    """Return the queue of a thread that lasts as long as this process, and starts all children.
 
-    A thread of a pool ends early, and one of an executor before our exit handlers can stop what it started.
+    For the kernel, a parent is the thread that forked (prctl(2)). A pool's thread ends early, and an executor's before
+    the exit handlers can stop its children.
     """
-    waiting: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+    calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
 
     def work() -> None:
         while True:
-            waiting.get()()
+            calls.get()()
 
     threading.Thread(target=work, daemon=True).start()
-    return waiting
+    return calls
 
 
 def _fulfil(result: Future[_T], act: Callable[[], _T]) -> None:
@@ -102,34 +103,37 @@ def _fulfil(result: Future[_T], act: Callable[[], _T]) -> None:
         result.set_exception(error)
 
 
-def _before_start(parent: int, adopt: bool) -> Callable[[], None] | None:
-    """A killed parent runs no exit handler, so the kernel is asked to pass its death on (Linux only)."""
+def _before_start(parent: int, subreaper: bool) -> Callable[[], None] | None:
+    """Return what a child runs first: it asks the kernel to be killed when its parent ends (Linux only).
+
+    A parent that is killed runs no exit handler that could stop it.
+    """
     if not sys.platform.startswith("linux"):
         return None
     libc = ctypes.CDLL(None)
 
     def ask() -> None:
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if adopt:
+        if subreaper:
             libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
         if os.getppid() != parent:
-            os._exit(1)  # it died before we could ask
+            os._exit(1)  # the parent ended before the kernel was asked
 
     return ask
 
 
 def set_group_niceness(process: subprocess.Popen[bytes], niceness: int) -> None:
-    """Make the child's whole session give way to others by `niceness` (0 to 19).
+    """Lower the scheduling priority of the child's whole session by `niceness` (0 to 19).
 
-    Where Linux groups processes by session (sched(7), autogroup), niceness counts within a session only: two sessions
-    get the same share of the processors, whatever `nice` was told.
+    Where Linux groups processes by session (sched(7), autogroup), `nice` counts within a session only: two sessions
+    get the same share of the processors.
     """
-    with contextlib.suppress(OSError):  # another system, or no such grouping: then `nice` is enough
+    with contextlib.suppress(OSError):  # not Linux, or no autogroups: then `nice` is enough
         Path(f"/proc/{process.pid}/autogroup").write_text(str(niceness))
 
 
 def has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Without reaping it: until then its id can be nobody else's, nor that of its session."""
+    """Return whether a child has ended, and do not reap it: until then no other process gets its id."""
     if process.returncode is not None:
         return True
     if not hasattr(os, "waitid"):
@@ -138,35 +142,34 @@ def has_ended(process: subprocess.Popen[bytes]) -> bool:
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """End a child as a power cut would, without a handler; then what it started."""
+    """Kill a child, which then runs no handler, and what it started."""
     os.kill(process.pid, signal.SIGKILL)
     stop(process)
 
 
-def stop(process: subprocess.Popen[bytes], *, patience: float = 15) -> int:
-    """End a child and all that it started: it politely, then what is left for good."""
+def stop(process: subprocess.Popen[bytes], *, timeout: float = 15) -> int:
+    """Send SIGTERM to a child, wait for its end, then kill what is left of its session; return its exit code."""
     if process.returncode is not None:
         return process.returncode
     _signal(os.killpg, process.pid, signal.SIGTERM)
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + timeout
     while not has_ended(process) and time.monotonic() < deadline:
         time.sleep(0.05)
-    sweep(process)
+    kill_session(process)
     return process.wait()
 
 
-def sweep(process: subprocess.Popen[bytes]) -> None:
-    """Kill what is in the child's session: some of it may have left the process group, or lost its parent."""
+def kill_session(process: subprocess.Popen[bytes]) -> None:
+    """Kill the child's session, also what has left the process group or lost its parent."""
     if process.returncode is None:
-        for pid in [*members(process), process.pid]:
+        for pid in [*session_members(process), process.pid]:
             _signal(os.kill, pid, signal.SIGKILL)
 
 
 def kill_tree(process: subprocess.Popen[bytes]) -> None:
-    """Kill a child and all below it, in whatever session; what has lost its parent only if it was adopted (`spawn`).
+    """Kill a child and its descendants in all sessions; those without a parent only below a subreaper (`spawn`).
 
-    Each is stopped first: no process can fork once SIGSTOP is pending, so none appears that is not found. It is not
-    reaped.
+    Each is stopped first: no process can fork once SIGSTOP is pending, so none is missed. The child is not reaped.
     """
     stopped: set[int] = set()
     while fresh := {process.pid, *descendants(process.pid)} - stopped:
@@ -178,7 +181,7 @@ def kill_tree(process: subprocess.Popen[bytes]) -> None:
 
 
 def descendants(pid: int) -> Iterator[int]:
-    """The children of a process, and theirs; none where there is no /proc."""
+    """Yield the ids of all descendants of a process; none where there is no /proc."""
     children: dict[int, list[int]] = {}
     for stat in _stats():
         children.setdefault(stat.parent, []).append(stat.pid)
@@ -189,8 +192,8 @@ def descendants(pid: int) -> Iterator[int]:
         todo += below
 
 
-def members(process: subprocess.Popen[bytes]) -> list[int]:
-    """The processes in the session of a child that we have not buried yet."""
+def session_members(process: subprocess.Popen[bytes]) -> list[int]:
+    """Return the ids of the processes in the session of a child that is not reaped yet."""
     return [stat.pid for stat in _stats() if stat.session == process.pid]
 
 
@@ -201,7 +204,7 @@ def _stats() -> Iterator[Stat]:
 
 @dataclass(frozen=True)
 class Stat:
-    """What tells a process from a later one with the same id; `state` is the kernel's letter for it (proc(5))."""
+    """An entry of /proc/PID/stat (proc(5)); `started` tells a process from a later one with the same id."""
 
     pid: int
     state: str
@@ -212,7 +215,7 @@ class Stat:
 
 def _stat(pid: int) -> Stat | None:
     try:
-        # The name in parentheses may hold anything; what follows it may not.
+        # The name in parentheses may contain spaces and parentheses; the fields after it do not.
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return None
@@ -220,16 +223,18 @@ def _stat(pid: int) -> Stat | None:
 
 
 def state_of(pid: int) -> str | None:
-    """The kernel's letter for it: `T` is stopped. None where there is no such process, or it only waits to be buried:
-    the first process of a container may bury nobody."""
+    """Return the kernel's letter for the state of a process, such as `T` for stopped; None if it has ended.
+
+    A zombie has ended: the first process of a container may never reap it.
+    """
     found = _stat(pid)
-    return found.state if found and found.state not in _BURIED else None
+    return found.state if found and found.state not in _ENDED_STATES else None
 
 
 def start_time(pid: int) -> int | None:
-    """When it started, in the kernel's ticks; None as in `state_of`, or where there is no /proc."""
+    """Return when a process started, in the kernel's ticks; None if it has ended, or where there is no /proc."""
     found = _stat(pid)
-    return found.started if found and found.state not in _BURIED else None
+    return found.started if found and found.state not in _ENDED_STATES else None
 
 
 def _signal(send: Callable[[int, int], None], target: int, sign: signal.Signals) -> None:
@@ -238,7 +243,7 @@ def _signal(send: Callable[[int, int], None], target: int, sign: signal.Signals)
 
 
 def tail(log: Path, lines: int = 30) -> str:
-    """The end of a log, for an error message."""
+    """Return the last lines of a log, for an error message."""
     if not log.exists():
         return "(no log)"
     return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])

@@ -1,4 +1,4 @@
-"""Where things are: the checkout, its environments, and the scratch folder."""
+"""Find the checkout, its environments and the scratch folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ENVS = ROOT / ".envs"
 SCRATCH = ROOT / ".scratch"
 
-# The server side of the metastore, and the Spark that Airflow submits to.
+# Its jars run the metastore, and Airflow submits to it.
 DEFAULT_SPARK = "spark-3.5"
 
 
@@ -21,10 +21,10 @@ def env_python(name: str) -> Path:
 
 
 def spark_home(name: str) -> Path:
-    """The Spark that the environment's `pyspark` brings along."""
+    """Return the Spark that the `pyspark` of an environment contains."""
     found = sorted(env_dir(name).glob("lib/python3.*/site-packages/pyspark"))
     if not found:
         raise FileNotFoundError(
-            f"no pyspark in {env_dir(name)}; try: python3.11 tests/harness/envs.py {name}"
+            f"no pyspark in {env_dir(name)}; try: python3.11 -m demo.services.environments {name}"
         )
     return found[0]

@@ -1,8 +1,8 @@
-"""What a reader sees of the demo's tables: files, rows, contents, query times, the metastore's entries.
+"""Measure the demo's tables as a reader sees them: files, rows, contents, query times, entries in the metastore.
 
-None of it comes from the provider's own report. The files are listed here; the rest is asked of Spark:
+Nothing is taken from the provider's own report. This process lists the files; Spark and the metastore give the rest:
 
-    python -m tests.demo.measure --out FILE [--repair]      in a Spark environment
+    python -m demo.measure --out FILE [--repair]      in a Spark environment
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.demo.tables import DATABASE, TABLES, DemoTable
+from demo.tables import DATABASE, TABLES, DemoTable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 RUNS = 3
 HIDDEN = (".", "_")
 
-# Rewritten by the metastore or by ANALYZE, and no part of how the table was declared.
+# Properties that the metastore or ANALYZE writes; they are not part of the table's declaration.
 STATISTICS = (
     "COLUMN_STATS_ACCURATE",
     "numFiles",
@@ -36,8 +36,8 @@ STATISTICS = (
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The answers of Spark and of the metastore about one table."""
+class QueryResults:
+    """What Spark and the metastore return for one table; `backups` are the checksums of its backup tables."""
 
     rows: int
     checksum: str
@@ -47,16 +47,16 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """One table at one moment."""
+class Measurement:
+    """One table at one time."""
 
     files: int
     bytes: int
-    asked: Asked
+    queries: QueryResults
 
 
 def list_files(folder: Path) -> tuple[int, int]:
-    """Count and bytes of what a reader would open: nothing hidden, nothing below a hidden folder."""
+    """Return the number and the bytes of the files that a reader opens: none with a hidden name or folder."""
     count = size = 0
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
@@ -66,29 +66,30 @@ def list_files(folder: Path) -> tuple[int, int]:
     return count, size
 
 
-def combine(warehouse: Path, answers: Path) -> dict[str, Measured]:
-    """The listing of now, with what Spark wrote to its file."""
-    asked = {name: Asked(**found) for name, found in json.loads(answers.read_text()).items()}
+def combine(warehouse: Path, results: Path) -> dict[str, Measurement]:
+    """List the files, and read the other results from the file that `main` has written."""
+    queries = {name: QueryResults(**found) for name, found in json.loads(results.read_text()).items()}
     return {
-        table.name: Measured(*list_files(warehouse / DATABASE / table.name), asked[table.name])
+        table.name: Measurement(*list_files(warehouse / DATABASE / table.name), queries[table.name])
         for table in TABLES
     }
 
 
-def ask(spark: SparkSession, table: DemoTable) -> Asked:
+def query(spark: SparkSession, table: DemoTable) -> QueryResults:
     rows, checksum = contents(spark, table.full_name)
-    return Asked(rows, checksum, query_seconds(spark, table), catalog(spark, table), backups(spark, table))
+    seconds = query_seconds(spark, table)
+    return QueryResults(rows, checksum, seconds, catalog(spark, table), backups(spark, table))
 
 
 def contents(spark: SparkSession, name: str) -> tuple[int, str]:
-    """Rows, and a checksum over every value in which their order does not show."""
+    """Return the number of rows, and a checksum of all values that does not depend on the order of the rows."""
     hashes = "sum(cast(xxhash64(*) AS DECIMAL(38, 0))), bit_xor(xxhash64(*))"
     rows, total, folded = spark.sql(f"SELECT count(*), {hashes} FROM {name}").collect()[0]
     return rows, f"{total}/{folded}"
 
 
 def backups(spark: SparkSession, table: DemoTable) -> list[str]:
-    """The checksums of the tables that say they hold this table's originals."""
+    """Return the checksums of the tables whose property names this table as their source."""
     names = [f"{DATABASE}.{row.tableName}" for row in spark.sql(f"SHOW TABLES IN {DATABASE}").collect()]
     return [contents(spark, name)[1] for name in names if _source(spark, name) == table.full_name]
 
@@ -99,26 +100,26 @@ def _source(spark: SparkSession, name: str) -> str | None:
 
 
 def repair(spark: SparkSession) -> None:
-    """What `discover.partitions` does by itself on some clusters: whatever looks like a partition becomes one."""
+    """Run MSCK REPAIR TABLE, as the property `discover.partitions` does on some clusters."""
     for table in TABLES:
         if table.keys:
             spark.sql(f"MSCK REPAIR TABLE {table.full_name}")
 
 
 def query_seconds(spark: SparkSession, table: DemoTable) -> float:
-    """The median of a few runs. Each lists the files anew, as the first query of a session would."""
-    return statistics.median(_query(spark, table) for _ in range(RUNS))
+    """Return the median of a few runs; each lists the files again, as the first query of a session does."""
+    return statistics.median(_time_query(spark, table) for _ in range(RUNS))
 
 
-def _query(spark: SparkSession, table: DemoTable) -> float:
+def _time_query(spark: SparkSession, table: DemoTable) -> float:
     spark.catalog.refreshTable(table.full_name)
-    begun = time.perf_counter()
+    start = time.perf_counter()
     spark.sql(f"SELECT event_type, count(*), sum(amount) FROM {table.full_name} GROUP BY 1").collect()
-    return time.perf_counter() - begun
+    return time.perf_counter() - start
 
 
 def catalog(spark: SparkSession, table: DemoTable) -> dict[str, Any]:
-    """Locations and properties, straight from the metastore."""
+    """Return locations and properties, by the metastore's own client."""
     client = _metastore_client(spark)
     entry = client.getTable(DATABASE, table.name)
     partitions = client.listPartitions(DATABASE, table.name, -1) if table.keys else []
@@ -154,9 +155,9 @@ def main() -> None:
     spark = SparkSession.builder.appName("demo measure").enableHiveSupport().getOrCreate()
     if arguments.repair:
         repair(spark)
-    _query(spark, TABLES[0])  # the first query of a driver pays for its start
+    _time_query(spark, TABLES[0])  # the first query of a driver takes longer
     arguments.out.write_text(
-        json.dumps({table.name: asdict(ask(spark, table)) for table in TABLES}, indent=1)
+        json.dumps({table.name: asdict(query(spark, table)) for table in TABLES}, indent=1)
     )
     spark.stop()
 

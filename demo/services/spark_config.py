@@ -1,4 +1,4 @@
-"""How a Spark of ours is configured: a SPARK_CONF_DIR, and the environment variables that lead to it."""
+"""Configure Spark: write a SPARK_CONF_DIR, and return the environment variables that select it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.harness import paths
-from tests.harness.processes import own_environ
+from demo.services import paths
+from demo.services.processes import own_environ
 
 LOG4J = """\
 status = error
@@ -30,20 +30,20 @@ logger.filterhook.level = error
 """
 
 
-#: A driver that lives for minutes gains nothing from the second compiler, nor two cores from parallel collection.
+#: A driver that lives for minutes gains nothing from the optimizing compiler, nor from parallel garbage collection.
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 if sys.platform.startswith("linux"):
-    # Without its native library, Hadoop starts a `chmod` for each file and folder on a local disk, by the thousand:
-    # this spares each of them the small program that Java starts first.
+    # Without its native library, Hadoop starts a `chmod` for each file and folder on a local disk. VFORK saves the
+    # helper process that Java would start before each of them.
     JAVA += " -Djdk.lang.Process.launchMechanism=VFORK"
 
 
 def spark_environ(
     env: str, metastore_uri: str, scratch: Path, *, conf: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """The whole environment for `spark-submit`, or for a session inside this process.
+    """Return all environment variables for `spark-submit`, or for a session inside this process.
 
-    `conf` adds to spark-defaults.conf, and wins over what is there: who measures Spark wants no `JAVA` of ours.
+    `conf` is added to spark-defaults.conf, and wins over the defaults: a benchmark needs Java's own options.
     """
     scratch = scratch.resolve()
     directory = write_conf(scratch, metastore_uri, conf or {})
@@ -61,6 +61,7 @@ def spark_environ(
 
 
 def write_conf(scratch: Path, metastore_uri: str, extra: Mapping[str, str]) -> Path:
+    """Write the configuration files below `scratch`, and return their folder."""
     directory = scratch / "spark-conf"
     directory.mkdir(parents=True, exist_ok=True)
     settings = {**_defaults(scratch, metastore_uri), **extra}

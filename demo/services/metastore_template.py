@@ -1,6 +1,6 @@
-"""A metastore's database whose tables exist and are empty: made once for a checkout, copied for each start.
+"""Create a metastore's empty database once for a checkout, and copy it for each start.
 
-Making the tables takes as long as all else that a metastore does at its start.
+Creating its tables takes as long as the rest of a metastore's start.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-from tests.harness import paths
+from demo.services import paths
 
 TEMPLATES = paths.SCRATCH / "metastore-templates"
 SCHEMA = Path(__file__).with_name("MetastoreSchema.java")
 LIMIT = 300
-#: What decides how the tables look.
+#: The libraries whose versions determine the schema.
 _LIBRARIES = ("hive-metastore-*", "datanucleus-*", "derby-*")
 
-#: The command that makes the tables in a directory.
+#: Returns the command that creates the tables in a directory.
 Command = Callable[[Path], Sequence[str]]
 
 
 def copy_to(directory: Path, jars: Path, settings: Mapping[str, str], command: Command) -> None:
-    """Puts an empty database into a metastore's directory, unless it has one already."""
+    """Copy the empty database into a metastore's directory, unless there is one already."""
     if not (directory / "derby").exists():
         template = TEMPLATES / _key(jars, settings)
         if not template.exists():
-            _make(template, command)
+            _create(template, command)
         shutil.copytree(template / "derby", directory / "derby")
 
 
@@ -42,24 +42,29 @@ def _key(jars: Path, settings: Mapping[str, str]) -> str:
     return hashlib.sha256(known.encode()).hexdigest()[:16]
 
 
-def _make(template: Path, command: Command) -> None:
-    """In a folder of its own, renamed when it is whole: two suites may start at once, and a run may be interrupted."""
+def _create(template: Path, command: Command) -> None:
+    """Create the template in a temporary folder, and rename that when it is complete.
+
+    Two processes may do so at once, and each may be interrupted.
+    """
     TEMPLATES.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(dir=TEMPLATES, prefix="making-"))
-    with (made / "output.txt").open("wb") as log:
-        done = subprocess.run(command(made), cwd=made, stdout=log, stderr=subprocess.STDOUT, timeout=LIMIT)
+    created = Path(tempfile.mkdtemp(dir=TEMPLATES, prefix="creating-"))
+    with (created / "output.txt").open("wb") as log:
+        done = subprocess.run(
+            command(created), cwd=created, stdout=log, stderr=subprocess.STDOUT, timeout=LIMIT
+        )
     if done.returncode != 0:
-        raise RuntimeError(f"the metastore's tables were not made; see {made / 'output.txt'}")
+        raise RuntimeError(f"the metastore's tables were not created; see {created / 'output.txt'}")
     try:
-        made.rename(template)
+        created.rename(template)
     except OSError:
         if not template.exists():
             raise
-        shutil.rmtree(made)  # another suite was quicker
+        shutil.rmtree(created)  # another process was faster
 
 
 def classes(jars: Path) -> list[str]:
-    """All that a metastore keeps; by itself it makes a table when it first needs one."""
+    """Return the persistent classes; without their names, a metastore creates each table on its first use."""
     (jar,) = jars.glob("hive-metastore-*.jar")
     (package,) = ElementTree.fromstring(zipfile.ZipFile(jar).read("package.jdo")).iter("package")
     return [f"{package.get('name')}.{found.get('name')}" for found in package.iter("class")]

@@ -1,20 +1,20 @@
-"""Where the demo keeps its things, and the environment of the Airflow that works there."""
+"""Define the folder that the demo works in, and the environment variables of the Airflow that runs there."""
 
 from __future__ import annotations
 
 import json
 import secrets
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.harness import paths
-from tests.harness.claim import claimed
-from tests.harness.metastore import HOST, Metastore
-from tests.harness.postgres import Postgres, binaries
-from tests.harness.spark_env import spark_environ
+from demo.services import paths
+from demo.services.folder_lock import folder_lock
+from demo.services.metastore import Metastore
+from demo.services.ports import HOST
+from demo.services.postgres import Postgres, binaries
+from demo.services.spark_config import spark_environ
 
 AIRFLOW = "airflow-3.3"
 SPARK = "spark-3.5"
@@ -22,8 +22,8 @@ DAG = "lakekeeper_demo"
 
 
 @dataclass(frozen=True)
-class Place:
-    """A scratch folder with a metastore's database and Airflow's, a warehouse, an Airflow home, and logs."""
+class Workspace:
+    """A scratch folder with the databases of the metastore and of Airflow, a warehouse, an Airflow home, and logs."""
 
     root: Path
 
@@ -36,18 +36,16 @@ class Place:
         return self.root / "airflow"
 
     @property
-    def done(self) -> Path:
-        """There once the demo has run: before that there is nothing to show."""
-        return self.root / "done"
+    def completed(self) -> Path:
+        """The file that exists once the demo has succeeded: the UI has nothing to show before."""
+        return self.root / "completed"
 
-    @contextmanager
-    def claimed(self) -> Iterator[None]:
-        """Ours until the end: a second demo would wipe the first one's tables."""
-        with claimed(self.root, "another demo"):
-            yield
+    def lock(self) -> AbstractContextManager[None]:
+        """Keep a second demo away, which would delete the tables of the first one."""
+        return folder_lock(self.root, "another demo")
 
-    def wipe(self) -> None:
-        """Start over. Only a folder that we made is removed, whatever path was given."""
+    def clear(self) -> None:
+        """Delete the content; raise RuntimeError where the folder was not created by the demo."""
         if self.root.exists() and not self._marker.exists() and any(self.root.iterdir()):
             raise RuntimeError(f"{self.root} is not a folder of the demo; empty it, or choose another one")
         shutil.rmtree(self.root, ignore_errors=True)
@@ -59,6 +57,7 @@ class Place:
         return self.root / ".lakekeeper-demo"
 
     def log(self, name: str) -> Path:
+        """Return the path of a log, whose folder exists."""
         (self.root / "logs").mkdir(parents=True, exist_ok=True)
         return self.root / "logs" / f"{name}.log"
 
@@ -69,11 +68,11 @@ class Place:
         return spark_environ(SPARK, metastore.uri, self.root)
 
     def database(self) -> Postgres:
-        """Airflow's own. `make up` shows in it what `make demo` ran."""
+        """Return Airflow's database; `make up` shows in it what `make demo` ran."""
         return Postgres(self.root / "postgres", binaries(AIRFLOW))
 
     def airflow_environ(self, metastore: Metastore, database: Postgres) -> dict[str, str]:
-        """Airflow, with its two connections leading here; Spark's part is for spark-submit."""
+        """Return the variables of Airflow and of the spark-submit that it starts, with connections to both services."""
         return {
             **self.spark_environ(metastore),
             "AIRFLOW_HOME": str(self.airflow_home),
@@ -89,17 +88,13 @@ class Place:
         }
 
     def _secret(self) -> str:
-        """One for all of Airflow's processes, and kept, so that a reopened UI still knows its sessions."""
-        kept = self.airflow_home / "secret"
-        if not kept.exists():
+        """Return one secret for all processes of Airflow; it is kept, so that sessions outlive a restart of the UI."""
+        file = self.airflow_home / "secret"
+        if not file.exists():
             self.airflow_home.mkdir(parents=True, exist_ok=True)
-            kept.touch(mode=0o600)
-            kept.write_text(secrets.token_urlsafe(48))
-        return kept.read_text()
+            file.touch(mode=0o600)
+            file.write_text(secrets.token_urlsafe(48))
+        return file.read_text()
 
 
-def airflow_command(*arguments: str) -> list[str]:
-    return [str(paths.env_dir(AIRFLOW) / "bin" / "airflow"), *arguments]
-
-
-DEMO = Place(paths.SCRATCH / "demo")
+DEFAULT = Workspace(paths.SCRATCH / "demo")

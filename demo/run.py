@@ -1,0 +1,113 @@
+"""Compact three tables through Airflow, and compare measurements from before and after.
+
+    python3.11 -m demo.run
+
+It runs a Hive Metastore, Spark and Airflow on 2,000 small Parquet files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from demo import measure, report, steps, ui
+from demo.services import airflow_components, environments, machine, paths
+from demo.services.metastore import Metastore
+from demo.workspace import AIRFLOW, DAG, DEFAULT, SPARK, Workspace
+
+
+def demo(workspace: Workspace) -> list[str]:
+    """Run all steps; return the differences between what was expected and what was measured."""
+    environments.ensure([AIRFLOW, SPARK])
+    workspace.clear()
+    steps.announce("starting a Hive Metastore")
+    with workspace.metastore() as metastore:
+        create_tables(workspace, metastore)
+        before = measure_tables(workspace, metastore, "before")
+        if wrong := report.start_problems(before):
+            return wrong
+        run_dag(workspace, metastore)
+        after = measure_tables(workspace, metastore, "after", "--repair")
+    print(f"\n{report.render(before, after)}\n")
+    return report.problems(before, after)
+
+
+def create_tables(workspace: Workspace, metastore: Metastore) -> None:
+    command = _spark_module("demo.tables", "--warehouse", workspace.warehouse)
+    env = workspace.spark_environ(metastore)
+    steps.run("making three tables of 500, 600 and 900 files", command, log=workspace.log("tables"), env=env)
+
+
+def measure_tables(workspace: Workspace, metastore: Metastore, when: str, *options: str) -> report.Tables:
+    """Measure all tables; `when` names the log and the file with the results."""
+    results = workspace.root / f"{when}.json"
+    command = _spark_module("demo.measure", "--out", results, *options)
+    env = workspace.spark_environ(metastore)
+    steps.run(f"measuring {when}", command, log=workspace.log(when), env=env)
+    return measure.combine(workspace.warehouse, results)
+
+
+def run_dag(workspace: Workspace, metastore: Metastore) -> None:
+    with workspace.database() as database:
+        _run_dag(workspace.airflow_environ(metastore, database), workspace)
+
+
+def _run_dag(env: Mapping[str, str], workspace: Workspace) -> None:
+    for name, title, arguments in (
+        ("airflow-db", "preparing Airflow's database", ("db", "migrate")),
+        ("dag", f"running the DAG {DAG}", ("dags", "test", DAG)),
+        # A task that is cleared in the UI does not start while its DAG is paused.
+        ("unpause", f"unpausing {DAG}, for the UI", ("dags", "unpause", DAG, "--yes")),
+    ):
+        steps.run(title, [airflow_components.program(AIRFLOW), *arguments], log=workspace.log(name), env=env)
+
+
+def _spark_module(module: str, *arguments: str | Path) -> list[str | Path]:
+    return [paths.env_python(SPARK), "-m", module, *arguments]
+
+
+#: Errors whose message says what to do; RuntimeError comes from the services and from the lock of the folder.
+FAILURES = (environments.EnvError, machine.MachineError, steps.StepFailed, ui.UiRunning, RuntimeError)
+
+SUCCESS = """\
+Compacted: the same rows, in the same places, in {files} files instead of {old_files}.
+
+  make up      the Airflow UI on these tables; make down stops it
+  Roll back    in the UI, clear the task that rolls back, alone: it undoes this run
+  The DAG      example_dags/{dag}.py
+"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Compact the demo's tables, and measure before and after.")
+    parser.add_argument(
+        "--scratch", type=Path, default=DEFAULT.root, help="where to work; its content is deleted first"
+    )
+    workspace = Workspace(parser.parse_args().scratch.resolve())
+    try:
+        with workspace.lock():
+            ui.require_stopped(workspace)
+            problems = demo(workspace)
+    except FAILURES as error:
+        print(f"\nerror: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\ninterrupted; everything that was started has been stopped", file=sys.stderr)
+        return 130
+    return _report_end(workspace, problems)
+
+
+def _report_end(workspace: Workspace, problems: list[str]) -> int:
+    """Print how the demo ended; return its exit code."""
+    if problems:
+        print("\n".join(["error: the result is not as expected:", *problems]), file=sys.stderr)
+        return 1
+    workspace.completed.touch()
+    print(SUCCESS.format(files=13, old_files="2,000", dag=DAG))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

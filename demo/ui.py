@@ -1,0 +1,160 @@
+"""Start and stop the Airflow UI on the demo's tables.
+
+python3.11 -m demo.ui up
+python3.11 -m demo.ui down
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+
+from demo import airflow_server, steps
+from demo.services import airflow_components, environments, machine, paths
+from demo.services.ports import free_port, is_free
+from demo.services.processes import start_time, tail
+from demo.workspace import AIRFLOW, DEFAULT, SPARK, Workspace
+
+STATE_FILE = paths.SCRATCH / "ui.json"
+PORT = 8080
+START_LIMIT = 240
+STOP_LIMIT = 60
+
+
+class UiRunning(Exception):
+    """The UI runs on tables that are about to be deleted."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """The process of `airflow_server`; its start time tells it from a later process with the same id."""
+
+    pid: int
+    started: int | None
+    port: int
+
+    @property
+    def url(self) -> str:
+        return airflow_server.address(self.port)
+
+    @property
+    def alive(self) -> bool:
+        return _exists(self.pid) and start_time(self.pid) == self.started
+
+
+def running_server() -> Server | None:
+    """Return the server that `up` has started, if it still runs."""
+    if not STATE_FILE.exists():
+        return None
+    server = Server(**json.loads(STATE_FILE.read_text()))
+    return server if server.alive else None
+
+
+def require_stopped(workspace: Workspace) -> None:
+    """Raise UiRunning where the UI shows the tables of this workspace."""
+    server = running_server()
+    if server and workspace == DEFAULT:
+        raise UiRunning(f"the Airflow UI is open on these tables at {server.url}; first: make down")
+
+
+def up() -> int:
+    """Start the UI, and print its address once it is healthy."""
+    if server := running_server():
+        print(f"already up\n{login(server)}")
+        return 0
+    if not DEFAULT.completed.exists():
+        print("There are no tables to show yet. First: make demo", file=sys.stderr)
+        return 1
+    environments.ensure([AIRFLOW, SPARK])
+    server = _start(PORT if is_free(PORT) else free_port())
+    steps.announce(f"starting Airflow (log: {steps.relative_to_checkout(DEFAULT.log('ui'))})")
+    if not _wait_until_healthy(server):
+        _stop(server)
+        print(f"error: Airflow did not start:\n{tail(DEFAULT.log('ui'))}", file=sys.stderr)
+        return 1
+    print(login(server))
+    return 0
+
+
+def _start(port: int) -> Server:
+    """Start the server, which outlives this process."""
+    with DEFAULT.log("ui").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "demo.airflow_server", str(port)],
+            cwd=paths.ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    server = Server(process.pid, start_time(process.pid), port)
+    STATE_FILE.write_text(json.dumps(asdict(server)))
+    return server
+
+
+def _wait_until_healthy(server: Server) -> bool:
+    deadline = time.monotonic() + START_LIMIT
+    while server.alive and time.monotonic() < deadline:
+        if airflow_components.is_healthy(server.url):
+            return True
+        time.sleep(0.5)
+    return False
+
+
+def login(server: Server) -> str:
+    """Return the text with the address, the user and the password."""
+    user, password = airflow_server.credentials(DEFAULT)
+    return f"\n  {server.url}\n  user {user}, password {password}\n\nmake down stops it."
+
+
+def down() -> int:
+    """Stop the UI, and what it runs on."""
+    server = running_server()
+    if server is None:
+        print("nothing to stop: the UI is not open")
+    else:
+        _stop(server)
+        print(
+            f"stopped the Airflow UI at {server.url}, its database and its metastore (process {server.pid})"
+        )
+    STATE_FILE.unlink(missing_ok=True)
+    return 0
+
+
+def _stop(server: Server) -> None:
+    """Send SIGTERM, on which the server stops its children; after the limit SIGKILL, with which the kernel does."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        if server.alive:
+            os.kill(server.pid, sign)
+        deadline = time.monotonic() + STOP_LIMIT
+        while server.alive and time.monotonic() < deadline:
+            time.sleep(0.1)
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Start or stop the Airflow UI on the demo's tables.")
+    parser.add_argument("action", choices=("up", "down"))
+    action = parser.parse_args().action
+    try:
+        return up() if action == "up" else down()
+    except (environments.EnvError, machine.MachineError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
