@@ -14,22 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from lakekeeper_provider import __version__, bundle, commands, config, request
-from lakekeeper_provider.commands import BOOLEAN_FLAGS
-from lakekeeper_provider.config import Config, SparkSubmit
+from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.options import (
-    COMPACT,
-    HISTORY,
-    OPTIONS,
-    ROLLBACK,
-    VERBS,
-    Option,
-    parse_options,
-)
+from lakekeeper_provider.option import COMPACT, HISTORY, ROLLBACK, VERBS, Flag, Option
+from lakekeeper_provider.option_values import parse_options
+from lakekeeper_provider.options import OPTIONS
 from lakekeeper_provider.parsers import Parser, integer
 from lakekeeper_provider.selection import Selection
+from lakekeeper_provider.spark_submit_options import SparkSubmit
 
 TEMPLATE = Path(__file__).with_name("template.yaml")
+SCHEMA = Path(__file__).with_name("schema.json")
 _HELP = {
     "analyze": "Report which tables need compaction. Writes nothing.",
     "compact": "Compact Hive external tables; the originals are kept.",
@@ -51,7 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = build_parser().parse_args(argv)
     try:
         if arguments.command == "generate-config":
-            return generate_config(arguments.output, force=arguments.force)
+            content = SCHEMA if arguments.schema else TEMPLATE
+            return generate_config(content.read_text("utf-8"), arguments.output, force=arguments.force)
         return run(arguments)
     except UsageError as error:
         print(f"lakekeeper: error: {error}", file=sys.stderr)
@@ -74,9 +70,12 @@ def build_parser() -> argparse.ArgumentParser:
     generate = verbs.add_parser(
         "generate-config",
         help="Write a commented configuration template.",
-        description="Write a commented configuration template, to standard output without --output.",
+        description="Write a commented configuration template, or its JSON Schema for editors.",
     )
-    generate.add_argument("--output", "-o", metavar="PATH", type=Path, help="file to write")
+    generate.add_argument("--schema", action="store_true", help="write the JSON Schema instead")
+    generate.add_argument(
+        "--output", "-o", metavar="PATH", type=Path, help="file to write (default: standard output)"
+    )
     generate.add_argument("--force", action="store_true", help="overwrite the file")
     return parser
 
@@ -91,10 +90,14 @@ def _add_verb(parser: argparse.ArgumentParser, verb: str) -> None:
     which.add_argument("--tables", metavar="DB.A,DB.B", help="several tables")
     which.add_argument("--database", metavar="DB", help="all the tables of a database")
     for option in OPTIONS.values():
-        if option.flag and verb in option.verbs:
-            _add_option(parser, option)
+        if option.flag and verb in option.flag.verbs:
+            _add_option(parser, option.flag, option)
     if verb in (COMPACT, ROLLBACK):
-        text = "name of the run" if verb == COMPACT else "the run to undo (default: the newest)"
+        text = (
+            "name of the run; a rollback can refer to it"
+            if verb == COMPACT
+            else "the run to roll back (default: the newest)"
+        )
         parser.add_argument("--run-id", metavar="ID", help=text)
     if verb == HISTORY:
         parser.add_argument(
@@ -102,20 +105,21 @@ def _add_verb(parser: argparse.ArgumentParser, verb: str) -> None:
         )
 
 
-def _add_option(parser: argparse.ArgumentParser, option: Option) -> None:
-    switches = BOOLEAN_FLAGS.get(option.key)
-    if switches is None:
-        shown = "" if option.default is None else f" ({option.default})"
-        parser.add_argument(
-            option.flag or "",
-            dest=option.key,
-            type=_typed(option.key, option.parse),
-            help=f"{option.help}{shown}",
-        )
+def _add_option(parser: argparse.ArgumentParser, flag: Flag, option: Option) -> None:
+    if isinstance(option.default, bool):
+        parser.add_argument(flag.name, dest=option.key, action="store_const", const=True, help=option.help)
+        if flag.off:
+            text = f"the opposite of {flag.name}"
+            parser.add_argument(flag.off, dest=option.key, action="store_const", const=False, help=text)
         return
-    for value, flag in switches.items():
-        text = option.help if value else f"do not {option.help}"
-        parser.add_argument(flag, dest=option.key, action="store_const", const=value, help=text)
+    shown = "" if option.default is None else f" (default: {option.default})"
+    parser.add_argument(
+        flag.name,
+        dest=option.key,
+        metavar=flag.metavar or "{" + ",".join(option.parse.schema["enum"]) + "}",
+        type=_typed(option.key, option.parse),
+        help=f"{option.help}{shown}",
+    )
 
 
 def _typed(key: str, parser: Parser) -> Any:
@@ -129,14 +133,18 @@ def _typed(key: str, parser: Parser) -> Any:
     return parse
 
 
-def generate_config(output: Path | None, *, force: bool) -> int:
-    """Write the template; an existing file is only replaced on request."""
+def generate_config(content: str, output: Path | None, *, force: bool) -> int:
+    """
+    Write the template or its schema; an existing file is only replaced on request.
+
+    :raises UsageError: the file exists, or cannot be written
+    """
     if output is None:
-        sys.stdout.write(TEMPLATE.read_text(encoding="utf-8"))
+        sys.stdout.write(content)
         return 0
     try:
         with output.open("w" if force else "x", encoding="utf-8") as file:
-            file.write(TEMPLATE.read_text(encoding="utf-8"))
+            file.write(content)
     except FileExistsError:
         raise UsageError(f"{output} exists; --force overwrites it") from None
     except OSError as error:

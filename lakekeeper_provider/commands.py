@@ -6,17 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lakekeeper_provider.config import SparkSubmit
+from lakekeeper_provider.option import Flag
 from lakekeeper_provider.options import OPTIONS
 from lakekeeper_provider.parsers import boolean
 from lakekeeper_provider.selection import Selection
+from lakekeeper_provider.spark_submit_options import SparkSubmit
 
-BOOLEAN_FLAGS = {
-    "analyze_after_compaction": {True: "--analyze-stats", False: "--no-analyze-stats"},
-    "dry_run": {True: "--dry-run"},
-    "skip_trash": {True: "--skip-trash"},
-    "full_scan": {True: "--full-scan"},
-}
 #: Arguments of SparkSubmitOperator -> keys of the ``spark_submit`` section that have another name.
 _SPARK_SUBMIT_KEYS = {"yarn_queue": "queue", "spark_binary": "submit_command"}
 
@@ -35,19 +30,23 @@ def option_flags(options: Mapping[str, Any]) -> list[str]:
     flags: list[str] = []
     for key, option in OPTIONS.items():
         if option.flag and key in options:
-            flags += _flag(key, option.flag, options[key])
+            flags += _flag(option.flag, options[key])
     return flags
 
 
-def _flag(key: str, flag: str, value: Any) -> list[str]:
-    if key in BOOLEAN_FLAGS:
-        switch = BOOLEAN_FLAGS[key].get(value)
-        return [switch] if switch else []
-    if key == "partitions":
-        return [flag, json.dumps(value, separators=(",", ":"), ensure_ascii=False)]
+def _flag(flag: Flag, value: Any) -> list[str]:
+    if isinstance(value, bool):
+        name = flag.name if value else flag.off
+        return [name] if name else []
+    return [flag.name, _argument(value)]
+
+
+def _argument(value: Any) -> str:
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return ",".join(value)
     if isinstance(value, list):
-        return [flag, ",".join(value)]
-    return [flag, f"{value:g}" if isinstance(value, float) else str(value)]
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def job_arguments(

@@ -2,52 +2,24 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from lakekeeper_provider.exceptions import UsageError, nearest
-from lakekeeper_provider.options import EXPLICIT, OPTIONS, parse_options
-from lakekeeper_provider.parsers import Parser, boolean, choice, integer, text, text_list, wrong
+from lakekeeper_provider.option_values import parse_options
+from lakekeeper_provider.options import OPTIONS
+from lakekeeper_provider.parsers import mapping, text_list, wrong
 from lakekeeper_provider.selection import table_name
+from lakekeeper_provider.spark_submit_options import KEYS, SparkSubmit
 from lakekeeper_provider.window import MaintenanceWindow
 
-_GLOBAL = frozenset(key for key, option in OPTIONS.items() if option.in_config)
+_GLOBAL = frozenset(key for key, option in OPTIONS.items() if option.section)
 _PER_TABLE = frozenset(key for key in _GLOBAL if OPTIONS[key].per_table)
-log = logging.getLogger(__name__)
-#: The programs of Lakekeeper 0.0.6, and of what it was called before.
-_LAKEKEEPERS = ("run_lakekeeper.py", "run_beekeeper.py")
 _SECTIONS = frozenset({"spark_submit", "windows", "tables"})
-
-
-@dataclass(frozen=True)
-class SparkSubmit:
-    """The ``spark_submit`` section; None where the file says nothing."""
-
-    enabled: bool = False
-    submit_command: str | None = None
-    master: str | None = None
-    deploy_mode: str | None = None
-    principal: str | None = None
-    keytab: str | None = None
-    proxy_user: str | None = None
-    use_krb5ccache: bool = False
-    queue: str | None = None
-    archives: str | None = None
-    python_env: str | None = None
-    executor_memory: str | None = None
-    num_executors: int | None = None
-    executor_cores: int | None = None
-    driver_memory: str | None = None
-    script_path: str | None = None
-    extra_conf: Mapping[str, str] = field(default_factory=dict)
-    extra_files: tuple[str, ...] = ()
-    py_files: tuple[str, ...] = ()
-    report_dir: str | None = None
 
 
 @dataclass(frozen=True)
@@ -87,20 +59,20 @@ def load(path: str | Path | None) -> Config:
 
 def parse(content: Any) -> Config:
     """Check every key and value of a file's content."""
-    data = _mapping("the file", content)
+    data = mapping("the file", content)
     _known(data, _GLOBAL | _SECTIONS, "")
     _no_empty_retention(data, "")
     return Config(
         settings=_settings({k: v for k, v in data.items() if k not in _SECTIONS}),
-        tables=_tables(_mapping("tables", data.get("tables"))),
-        windows=_windows(_mapping("windows", data.get("windows"))),
-        spark_submit=_spark_submit(_mapping("spark_submit", data.get("spark_submit"))),
+        tables=_tables(mapping("tables", data.get("tables"))),
+        windows=_windows(mapping("windows", data.get("windows"))),
+        spark_submit=_spark_submit(mapping("spark_submit", data.get("spark_submit"))),
     )
 
 
 def _settings(data: Mapping[str, Any]) -> dict[str, Any]:
     given = dict(data)
-    columns = _mapping("sort_columns", given.pop("sort_columns", None))
+    columns = mapping("sort_columns", given.pop("sort_columns", None))
     settings = parse_options(given)
     if columns:
         settings["sort_columns"] = {
@@ -116,7 +88,7 @@ def _tables(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 def _table(table: str, options: Any) -> dict[str, Any]:
     where = f"tables.{table}."
-    given = _mapping(f"tables.{table}", options)
+    given = mapping(f"tables.{table}", options)
     _known(given, _PER_TABLE, where)
     _no_empty_retention(given, where)
     return parse_options(given, where)
@@ -124,8 +96,8 @@ def _table(table: str, options: Any) -> dict[str, Any]:
 
 def _no_empty_retention(given: Mapping[str, Any], where: str) -> None:
     """``older_than:`` with nothing behind it would mean all originals."""
-    for key in EXPLICIT & given.keys():
-        if given[key] is None:
+    for key, value in given.items():
+        if value is None and key in OPTIONS and OPTIONS[key].explicit:
             raise wrong(f"{where}{key}", None, "a value; leave the key out where there is none")
 
 
@@ -140,69 +112,13 @@ def _window(name: Any, value: Any) -> MaintenanceWindow:
         raise UsageError(f"windows.{name}: {error}") from None
 
 
-def _conf_value(name: str, value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()  # Spark reads "true", not Python's "True"
-    if isinstance(value, (str, int, float)):
-        return str(value)
-    raise UsageError(f"{name}: expected a text or a number, got {value!r}")
-
-
-def _conf(name: str, value: Any) -> dict[str, str]:
-    return {str(key): _conf_value(f"{name}.{key}", entry) for key, entry in _mapping(name, value).items()}
-
-
-def _files(name: str, value: Any) -> tuple[str, ...]:
-    return tuple(text_list(name, value))
-
-
-def _script(name: str, value: Any) -> str | None:
-    """Accept an entry point of one's own. Lakekeeper's takes neither lease nor journal, and is not started."""
-    path = text(name, value)
-    if path.rpartition("/")[2] in _LAKEKEEPERS:
-        log.warning(
-            "%s: %s is Lakekeeper's own program, which knows nothing of this package's leases and journals: it is"
-            " ignored, and the jobs of this package are submitted; remove the line",
-            name,
-            path,
-        )
-        return None
-    return path
-
-
-_SPARK_PARSERS: Mapping[str, Parser] = {
-    "enabled": boolean,
-    "use_krb5ccache": boolean,
-    "deploy_mode": choice("client", "cluster"),
-    "num_executors": integer(1),
-    "executor_cores": integer(1),
-    "extra_conf": _conf,
-    "extra_files": _files,
-    "py_files": _files,
-    "script_path": _script,
-}
-
-
 def _spark_submit(data: Mapping[str, Any]) -> SparkSubmit:
-    _known(data, {item.name for item in fields(SparkSubmit)}, "spark_submit.")
+    _known(data, KEYS, "spark_submit.")
     given = {key: value for key, value in data.items() if value is not None and value not in ([], {})}
-    return SparkSubmit(**{key: _spark_value(key, value) for key, value in given.items()})
+    return SparkSubmit(**{key: KEYS[key].parse(f"spark_submit.{key}", value) for key, value in given.items()})
 
 
-def _spark_value(key: str, value: Any) -> Any:
-    parse: Parser = _SPARK_PARSERS.get(key, text)
-    return parse(f"spark_submit.{key}", value)
-
-
-def _mapping(name: str, value: Any) -> Mapping[str, Any]:
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise UsageError(f"{name}: expected keys and values, got {value!r}")
-    return value
-
-
-def _known(data: Mapping[str, Any], known: set[str] | frozenset[str], where: str) -> None:
+def _known(data: Mapping[str, Any], known: Collection[str], where: str) -> None:
     for key in data:
         if key not in known:
             raise UsageError(f"unknown key {where}{key}{nearest(key, known)}")

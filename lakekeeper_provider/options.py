@@ -1,271 +1,300 @@
-"""The options of the jobs: their names on the wire, types, defaults and command line flags."""
+"""
+The options of the jobs, as the operators, the command line and the YAML file know them.
+
+The command line, the checks of the YAML file, its template, its JSON Schema and README's table are derived from this
+table. The jobs have a table of their own (``spark_jobs/core/options.py``); a contract test compares the two.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
-from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.option import CLEANUP, COMPACT, REWRITE, ROLLBACK, Flag, Option, Section
 from lakekeeper_provider.parsers import (
-    Parser,
-    absent,
     boolean,
     choice,
+    duration,
+    identifier,
     integer,
     number,
     partition_list,
-    pattern,
+    size,
     text,
     text_list,
-    wrong,
 )
 
-ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY = "analyze", "compact", "rollback", "cleanup", "history"
-VERBS = (ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY)
-
-_WORD = re.compile(r"\w+")
-_SIZE = re.compile(r"\d+(\.\d+)?\s*([kmgt]?b)?", re.IGNORECASE)
-_DURATION = re.compile(r"\d+\s*[smhdw]")
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-
-
-@dataclass(frozen=True)
-class Option:
-    """One option: ``flag`` is None where only the request file carries it."""
-
-    key: str
-    parse: Parser
-    default: Any
-    help: str
-    flag: str | None = None
-    verbs: tuple[str, ...] = VERBS
-    in_config: bool = True
-    per_table: bool = True
-
-
-_REWRITE = (ANALYZE, COMPACT)
 OPTIONS: Mapping[str, Option] = {
     option.key: option
     for option in (
-        Option("block_size_mb", integer(1), 128, "HDFS block size in MB", "--block-size", _REWRITE),
+        Option(
+            "block_size_mb",
+            integer(1),
+            128,
+            "HDFS block size (dfs.blocksize) in MB",
+            Flag("--block-size", REWRITE, "MB"),
+            Section.SELECTION,
+        ),
         Option(
             "compaction_ratio_threshold",
             number(1),
             10.0,
             "compact where min(average, median) file size is below block size / ratio",
-            "--ratio-threshold",
-            _REWRITE,
+            Flag("--ratio-threshold", REWRITE, "RATIO"),
+            Section.SELECTION,
+            "10.0 with blocks of 128 MB: below 12.8 MB. A lower ratio compacts more.",
         ),
         Option(
-            "min_input_files", integer(2), 2, "leave units with fewer files", "--min-input-files", _REWRITE
+            "min_input_files",
+            integer(2),
+            2,
+            "leave directories with fewer files alone",
+            Flag("--min-input-files", REWRITE, "N"),
+            Section.SELECTION,
         ),
         Option(
             "target_file_size",
-            pattern(_SIZE, "a size such as 512mb"),
+            size,
             None,
-            "size of the files to write, such as 512mb (default: the block size)",
-            "--target-file-size",
-            _REWRITE,
+            "size of the files to write (default: the block size)",
+            Flag("--target-file-size", REWRITE, "512mb"),
+            Section.SELECTION,
+            example="512mb",
         ),
         Option(
             "full_scan",
             boolean,
             False,
             "list every directory, also those that have not changed",
-            "--full-scan",
-            _REWRITE,
+            Flag("--full-scan", REWRITE),
+            Section.SELECTION,
         ),
         Option(
             "partitions",
             partition_list,
             None,
-            "partitions as JSON, possibly partial; null is the default partition",
-            "--partitions",
-            _REWRITE,
-            in_config=False,
+            'only these partitions, as JSON; a spec may be partial: [{"date": "2026-02-23"}]',
+            Flag("--partitions", REWRITE, "JSON"),
         ),
         Option(
-            "where", text, None, "SQL condition on the partition keys", "--where", _REWRITE, in_config=False
+            "where",
+            text,
+            None,
+            "only partitions that meet a condition on the partition keys: date >= '2026-02-01'",
+            Flag("--where", REWRITE, "SQL"),
         ),
         Option(
-            "sort_columns", text_list, None, "sort the rewritten files by a,b", "--sort-columns", (COMPACT,)
+            "sort_columns",
+            text_list,
+            None,
+            "sort the rewritten files by these columns",
+            Flag("--sort-columns", (COMPACT,), "A,B"),
+            Section.REWRITE,
+            "By table at the top level, a list below a table of `tables`. Sorting costs a shuffle. Default: SORTED BY"
+            " of the table's DDL.",
+            {"mydb.events": ["date", "user_id"]},
         ),
         Option(
             "analyze_after_compaction",
             boolean,
             False,
-            "refresh the metastore's statistics afterwards",
-            "--analyze-stats",
-            (COMPACT,),
+            "compute the metastore's statistics after a compaction",
+            Flag("--analyze-stats", (COMPACT,), off="--no-analyze-stats"),
+            Section.REWRITE,
+            "Runs ANALYZE TABLE on the compacted partitions.",
         ),
         Option(
             "dry_run",
             boolean,
             False,
-            "decide and report, write nothing",
-            "--dry-run",
-            (COMPACT, CLEANUP),
+            "report what would be done; write nothing",
+            Flag("--dry-run", (COMPACT, CLEANUP)),
+            Section.JOB,
             per_table=False,
         ),
         Option(
             "deadline",
             text,
             None,
-            "no swap after this instant (ISO 8601)",
-            "--deadline",
-            (COMPACT,),
-            in_config=False,
+            "start no swap after this time",
+            Flag("--deadline", (COMPACT,), "ISO8601"),
         ),
         Option(
             "parallelism",
             integer(1),
             4,
-            "units worked on side by side",
-            "--parallelism",
-            (COMPACT, ROLLBACK, CLEANUP),
+            "partitions (or tables without partitions) that are processed at the same time",
+            Flag("--parallelism", (COMPACT, ROLLBACK, CLEANUP), "N"),
+            Section.JOB,
             per_table=False,
         ),
         Option(
             "verify",
             choice("count", "hash"),
             "count",
-            "how the result is checked: rows and physical types (count), or every value too (hash)",
-            "--verify",
-            (COMPACT,),
+            "compare row counts and physical types (count), or every value too (hash)",
+            Flag("--verify", (COMPACT,)),
+            Section.REWRITE,
+            "The result is verified before it is swapped in. `hash` reads the written files once more.",
         ),
         Option(
             "attributes",
             choice("require", "warn"),
             None,
-            "owner, mode, ACL, policies: refuse what cannot be kept, or warn (default: warn of the owner only)",
-            None,
-            (COMPACT,),
+            "owner, mode, ACL and policies that cannot be set: refuse the unit, or warn (default: warn for the owner"
+            " only)",
+            section=Section.REWRITE,
+            note="Also group, extended attributes, storage policy and erasure coding. Only a superuser of HDFS may set"
+            " the owner.",
+            example="require",
         ),
         Option(
             "quota_folders",
             text_list,
             None,
-            "folders above the tables that have quotas: room in them is looked for before anything is written",
-            None,
-            _REWRITE,
+            "directories above the tables whose free quota is checked before anything is written",
+            section=Section.REWRITE,
+            example=["/data/sales"],
         ),
         Option(
             "on_failure",
             choice("keep", "undo"),
             "keep",
-            "what becomes of units swapped before a failure",
-            "--on-failure",
-            (COMPACT,),
+            "if a partition fails: keep those that are already swapped, or undo (roll them back)",
+            Flag("--on-failure", (COMPACT,)),
+            Section.REWRITE,
         ),
         Option(
             "on_new_data",
             choice("keep", "refuse"),
             "keep",
-            "rows appended since the compaction stay, or refuse",
-            "--on-new-data",
-            (ROLLBACK,),
+            "rows that were added since the compaction: keep them in the table, or refuse to roll back",
+            Flag("--on-new-data", (ROLLBACK,)),
+            Section.BACKUP,
         ),
         Option(
             "older_than",
-            pattern(_DURATION, "a duration such as 7d"),
+            duration("7d"),
             None,
-            "only runs older than this, such as 7d",
-            "--older-than",
-            (CLEANUP,),
+            "delete only the originals of runs older than this (default: all)",
+            Flag("--older-than", (CLEANUP,), "7d"),
+            Section.BACKUP,
+            "The cleanup operator needs older_than or keep_last, here or as an argument. A table's property may only"
+            " lengthen them.",
+            "7d",
+            explicit=True,
         ),
-        Option("keep_last", integer(0), None, "keep the newest N runs", "--keep-last", (CLEANUP,)),
+        Option(
+            "keep_last",
+            integer(0),
+            None,
+            "never delete the originals of the newest N runs",
+            Flag("--keep-last", (CLEANUP,), "N"),
+            Section.BACKUP,
+            example=1,
+            explicit=True,
+        ),
         Option(
             "allow_short_retention",
             boolean,
             False,
             "allow an older_than of less than 24 hours",
-            None,
-            (CLEANUP,),
+            section=Section.BACKUP,
         ),
-        Option("skip_trash", boolean, False, "delete without the HDFS trash", "--skip-trash", (CLEANUP,)),
+        Option(
+            "skip_trash",
+            boolean,
+            False,
+            "delete permanently instead of moving to the trash",
+            Flag("--skip-trash", (CLEANUP,)),
+            Section.BACKUP,
+        ),
         Option(
             "backup_prefix",
-            pattern(_WORD, "a name of letters, digits and _"),
+            identifier,
             "__bkp",
-            "prefix of backup tables",
+            "prefix of the names of backup tables",
+            section=Section.BACKUP,
+            note="A backup of mydb.events is named mydb.__bkp_events_YYYYMMDD_HHMMSS.",
         ),
         Option(
             "backup_database",
-            pattern(_WORD, "a name of letters, digits and _"),
+            identifier,
             None,
-            "database of backup tables",
+            "database of the backup tables (default: the table's own)",
+            section=Section.BACKUP,
+            note="Set it where row filters are granted on mydb.*: they do not cover the name of a new table.",
+            example="lakekeeper_backups",
         ),
-        Option("register_backup", boolean, True, "register backups as tables"),
+        Option(
+            "register_backup",
+            boolean,
+            True,
+            "register the originals as a backup table",
+            section=Section.BACKUP,
+        ),
         Option(
             "staging_ttl",
-            pattern(_DURATION, "a duration such as 24h"),
+            duration("24h"),
             "24h",
-            "age from which a writer's staging folder is dead",
+            "age from which a writer's staging files count as abandoned",
+            section=Section.CONCURRENCY,
         ),
         Option(
             "writers",
             choice("append", "overwrite"),
             None,
-            "what a writer means that makes a directory anew while it is swapped (default: unknown)",
+            "whether a directory that a writer recreated during a swap adds to the table or replaces it (default:"
+            " unknown)",
+            section=Section.CONCURRENCY,
+            note="Where it is unknown, such a unit is quarantined until a person decides. Best set per table.",
+            example="append",
         ),
         Option(
             "trusted_owners",
             text_list,
             None,
-            "other accounts whose journals, and partitions outside a root, count: a,b (this account and the owner of a"
-            " table's root always do)",
-            "--trusted-owners",
+            "other accounts whose journals, and partitions outside the table's root, are trusted",
+            Flag("--trusted-owners", metavar="A,B"),
+            section=Section.CONCURRENCY,
+            note="The account of the job and the owner of the table's root are always trusted.",
+            example=["etl"],
         ),
         Option(
             "lease_timeout",
-            pattern(_DURATION, "a duration such as 20s"),
+            duration("20s"),
             "20s",
-            "a job that shows no sign of life for so long is taken over",
+            "time without a heartbeat after which another job takes a lease over",
+            section=Section.CONCURRENCY,
         ),
         Option(
             "lease_wait",
-            pattern(_DURATION, "a duration such as 60s"),
+            duration("60s"),
             "60s",
             "how long to wait for another job on the same table",
+            section=Section.CONCURRENCY,
         ),
         Option(
             "log_level",
             choice("DEBUG", "INFO", "WARNING", "ERROR", fold=str.upper),
             "INFO",
-            "verbosity of the job",
-            "--log-level",
+            "verbosity of the log",
+            Flag("--log-level"),
+            section=Section.JOB,
             per_table=False,
         ),
         Option(
             "include",
             text,
             None,
-            "narrow --database to tables matching this glob",
-            "--include",
-            in_config=False,
+            "with --database: only tables whose names match (comma-separated)",
+            Flag("--include", metavar="GLOB"),
         ),
-        Option("exclude", text, None, "leave out tables matching this glob", "--exclude", in_config=False),
+        Option(
+            "exclude",
+            text,
+            None,
+            "with --database: no tables whose names match (comma-separated)",
+            Flag("--exclude", metavar="GLOB"),
+        ),
     )
 }
-
-
-#: Options that must not be lost on the way: a template that renders to nothing is a mistake.
-EXPLICIT = frozenset({"older_than", "keep_last"})
-
-
-def parse_options(given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
-    """Type-check options by key; None means "not given" and is left out."""
-    for key in EXPLICIT & given.keys():
-        if isinstance(given[key], str) and absent(given[key]):
-            raise wrong(f"{where}{key}", given[key], "a value, for without one all originals would go")
-    parsed = {k: OPTIONS[k].parse(f"{where}{k}", v) for k, v in given.items() if not absent(v)}
-    if "partitions" in parsed and "where" in parsed:
-        raise UsageError("give either partitions or where, not both")
-    return parsed
-
-
-def seconds(duration: str) -> int:
-    """Return how long a duration such as ``7d`` is."""
-    return int(duration.rstrip("smhdw ")) * _SECONDS[duration.strip()[-1]]

@@ -1,7 +1,7 @@
 """Typed values from what a user gave: a Python object, YAML, or text that a template rendered.
 
 Every parser takes the name of the value for its message, and either returns the typed value or raises an
-error that shows the offending one.
+error that shows the offending one. Its ``schema`` tells an editor the same about the YAML file (JSON Schema).
 """
 
 from __future__ import annotations
@@ -9,11 +9,30 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from lakekeeper_provider.exceptions import UsageError, nearest
 
-Parser = Callable[[str, Any], Any]
+
+@dataclass(frozen=True)
+class Parser:
+    """
+    A parser of one kind of values.
+
+    :param parse: takes the name and the value; raises UsageError
+    :param schema: the values that it accepts in a YAML file, as JSON Schema
+    """
+
+    parse: Callable[[str, Any], Any]
+    schema: Mapping[str, Any]
+
+    def __call__(self, name: str, value: Any) -> Any:
+        return self.parse(name, value)
+
+
+def _parser(**schema: Any) -> Callable[[Callable[[str, Any], Any]], Parser]:
+    return lambda parse: Parser(parse, schema)
 
 
 def absent(value: Any) -> bool:
@@ -35,6 +54,7 @@ def wrong(name: str, value: Any, expected: str) -> UsageError:
     return UsageError(f"{name}: expected {expected}, got {value!r}")
 
 
+@_parser(type="string", minLength=1)
 def text(name: str, value: Any) -> str:
     """Accept a non-empty string."""
     if not isinstance(value, str) or not value.strip():
@@ -42,6 +62,7 @@ def text(name: str, value: Any) -> str:
     return value.strip()
 
 
+@_parser(type="boolean")
 def boolean(name: str, value: Any) -> bool:
     """Accept true or false; a rendered template gives them as text, and ``bool("false")`` would be true."""
     if isinstance(value, bool):
@@ -55,6 +76,7 @@ def boolean(name: str, value: Any) -> bool:
 def number(minimum: float) -> Parser:
     """Make a parser of numbers from ``minimum`` up."""
 
+    @_parser(type="number", minimum=minimum)
     def parse(name: str, value: Any) -> float:
         expected = f"a number from {minimum}"
         try:
@@ -71,6 +93,7 @@ def number(minimum: float) -> Parser:
 def integer(minimum: int) -> Parser:
     """Make a parser of whole numbers from ``minimum`` up."""
 
+    @_parser(type="integer", minimum=minimum)
     def parse(name: str, value: Any) -> int:
         expected = f"a whole number from {minimum}"
         try:
@@ -87,6 +110,7 @@ def integer(minimum: int) -> Parser:
 def choice(*allowed: str, fold: Callable[[str], str] = str.lower) -> Parser:
     """Make a parser that accepts one of ``allowed``."""
 
+    @_parser(enum=list(allowed))
     def parse(name: str, value: Any) -> str:
         word = fold(value.strip()) if isinstance(value, str) else value
         if word not in allowed:
@@ -101,6 +125,7 @@ def choice(*allowed: str, fold: Callable[[str], str] = str.lower) -> Parser:
 def pattern(regex: re.Pattern[str], example: str) -> Parser:
     """Make a parser of texts that match ``regex`` as a whole."""
 
+    @_parser(type=["string", "integer"], pattern=f"^({regex.pattern})$")
     def parse(name: str, value: Any) -> str:
         word = str(value).strip()
         if isinstance(value, bool) or not regex.fullmatch(word):
@@ -108,6 +133,31 @@ def pattern(regex: re.Pattern[str], example: str) -> Parser:
         return word
 
     return parse
+
+
+size = pattern(re.compile(r"\d+(\.\d+)?\s*([kmgtKMGT]?[bB])?"), "a size such as 512mb")
+identifier = pattern(re.compile(r"\w+"), "a name of letters, digits and _")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+def duration(example: str) -> Parser:
+    """Make a parser of durations; its message shows the example."""
+    return pattern(re.compile(r"\d+\s*[smhdw]"), f"a duration such as {example}")
+
+
+def seconds(value: str) -> int:
+    """Return how long a duration such as ``7d`` is."""
+    return int(value.rstrip("smhdw ")) * _SECONDS[value.strip()[-1]]
+
+
+@_parser(type="object")
+def mapping(name: str, value: Any) -> Mapping[str, Any]:
+    """Accept keys and values; nothing means none."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise UsageError(f"{name}: expected keys and values, got {value!r}")
+    return value
 
 
 def from_json(name: str, value: Any) -> Any:
@@ -120,6 +170,7 @@ def from_json(name: str, value: Any) -> Any:
     return value
 
 
+@_parser(type=["array", "string"], items={"type": "string"}, minItems=1, minLength=1)
 def text_list(name: str, value: Any) -> list[str]:
     """Accept a list of texts, a JSON list, or texts separated by commas."""
     value = from_json(name, value)
@@ -133,6 +184,7 @@ def text_list(name: str, value: Any) -> list[str]:
     return items
 
 
+@_parser(type=["array", "object"], minItems=1)
 def partition_list(name: str, value: Any) -> list[dict[str, str | None]]:
     """Accept a list of partition specs such as ``[{"date": "2026-02-23"}]``, or one spec alone."""
     value = from_json(name, value)

@@ -1,4 +1,4 @@
-"""Show what compactions, rollbacks and cleanups did to Hive external tables, and which runs can still be undone.
+"""Show what compactions, rollbacks and cleanups did to Hive external tables, and which runs can still be rolled back.
 
 Example:
 

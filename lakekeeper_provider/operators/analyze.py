@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators.base import LakekeeperOperator
-from lakekeeper_provider.options import ANALYZE
+from lakekeeper_provider.option import ANALYZE
 
 REWRITE_KEYS = (
     "block_size_mb",
@@ -53,7 +53,7 @@ class RewriteOperator(LakekeeperOperator):
     ) -> None:
         super().__init__(**kwargs)
         if partitions is not None and where is not None:
-            raise UsageError("give either partitions or where, not both")
+            raise UsageError("partitions and where are mutually exclusive: give one of them")
         self.block_size_mb = block_size_mb
         self.compaction_ratio_threshold = compaction_ratio_threshold
         self.min_input_files = min_input_files

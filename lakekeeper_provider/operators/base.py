@@ -19,7 +19,7 @@ from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators.spark_submit_adapter import PRIVATE_ARGUMENTS, publish_private_arguments
 from lakekeeper_provider.operators.submission import Submission, SubmissionRunner
-from lakekeeper_provider.options import parse_options
+from lakekeeper_provider.option_values import parse_options
 from lakekeeper_provider.parsers import choice, given
 from lakekeeper_provider.report import Report, TaskResult
 from lakekeeper_provider.selection import Selection

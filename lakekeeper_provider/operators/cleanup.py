@@ -10,7 +10,8 @@ from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators.base import LakekeeperOperator
 from lakekeeper_provider.operators.submission import Submission
-from lakekeeper_provider.options import CLEANUP, seconds
+from lakekeeper_provider.option import CLEANUP
+from lakekeeper_provider.parsers import seconds
 from lakekeeper_provider.selection import Selection
 
 DAY = 86_400

@@ -13,7 +13,7 @@ from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.analyze import RewriteOperator
 from lakekeeper_provider.operators.base import check_source
 from lakekeeper_provider.operators.submission import Submission
-from lakekeeper_provider.options import ANALYZE, COMPACT
+from lakekeeper_provider.option import ANALYZE, COMPACT
 from lakekeeper_provider.selection import Selection
 
 MAX_TABLES = 200  # their names and run ids still fit into an XCom

@@ -18,7 +18,7 @@ from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.base import LakekeeperOperator, check_source
 from lakekeeper_provider.operators.submission import Submission
-from lakekeeper_provider.options import COMPACT, ROLLBACK
+from lakekeeper_provider.option import COMPACT, ROLLBACK
 from lakekeeper_provider.parsers import given
 from lakekeeper_provider.selection import Selection
 

@@ -16,7 +16,6 @@ from lakekeeper_provider.compat import (
     SparkSubmitOperator,
     fail_on_usage_error,
 )
-from lakekeeper_provider.config import SparkSubmit
 from lakekeeper_provider.exceptions import ReportError, UsageError
 from lakekeeper_provider.exchange import Exchange
 from lakekeeper_provider.operators.spark_submit_adapter import (
@@ -27,6 +26,7 @@ from lakekeeper_provider.operators.spark_submit_adapter import (
 from lakekeeper_provider.parsers import given
 from lakekeeper_provider.report import Report
 from lakekeeper_provider.selection import Selection
+from lakekeeper_provider.spark_submit_options import SparkSubmit
 
 _ARGUMENTS = (
     *("application", "files", "py_files", "keytab", "principal", "proxy_user"),

@@ -8,7 +8,7 @@ from typing import Any
 from lakekeeper_provider import exchange, report
 from lakekeeper_provider.compat import Context
 from lakekeeper_provider.exceptions import ReportError, UsageError
-from lakekeeper_provider.options import ANALYZE
+from lakekeeper_provider.option import ANALYZE
 from lakekeeper_provider.parsers import from_json
 
 Unit = dict[str, str | None]

@@ -14,8 +14,8 @@ from spark_jobs.core.option import COMPACT, HISTORY, ROLLBACK, Option
 from spark_jobs.core.options import DEFAULTS, OPTIONS
 
 _RUN_ID = {
-    COMPACT: "name of the run, by which a rollback can name it",
-    ROLLBACK: "the run to undo (default: the newest)",
+    COMPACT: "name of the run; a rollback can refer to it",
+    ROLLBACK: "the run to roll back (default: the newest)",
 }
 
 
@@ -44,7 +44,7 @@ def parse(verb: str, argv: Sequence[str], description: str) -> Invocation:
     given = vars(_parser(verb, description).parse_args(argv))
     tables, database = _named(given.pop("table", "") + given.pop("tables", "")), given.pop("database", None)
     if not tables and not database:
-        raise UsageError("--table, --tables and --database want a name, and got an empty one; see --help")
+        raise UsageError("--table, --tables and --database need a name, but it is empty; see --help")
     run_id = given.pop("run_id", None)
     return Invocation(
         verb=verb,
@@ -92,7 +92,7 @@ def _common(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--table", metavar="DB.TABLE", help="one table")
     what.add_argument("--tables", metavar="DB.A,DB.B", help="several tables")
     what.add_argument("--database", metavar="DB", help="all tables of a database")
-    parser.add_argument("-c", "--config-file", metavar="F", help="configuration, YAML or JSON")
+    parser.add_argument("-c", "--config-file", metavar="FILE", help="configuration file, YAML or JSON")
     parser.add_argument(
         "--request", metavar="URI", help="resolved configuration and the units to work on (JSON)"
     )

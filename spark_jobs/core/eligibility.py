@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats import FORMATS, format_of
+from spark_jobs.core.layout import is_inside_home
 from spark_jobs.core.refusals import RefusalCode
 
 #: File systems on which a directory rename is atomic.
@@ -131,7 +132,7 @@ def _check_layout(facts: TableFacts, bucketing: str) -> None:
 
 def check_place(location: str) -> None:
     """Raises Refusal for a location that must not be swapped, whatever lies there."""
-    if "/.lakekeeper" in location:
+    if is_inside_home(location):
         raise Refusal(RefusalCode.BACKUP, f"{location} is a backup made by a compaction")
     scheme = location.split(":", 1)[0].lower()
     if scheme == "viewfs":

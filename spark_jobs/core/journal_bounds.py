@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.journal import FINISHED, INTENTS, LEFT, Record, RunState, Swap
-from spark_jobs.core.layout import HOME, Home, is_below, working_folder
-from spark_jobs.core.model import FileListing, name_of
+from spark_jobs.core.layout import Home, is_below, is_home, working_folder
+from spark_jobs.core.model import FileListing
 
 _URI = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://[^/]*)?(?P<path>/.*)\Z", re.DOTALL)
 _WORKING = {"new": "compact_tmp", "old": "old", "aside": "undone", "conflict": "conflict"}
@@ -105,8 +105,7 @@ def server_of(uri: str) -> str:
 def _within(swap: Swap, home: Home) -> Swap:
     tails = {_tail(kind, getattr(swap, name)) for name, kind in _WORKING.items()}
     tail = tails.pop() if len(tails) == 1 else None
-    whole = name_of(home.path) == HOME
-    served = tail is not None and (whole or "/" not in tail)
+    served = tail is not None and (home.directory is None or "/" not in tail)
     if not served or not uri_path(swap.live).endswith(f"/{tail}"):
         raise Unsafe(
             f"a journal in {home.path} is about {swap.live!r} by way of {swap.old!r} and {swap.new!r}, which is not"
@@ -117,7 +116,7 @@ def _within(swap: Swap, home: Home) -> Swap:
             raise Unsafe(
                 f"a journal in {home.path} lists {name!r}, which is no file's name; nothing is changed"
             )
-    own = tail if whole else name_of(home.path)[len(HOME) + 1 :]
+    own = tail if home.directory is None else home.directory
     return replace(swap, live=f"{home.base}/{own}")  # guard: live_by_home
 
 
@@ -125,13 +124,13 @@ def _tail(kind: str, path: object) -> str | None:
     """The part of a path below its working folder; None where it is not the path of such a folder's directory."""
     folder, _, tail = str(path).partition("/")
     parts = tail.split("/")
-    odd = any(part in ("", ".", "..") or part.startswith(HOME) for part in parts)
+    odd = any(part in ("", ".", "..") or is_home(part) for part in parts)
     return None if odd or working_folder(folder) != kind else tail
 
 
 def _is_home(path: object) -> bool:
     parts = uri_path(str(path)).split("/")
-    return parts[-1].startswith(HOME) and not {".", ".."} & set(parts) and str(path) != uri_path(str(path))
+    return is_home(parts[-1]) and not {".", ".."} & set(parts) and str(path) != uri_path(str(path))
 
 
 def _names(*listings: FileListing) -> Iterable[str]:

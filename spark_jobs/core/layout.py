@@ -14,6 +14,8 @@ from spark_jobs.core.errors import UsageError
 from spark_jobs.core.model import Spec, name_of, parent
 
 HOME = ".lakekeeper"  # guard: hidden_home
+#: The folder of a run's journal records.
+RECORDS = "journal"
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 _RUN_FOLDER = re.compile(r"(?P<run>[A-Za-z0-9_-]{1,80})\.(?P<attempt>[0-9a-f]{12})\Z")
 
@@ -36,6 +38,20 @@ def is_legacy_backup(location: str, spec: Spec) -> bool:
     key, value = spec[-1] if spec else ("", None)
     ordinary = bool(spec) and unquote(name).casefold() == f"{key}={value}".casefold()
     return bool(_LEGACY_BACKUP.match(name)) and not ordinary
+
+
+def is_home(name: str) -> bool:
+    """Tell whether a folder of this name is a home, of a root or of one directory."""
+    return name.startswith(HOME)
+
+
+def is_home_of_one_directory(name: str) -> bool:
+    return name.startswith(f"{HOME}-")
+
+
+def is_inside_home(path: str) -> bool:
+    """Tell whether a path lies in a home, where only originals and folders of runs are."""
+    return f"/{HOME}" in path
 
 
 def is_below(path: str, folder: str) -> bool:
@@ -85,6 +101,12 @@ class Home:
         """The table's own home, under the root or, without partitions, beside it."""
         return cls(f"{table_root.rstrip('/')}/{HOME}") if partitioned else cls.of(table_root, table_root)
 
+    @property
+    def directory(self) -> str | None:
+        """The name of the one directory that it serves; None for the home of a root."""
+        name = name_of(self.path)
+        return None if name == HOME else name[len(HOME) + 1 :]
+
     def relative(self, location: str) -> str:
         return location.rstrip("/")[len(self.base) + 1 :]
 
@@ -126,6 +148,16 @@ def working_folder(name: str) -> str | None:
     """What a run's working folder of this name is for, such as `old`; None for any other name."""
     match = _WORKING.match(name)
     return match["kind"] if match else None
+
+
+def is_tmp_folder(name: str) -> bool:
+    """Tell whether a run writes its compacted files into a working folder of this name."""
+    return working_folder(name) == "compact_tmp"
+
+
+def working_folder_above(path: str, run_folder: str) -> str:
+    """Return `<run folder>/__old_<stamp>` of a path below it."""
+    return f"{run_folder}/{path[len(run_folder) + 1 :].split('/')[0]}"
 
 
 def timestamp_of(name: str) -> int:

@@ -45,14 +45,19 @@ class Options:
     """The resolved options of one table. Sizes are in bytes unless the name says MB."""
 
     block_size_mb: int = option(
-        128, number(int, 1), "HDFS block size in MB", flag="--block-size", metavar="MB", verbs=_REWRITE
+        128,
+        number(int, 1),
+        "HDFS block size (dfs.blocksize) in MB",
+        flag="--block-size",
+        metavar="MB",
+        verbs=_REWRITE,
     )
     compaction_ratio_threshold: float = option(
         10.0,
         number(float, 1),
-        "compact where min(average, median) file size is below block size / R",
+        "compact where min(average, median) file size is below block size / ratio",
         flag="--ratio-threshold",
-        metavar="R",
+        metavar="RATIO",
         verbs=_REWRITE,
     )
     min_input_files: int = option(
@@ -102,16 +107,18 @@ class Options:
         verbs=(COMPACT,),
     )
     analyze_after_compaction: bool = switch(
-        "compute the metastore's statistics afterwards",
+        "compute the metastore's statistics after a compaction",
         flag="--analyze-stats",
         off_flag="--no-analyze-stats",
         verbs=(COMPACT,),
     )
-    dry_run: bool = switch("decide and report, write nothing", flag="--dry-run", verbs=(COMPACT, CLEANUP))
+    dry_run: bool = switch(
+        "report what would be done; write nothing", flag="--dry-run", verbs=(COMPACT, CLEANUP)
+    )
     deadline: datetime | None = option(
         None,
         parse_instant,
-        "swap nothing after this instant",
+        "start no swap after this time",
         flag="--deadline",
         metavar="ISO8601",
         verbs=(COMPACT,),
@@ -119,7 +126,7 @@ class Options:
     parallelism: int = option(
         4,
         number(int, 1),
-        "units worked on at the same time",
+        "partitions (or tables without partitions) that are processed at the same time",
         flag="--parallelism",
         metavar="N",
         verbs=(COMPACT, ROLLBACK, CLEANUP),
@@ -142,21 +149,21 @@ class Options:
     on_failure: str = choice(
         "keep",
         ("keep", "undo"),
-        "what happens to units that were swapped before another one failed",
+        "if a partition fails: keep those that are already swapped, or undo (roll them back)",
         flag="--on-failure",
         verbs=(COMPACT,),
     )
     on_new_data: str = choice(
         "keep",
         ("keep", "refuse"),
-        "what happens to rows that were added since the compaction",
+        "rows that were added since the compaction: keep them in the table, or refuse to roll back",
         flag="--on-new-data",
         verbs=(ROLLBACK,),
     )
     older_than: timedelta | None = option(
         None,
         parse_duration,
-        "only runs older than this (default: all)",
+        "delete only the originals of runs older than this (default: all)",
         flag="--older-than",
         metavar="7d",
         verbs=(CLEANUP,),
@@ -165,7 +172,7 @@ class Options:
     keep_last: int = option(
         0,
         number(int, 0),
-        "always keep the newest N runs",
+        "never delete the originals of the newest N runs",
         flag="--keep-last",
         metavar="N",
         verbs=(CLEANUP,),

@@ -152,5 +152,5 @@ class TablePlan:
             format=self.file_format,
             location=self.facts.storage.location,
             units=[*(unit.report() for unit in self.units), *gone],
-            warnings=list(self.warnings),
+            warnings=self.warnings,
         )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -91,7 +91,7 @@ class UnitReport:
         return cls(unit=unit, outcome=outcome, **(asdict(health) if health else {}), **more)
 
 
-@dataclass
+@dataclass(frozen=True)
 class TableReport:
     """One table's part of the report; `history` only in that of the verb of this name."""
 
@@ -106,24 +106,24 @@ class TableReport:
     backup_table: str | None = None
     freed_bytes: int = 0
     trashed_bytes: int = 0
-    units: list[UnitReport] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    history: list[dict[str, Any]] | None = None
+    units: Sequence[UnitReport] = ()
+    warnings: Sequence[str] = ()
+    history: Sequence[dict[str, Any]] | None = None
 
     def conclude(self, acted: Iterable[UnitOutcome]) -> TableReport:
-        """Sets the outcome from the units': any failure beside work done is `partial`; no work at all is `nothing`."""
+        """Return the report with the outcome that follows from those of the units: any failure beside work done is
+        `partial`; no work at all is `nothing`."""
         outcomes = [u.outcome for u in self.units]
         did = any(o in tuple(acted) for o in outcomes)
         bad = any(o in _BAD_UNITS for o in outcomes)
         ended = (
             (TableOutcome.FAILED, TableOutcome.PARTIAL) if bad else (TableOutcome.NOTHING, TableOutcome.DONE)
         )
-        self.outcome = ended[did]
-        return self
+        return replace(self, outcome=ended[did])
 
     @property
     def is_unsafe(self) -> bool:
-        """Must a person look at it before anything else runs?"""
+        """Tell whether a person must look at it before anything else runs."""
         return self.code == UNSAFE or any(u.outcome == UnitOutcome.QUARANTINED for u in self.units)
 
     def to_json(self) -> dict[str, Any]:
@@ -133,6 +133,8 @@ class TableReport:
         fields = {key: value for key, value in asdict(self).items() if key != "history" or value is not None}
         return {
             **fields,
+            "units": [asdict(unit) for unit in units],
+            "warnings": list(self.warnings),
             "before": {"files": sum(u.files or 0 for u in units), "bytes": sum(u.bytes or 0 for u in units)},
             "after": {"files": sum(f for f, _ in after), "bytes": sum(b for _, b in after)},
             "rows": sum(rows) if rows else None,

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from spark_jobs.protocol.clock import SystemClock
-from spark_jobs.protocol.ports import Catalog, Clock, FileRewriter, FileSystem, Footers, PoolFactory
+from spark_jobs.protocol.file_system import FileSystem
+from spark_jobs.protocol.ports import Catalog, Clock, FileRewriter, Footers, PoolFactory
 
 
 @dataclass(frozen=True)

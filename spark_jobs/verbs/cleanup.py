@@ -13,6 +13,7 @@ from spark_jobs.core.retention import Candidate, expired
 from spark_jobs.core.wire import TableReport
 from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.table_session import TableSession
+from spark_jobs.protocol.execution.unit_results import UnitResult
 from spark_jobs.protocol.execution.waves import Waves
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.run_lifecycle import enter
@@ -23,29 +24,38 @@ from spark_jobs.verbs.job import Job
 def cleanup_table(job: Job, name: TableName) -> TableReport:
     """One table's part of the report."""
     with job.session(name) as session:
-        storage = session.facts.storage
-        report = TableReport(table=str(name), location=storage.location, format=storage.format)
         runs = _due(session.services.now(), session.runs(), session.options)
-        if not session.options.dry_run:
-            runs = _recovered(session, runs, report)
-        for run in runs:
-            _clean(session, run, report)
-        if not session.options.dry_run:
-            _close(session, runs)
-        report.run_id = runs[-1].run_id if len({run.run_id for run in runs}) == 1 else None
-        report.reason = None if report.units else "no originals are past the retention"
-        report.warnings += session.notes
-        return report.conclude(acted=(UnitOutcome.CLEANED, UnitOutcome.FLAGGED))
+        if session.options.dry_run:
+            return _report(session, runs, [result for run in runs for result in _would_clean(session, run)])
+        runs = _recovered(session, runs)
+        results = [result for run in runs for result in _clean(session, run)]
+        _close(session, runs)
+        return _report(session, runs, results)
 
 
-def _recovered(session: TableSession, runs: Sequence[Run], report: TableReport) -> list[Run]:
+def _report(session: TableSession, runs: Sequence[Run], results: Sequence[UnitResult]) -> TableReport:
+    units = [*session.unresolved, *(result.report for result in results)]
+    report = TableReport(
+        table=session.facts.name,
+        location=session.facts.storage.location,
+        format=session.facts.storage.format,
+        run_id=runs[-1].run_id if len({run.run_id for run in runs}) == 1 else None,
+        reason=None if units else "no originals are past the retention",
+        freed_bytes=sum(result.freed for result in results),
+        trashed_bytes=sum(result.trashed for result in results),
+        units=units,
+        warnings=list(session.notes),
+    )
+    return report.conclude(acted=(UnitOutcome.CLEANED, UnitOutcome.FLAGGED))
+
+
+def _recovered(session: TableSession, runs: Sequence[Run]) -> list[Run]:
     """What is due is decided again under the leases, and after recovery; now by the file system's clock, as that of
     this driver may be wrong: so other runs may be due than it thought."""
     session.leases.take(
         parent(run.folder) for run in (session.runs() if runs else ())
     )  # guard: leases_by_file_system
     session.recover()
-    report.units += session.unresolved
     now = session.leases.taken() or session.services.now()  # guard: retention_by_file_system
     return _due(now, session.runs(), session.options)
 
@@ -68,19 +78,19 @@ def _due(now: datetime, runs: Sequence[Run], options: Options) -> list[Run]:
     return [run for run in runs if run.run_id in due]
 
 
-def _clean(session: TableSession, found: Run, report: TableReport) -> None:
+def _would_clean(session: TableSession, run: Run) -> list[UnitResult]:
     options = session.options
-    pending = found.state.of_kind(journal.COMMITTED, journal.CLEANUP_CLAIMED)
-    if options.dry_run:
-        cleanup = Cleanup(session.services, found, session.recovery(), options.skip_trash)
-        report.units += [result.report for result in cleanup.would(pending, options.parallelism)]
-        return
+    cleanup = Cleanup(session.services, run, session.recovery(), options.skip_trash)
+    pending = run.state.of_kind(journal.COMMITTED, journal.CLEANUP_CLAIMED)
+    return cleanup.would(pending, options.parallelism)
+
+
+def _clean(session: TableSession, found: Run) -> list[UnitResult]:
+    options = session.options
     run = enter(found, session.leases, "cleanup")
     cleanup = Cleanup(session.services, run, session.recovery(), options.skip_trash)
     cleanup.check_trash()
     pending = run.state.of_kind(journal.COMMITTED, journal.CLEANUP_CLAIMED)
     results = Waves(cleanup, options.parallelism).run(pending)
-    report.units += [result.report for result in results]
-    report.freed_bytes += sum(result.freed for result in results)
-    report.trashed_bytes += sum(result.trashed for result in results)
     remove_empty_folders(session.services.fs, cleanup.entered)
+    return results

@@ -15,30 +15,33 @@ from spark_jobs.verbs.job import Job
 
 
 def history_table(job: Job, name: TableName) -> TableReport:
-    """One table's part of the report; the readable table goes to stdout, for the person who asked."""
+    """Return one table's part of the report; also print it as text to stdout, for the person who asked."""
     services = job.services
     facts = services.metastore.table(name)
     root = facts.storage.location
-    report = TableReport(table=str(name), location=root, format=facts.storage.format)
     runs: dict[str, list[RunState]] = {}
     units = [unit for unit, _ in services.metastore.units(facts)]
     found_runs = TableRuns(services.fs, facts, units, job.layers.resolve(str(name)).trusted_owners)
     for run in found_runs.all():
         runs.setdefault(run.run_id, []).append(run.state)
-    snapshots, logged = _read(log_of(services.fs, facts, services.now), list(runs), report)
+    snapshots, logged, problem = _read(log_of(services.fs, facts, services.now), list(runs))
     found = history.rows(history.of_table(snapshots, facts.name, root), runs, logged)
     shown = found[: job.invocation.limit]
     print(history.render(str(name), shown, len(found) - len(shown)), flush=True)
-    report.history = shown
-    report.warnings += found_runs.notes
-    report.outcome = TableOutcome.DONE if shown else TableOutcome.NOTHING
-    return report
+    return TableReport(
+        table=str(name),
+        outcome=TableOutcome.DONE if shown else TableOutcome.NOTHING,
+        location=root,
+        format=facts.storage.format,
+        warnings=[*problem, *found_runs.notes],
+        history=shown,
+    )
 
 
-def _read(log: CommitLog, run_ids: list[str], report: TableReport) -> tuple[list[Snapshot], set[Token]]:
-    """A log that cannot be read hides nothing: the journals are the authority, and all runs are told from them."""
+def _read(log: CommitLog, run_ids: list[str]) -> tuple[list[Snapshot], set[Token], list[str]]:
+    """Return what the log holds, and warnings. Where it cannot be read, nothing is hidden: the journals are the
+    authority, and all runs are shown from them."""
     try:
-        return log.snapshots(), log.logged(run_ids)
+        return log.snapshots(), log.logged(run_ids), []
     except (BrokenLog, OSError) as error:
-        report.warnings.append(f"the commit log was left out: {error}")
-        return [], set()
+        return [], set(), [f"the commit log was left out: {error}"]

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from spark_jobs.core import journal
 from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.wire import TableReport, utc
+from spark_jobs.core.wire import TableReport, UnitReport, utc
 from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.rollback import Rollback
 from spark_jobs.protocol.execution.table_session import TableSession
+from spark_jobs.protocol.execution.unit_results import UnitResult
 from spark_jobs.protocol.execution.waves import Waves
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.run_lifecycle import enter, newest_generation
@@ -24,26 +25,43 @@ log = logging.getLogger("lakekeeper")
 def rollback_table(job: Job, name: TableName) -> TableReport:
     """One table's part of the report."""
     with job.session(name) as session:
-        storage = session.facts.storage
-        report = TableReport(table=str(name), location=storage.location, format=storage.format)
-        _roll_back_all(job, name, session, report)
-        report.warnings += session.notes
+        chosen, runs, wanted = _choose(job, name, session)
+        units = [*session.unresolved, *_roll_back_all(session, chosen, runs)]
+        report = TableReport(
+            table=str(name),
+            location=session.facts.storage.location,
+            format=session.facts.storage.format,
+            run_id=chosen[-1].run_id if chosen else None,
+            reason=None if units else _nothing(runs, wanted),
+            units=units,
+            warnings=list(session.notes),
+        )
         return report.conclude(acted=(UnitOutcome.RESTORED,))
 
 
-def _roll_back_all(job: Job, name: TableName, session: TableSession, report: TableReport) -> None:
-    """Newest first. The leases come before the choice, and recovery before both count for anything."""
+def _choose(job: Job, name: TableName, session: TableSession) -> tuple[list[Run], list[Run], list[str]]:
+    """Return the folders to roll back, all folders of runs, and the ids of the runs that are wanted.
+
+    The leases come before the choice, and recovery before both: what was read earlier may be outdated.
+    """
     session.leases.take(parent(run.folder) for run in session.runs() if _holds_originals(run))
     session.recover()
-    report.units += session.unresolved
     runs = session.runs()
     wanted = _wanted(job, name, runs)
     chosen = [run for run in runs if run.run_id in wanted and _holds_originals(run)]
-    now = {run.folder: _roll_back(session, run, report) for run in reversed(chosen)}
+    return chosen, runs, wanted
+
+
+def _roll_back_all(session: TableSession, chosen: Sequence[Run], runs: Sequence[Run]) -> list[UnitReport]:
+    """Roll back the newest first, and close the runs."""
+    now: dict[str, Run] = {}
+    units: list[UnitReport] = []
+    for run in reversed(chosen):
+        results, now[run.folder] = _roll_back(session, run)
+        units += [result.report for result in results]
     for run_id in {run.run_id for run in chosen}:
         session.close([now.get(run.folder, run) for run in runs if run.run_id == run_id])
-    report.run_id = chosen[-1].run_id if chosen else None
-    report.reason = None if report.units else _nothing(runs, wanted)
+    return units
 
 
 def _holds_originals(run: Run) -> bool:
@@ -73,8 +91,8 @@ def _nothing(runs: Sequence[Run], wanted: Sequence[str]) -> str:
     )
 
 
-def _roll_back(session: TableSession, found: Run, report: TableReport) -> Run:
-    """The run as it is afterwards."""
+def _roll_back(session: TableSession, found: Run) -> tuple[list[UnitResult], Run]:
+    """Return the results, and the run with its folder as it is named afterwards."""
     run = enter(found, session.leases, "rollback")
     claimed = run.state.of_kind(journal.CLEANUP_CLAIMED)
     recovery = session.recovery()
@@ -82,6 +100,6 @@ def _roll_back(session: TableSession, found: Run, report: TableReport) -> Run:
     pending = run.current().of_kind(journal.COMMITTED)
     log.info("rolling back %d units of run %s", len(pending), run.run_id)
     rollback = Rollback(session.services, run, recovery, session.options.on_new_data)
-    report.units += [result.report for result in Waves(rollback, session.options.parallelism).run(pending)]
+    results = Waves(rollback, session.options.parallelism).run(pending)
     remove_empty_folders(session.services.fs, rollback.entered)
-    return rollback.entered
+    return results, rollback.entered

@@ -49,7 +49,7 @@ class TestMistakesAreFoundBeforeSubmitting:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ({"partitions": [{"a": "b"}], "where": "a = 'b'"}, "either partitions or where"),
+            ({"partitions": [{"a": "b"}], "where": "a = 'b'"}, "mutually exclusive"),
             ({"on_closed": "wat"}, "did you mean 'wait'"),
             ({"application_args": ["x"]}, "application_args"),
             ({"analysis": {}}, "analysis already says which tables"),

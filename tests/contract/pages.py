@@ -1,4 +1,4 @@
-"""The parts of the documentation that are generated from the code.
+"""The documentation and the files of the package that are generated from the code.
 
     python -m tests.contract.pages          # writes them anew (make docs)
 
@@ -15,8 +15,9 @@ from spark_jobs.core.option import VERBS, Option
 from spark_jobs.core.options import DEFAULTS, OPTIONS
 from spark_jobs.core.outcomes import JobOutcome, TableOutcome, UnitOutcome
 from spark_jobs.core.refusals import RefusalCode
+from tests.contract import config_template
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -74,28 +75,43 @@ def option_keys() -> str:
     return ", ".join(f"`{name}`" for name in OPTIONS) + "."
 
 
+def configuration() -> str:
+    return table(("key", "default", "meaning"), config_template.readme_rows())
+
+
 PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
-    "troubleshooting.md": {"refusals": refusals},
-    "wire.md": {"flags": flags, "option keys": option_keys, "outcomes": outcomes},
+    "README.md": {"configuration": configuration},
+    "docs/troubleshooting.md": {"refusals": refusals},
+    "docs/wire.md": {"flags": flags, "option keys": option_keys, "outcomes": outcomes},
 }
+
+#: Files that are generated as a whole.
+FILES: Mapping[str, Callable[[], str]] = {
+    "lakekeeper_provider/template.yaml": config_template.template,
+    "docs/lakekeeper.example.yaml": config_template.template,
+    "lakekeeper_provider/schema.json": config_template.schema,
+}
+PAGES = (*PARTS, *FILES)
 
 
 def generated(page: str) -> str:
     """Return a page as it should be; raises ValueError where a part has no place in it."""
-    text = (DOCS / page).read_text()
+    if page in FILES:
+        return FILES[page]()
+    text = (ROOT / page).read_text()
     for name, render in PARTS[page].items():
         marks = re.compile(rf"(<!-- generated: {name} -->\n).*?(\n<!-- end of {name} -->)", re.DOTALL)
         if not marks.search(text):
-            raise ValueError(f"docs/{page} has no place for '{name}'")
+            raise ValueError(f"{page} has no place for '{name}'")
         content = render()
         text = marks.sub(lambda found, content=content: found[1] + content + found[2], text)
     return text
 
 
 def main() -> None:
-    for page in PARTS:
-        (DOCS / page).write_text(generated(page))
-        print(f"wrote docs/{page}")
+    for page in PAGES:
+        (ROOT / page).write_text(generated(page))
+        print(f"wrote {page}")
 
 
 if __name__ == "__main__":

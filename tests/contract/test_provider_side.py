@@ -16,7 +16,8 @@ from lakekeeper_provider import cli, report
 from lakekeeper_provider.commands import job_arguments
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.options import OPTIONS, parse_options
+from lakekeeper_provider.option_values import parse_options
+from lakekeeper_provider.options import OPTIONS
 from lakekeeper_provider.report import TaskResult
 from lakekeeper_provider.request import build_request, dump
 from lakekeeper_provider.selection import Selection
@@ -45,8 +46,11 @@ def test_options_are_the_same_in_both_programs():
     found = {
         key: {
             "default": option.default,
-            "flag": option.flag,
-            "verbs": list(option.verbs) if option.flag else [],
+            "flag": option.flag.name if option.flag else None,
+            "metavar": option.flag.metavar if option.flag else None,
+            "off_flag": option.flag.off if option.flag else None,
+            "verbs": list(option.flag.verbs) if option.flag else [],
+            "help": option.help,
         }
         for key, option in OPTIONS.items()
     }

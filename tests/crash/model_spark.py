@@ -10,7 +10,8 @@ from spark_jobs.core.encoding import Encoding
 from spark_jobs.core.errors import LakekeeperError, VerificationFailed
 from spark_jobs.core.footers import Footer, Profile
 from spark_jobs.core.model import name_of
-from spark_jobs.protocol.ports import FileSystem, FileSystemError, RewriteRequest, RewriteResult
+from spark_jobs.protocol.file_system import FileSystem, FileSystemError
+from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 from tests.crash.fault_injection import FaultInjector
 from tests.crash.model_fs import ModelFileSystem
 from tests.crash.model_tree import Inode, ModelTree

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from spark_jobs.core.attributes import Attributes
 from spark_jobs.core.model import name_of
-from spark_jobs.protocol.ports import FileSystem
+from spark_jobs.protocol.file_system import FileSystem
 
 #: One call: the name of a method, or of one of the runner's own words, and its arguments. Paths begin with `/`.
 Step = tuple[Any, ...]

@@ -9,7 +9,7 @@ import pytest
 from spark_jobs.adapters.hadoop.metastore import MetastoreError
 from spark_jobs.core.attributes import Attributes
 from spark_jobs.core.model import TableName, Unit
-from spark_jobs.protocol.ports import FileSystemError
+from spark_jobs.protocol.file_system import FileSystemError
 from tests.crash import writers
 from tests.crash.fault_injection import Fault, Killed
 from tests.crash.model_fs import TRASH

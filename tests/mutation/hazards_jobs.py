@@ -84,7 +84,7 @@ JOBS = (
     Mutation(
         "H20-recover",
         "a compaction settles nothing, neither at first nor after it has waited",
-        (Remove("recover_first"), Remove("recover_after_wait")),
+        (Remove("recover_first"),),
         (f"{_FAULTS}::TestFaults::test_whoever_comes_next_settles_what_a_death_left",),
     ),
     Mutation(

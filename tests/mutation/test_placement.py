@@ -89,8 +89,8 @@ def _change(product: Path, change: Callable[[str], str]) -> None:
 
 def test_a_rename_loses_no_mutation(product: Path) -> None:
     functions = "_check_unchanged|still_registered|take_over|list_unit|move_late_files|move|open_files"
-    classes = "ForwardSwap|ReverseSwap|Directories|SwapPolicy|LeaseSet"
-    variables = "places|lost|swap|opened|leases|entry|found"
+    classes = "ForwardSwap|ReverseSwap|SwapPaths|SwapPolicy|LeaseSet"
+    variables = "paths|lost|swap|opened|leases|entry|found"
     wanted = re.compile(rf"\b({functions}|{classes}|{variables})\b")
     _change(product, lambda text: wanted.sub(r"\1_anew", text))
     assert _lost(product) == {}

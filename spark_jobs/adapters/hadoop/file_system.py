@@ -15,7 +15,7 @@ from spark_jobs.core.attributes import Attributes, LostAttribute
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.quota import Quota
-from spark_jobs.protocol.ports import FileSystem, FileSystemError, Status
+from spark_jobs.protocol.file_system import FileSystem, FileSystemError, Status
 
 
 def decode_location(location: str) -> str:

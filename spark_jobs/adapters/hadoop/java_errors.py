@@ -8,7 +8,7 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 
-from spark_jobs.protocol.ports import FileSystemError
+from spark_jobs.protocol.file_system import FileSystemError
 
 #: Java exceptions as their Python kin, so that nothing above this module knows the JVM.
 _ERRORS: dict[str, type[OSError]] = {

@@ -15,13 +15,13 @@ from spark_jobs.core.commit_log import (
     UnitChange,
     encode_entries,
 )
-from spark_jobs.protocol.ports import FileSystem
+from spark_jobs.protocol.file_system import RecordFiles
 
 
 class Draft:
     """Writes under fresh names that nobody else knows; until the snapshot has its number, nothing names them."""
 
-    def __init__(self, fs: FileSystem, folder: Callable[[str], str]) -> None:
+    def __init__(self, fs: RecordFiles, folder: Callable[[str], str]) -> None:
         self._fs = fs
         self._folder = folder
         self._paths: list[str] = []

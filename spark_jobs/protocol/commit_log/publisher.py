@@ -13,7 +13,7 @@ from spark_jobs.core.journal import RunState
 from spark_jobs.core.layout import Home
 from spark_jobs.core.log_change import Change, changes_of, schema_hash
 from spark_jobs.protocol.commit_log.store import CommitLog
-from spark_jobs.protocol.ports import FileSystem
+from spark_jobs.protocol.file_system import FileSystem
 from spark_jobs.protocol.runs.journal_store import Run
 
 

@@ -24,7 +24,7 @@ from spark_jobs.core.commit_log import (
 from spark_jobs.core.log_change import Change
 from spark_jobs.core.log_merge import plan_merge
 from spark_jobs.protocol.commit_log.draft import Draft
-from spark_jobs.protocol.ports import FileSystem, Status
+from spark_jobs.protocol.file_system import RecordFiles, Status
 
 FOLDER = "log"
 LATEST = "LATEST"
@@ -44,7 +44,7 @@ T = TypeVar("T")
 class CommitLog:
     """The commit log in one home. What it holds is never changed, only added to."""
 
-    def __init__(self, fs: FileSystem, home: str, now: Callable[[], datetime]) -> None:
+    def __init__(self, fs: RecordFiles, home: str, now: Callable[[], datetime]) -> None:
         self.home = home
         self._fs = fs
         self._now = now

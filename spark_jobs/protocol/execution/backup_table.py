@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from spark_jobs.core import journal
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import Held
-from spark_jobs.core.model import TableName, Unit, parent
+from spark_jobs.core.layout import is_below, working_folder_above
+from spark_jobs.core.model import TableName, Unit
 from spark_jobs.core.options import Options
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
@@ -65,14 +66,10 @@ def _wanted(facts: TableFacts, runs: Sequence[Run]) -> _Wanted | None:
     if not held:
         return None
     first = held[0][1]
-    return _Wanted(_working_folder(runs, first) if facts.partition_keys else first, held)
-
-
-def _working_folder(runs: Sequence[Run], place: str) -> str:
-    """`<run folder>/__old_<ts>`, the hidden folder below which the first partition lies."""
-    while parent(place) not in {run.folder for run in runs}:
-        place = parent(place)
-    return place
+    if not facts.partition_keys:
+        return _Wanted(first, held)
+    folder = next(run.folder for run in runs if is_below(first, run.folder))
+    return _Wanted(working_folder_above(first, folder), held)
 
 
 def _known(services: Services, facts: TableFacts, options: Options, runs: Sequence[Run]) -> list[TableName]:

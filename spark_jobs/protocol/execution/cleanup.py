@@ -8,13 +8,13 @@ from functools import cached_property
 from spark_jobs.core import journal, layout
 from spark_jobs.core.errors import LakekeeperError, Unsafe
 from spark_jobs.core.journal import Swap, UnitState
-from spark_jobs.core.layout import HOME, is_below
+from spark_jobs.core.layout import is_below, is_inside_home
 from spark_jobs.core.model import parent
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.protocol.execution.recovery import Recovery
 from spark_jobs.protocol.execution.unit_results import UnitResult, cleaned, kept
 from spark_jobs.protocol.execution.waves import UnitWork
-from spark_jobs.protocol.ports import FileSystemError
+from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import list_unit
@@ -30,7 +30,7 @@ class Cleanup(UnitWork[UnitState, UnitState]):
         self._skip_trash = skip_trash
         self._claimed = layout.claimed_folder(run.state.stamp)
         # Somebody may have pointed a partition at its backup by hand: then the backup is the table.
-        self._inside = [place for place in locations.values() if f"/{HOME}" in place]
+        self._inside = [place for place in locations.values() if is_inside_home(place)]
 
     def check_trash(self) -> None:
         """Raise LakekeeperError where the trash is switched off. Known before anything is claimed: a claimed unit that

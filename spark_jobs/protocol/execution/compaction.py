@@ -15,7 +15,7 @@ from spark_jobs.protocol.execution.recovery import Recovery, record
 from spark_jobs.protocol.execution.unit_results import UnitResult, compacted_report, failed
 from spark_jobs.protocol.execution.unit_writer import UnitWriter, WrittenUnit
 from spark_jobs.protocol.execution.waves import UnitWork
-from spark_jobs.protocol.ports import FileSystemError
+from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.forward import ForwardSwap

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from spark_jobs.core import journal
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.journal import Swap, UnitState
-from spark_jobs.core.layout import is_below
+from spark_jobs.core.layout import is_below, is_tmp_folder
 from spark_jobs.core.model import parent
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.protocol.execution.unit_results import unresolved
-from spark_jobs.protocol.ports import FileSystemError
+from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.lease import LeaseSet
 from spark_jobs.protocol.runs.run_lifecycle import enter, take_over
@@ -100,7 +100,7 @@ class Recovery:
 
     def _open_unit(self, recovered: RecoveredRun, unit: UnitState, resume: bool) -> None:
         executor, swap = self._executor(recovered.run, unit), unit.swap
-        where = executor.places(swap).look()
+        where = executor.paths(swap).look()
         if resume and unit.kind == journal.PREPARED and where is SwapState.NOT_SWAPPED:
             recovered.ready.append(swap)
             return
@@ -120,7 +120,7 @@ class Recovery:
         """Delete what was written and never prepared: it never was live, and is in a directory of this run alone."""
         kept = {recovered.run.path(unit.swap.new) for unit in recovered.run.state.units.values()}
         for entry in self._services.fs.list(recovered.run.folder):
-            if entry.is_dir and entry.name.startswith("__compact_tmp_"):
+            if entry.is_dir and is_tmp_folder(entry.name):
                 self._prune(entry.path, kept)
 
     def _prune(self, folder: str, kept: set[str]) -> None:

@@ -11,7 +11,7 @@ from spark_jobs.core.journal import Swap, UnitState
 from spark_jobs.protocol.execution.recovery import Recovery
 from spark_jobs.protocol.execution.unit_results import UnitResult, restored, unresolved
 from spark_jobs.protocol.execution.waves import UnitWork
-from spark_jobs.protocol.ports import FileSystemError
+from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.reverse import ReverseSwap

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from spark_jobs.core.attributes import Attributes, LostAttribute, check_lost, combine
 from spark_jobs.core.errors import UnitChanged
 from spark_jobs.core.model import FileListing
-from spark_jobs.protocol.ports import FileSystem
+from spark_jobs.protocol.file_system import FileSystem
 
 #: While it is written in, a directory is its owner's alone: what lies in it has not got its own permissions yet.
 _CLOSED = 0o700

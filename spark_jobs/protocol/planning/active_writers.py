@@ -10,7 +10,7 @@ from spark_jobs.core.layout import ancestors, is_legacy_leftover
 from spark_jobs.core.model import name_of
 from spark_jobs.core.other_writers import WriterRules, is_staging
 from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.protocol.ports import Status
+from spark_jobs.protocol.file_system import Status
 
 #: Lists a directory; usually cached, for ancestors are shared by thousands of partitions.
 ListDirectory = Callable[[str], Sequence[Status]]

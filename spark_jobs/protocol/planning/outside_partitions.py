@@ -10,7 +10,7 @@ from spark_jobs.core.journal import INTENTS
 from spark_jobs.core.layout import is_below
 from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.protocol.ports import FileSystem, Status
+from spark_jobs.protocol.file_system import FileSystem, Status
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.trust import Trust
 

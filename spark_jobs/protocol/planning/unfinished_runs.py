@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from spark_jobs.core import journal
 from spark_jobs.core.model import Unit
-from spark_jobs.protocol.ports import FileSystem
+from spark_jobs.protocol.file_system import FileSystem
 from spark_jobs.protocol.runs.journal_store import Run
 
 

@@ -14,14 +14,13 @@ from spark_jobs.core import journal
 from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.journal import Record, RunState
 from spark_jobs.core.journal_bounds import uri_path, within
-from spark_jobs.core.layout import generation
+from spark_jobs.core.layout import RECORDS, generation
 from spark_jobs.core.model import parent
 from spark_jobs.protocol.clock import utc_now
-from spark_jobs.protocol.ports import FileSystem, Status
+from spark_jobs.protocol.file_system import RecordFiles, Status
 from spark_jobs.protocol.runs.trust import RunFolderTrust
 
 #: The folder for records in a run's folder.
-RECORDS = "journal"
 _NUMBERED = re.compile(r"(\d+)\.json\Z")
 
 
@@ -31,7 +30,7 @@ class Journal:
 
     def __init__(
         self,
-        fs: FileSystem,
+        fs: RecordFiles,
         folder: str,
         trust: RunFolderTrust | None = None,
         now: Callable[[], datetime] = utc_now,

@@ -18,7 +18,7 @@ from datetime import datetime, timezone
 
 from spark_jobs.core.errors import Busy, Held
 from spark_jobs.core.layout import LeaseFile
-from spark_jobs.protocol.ports import FileSystem
+from spark_jobs.protocol.file_system import RecordFiles
 from spark_jobs.protocol.services import Services
 
 log = logging.getLogger("lakekeeper")
@@ -81,12 +81,12 @@ class _Seen:
     mtime: int
 
 
-def _list_leases(fs: FileSystem, home: str) -> list[_Seen]:
+def _list_leases(fs: RecordFiles, home: str) -> list[_Seen]:
     parsed = ((LeaseFile.parse(status.name), status.mtime) for status in fs.list(home))
     return [_Seen(file, mtime) for file, mtime in parsed if file is not None]
 
 
-def _highest(fs: FileSystem, home: str) -> _Seen | None:
+def _highest(fs: RecordFiles, home: str) -> _Seen | None:
     """A released lease counts after the same one unreleased: a release is the last thing that happens to it."""
     return max(_list_leases(fs, home), key=lambda seen: (seen.file.epoch, seen.file.released), default=None)
 

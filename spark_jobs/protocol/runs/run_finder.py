@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.journal import INTENTS, Swap
 from spark_jobs.core.journal_bounds import ClosingRecord, server_of
-from spark_jobs.core.layout import HOME, Home, RunFolder
+from spark_jobs.core.layout import RECORDS, Home, RunFolder, is_home_of_one_directory
 from spark_jobs.core.model import Unit, name_of, parent
-from spark_jobs.protocol.ports import FileSystem, Status
-from spark_jobs.protocol.runs.journal_store import RECORDS, Journal, Run
+from spark_jobs.protocol.file_system import FileSystem, Status
+from spark_jobs.protocol.runs.journal_store import Journal, Run
 from spark_jobs.protocol.runs.trust import RunFolderTrust, Trust
 
 
@@ -90,7 +90,9 @@ class TableRuns:
         the root's server. A home below a root serves all that lies there, and is followed only where the root is."""
         server = server_of(self._location)
         # guard: homes_of_one_directory
-        return [home for home in homes if name_of(home).startswith(f"{HOME}-") and server_of(home) == server]
+        return [
+            home for home in homes if is_home_of_one_directory(name_of(home)) and server_of(home) == server
+        ]
 
     def _folders(self, home: str) -> list[tuple[Status, str | None]]:
         """The folders of runs in a home, and which directory the home is right now."""

@@ -14,7 +14,7 @@ from spark_jobs.core.layout import Home
 from spark_jobs.core.model import parent
 from spark_jobs.core.outcomes import TableOutcome
 from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.protocol.ports import FileSystem
+from spark_jobs.protocol.file_system import FileSystem
 from spark_jobs.protocol.runs.journal_store import Journal, Run, next_run_id
 from spark_jobs.protocol.runs.lease import LeaseSet
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.protocol.ports import FileSystem, Status
+from spark_jobs.protocol.file_system import FileSystem, Status
 
 
 class Trust:

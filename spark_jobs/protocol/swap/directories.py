@@ -10,14 +10,14 @@ from spark_jobs.core.model import FileListing
 from spark_jobs.core.other_writers import SUCCESS, WriterRules, is_staging
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.swap_state import SwapState, locate
-from spark_jobs.protocol.ports import FileSystem, Status
+from spark_jobs.protocol.file_system import DataDirectories, Status
 from spark_jobs.protocol.swap.late_files import differences
 
 
-class Directories:
+class SwapPaths:
     """The URIs of a swap, below the run's directory as it is named now."""
 
-    def __init__(self, fs: FileSystem, folder: str, swap: Swap) -> None:
+    def __init__(self, fs: DataDirectories, folder: str, swap: Swap) -> None:
         self._fs = fs
         self.swap = swap
         self.live = swap.live
@@ -68,7 +68,7 @@ NO_WRITERS = WriterRules(offsets=True, described=True, staged=True)
 OURS = WriterRules(dead_before=0, offsets=True, described=True)
 
 
-def list_unit(fs: FileSystem, location: str, rules: WriterRules = NO_WRITERS) -> FileListing:
+def list_unit(fs: DataDirectories, location: str, rules: WriterRules = NO_WRITERS) -> FileListing:
     """Return the files of a unit; raise Refusal for anything that is not a flat directory of closed files.
 
     Hidden files with content are left out: they belong to writers, and stay with the live directory.
@@ -82,7 +82,7 @@ def list_unit(fs: FileSystem, location: str, rules: WriterRules = NO_WRITERS) ->
     return FileListing.of(file for file in files if not file.is_kept)  # guard: hidden_files_kept
 
 
-def check_closed(fs: FileSystem, location: str, files: FileListing) -> None:
+def check_closed(fs: DataDirectories, location: str, files: FileListing) -> None:
     """Raise Refusal where one of the files is open for writing, for formats whose files have no footer.
 
     A file that was flushed has a length, and reads like a complete one.
@@ -90,7 +90,7 @@ def check_closed(fs: FileSystem, location: str, files: FileListing) -> None:
     _refuse_open(fs, location, [file.name for file in files.data])
 
 
-def _refuse_open(fs: FileSystem, location: str, names: Sequence[str]) -> None:
+def _refuse_open(fs: DataDirectories, location: str, names: Sequence[str]) -> None:
     opened = fs.open_files(location, names)
     if opened:  # guard: files_being_written
         raise Refusal(RefusalCode.ACTIVE_WRITER, f"{location}/{opened[0]} is being written right now")

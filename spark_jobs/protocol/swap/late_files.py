@@ -9,7 +9,7 @@ from spark_jobs.core import layout
 from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.model import FileEntry, FileListing, ListingDiff
 from spark_jobs.core.other_writers import SUCCESS, SUMMARIES, has_offsets
-from spark_jobs.protocol.ports import FileSystem
+from spark_jobs.protocol.file_system import DataDirectories
 from spark_jobs.protocol.runs.journal_store import Run
 
 
@@ -28,7 +28,7 @@ def _still_flag(file: FileEntry, here: Mapping[str, FileEntry]) -> bool:
     return file.is_flag and here.get(file.name, file).is_flag
 
 
-def move_late_files(fs: FileSystem, ours: FileListing, folder: str, live: str) -> int:
+def move_late_files(fs: DataDirectories, ours: FileListing, folder: str, live: str) -> int:
     """Move every file that `ours` does not list into the live directory: data under an unused name; flags, hidden files
     and files with offsets in their names under their own, by which their writers look for them.
 
@@ -58,7 +58,7 @@ def _is_new(file: FileEntry, known: Mapping[str, FileEntry]) -> bool:
     return ours is None or (ours.is_flag and not file.is_flag)
 
 
-def _move_file(fs: FileSystem, file: FileEntry, folder: str, live: str) -> None:
+def _move_file(fs: DataDirectories, file: FileEntry, folder: str, live: str) -> None:
     if file.name in SUMMARIES:  # guard: summaries_left_behind
         return
     source, target = f"{folder}/{file.name}", f"{live}/{file.name}"
@@ -76,7 +76,7 @@ def _move_file(fs: FileSystem, file: FileEntry, folder: str, live: str) -> None:
     fs.rename(source, f"{live}/{layout.fresh_name(file.name, uuid.uuid4().hex[:8])}")
 
 
-def _gives_way(fs: FileSystem, live: str, name: str) -> bool:
+def _gives_way(fs: DataDirectories, live: str, name: str) -> bool:
     """Return whether the file of this name in the live directory is the empty copy of one that now has content."""
     there = fs.status(f"{live}/{name}")
     return (
@@ -84,7 +84,7 @@ def _gives_way(fs: FileSystem, live: str, name: str) -> bool:
     )
 
 
-def move_hidden_files(fs: FileSystem, folder: str, live: str) -> None:
+def move_hidden_files(fs: DataDirectories, folder: str, live: str) -> None:
     """Move hidden files with content, which 0.1.0 kept with the originals, back into the live directory."""
     if fs.status(live) is None:
         return
@@ -93,7 +93,7 @@ def move_hidden_files(fs: FileSystem, folder: str, live: str) -> None:
             _move_file(fs, file, folder, live)
 
 
-def move_conflicting_files(fs: FileSystem, folder: str, live: str) -> int:
+def move_conflicting_files(fs: DataDirectories, folder: str, live: str) -> int:
     """Move the files of every directory that a writer had created in place of the live one into the live one."""
     try:
         found = [entry.path for entry in fs.list(folder) if entry.is_dir]
@@ -106,7 +106,7 @@ def move_conflicting_files(fs: FileSystem, folder: str, live: str) -> int:
     return moved_files
 
 
-def delete_own_files(fs: FileSystem, ours: FileListing, folder: str) -> bool:
+def delete_own_files(fs: DataDirectories, ours: FileListing, folder: str) -> bool:
     """Delete our files, each by its journaled name and only if it is unchanged, then the empty directory.
 
     Returns False where anything else is in it, which then stays.
@@ -125,14 +125,14 @@ def delete_own_files(fs: FileSystem, ours: FileListing, folder: str) -> bool:
     return fs.delete_empty(folder)
 
 
-def remove_empty_folders(fs: FileSystem, run: Run) -> None:
+def remove_empty_folders(fs: DataDirectories, run: Run) -> None:
     """Remove the empty working directories of a run; never a file, and never its journal."""
     for entry in fs.list(run.folder):
-        if entry.is_dir and entry.name.startswith("__"):
+        if entry.is_dir and layout.working_folder(entry.name):
             _remove_empty(fs, entry.path)
 
 
-def _remove_empty(fs: FileSystem, folder: str) -> None:
+def _remove_empty(fs: DataDirectories, folder: str) -> None:
     for entry in fs.list(folder):
         if entry.is_dir:
             _remove_empty(fs, entry.path)

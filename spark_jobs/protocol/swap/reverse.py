@@ -10,7 +10,7 @@ from spark_jobs.core.errors import LakekeeperError, Unsafe
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import FileListing, parent
 from spark_jobs.core.swap_state import SwapState
-from spark_jobs.protocol.swap.directories import Directories, check_closed, list_unit
+from spark_jobs.protocol.swap.directories import SwapPaths, check_closed, list_unit
 from spark_jobs.protocol.swap.late_files import differences, move_late_files
 from spark_jobs.protocol.swap.swap_executor import Action, SwapExecutor, SwapResult, overwritten
 
@@ -24,23 +24,23 @@ class ReverseSwap(SwapExecutor):
 
     def prepare(self, swap: Swap, on_new_data: str) -> None:
         """Raise CannotRollBack, Refusal or Unsafe unless the originals may go back; nothing has moved yet."""
-        places = self.places(swap)
-        if places.look() is not SwapState.SWAPPED:
+        paths = self.paths(swap)
+        if paths.look() is not SwapState.SWAPPED:
             raise CannotRollBack(
                 f"{swap.live} is not the directory that run {self._run.run_id} put there: a newer run has compacted it"
-                f" again (roll that one back first), or a writer replaced it. The originals stay in {places.old}"
+                f" again (roll that one back first), or a writer replaced it. The originals stay in {paths.old}"
             )
         self._check_location(swap)
-        self._check_live(places, on_new_data)
-        self._check_originals(places)
-        self._fs.mkdirs(parent(places.aside))
+        self._check_live(paths, on_new_data)
+        self._check_originals(paths)
+        self._fs.mkdirs(parent(paths.aside))
 
     def unlike(self, swap: Swap) -> str | None:
         """Return a note where mode, group or ACL were changed since the compaction: the originals have the former
         ones. None where they are the same, or unknown."""
-        places = self.places(swap)
+        paths = self.paths(swap)
         try:
-            now, then = (self._fs.attributes(path) for path in (places.live, places.old))
+            now, then = (self._fs.attributes(path) for path in (paths.live, paths.old))
         except OSError:
             return None
         unlike = [kind for kind in ("mode", "group", "acl") if getattr(now, kind) != getattr(then, kind)]
@@ -55,34 +55,34 @@ class ReverseSwap(SwapExecutor):
             f"{swap.unit} was compacted at {swap.live}, but the metastore {known}; left as it is"
         )
 
-    def _check_live(self, places: Directories, on_new_data: str) -> None:
+    def _check_live(self, paths: SwapPaths, on_new_data: str) -> None:
         # A pending file is moved under its own name, so that its writer still finds it.
         rules = replace(self._policy.rules, dead_before=None)
-        changes = differences(places.swap.compacted, list_unit(self._fs, places.live, rules))
+        changes = differences(paths.swap.compacted, list_unit(self._fs, paths.live, rules))
         lost = [file.name for file in changes.lost if file.is_data]  # guard: rollback_overwritten
         if lost:
-            raise CannotRollBack(f"{self._overwritten(places, lost[0])}")
+            raise CannotRollBack(f"{self._overwritten(paths, lost[0])}")
         if not self._policy.footers:  # guard: rollback_open_files
-            check_closed(self._fs, places.live, places.swap.compacted)
+            check_closed(self._fs, paths.live, paths.swap.compacted)
         added = [file.name for file in changes.added if file.is_data]
         if added and on_new_data == "refuse":
             raise CannotRollBack(
-                f"{len(added)} files were added to {places.live} since ({added[0]}), and on_new_data is 'refuse'"
+                f"{len(added)} files were added to {paths.live} since ({added[0]}), and on_new_data is 'refuse'"
             )
 
-    def _overwritten(self, places: Directories, name: str) -> str:
+    def _overwritten(self, paths: SwapPaths, name: str) -> str:
         return (
-            f"{name} in {places.live} was overwritten, removed or opened again since the compaction; a rollback would"
-            f" bring old rows back. The originals stay in {places.old}"
+            f"{name} in {paths.live} was overwritten, removed or opened again since the compaction; a rollback would"
+            f" bring old rows back. The originals stay in {paths.old}"
         )
 
-    def _check_originals(self, places: Directories) -> None:
-        same = self._fs.identity(places.old) == places.swap.live_id
-        if not same or differences(places.swap.originals, list_unit(self._fs, places.old)):
-            raise Unsafe(self._not_the_originals(places))
+    def _check_originals(self, paths: SwapPaths) -> None:
+        same = self._fs.identity(paths.old) == paths.swap.live_id
+        if not same or differences(paths.swap.originals, list_unit(self._fs, paths.old)):
+            raise Unsafe(self._not_the_originals(paths))
 
-    def _not_the_originals(self, places: Directories) -> str:
-        return f"{places.old} does not hold the originals that the journal lists; nothing was changed"
+    def _not_the_originals(self, paths: SwapPaths) -> str:
+        return f"{paths.old} does not hold the originals that the journal lists; nothing was changed"
 
     def _actions(self) -> Mapping[SwapState, Action]:
         return {
@@ -104,52 +104,52 @@ class ReverseSwap(SwapExecutor):
             SwapState.SWAPPED_FOREIGN_LIVE: self._superseded,
         }
 
-    def _out(self, places: Directories, problem: str | None) -> SwapResult | None:
+    def _out(self, paths: SwapPaths, problem: str | None) -> SwapResult | None:
         """Both renames at once; what a writer did right before is checked afterwards."""
-        swap = places.swap
+        swap = paths.swap
         if problem:
-            moved_files = move_late_files(self._fs, swap.originals, places.old, places.live)
+            moved_files = move_late_files(self._fs, swap.originals, paths.old, paths.live)
             return SwapResult(journal.COMMITTED, problem, moved_files)
-        self._fs.move(places.live, places.aside, swap.new_id)  # guard: rollback_renames_aside
-        self._fs.move(places.old, places.live, swap.live_id)
+        self._fs.move(paths.live, paths.aside, swap.new_id)  # guard: rollback_renames_aside
+        self._fs.move(paths.old, paths.live, swap.live_id)
         return None
 
-    def _in_the_gap(self, places: Directories, _: str | None) -> str | None:
+    def _in_the_gap(self, paths: SwapPaths, _: str | None) -> str | None:
         """Go on, unless a writer overwrote the rewritten files, or changed the originals, right before."""
-        swap, source = places.swap, places.rewritten()
-        problem = self._late_change(places, source)
+        swap, source = paths.swap, paths.rewritten()
+        problem = self._late_change(paths, source)
         if problem:
-            self._fs.move(source, places.live, swap.new_id)
+            self._fs.move(source, paths.live, swap.new_id)
             return problem
-        self._fs.move(places.old, places.live, swap.live_id)
+        self._fs.move(paths.old, paths.live, swap.live_id)
         return None
 
-    def _late_change(self, places: Directories, source: str) -> str | None:
-        lost = self._lost(places, source)
+    def _late_change(self, paths: SwapPaths, source: str) -> str | None:
+        lost = self._lost(paths, source)
         if lost:
-            return self._overwritten(places, lost)
-        touched = differences(places.swap.originals, self._fs.list_files(places.old))
-        return self._not_the_originals(places) if touched else None
+            return self._overwritten(paths, lost)
+        touched = differences(paths.swap.originals, self._fs.list_files(paths.old))
+        return self._not_the_originals(paths) if touched else None
 
-    def _restored(self, places: Directories, _: str | None) -> SwapResult | str:
+    def _restored(self, paths: SwapPaths, _: str | None) -> SwapResult | str:
         """Undo the rollback if the rewritten files were overwritten right before they moved: they are the table."""
-        source = places.rewritten()
-        lost = self._lost(places, source)
+        source = paths.rewritten()
+        lost = self._lost(paths, source)
         if not lost:
-            return SwapResult(journal.ROLLED_BACK, moved_files=self._move_late_files(places, source))
-        self._fs.move(places.live, places.old, places.swap.live_id)
-        return self._overwritten(places, lost)
+            return SwapResult(journal.ROLLED_BACK, moved_files=self._move_late_files(paths, source))
+        self._fs.move(paths.live, paths.old, paths.swap.live_id)
+        return self._overwritten(paths, lost)
 
-    def _give_way(self, places: Directories, _: str | None) -> str:
+    def _give_way(self, paths: SwapPaths, _: str | None) -> str:
         """A writer replaced the directory right before it moved aside: the writer's is the table, and moves back once
         the next state shows that no other was replaced."""
-        self._fs.move(places.live, places.old, places.swap.live_id)
-        return overwritten(places)
+        self._fs.move(paths.live, paths.old, paths.swap.live_id)
+        return overwritten(paths)
 
-    def _lost(self, places: Directories, source: str) -> str | None:
+    def _lost(self, paths: SwapPaths, source: str) -> str | None:
         """Return a data file of this run that is gone, changed, or open again; None if there is none, or no
         directory."""
-        ours = places.swap.compacted
+        ours = paths.swap.compacted
         try:
             lost = [file.name for file in differences(ours, self._fs.list_files(source)).lost if file.is_data]
             if not lost and not self._policy.footers:  # guard: rollback_open_files_late
@@ -158,27 +158,27 @@ class ReverseSwap(SwapExecutor):
             return None
         return lost[0] if lost else None  # guard: rollback_overwritten_late
 
-    def _replaced_since(self, places: Directories, _: str | None) -> SwapResult:
+    def _replaced_since(self, paths: SwapPaths, _: str | None) -> SwapResult:
         """The originals were back, and a writer has replaced them since: the rollback is done. Files that were appended
         to the rewritten directory are moved, unless writers of this table overwrite."""
         overwrites = self._policy.writers == "overwrite"
         return SwapResult(
             journal.ROLLED_BACK,
-            moved_files=0 if overwrites else self._move_late_files(places, places.rewritten()),
+            moved_files=0 if overwrites else self._move_late_files(paths, paths.rewritten()),
         )
 
-    def _dropped_since(self, _: Directories, __: str | None) -> SwapResult:
+    def _dropped_since(self, _: SwapPaths, __: str | None) -> SwapResult:
         return SwapResult(journal.ROLLED_BACK)
 
-    def _outrun(self, places: Directories, _: str | None) -> SwapResult:
+    def _outrun(self, paths: SwapPaths, _: str | None) -> SwapResult:
         """One writer replaced the rewritten directory right before it went aside, another the originals since."""
-        if self._overwrites(places):
+        if self._overwrites(paths):
             return SwapResult(journal.ROLLED_BACK)
-        moved_files = self._move_files_when_quiet(places, places.aside, FileListing(()))
+        moved_files = self._move_files_when_quiet(paths, paths.aside, FileListing(()))
         return SwapResult(journal.ROLLED_BACK, moved_files=moved_files)
 
-    def _without_new(self, places: Directories, _: str | None) -> SwapResult | None:
-        if not self._policy.still_registered(places.swap):  # guard: dropped_stays_dropped
-            return self._theirs(places)
-        self._fs.move(places.old, places.live, places.swap.live_id)
+    def _without_new(self, paths: SwapPaths, _: str | None) -> SwapResult | None:
+        if not self._policy.still_registered(paths.swap):  # guard: dropped_stays_dropped
+            return self._theirs(paths)
+        self._fs.move(paths.old, paths.live, paths.swap.live_id)
         return None

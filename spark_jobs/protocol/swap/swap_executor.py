@@ -19,10 +19,10 @@ from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.swap_state import SwapState
-from spark_jobs.protocol.ports import FileSystemError
+from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
-from spark_jobs.protocol.swap.directories import Directories
+from spark_jobs.protocol.swap.directories import SwapPaths
 from spark_jobs.protocol.swap.late_files import delete_own_files, move_conflicting_files, move_late_files
 
 log = logging.getLogger("lakekeeper")
@@ -60,11 +60,11 @@ class SwapPolicy:
     def still_registered(self, swap: Swap) -> bool:
         """Return whether it has now; where the metastore does not answer, what it said before counts."""
         try:
-            places = self.ask() if self.ask else self.locations
+            paths = self.ask() if self.ask else self.locations
         except LakekeeperError as error:
             log.warning("the metastore does not answer: %s", error)
-            places = self.locations
-        return places.get(swap.unit.key) == swap.live
+            paths = self.locations
+        return paths.get(swap.unit.key) == swap.live
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class SwapResult:
 
 
 #: The action of a state. It returns the result, or the reason to reverse the swap, or None to read the state again.
-Action = Callable[[Directories, Optional[str]], Union[SwapResult, str, None]]
+Action = Callable[[SwapPaths, Optional[str]], Union[SwapResult, str, None]]
 
 
 class SwapExecutor(ABC):
@@ -119,19 +119,17 @@ class SwapExecutor(ABC):
                 read again, for the server may still carry the call out.
             OSError: the intent stays open.
         """
-        places, errors = self.places(swap), 0
+        paths, errors = self.paths(swap), 0
         for _ in range(_LOOKS):
-            where = places.look()
+            where = paths.look()
             act = self._actions().get(where)
             if act is None:
-                raise places.explain(where)
+                raise paths.explain(where)
             try:
-                found = act(places, problem)
+                found = act(paths, problem)
                 if isinstance(found, SwapResult):
                     # guard: conflicts_carried
-                    return replace(
-                        found, moved_files=found.moved_files + self._move_conflicting_files(places)
-                    )
+                    return replace(found, moved_files=found.moved_files + self._move_conflicting_files(paths))
             except FileSystemError:
                 raise  # guard: late_rename_fenced
             except OSError as error:
@@ -143,13 +141,13 @@ class SwapExecutor(ABC):
             problem = found or problem
         raise Held(f"{swap.live} keeps changing: a writer is at work in it; the next run resolves it")
 
-    def places(self, swap: Swap) -> Directories:
-        return Directories(self._fs, self._run.folder, swap)
+    def paths(self, swap: Swap) -> SwapPaths:
+        return SwapPaths(self._fs, self._run.folder, swap)
 
     def delete_rewritten(self, swap: Swap) -> None:
         """Delete the rewritten directory when it is not needed any more: only files of this run that are unchanged."""
-        places = self.places(swap)
-        for folder in (places.new, places.aside):
+        paths = self.paths(swap)
+        for folder in (paths.new, paths.aside):
             try:
                 clear = delete_own_files(self._fs, swap.compacted, folder)
             except OSError as error:
@@ -158,62 +156,62 @@ class SwapExecutor(ABC):
             if not clear:
                 log.warning("%s is left behind: it holds what this run did not write", folder)
 
-    def _move_late_files(self, places: Directories, source: str) -> int:
+    def _move_late_files(self, paths: SwapPaths, source: str) -> int:
         """Move files that were added to the rewritten directory into the live one; return how many are data."""
-        return move_late_files(self._fs, places.swap.compacted, source, places.live)  # guard: carry_appended
+        return move_late_files(self._fs, paths.swap.compacted, source, paths.live)  # guard: carry_appended
 
-    def _move_conflicting_files(self, places: Directories) -> int:
+    def _move_conflicting_files(self, paths: SwapPaths) -> int:
         """Move files that appenders wrote between the renames into the live directory, however the swap ended."""
-        if self._fs.identity(places.live) is None:
+        if self._fs.identity(paths.live) is None:
             return 0
-        return move_conflicting_files(self._fs, places.conflict, places.live)
+        return move_conflicting_files(self._fs, paths.conflict, paths.live)
 
-    def _move_files_when_quiet(self, places: Directories, folder: str, known: FileListing) -> int:
+    def _move_files_when_quiet(self, paths: SwapPaths, folder: str, known: FileListing) -> int:
         """Move files that were added to a directory into the live one; raise Held while a writer is active there."""
-        busy = self._busy(places, folder, known)
+        busy = self._busy(paths, folder, known)
         if busy:
             raise Held(f"a writer is at work in {folder} ({busy}); the next run resolves it")
-        return move_late_files(self._fs, known, folder, places.live)
+        return move_late_files(self._fs, known, folder, paths.live)
 
-    def _busy(self, places: Directories, folder: str, known: FileListing) -> str | None:
+    def _busy(self, paths: SwapPaths, folder: str, known: FileListing) -> str | None:
         """Return the name of a file of an active writer. A file without a footer that was opened again looks unchanged
         until something is flushed, so that HDFS is asked about each one."""
         # guard: reopened_files
-        return places.at_work(folder, known if self._policy.footers else FileListing(()))
+        return paths.at_work(folder, known if self._policy.footers else FileListing(()))
 
-    def _put_back(self, places: Directories, _: str | None) -> None:
+    def _put_back(self, paths: SwapPaths, _: str | None) -> None:
         """A writer's directory was moved aside in place of ours: move it back."""
-        self._fs.rename(places.aside, places.live)
+        self._fs.rename(paths.aside, paths.live)
 
-    def _aside(self, places: Directories, problem: str | None) -> str:
-        self._fs.move(places.live, places.aside, places.swap.new_id)
-        return problem or overwritten(places)
+    def _aside(self, paths: SwapPaths, problem: str | None) -> str:
+        self._fs.move(paths.live, paths.aside, paths.swap.new_id)
+        return problem or overwritten(paths)
 
-    def _old_back(self, places: Directories, problem: str | None) -> str:
+    def _old_back(self, paths: SwapPaths, problem: str | None) -> str:
         """The directory in `old` is not the planned one but a writer's: move it back."""
-        self._fs.rename(places.old, places.live)
-        return problem or overwritten(places)
+        self._fs.rename(paths.old, paths.live)
+        return problem or overwritten(paths)
 
-    def _overwrites(self, places: Directories) -> bool:
+    def _overwrites(self, paths: SwapPaths) -> bool:
         """Return whether a directory that a writer recreated replaces the table's content: the table property says."""
         if self._policy.writers in ("append", "overwrite"):  # guard: unknown_writers_refused
             return self._policy.writers == "overwrite"
         raise Unsafe(
-            f"a writer recreated {places.live} between the renames, and 'lakekeeper.writers' does not say whether"
-            f" writers of this table append or overwrite; all is kept: the originals in {places.old},"
-            f" the rewritten files in {places.rewritten()}"
+            f"a writer recreated {paths.live} between the renames, and 'lakekeeper.writers' does not say whether"
+            f" writers of this table append or overwrite; all is kept: the originals in {paths.old},"
+            f" the rewritten files in {paths.rewritten()}"
         )
 
-    def _recreated(self, places: Directories, _: str | None) -> SwapResult | None:
+    def _recreated(self, paths: SwapPaths, _: str | None) -> SwapResult | None:
         """A writer recreated the live directory between the renames."""
-        if self._overwrites(places):
-            return self._theirs(places)
-        self._wait_until_quiet(places)
-        number = self._next_conflict(places.conflict)
-        self._fs.mkdirs(places.conflict)
+        if self._overwrites(paths):
+            return self._theirs(paths)
+        self._wait_until_quiet(paths)
+        number = self._next_conflict(paths.conflict)
+        self._fs.mkdirs(paths.conflict)
         # A fenced attempt fails here, and so never moves a live directory into a folder that nobody looks at.
-        self._run.journal.append(journal.CONFLICT, units=[{"unit": places.swap.unit.key}])
-        self._fs.rename(places.live, f"{places.conflict}/{number}")
+        self._run.journal.append(journal.CONFLICT, units=[{"unit": paths.swap.unit.key}])
+        self._fs.rename(paths.live, f"{paths.conflict}/{number}")
         return None
 
     def _next_conflict(self, folder: str) -> int:
@@ -223,35 +221,33 @@ class SwapExecutor(ABC):
         except FileNotFoundError:
             return 0
 
-    def _wait_until_quiet(self, places: Directories) -> None:
+    def _wait_until_quiet(self, paths: SwapPaths) -> None:
         before = None
         for _ in range(_QUIET_LOOKS):
-            now = None if places.at_work(places.live, FileListing(())) else self._fs.list_files(places.live)
+            now = None if paths.at_work(paths.live, FileListing(())) else self._fs.list_files(paths.live)
             if now is not None and now == before:
                 return
             before = now
             self._services.clock.sleep(_QUIET_SECONDS)
-        raise Held(f"a writer recreated {places.live} and is still at work in it; the next run resolves it")
+        raise Held(f"a writer recreated {paths.live} and is still at work in it; the next run resolves it")
 
-    def _superseded(self, places: Directories, _: str | None) -> SwapResult:
+    def _superseded(self, paths: SwapPaths, _: str | None) -> SwapResult:
         """Where writers append, files that they added to the originals before are part of the table as well."""
         appended = self._policy.writers == "append"
-        moved_files = (
-            self._move_files_when_quiet(places, places.old, places.swap.originals) if appended else 0
-        )
-        return replace(self._theirs(places), moved_files=moved_files)
+        moved_files = self._move_files_when_quiet(paths, paths.old, paths.swap.originals) if appended else 0
+        return replace(self._theirs(paths), moved_files=moved_files)
 
-    def _theirs(self, places: Directories) -> SwapResult:
+    def _theirs(self, paths: SwapPaths) -> SwapResult:
         """The writer's directory is the table now; what is in `old` is kept until a cleanup."""
-        swap, here = places.swap, self._fs.list_files(places.old)
-        identity = self._fs.identity(places.old)
+        swap, here = paths.swap, self._fs.list_files(paths.old)
+        identity = self._fs.identity(paths.old)
         return SwapResult(
             journal.COMMITTED,
-            overwritten(places),
+            overwritten(paths),
             originals=here if swap.originals.diff(here) else None,
             live_id=identity if identity != swap.live_id else None,
         )
 
 
-def overwritten(places: Directories) -> str:
-    return f"{places.live} was overwritten by somebody"
+def overwritten(paths: SwapPaths) -> str:
+    return f"{paths.live} was overwritten by somebody"

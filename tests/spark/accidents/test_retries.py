@@ -157,4 +157,4 @@ def test_on_failure_undo_says_what_it_could_not_put_back(
     full_disk(monkeypatch, "k=bad")
     monkeypatch.setattr(ReverseSwap, "_out", denied)
     report = only(jobs("compact", "--table", pair, request={"arguments": {"on_failure": "undo"}}))
-    assert "k=good could not be put back" in report["reason"]
+    assert "k=good could not be restored" in report["reason"]

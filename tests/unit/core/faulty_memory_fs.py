@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 from spark_jobs.core import journal
 from spark_jobs.core.journal import Record, RunState, Swap, fold
 from spark_jobs.core.model import FileEntry, FileListing, parent
-from spark_jobs.protocol.ports import FileSystem, FileSystemError, Status
+from spark_jobs.protocol.file_system import FileSystem, FileSystemError, Status
 
 NOW = datetime(2026, 2, 24, tzinfo=timezone.utc)
 HOME = "f:/t/.lakekeeper"

@@ -45,7 +45,14 @@ def test_the_options_are_those_of_the_provider() -> None:
 def test_an_option_is_the_same_in_both_programs(name: str, expected: dict[str, Any]) -> None:
     """A default that differed would be lost: the command line of the provider leaves defaults out."""
     option, default = OPTIONS[name], getattr(DEFAULTS, name)
-    assert (option.flag, list(option.verbs if option.flag else ())) == (expected["flag"], expected["verbs"])
+    assert expected == {
+        "default": expected["default"],
+        "flag": option.flag,
+        "metavar": option.metavar,
+        "off_flag": option.off_flag,
+        "verbs": list(option.verbs) if option.flag else [],
+        "help": option.help,
+    }
     assert not default if expected["default"] is None else option.parse(expected["default"]) == default
 
 

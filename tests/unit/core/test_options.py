@@ -122,9 +122,9 @@ def test_a_command_line_holds_only_what_was_given() -> None:
     [
         ("compact", [], "one of the arguments --table --tables --database is required"),
         ("compact", ["--table", "a.b", "--database", "a"], "not allowed with"),
-        ("compact", ["--table", ""], "an empty one"),
-        ("cleanup", ["--tables", " , "], "an empty one"),
-        ("compact", ["--database", ""], "an empty one"),
+        ("compact", ["--table", ""], "it is empty"),
+        ("cleanup", ["--tables", " , "], "it is empty"),
+        ("compact", ["--database", ""], "it is empty"),
         ("rollback", ["--table", "a.b", "--run-id", ""], "64 characters"),
         ("compact", ["--table", "a.b", "--run-id", "manual__2026-02-24T00:00:00"], "64 characters"),
         ("analyze", ["--table", "a.b", "--dry-run"], "unrecognized arguments"),

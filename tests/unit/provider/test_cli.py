@@ -80,7 +80,7 @@ def test_lakekeepers_own_program_is_not_started(tmp_path, spark_submit, caplog, 
     argv = json.loads(spark_submit.read_text())["argv"]
     assert not any(name in word for word in argv)
     assert any(word.endswith("/spark_jobs/analyze.py") for word in argv)
-    assert f"/opt/lakekeeper/{name} is Lakekeeper's own program" in caplog.text
+    assert f"/opt/lakekeeper/{name} is the program of Lakekeeper 0.0.6" in caplog.text
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
@@ -182,7 +182,7 @@ def test_wrong_usage_ends_with_2(capsys, argv, message):
     ("argv", "message"),
     [
         (["compact", "--table", "events"], "expected a table as db.table, got 'events'"),
-        (["compact", "--table", "a.b", "--where", "x=1", "--partitions", '{"x": "1"}'], "not both"),
+        (["compact", "--table", "a.b", "--where", "x=1", "--partitions", '{"x": "1"}'], "mutually exclusive"),
         (
             ["-c", "nowhere.yaml", "compact", "--table", "a.b"],
             "cannot read the configuration file nowhere.yaml",
@@ -202,26 +202,6 @@ def test_generated_config_is_valid_and_all_at_defaults(tmp_path):
     assert cli.request_of(config.load(path)) is None
 
 
-def test_every_commented_key_of_the_generated_config_is_valid(tmp_path):
-    lines = cli.TEMPLATE.read_text().splitlines()
-    keys = [line.replace("# ", "", 1) if _is_key(line) else line for line in lines]
-    found = config.load(config_file(tmp_path, "\n".join(keys)))
-    assert found.spark_submit.queue == "data-engineering"
-    assert found.windows["nightly"].timezone == "Europe/Paris"
-    assert found.tables["mydb.logs"]["block_size_mb"] == 64
-    assert set(found.settings) >= {"target_file_size", "staging_ttl", "on_failure", "sort_columns"}
-
-
-def _is_key(line: str) -> bool:
-    text = line.strip().removeprefix("# ").strip()
-    return (
-        line.strip().startswith("# ")
-        and (text.startswith("- /") or (bool(text) and " " not in text.split(":")[0] and ":" in text))
-        and not text.endswith(".")
-        and not text.startswith("lakekeeper")
-    )
-
-
 def test_generate_config_does_not_overwrite_unless_forced(tmp_path, capsys):
     path = tmp_path / "lakekeeper.yaml"
     path.write_text("mine")
@@ -230,6 +210,12 @@ def test_generate_config_does_not_overwrite_unless_forced(tmp_path, capsys):
     assert path.read_text() == "mine"
     assert cli.main(["generate-config", "--output", str(path), "--force"]) == 0
     assert path.read_text() == cli.TEMPLATE.read_text()
+
+
+def test_the_schema_is_written_on_request(tmp_path):
+    path = tmp_path / "lakekeeper.schema.json"
+    assert cli.main(["generate-config", "--schema", "--output", str(path)]) == 0
+    assert json.loads(path.read_text())["properties"]["verify"]["enum"] == ["count", "hash"]
 
 
 def test_the_example_in_the_docs_is_what_generate_config_writes(capsys):

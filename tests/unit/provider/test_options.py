@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.options import OPTIONS, parse_options
+from lakekeeper_provider.option_values import parse_options
+from lakekeeper_provider.options import OPTIONS
 from lakekeeper_provider.selection import Selection
 
 
@@ -61,7 +62,7 @@ def test_wrong_values_are_shown(key, given, message):
 
 
 def test_partitions_and_where_exclude_each_other():
-    with pytest.raises(UsageError, match="either partitions or where"):
+    with pytest.raises(UsageError, match="mutually exclusive"):
         parse_options({"partitions": [{"a": "b"}], "where": "a = 'b'"})
 
 

@@ -8,7 +8,7 @@ from lakekeeper_provider import config
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators.cleanup import check_retention
-from lakekeeper_provider.options import parse_options
+from lakekeeper_provider.option_values import parse_options
 from lakekeeper_provider.selection import Selection
 
 DATABASE, TABLES = Selection(database="sales"), Selection(tables=("sales.a", "sales.b"))
@@ -51,7 +51,9 @@ def test_without_one_or_with_a_short_one_nothing_is_submitted(arguments, setting
 @pytest.mark.parametrize("key", ["older_than", "keep_last"])
 def test_a_template_that_renders_to_nothing_is_an_error(key, rendered):
     """Before, it was "not given", and the cleanup took all originals."""
-    with pytest.raises(UsageError, match=f"{key}: expected a value, for without one all originals would go"):
+    with pytest.raises(
+        UsageError, match=f"{key}: expected a value: without one, all originals would be deleted"
+    ):
         parse_options({key: rendered})
     assert parse_options({key: None}) == {}
 

@@ -16,6 +16,7 @@ import pytest
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
 import lakekeeper_provider
+from demo.services.environments import LOCK_FILES
 from lakekeeper_provider.compat import AirflowException, SparkSubmitOperator
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
 from lakekeeper_provider.operators.spark_submit_adapter import (
@@ -25,7 +26,6 @@ from lakekeeper_provider.operators.spark_submit_adapter import (
     SparkTarget,
     publish_private_arguments,
 )
-from tests.harness import paths
 
 DISTRIBUTION = "apache-airflow-providers-apache-spark"
 PACKAGE = Path(lakekeeper_provider.__file__).parent
@@ -85,7 +85,7 @@ class TestPrivateNames:
 
     def test_they_were_checked_on_the_versions_of_the_lock_files(self) -> None:
         for lock in ("airflow-3.3.txt", "airflow-2.11.txt"):
-            text = (paths.ROOT / "tests" / "harness" / "locks" / lock).read_text()
+            text = (LOCK_FILES / lock).read_text()
             [locked] = re.findall(rf"^{DISTRIBUTION}==(\S+)", text, re.M)
             unchecked = [entry.name for entry in PRIVATE_NAMES if locked not in entry.checked]
             assert not unchecked, (

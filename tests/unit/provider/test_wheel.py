@@ -55,7 +55,11 @@ def test_carries_the_jobs_inside_the_package_and_nothing_beside_it(wheel):
     scripts = ("analyze", "compact", "rollback", "cleanup", "history")
     verbs = {f"lakekeeper_provider/_jobs/spark_jobs/{script}.py" for script in scripts}
     assert verbs <= names
-    assert {"lakekeeper_provider/template.yaml", "lakekeeper_provider/py.typed"} <= names
+    assert {
+        "lakekeeper_provider/template.yaml",
+        "lakekeeper_provider/schema.json",
+        "lakekeeper_provider/py.typed",
+    } <= names
     assert "lakekeeper_provider/example_dags/lakekeeper_maintenance.py" in names
     top = {name.split("/")[0] for name in names}
     assert {name for name in top if not name.endswith(".dist-info")} == {"lakekeeper_provider"}

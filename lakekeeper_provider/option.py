@@ -1,0 +1,69 @@
+"""What is said of one option of the jobs; the table of them is ``options.py``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from lakekeeper_provider.parsers import Parser
+
+ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY = "analyze", "compact", "rollback", "cleanup", "history"
+VERBS = (ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY)
+REWRITE = (ANALYZE, COMPACT)
+
+
+class Section(Enum):
+    """The sections of the YAML template, in its order."""
+
+    SELECTION = "What to compact"
+    REWRITE = "How to compact"
+    BACKUP = "Backups, rollback and cleanup"
+    CONCURRENCY = "Other jobs and other writers"
+    JOB = "The job"
+
+
+@dataclass(frozen=True)
+class Flag:
+    """
+    A flag of the command line.
+
+    :param name: such as ``--dry-run``
+    :param verbs: those that have it
+    :param metavar: stands for the value in ``--help``; None for a boolean, or where the values are few
+    :param off: of a boolean, the flag that sets it to false
+    """
+
+    name: str
+    verbs: tuple[str, ...] = VERBS
+    metavar: str | None = None
+    off: str | None = None
+
+
+@dataclass(frozen=True)
+class Option:
+    """
+    One option.
+
+    :param key: its name in the request, in the YAML file and, behind ``lakekeeper.``, as a property of a table
+    :param parse: returns the typed value of a Python object, a YAML value or a rendered template
+    :param default: the job's own default; None where the job has a rule instead
+    :param help: one line for ``--help``, README and the YAML template, without the default
+    :param flag: its flag on the command line; None where only the request carries it
+    :param section: where the YAML template has it; None where the YAML file cannot set it
+    :param note: what the YAML template says besides
+    :param example: the value in the YAML template, where the default cannot be written there
+    :param per_table: whether the section ``tables`` may set it
+    :param explicit: empty text is an error, and does not mean "not given": the option limits what is deleted
+    """
+
+    key: str
+    parse: Parser
+    default: Any
+    help: str
+    flag: Flag | None = None
+    section: Section | None = None
+    note: str = ""
+    example: Any = None
+    per_table: bool = True
+    explicit: bool = False

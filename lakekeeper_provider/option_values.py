@@ -1,0 +1,26 @@
+"""Check the values of options that an operator, a command line or the YAML file gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.options import OPTIONS
+from lakekeeper_provider.parsers import absent, wrong
+
+
+def parse_options(given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
+    """
+    Return the typed options by key; one that is None was not given, and is left out.
+
+    :param where: prefix of the keys in messages
+    :raises UsageError: a value is wrong, or two options exclude each other
+    """
+    for key, value in given.items():
+        if OPTIONS[key].explicit and isinstance(value, str) and absent(value):
+            raise wrong(f"{where}{key}", value, "a value: without one, all originals would be deleted")
+    parsed = {k: OPTIONS[k].parse(f"{where}{k}", v) for k, v in given.items() if not absent(v)}
+    if "partitions" in parsed and "where" in parsed:
+        raise UsageError("partitions and where are mutually exclusive: give one of them")
+    return parsed
