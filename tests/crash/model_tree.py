@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.quota import Quota
@@ -52,7 +53,8 @@ class Inode:
         return bool(self.mode & _STICKY) and ME not in (self.owner, child.owner)
 
 
-def components(path: str) -> list[str]:
+@lru_cache(maxsize=1 << 16)
+def components(path: str) -> tuple[str, ...]:
     """The names on the way from the root; a path of another file system is a mistake of the caller."""
     if path != AUTHORITY and not path.startswith(f"{AUTHORITY}/"):
         raise ValueError(f"Wrong FS: {path}, expected: {AUTHORITY}")
@@ -62,7 +64,7 @@ def components(path: str) -> list[str]:
             found.pop()  # as Hadoop's `Path` does before any server sees it
         elif part not in ("", "."):
             found.append(part)
-    return found
+    return tuple(found)
 
 
 class ModelTree:

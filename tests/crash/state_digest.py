@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import hashlib
 import re
+from collections.abc import Iterator
+from functools import lru_cache
 
-from tests.crash.model_tree import AUTHORITY, Inode
+from tests.crash.model_tree import AUTHORITY
 from tests.crash.simulated_cluster import SimulatedCluster
 
 _GZIP = b"\x1f\x8b"
@@ -31,31 +33,50 @@ def state_digest(sim: SimulatedCluster, mirrors: bool = True) -> str:
     Without `mirrors` clusters are one that differ in their commit logs and leases only.
     """
     numbers: dict[tuple[str, str], int] = {}
+    seen = hashlib.blake2b(digest_size=16)
+    for parts in _texts(sim, mirrors):
+        for literal, kind, token in parts:
+            seen.update(literal)
+            if kind:
+                number = numbers.setdefault((kind, token), len(numbers))
+                seen.update(f"<{kind}{number}>".encode())
+        seen.update(b"\n")
+    return seen.hexdigest()
 
-    def rename(match: re.Match[str]) -> str:
-        kind = match.lastgroup or ""
-        if kind == "iso":
-            return "<time>"
-        return f"<{kind}{numbers.setdefault((kind, match[kind]), len(numbers))}>"
 
-    return hashlib.blake2b(_TOKEN.sub(rename, _text(sim, mirrors)).encode(), digest_size=16).hexdigest()
+#: What lies between two tokens; a token's kind and text, empty at the end.
+Parts = tuple[tuple[bytes, str, str], ...]
 
 
-def _text(sim: SimulatedCluster, mirrors: bool) -> str:
-    lines = []
+def _texts(sim: SimulatedCluster, mirrors: bool) -> Iterator[Parts]:
     for path, number, inode in sim.tree.walk(AUTHORITY):
         if not mirrors and _MIRRORS.search(path):
             continue
-        about = f"{inode.mode} {inode.closed} {_content(inode)}"
-        lines.append(f'{path} hdfs:{number} "mtime": {0 if inode.is_dir else inode.mtime} {about}')
+        mtime = 0 if inode.is_dir else inode.mtime
+        yield _split(f'{path} hdfs:{number} "mtime": {mtime} {inode.mode} {inode.closed}')
+        yield _content(inode.content)
     ledger = (sorted(sim.ledger.committed), sorted(sim.ledger.overwritten))
-    return "\n".join([*lines, sim.metastore.text(), str(ledger), str(sim.late.waiting)])
+    for text in (sim.metastore.text(), str(ledger), str(sim.late.waiting)):
+        yield _split(text)
 
 
-def _content(inode: Inode) -> str:
+@lru_cache(maxsize=1 << 16)
+def _content(content: bytes) -> Parts:
     """The commit log compresses what it keeps."""
-    packed = inode.content.startswith(_GZIP)
-    return (gzip.decompress(inode.content) if packed else inode.content).decode("latin-1")
+    unpacked = gzip.decompress(content) if content.startswith(_GZIP) else content
+    return _split(unpacked.decode("latin-1"))
+
+
+@lru_cache(maxsize=1 << 16)
+def _split(text: str) -> Parts:
+    """From one state to the next nearly all texts stay what they were: each is searched once."""
+    parts, start = [], 0
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup or ""
+        token = "" if kind == "iso" else match[kind]
+        parts.append((text[start : match.start()].encode(), kind, token))
+        start = match.end()
+    return (*parts, (text[start:].encode(), "", ""))
 
 
 def live(sim: SimulatedCluster, tables: list[str]) -> list[tuple[str, list[tuple[str, bytes]]]]:

@@ -6,7 +6,7 @@ What a NameNode holds in a queue while a connection breaks may take effect when 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -23,7 +23,11 @@ NAMES = ("compact", "rollback", "cleanup for good", "cleanup to the trash")
 LATEST = 12
 #: A rollback makes more calls than that before it deletes what a late rename would bring back.
 DELAYS = (*range(1, LATEST + 1), 18, 24, 36, 60)
-SEEDED = 2000
+FEW_DELAYS = (1, 2, 4, 8, 12, 36)
+SEEDS = [
+    pytest.param(range(400), id="few"),
+    pytest.param(range(400, 2000), id="more", marks=pytest.mark.full),
+]
 
 
 def late_points(sim: SimulatedCluster, act: Act) -> list[int]:
@@ -55,16 +59,19 @@ class LateProof(Proof):
         )
 
 
+@pytest.mark.parametrize(
+    "delays", [FEW_DELAYS, pytest.param(DELAYS, marks=pytest.mark.full)], ids=("some delays", "all delays")
+)
 @pytest.mark.parametrize("number", range(4), ids=NAMES)
 @pytest.mark.parametrize("table", [FLAT, EVENTS])
-def test_each_call_is_late(table: str, number: int) -> None:
+def test_each_call_is_late(table: str, number: int, delays: Sequence[int]) -> None:
     act, before = acts(table)[number]
-    line = figures(f"{NAMES[number]} {table}", f"late by 1 to {DELAYS[-1]} calls")
+    line = figures(f"{NAMES[number]} {table}", f"late by {len(delays)} of 1 to {delays[-1]} calls")
     proof, start = LateProof(line, table), after(build(), before)
     late = late_points(start, act)
     line.points, turn, ways = len(late), 0, recoveries(act)
     for point in late:
-        for calls in DELAYS:
+        for calls in delays:
             sim = start.copy()
             client = sim.client(Fault.late(point, calls))
             report = act(client)
@@ -99,16 +106,17 @@ def test_each_call_is_late_and_then_the_process_dies(table: str, number: int) ->
     assert line.states > 100
 
 
-def test_late_twice_or_late_and_dead() -> None:
+@pytest.mark.parametrize("seeds", SEEDS)
+def test_late_twice_or_late_and_dead(seeds: range) -> None:
     """Two faults, at random places of an act and of what comes after it, by fixed seeds."""
-    line = figures("acts and recoveries", f"late, then late or a crash, {SEEDED} seeds", depth=2)
+    line = figures("acts and recoveries", f"late, then late or a crash, {len(seeds)} seeds", depth=2)
     starts = {
         (table, number): (act, after(build(), before))
         for table in (FLAT, EVENTS)
         for number, (act, before) in enumerate(acts(table))
     }
     late = {key: late_points(start, act) for key, (act, start) in starts.items()}
-    for seed in range(SEEDED):
+    for seed in seeds:
         dice = random.Random(seed)
         key = dice.choice(sorted(starts))
         act, start = starts[key]
