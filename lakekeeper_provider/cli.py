@@ -35,7 +35,7 @@ _HELP = {
 _EPILOG = """\
 exit codes:
   0  done, or nothing to do
-  1  a table or unit failed, was busy, or was refused though asked for by name
+  1  a table or unit failed, was busy, or was refused although it was named
   2  wrong usage or configuration
   3  a unit is in a state that needs a person
 """

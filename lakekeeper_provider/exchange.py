@@ -51,7 +51,7 @@ def read(uri: str) -> bytes:
     """Return the report that an analysis points to."""
     content = _bytes(*open_storage(uri))
     if content is None:
-        raise UsageError(f"the report {uri} is gone: run the analysis again")
+        raise UsageError(f"the report {uri} does not exist any more: run the analysis again")
     return content
 
 

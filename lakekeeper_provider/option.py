@@ -10,7 +10,8 @@ from lakekeeper_provider.parsers import Parser
 
 ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY = "analyze", "compact", "rollback", "cleanup", "history"
 VERBS = (ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY)
-REWRITE = (ANALYZE, COMPACT)
+#: The verbs that plan: they have the same thresholds and selections.
+PLANNING = (ANALYZE, COMPACT)
 
 
 class Section(Enum):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lakekeeper_provider.option import CLEANUP, COMPACT, REWRITE, ROLLBACK, Flag, Option, Section
+from lakekeeper_provider.option import CLEANUP, COMPACT, PLANNING, ROLLBACK, Flag, Option, Section
 from lakekeeper_provider.parsers import (
     boolean,
     choice,
@@ -31,7 +31,7 @@ OPTIONS: Mapping[str, Option] = {
             integer(1),
             128,
             "HDFS block size (dfs.blocksize) in MB",
-            Flag("--block-size", REWRITE, "MB"),
+            Flag("--block-size", PLANNING, "MB"),
             Section.SELECTION,
         ),
         Option(
@@ -39,7 +39,7 @@ OPTIONS: Mapping[str, Option] = {
             number(1),
             10.0,
             "compact where min(average, median) file size is below block size / ratio",
-            Flag("--ratio-threshold", REWRITE, "RATIO"),
+            Flag("--ratio-threshold", PLANNING, "RATIO"),
             Section.SELECTION,
             "10.0 with blocks of 128 MB: below 12.8 MB. A lower ratio compacts more.",
         ),
@@ -48,7 +48,7 @@ OPTIONS: Mapping[str, Option] = {
             integer(2),
             2,
             "leave directories with fewer files alone",
-            Flag("--min-input-files", REWRITE, "N"),
+            Flag("--min-input-files", PLANNING, "N"),
             Section.SELECTION,
         ),
         Option(
@@ -56,7 +56,7 @@ OPTIONS: Mapping[str, Option] = {
             size,
             None,
             "size of the files to write (default: the block size)",
-            Flag("--target-file-size", REWRITE, "512mb"),
+            Flag("--target-file-size", PLANNING, "512mb"),
             Section.SELECTION,
             example="512mb",
         ),
@@ -65,7 +65,7 @@ OPTIONS: Mapping[str, Option] = {
             boolean,
             False,
             "list every directory, also those that have not changed",
-            Flag("--full-scan", REWRITE),
+            Flag("--full-scan", PLANNING),
             Section.SELECTION,
         ),
         Option(
@@ -73,14 +73,14 @@ OPTIONS: Mapping[str, Option] = {
             partition_list,
             None,
             'only these partitions, as JSON; a spec may be partial: [{"date": "2026-02-23"}]',
-            Flag("--partitions", REWRITE, "JSON"),
+            Flag("--partitions", PLANNING, "JSON"),
         ),
         Option(
             "where",
             text,
             None,
             "only partitions that meet a condition on the partition keys: date >= '2026-02-01'",
-            Flag("--where", REWRITE, "SQL"),
+            Flag("--where", PLANNING, "SQL"),
         ),
         Option(
             "sort_columns",

@@ -58,7 +58,7 @@ def wrong(name: str, value: Any, expected: str) -> UsageError:
 def text(name: str, value: Any) -> str:
     """Accept a non-empty string."""
     if not isinstance(value, str) or not value.strip():
-        raise wrong(name, value, "a text")
+        raise wrong(name, value, "a string")
     return value.strip()
 
 
@@ -156,7 +156,7 @@ def mapping(name: str, value: Any) -> Mapping[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise UsageError(f"{name}: expected keys and values, got {value!r}")
+        raise UsageError(f"{name}: expected a mapping, got {value!r}")
     return value
 
 
@@ -205,4 +205,4 @@ def _partition_value(name: str, value: Any) -> str | None:
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)  # JSON has no other way to write 2026; "01" must come as a text
-    raise wrong(name, value, "a partition value as text")
+    raise wrong(name, value, "a partition value as a string")

@@ -39,7 +39,7 @@ def _conf_value(name: str, value: Any) -> str:
         return str(value).lower()  # Spark reads "true", not Python's "True"
     if isinstance(value, (str, int, float)):
         return str(value)
-    raise UsageError(f"{name}: expected a text or a number, got {value!r}")
+    raise UsageError(f"{name}: expected a string or a number, got {value!r}")
 
 
 def _conf(name: str, value: Any) -> dict[str, str]:

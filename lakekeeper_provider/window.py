@@ -1,4 +1,4 @@
-"""The maintenance window: when tables may be rewritten. Pure: every method takes the instant to judge."""
+"""The maintenance window: when tables may be rewritten. Pure: every method takes the time that it checks."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class MaintenanceWindow:
     def _periods(self, instant: datetime) -> Iterator[tuple[datetime, datetime]]:
         """Yield the openings around the instant: from the day before yesterday to two weeks ahead."""
         if instant.tzinfo is None:
-            raise UsageError(f"an instant needs a time zone, got {instant.isoformat()}")
+            raise UsageError(f"the time has no time zone: {instant.isoformat()}")
         today = instant.astimezone(_zone(self.timezone)).date()
         for offset in range(-2, 16):
             day = today + timedelta(days=offset)

@@ -1,7 +1,9 @@
 """Spark jobs that analyse, compact, roll back and clean up Hive external tables.
 
-`core` decides (pure, standard library only); `shell` acts (Spark, file system, metastore).
+`core` holds values and decisions (standard library only). `protocol` executes them through interfaces, which `adapters`
+implement with Hadoop and Spark. `verbs` holds the programs.
 """
 
-# `# guard: <name>` marks a statement that keeps data safe; a test fails for each that is removed (tests/mutation).
+# `# guard: <name>` marks a statement that keeps data safe. For each of them, a test fails if it is removed
+# (tests/mutation).
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""Find the tables and partitions that are full of small files. Writes nothing.
+"""Find the tables and partitions that have many small files. Nothing is written.
 
 Example:
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-# From a checkout the package lies beside this script; in a cluster it comes with --py-files, which wins.
+# In a checkout the package is found from this script's path. In a cluster it comes with --py-files, which comes first.
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from spark_jobs.verbs.analyze import analyze_table

@@ -9,7 +9,7 @@ from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators.base import LakekeeperOperator
 from lakekeeper_provider.option import ANALYZE
 
-REWRITE_KEYS = (
+PLANNING_KEYS = (
     "block_size_mb",
     "compaction_ratio_threshold",
     "min_input_files",
@@ -20,7 +20,7 @@ REWRITE_KEYS = (
 )
 
 
-class RewriteOperator(LakekeeperOperator):
+class PlanningOperator(LakekeeperOperator):
     """
     Base of analysis and compaction, which select units by the same options.
 
@@ -36,8 +36,8 @@ class RewriteOperator(LakekeeperOperator):
     :raises UsageError: ``partitions`` and ``where`` are both given
     """
 
-    option_keys: ClassVar[tuple[str, ...]] = (*LakekeeperOperator.option_keys, *REWRITE_KEYS)
-    template_fields: Sequence[str] = (*LakekeeperOperator.template_fields, *REWRITE_KEYS)
+    option_keys: ClassVar[tuple[str, ...]] = (*LakekeeperOperator.option_keys, *PLANNING_KEYS)
+    template_fields: Sequence[str] = (*LakekeeperOperator.template_fields, *PLANNING_KEYS)
 
     def __init__(
         self,
@@ -63,12 +63,12 @@ class RewriteOperator(LakekeeperOperator):
         self.full_scan = full_scan
 
 
-class AnalyzeOperator(RewriteOperator):
+class AnalyzeOperator(PlanningOperator):
     """
     Report which units need compaction, without writing anything.
 
     The XCom has a summary of each table with its flagged units; pass it to ``CompactOperator(analysis=...)``.
-    See ``RewriteOperator`` and ``LakekeeperOperator`` for the arguments.
+    See ``PlanningOperator`` and ``LakekeeperOperator`` for the arguments.
     """
 
     verb = ANALYZE

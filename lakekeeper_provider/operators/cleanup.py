@@ -30,7 +30,7 @@ def check_retention(arguments: Mapping[str, Any], settings: Config, selection: S
     for given in layers or [{**settings.settings, **arguments}]:
         if "older_than" not in given and not given.get("keep_last"):
             raise UsageError(
-                "cleanup wants a retention, because without one it would delete all originals: give older_than, such as"
+                "cleanup needs a retention, because without one it would delete all originals: give older_than, such as"
                 " 7d (0d and allow_short_retention for all), or keep_last of at least 1"
             )
         if "older_than" in given and not given.get("allow_short_retention"):

@@ -10,7 +10,7 @@ from lakekeeper_provider.compat import AirflowSkipException, Context
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators import xcom
-from lakekeeper_provider.operators.analyze import RewriteOperator
+from lakekeeper_provider.operators.analyze import PlanningOperator
 from lakekeeper_provider.operators.base import check_source
 from lakekeeper_provider.operators.submission import Submission
 from lakekeeper_provider.option import ANALYZE, COMPACT
@@ -20,12 +20,12 @@ MAX_TABLES = 200  # their names and run ids still fit into an XCom
 _KEYS = ("dry_run", "sort_columns", "analyze_after_compaction", "parallelism", "verify", "on_failure")
 
 
-class CompactOperator(RewriteOperator):
+class CompactOperator(PlanningOperator):
     """
     Rewrite small files of Hive external tables and swap them in by rename; the originals are kept.
 
     The task is skipped if nothing is flagged. A retry resumes the run of the previous try; a cleared task starts
-    another run. No swap is made after the end of ``window``. See ``RewriteOperator`` and ``LakekeeperOperator``
+    another run. No swap is made after the end of ``window``. See ``PlanningOperator`` and ``LakekeeperOperator``
     for the other arguments.
 
     :param analysis: the output of an ``AnalyzeOperator``, or a list of such outputs: exactly the units that they
@@ -42,8 +42,8 @@ class CompactOperator(RewriteOperator):
 
     verb = COMPACT
     skips_on_nothing = True
-    option_keys: ClassVar[tuple[str, ...]] = (*RewriteOperator.option_keys, *_KEYS)
-    template_fields: Sequence[str] = (*RewriteOperator.template_fields, *_KEYS, "analysis")
+    option_keys: ClassVar[tuple[str, ...]] = (*PlanningOperator.option_keys, *_KEYS)
+    template_fields: Sequence[str] = (*PlanningOperator.template_fields, *_KEYS, "analysis")
 
     def __init__(
         self,

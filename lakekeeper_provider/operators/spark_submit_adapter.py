@@ -43,7 +43,7 @@ class PrivateName:
     purpose: str
 
 
-#: The oldest supported version, and the one of both lock files in tests/harness/locks.
+#: The oldest supported version, and the one of both lock files in demo/services/lock_files.
 CHECKED = ("5.0.0", "6.3.4")
 _ARGUMENT = "an argument, read by _get_hook"
 PRIVATE_NAMES = (
@@ -157,9 +157,7 @@ class SparkSubmitter:
     def _check_master(self, hook: Any, connection: Any) -> None:
         """Reject the master yarn that the hook assumes, without an error, if it cannot read the connection."""
         if hook._connection["master"] == "yarn" and "yarn" not in (connection.host, connection.conn_type):
-            raise AirflowException(
-                f"the connection {self._operator._conn_id!r} could not be read a second time"
-            )
+            raise AirflowException(f"the connection {self._operator._conn_id!r} could not be read again")
 
 
 @contextmanager

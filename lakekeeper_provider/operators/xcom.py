@@ -51,7 +51,7 @@ def _flagged(analysis: Mapping[str, Any]) -> Iterable[tuple[str, list[Unit]]]:
         return [(table["table"], table["flagged"]) for table in tables]
     uri = analysis.get("report")
     if not uri:
-        raise UsageError("analysis: it holds neither the flagged units nor the report that has them")
+        raise UsageError("analysis: it contains neither the flagged units nor the URI of a report that does")
     try:
         full = report.parse(exchange.read(uri), ANALYZE)
     except ReportError as error:

@@ -1,4 +1,7 @@
-"""The jobs' command lines (docs/wire.md). Parsing only: values are checked where all layers meet."""
+"""The command lines of the jobs (docs/wire.md).
+
+They are only parsed here. Values are checked when all layers of options are merged (`core/layers.py`).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,12 @@ _RUN_ID = {
 
 @dataclass(frozen=True)
 class Invocation:
-    """A parsed command line; `options` holds only what was given. `limit` is how many rows of a history to show."""
+    """A parsed command line.
+
+    Attributes:
+        options: only those that were given; values are text, except for booleans.
+        limit: the number of rows of a history to show; None for all.
+    """
 
     verb: str
     tables: tuple[str, ...]
@@ -40,11 +48,22 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parse(verb: str, argv: Sequence[str], description: str) -> Invocation:
-    """Raises UsageError; `--help` and `--version` print and exit."""
+    """Parse a command line.
+
+    `--help` and `--version` print their text and exit.
+
+    Raises:
+        UsageError: the command line is not valid.
+    """
     given = vars(_parser(verb, description).parse_args(argv))
-    tables, database = _named(given.pop("table", "") + given.pop("tables", "")), given.pop("database", None)
+    tables, database = (
+        _split_names(given.pop("table", "") + given.pop("tables", "")),
+        given.pop("database", None),
+    )
     if not tables and not database:
-        raise UsageError("--table, --tables and --database need a name, but it is empty; see --help")
+        raise UsageError(
+            "--table, --tables or --database has an empty value; name a table or a database, see --help"
+        )
     run_id = given.pop("run_id", None)
     return Invocation(
         verb=verb,
@@ -59,7 +78,7 @@ def parse(verb: str, argv: Sequence[str], description: str) -> Invocation:
     )
 
 
-def _named(tables: str) -> tuple[str, ...]:
+def _split_names(tables: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in tables.split(",") if name.strip())
 
 
@@ -71,7 +90,7 @@ def _parser(verb: str, description: str) -> argparse.ArgumentParser:
         argument_default=argparse.SUPPRESS,
         allow_abbrev=False,
     )
-    _common(parser)
+    _add_common(parser)
     if verb in _RUN_ID:
         parser.add_argument("--run-id", metavar="ID", help=_RUN_ID[verb])
     if verb == HISTORY:
@@ -87,7 +106,7 @@ def _parser(verb: str, description: str) -> argparse.ArgumentParser:
     return parser
 
 
-def _common(parser: argparse.ArgumentParser) -> None:
+def _add_common(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--table", metavar="DB.TABLE", help="one table")
     what.add_argument("--tables", metavar="DB.A,DB.B", help="several tables")
@@ -101,7 +120,7 @@ def _common(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_option(parser: Any, name: str, option: Option) -> None:
-    """Add the flags of one option. Its value stays text: it is parsed where all layers meet."""
+    """Add the flags of one option. Its value stays text until all layers of options are merged."""
     default = getattr(DEFAULTS, name)
     if isinstance(default, bool):
         flags = parser.add_mutually_exclusive_group() if option.off_flag else parser

@@ -1,4 +1,4 @@
-"""What a directory or a file has besides its content, and what happens where it cannot be kept."""
+"""The attributes of a directory or a file, and the treatment of those that cannot be kept."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.refusals import RefusalCode
 
-#: Kinds of attributes. Only a superuser may give a file away, so that its owner alone is dispensable.
+#: Kinds of attributes. Only a superuser may change the owner of a file, so by default the owner may be lost.
 OWNER, GROUP, MODE, ACL, XATTR = "owner", "group", "mode", "ACL", "extended attribute"
 STORAGE, ERASURE, REPLICATION = "storage policy", "erasure-coding policy", "replication"
-#: Whoever owns the file that replaces them would read what was another's alone.
-ONLY_READER = "owner, who alone may read them,"
-#: What files may differ in without a reader noticing.
+#: The owner of the file that replaces them could read rows that only another owner could read before.
+ONLY_READER = "owner (the only account that may read some of the files)"
+#: Attributes in which files may differ without an effect on readers.
 SMALL = "owner, replication or write permission"
 DISPENSABLE = (OWNER, SMALL)
 
@@ -23,8 +23,13 @@ _READ_BITS_OF_OTHERS = 0o044
 
 @dataclass(frozen=True)
 class Attributes:
-    """`mode` holds the permission bits, `acl` the whole specification, entry by entry (empty: there is none), `xattrs`
-    values in base64; None stands for what the file system does not know of."""
+    """The attributes of one directory or file; None for those that the file system does not have.
+
+    Attributes:
+        mode: the permission bits.
+        acl: the entries of the whole ACL specification; empty if there is no ACL.
+        xattrs: the extended attributes by name, with values in base64.
+    """
 
     mode: int
     owner: str | None = None
@@ -38,33 +43,39 @@ class Attributes:
 
 @dataclass(frozen=True)
 class LostAttribute:
-    """An attribute that could not be given."""
+    """An attribute that could not be set on a new directory or file."""
 
     kind: str
     reason: str
 
 
 def check_lost(lost: Iterable[LostAttribute], policy: str | None, path: str) -> list[str]:
-    """Warnings for what is dispensable; raises Refusal ATTRIBUTES for what is not.
+    """Return a warning for each lost attribute that may be lost.
 
-    `policy` is the option `attributes`: `require` everything, `warn` of everything, or None: all but the owner.
+    Args:
+        policy: the option `attributes`. `require`: no attribute may be lost. `warn`: all may be lost. None: only those
+            in `DISPENSABLE` may be lost.
+
+    Raises:
+        Refusal: ATTRIBUTES, for an attribute that must be kept.
     """
     warnings = []
     for item in lost:
         if policy == "require" or (policy is None and item.kind not in DISPENSABLE):
             raise Refusal(
                 RefusalCode.ATTRIBUTES,
-                f"the {item.kind} of {path} cannot be given to a new directory or file: {item.reason};"
-                " with 'attributes: warn' it is left behind",
+                f"the {item.kind} of {path} cannot be set on a new directory or file: {item.reason};"
+                " set 'attributes: warn' to compact without it",
             )
         warnings.append(f"the {item.kind} of {path} is not kept: {item.reason}")
     return warnings
 
 
 def combine(found: Sequence[Attributes]) -> tuple[Attributes, list[LostAttribute]]:
-    """What one file that replaces them all gets: the attributes of the first, and no permission that one of them lacks.
+    """Return the attributes of one file that replaces all of these, and the attributes in which they differ.
 
-    The lacks say in what they differ. Rows of a file that few may read must not end up in one that many may.
+    The file gets the attributes of the first one, without the permissions that any of the others does not have. Rows of
+    a file that few users may read must not be moved to a file that more users may read.
     """
     first, *others = found
     mode = first.mode
@@ -80,7 +91,7 @@ def combine(found: Sequence[Attributes]) -> tuple[Attributes, list[LostAttribute
         SMALL: lambda item: (item.owner, item.replication, item.mode & _WRITE_BITS),
     }
     lost = [
-        LostAttribute(kind, "they differ in it")
+        LostAttribute(kind, "the files differ in it")
         for kind, look in apart.items()
         if any(look(other) != look(first) for other in others)
     ]

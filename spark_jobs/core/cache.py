@@ -1,6 +1,6 @@
-"""The figures of earlier listings, so that an analysis need not list again what nobody touched since.
+"""The figures of earlier file listings, so that an analysis does not list unchanged units again.
 
-They serve the decision whether a unit is worth compacting, and nothing else: never a substitute for a manifest.
+They are only used to decide whether a unit needs a compaction. They never replace a file listing.
 """
 
 from __future__ import annotations
@@ -12,18 +12,20 @@ from spark_jobs.core.commit_log import packed, readable, unpacked
 from spark_jobs.core.health import Health, Thresholds, reassess
 from spark_jobs.core.model import FileListing, Unit
 
-#: How much older than its listing a directory must be, in ms: the clocks of the driver and of the file system differ,
-#: and a file that came in the very moment of the listing may have missed it.
+#: The time by which a directory must be older than its listing, in ms. The clocks of the driver and of the file system
+#: differ, and a file that was added during the listing may not be in it.
 QUIET_MS = 3_600_000
 
 
 @dataclass(frozen=True)
 class CachedUnit:
-    """One unit as a listing saw it; times in ms since the epoch, sizes in bytes.
+    """The figures of one unit from a listing. Times are in ms since the epoch, sizes in bytes.
 
-    `mtime` is the directory's as its parent's listing gives it, read before the unit was listed: what comes to the unit
-    in between makes it newer. `closed` says that no writer held one of its files open, as far as the file system tells:
-    a file that is still written grows without a trace in its directory.
+    Attributes:
+        mtime: the directory's modification time, from the listing of its parent. It is read before the unit is listed:
+            a file that is added in between makes the directory newer than this time.
+        closed: no file of the unit was open for writing, as far as the file system reports it. A file that is still
+            written grows without a change of its directory.
     """
 
     unit: str
@@ -55,7 +57,7 @@ class CachedUnit:
         )
 
     def health(self, thresholds: Thresholds) -> Health:
-        """What the figures mean today: thresholds may have changed since the listing."""
+        """Return the health by these thresholds, which may have changed since the listing."""
         return reassess(self.files, self.bytes, self.avg_file_size, self.median_file_size, thresholds)
 
 
@@ -63,12 +65,12 @@ Cache = Mapping[str, CachedUnit]
 
 
 def usable(cached: CachedUnit, dir_mtime_now: int) -> bool:
-    """Is the directory the one that was listed, untouched then for more than an hour and since?"""
+    """Tell whether the directory is unchanged since the listing, and had not changed for an hour before it."""
     return cached.closed and cached.mtime == dir_mtime_now and cached.listed_at - cached.mtime > QUIET_MS
 
 
 def find(cache: Cache, unit: Unit, dir_mtime_now: int) -> CachedUnit | None:
-    """The figures of a unit, where they hold still; a unit that was moved elsewhere is another one."""
+    """Return the figures of a unit if they are still valid, else None. A unit with a new location is another unit."""
     cached = cache.get(unit.key)
     if cached is None or cached.location != unit.location or not usable(cached, dir_mtime_now):
         return None
@@ -76,7 +78,7 @@ def find(cache: Cache, unit: Unit, dir_mtime_now: int) -> CachedUnit | None:
 
 
 def merged(before: Cache, seen: Iterable[CachedUnit], units: Collection[str]) -> dict[str, CachedUnit]:
-    """The cache after a look at some of the table's units; of those that it has no more, nothing is kept."""
+    """Return the cache with the figures in `seen`, without the units that the table does not have any more."""
     now = {**before, **{cached.unit: cached for cached in seen}}
     return {key: cached for key, cached in now.items() if key in units}
 
@@ -86,6 +88,6 @@ def encode(cache: Cache) -> bytes:
 
 
 def decode(data: bytes, name: str) -> dict[str, CachedUnit]:
-    """Raises BrokenLog for a file that is torn or of another version."""
+    """Decode the content of the file `name`. Raise BrokenLog if it is incomplete or of another version."""
     rows = readable(name, lambda: [CachedUnit(**row) for row in unpacked(data)["units"]])
     return {cached.unit: cached for cached in rows}

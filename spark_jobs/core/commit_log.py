@@ -1,9 +1,9 @@
-"""The commit log of a table: what its finished runs did to its files, as numbered snapshots of manifests.
+"""The commit log of a table: the file changes of its finished runs, as numbered snapshots of manifests.
 
-Modelled on Apache Paimon's commit: a run's changes are ADD and DELETE entries in manifests; a snapshot names a base
-list (the manifests that stood before) and a delta list (those of this run). The log is a projection: the journals are
-the authority, and whatever is lost here is derived from them again. It knows what Lakekeeper did and not what writers
-did, so it never stands for a manifest of a directory.
+It is modelled on the commit of Apache Paimon. The changes of a run are ADD and DELETE entries in manifests. A snapshot
+names a base list (the manifests of earlier runs) and a delta list (those of this run). The log is derived from the
+journals, which are the authority: anything that is lost here is derived from them again. The log contains the changes
+that Lakekeeper made, and not those of writers, so it never replaces the listing of a directory.
 """
 
 from __future__ import annotations
@@ -29,12 +29,15 @@ T = TypeVar("T")
 
 
 class BrokenLog(LakekeeperError):
-    """The commit log contradicts itself or cannot be read; tables, journals and rollbacks do not depend on it."""
+    """The commit log is inconsistent or cannot be read. Tables, journals and rollbacks do not depend on it."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A data file that came to a unit or left it; mtime in ms. Rows are known of a unit rather than of a file."""
+    """A data file that was added to a unit or removed from it.
+
+    `mtime` is in ms since the epoch. Rows are counted for a unit, so `rows` is usually None.
+    """
 
     kind: str
     unit: str
@@ -45,13 +48,17 @@ class Entry:
 
     @property
     def identity(self) -> tuple[str, str, int]:
-        """Hive gives a new file the name of one that left (`000000_0`); a rename never changes an mtime."""
+        """Return unit, name and mtime.
+
+        The name is not enough: Hive gives a new file the name of a removed one (`000000_0`). A rename does not change
+        the mtime.
+        """
         return self.unit, self.file, self.mtime
 
 
 @dataclass(frozen=True)
 class ManifestMeta:
-    """What a list says of a manifest: its name, its size on disk, and how many entries of each kind it holds."""
+    """The name of a manifest, its size on disk in bytes, and its number of entries of each kind."""
 
     name: str
     bytes: int
@@ -61,7 +68,7 @@ class ManifestMeta:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Data files and their bytes."""
+    """A number of data files, and their total size in bytes."""
 
     files: int = 0
     bytes: int = 0
@@ -83,8 +90,11 @@ class Sizes:
 
 @dataclass(frozen=True)
 class UnitChange:
-    """One unit of a change. `old`, the place of its originals in the run's folder, tells the swaps of a run apart:
-    no folder name is ever used twice."""
+    """One unit of a change.
+
+    `old` is the path of its originals in the run's directory. It distinguishes the swaps of a run, because no directory
+    name is ever used twice.
+    """
 
     unit: str
     old: str
@@ -96,10 +106,14 @@ class UnitChange:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One published change; `uuid` tells whose attempt took the number.
+    """One published change.
 
-    `base` and `delta` name the manifest lists, `survey` the newest figures of the listing. `committed_at` is the
-    journal's time, and `totals` what the table gained in files and bytes since the log began.
+    Attributes:
+        uuid: identifies the attempt that has published this snapshot number.
+        committed_at: the time in the journal.
+        base, delta: the names of the manifest lists.
+        totals: the change in files and bytes of the table since the log began.
+        survey: the name of the file with the newest figures of listings.
     """
 
     id: int
@@ -143,7 +157,7 @@ def _snapshot(body: Mapping[str, Any]) -> Snapshot:
 
 @dataclass(frozen=True)
 class ManifestList:
-    """The manifests of a base or of a delta, in order; a delta also says what became of each unit."""
+    """The manifests of a base list or of a delta list, in order. A delta list also has the changes of each unit."""
 
     manifests: tuple[ManifestMeta, ...] = ()
     units: tuple[UnitChange, ...] = ()
@@ -168,7 +182,7 @@ def _read_unit(body: Mapping[str, Any]) -> UnitChange:
 
 
 def encode_entries(entries: Iterable[Entry]) -> bytes:
-    """Gzip'd JSON, one entry a line."""
+    """Return gzip-compressed JSON, with one entry per line."""
     return gzip.compress("".join(json.dumps(asdict(entry)) + "\n" for entry in entries).encode(), mtime=0)
 
 
@@ -177,21 +191,24 @@ def decode_entries(data: bytes, name: str) -> list[Entry]:
 
 
 def merge(entries: Iterable[Entry], full: bool = False) -> list[Entry]:
-    """What these entries, in order, add up to: an ADD and a DELETE of one file cancel, whichever came first.
+    """Return the net effect of these entries, which are in order.
 
-    A second ADD of a file that has not left raises BrokenLog; a second DELETE says nothing new. A DELETE that is left
-    over is of a file that stood before these entries begin; after a `full` merge none is left.
+    An ADD and a DELETE of one file cancel each other, in either order. A second DELETE has no effect. A DELETE without
+    an ADD is of a file that existed before the first of these entries. A `full` merge drops it.
+
+    Raises:
+        BrokenLog: a file is added twice without a DELETE in between.
     """
-    standing: dict[tuple[str, str, int], Entry] = {}
+    unmatched: dict[tuple[str, str, int], Entry] = {}
     for entry in entries:
-        before = standing.get(entry.identity)
+        before = unmatched.get(entry.identity)
         if before is None:
-            standing[entry.identity] = entry
+            unmatched[entry.identity] = entry
         elif before.kind != entry.kind:
-            del standing[entry.identity]
+            del unmatched[entry.identity]
         elif entry.kind == ADD:
             raise BrokenLog(f"the commit log adds {entry.file} of unit {entry.unit} twice")
-    return [entry for entry in standing.values() if not (full and entry.kind == DELETE)]
+    return [entry for entry in unmatched.values() if not (full and entry.kind == DELETE)]
 
 
 def packed(body: Mapping[str, Any]) -> bytes:
@@ -205,7 +222,7 @@ def unpacked(data: bytes) -> dict[str, Any]:
 
 
 def readable(name: str, read: Callable[[], T]) -> T:
-    """What `read` makes of a file; BrokenLog where the file is torn or of another version."""
+    """Return the result of `read`. Raise BrokenLog if the file `name` is incomplete or of another version."""
     try:
         return read()
     except (ValueError, KeyError, TypeError, AttributeError, EOFError, gzip.BadGzipFile, zlib.error) as error:

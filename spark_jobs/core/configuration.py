@@ -1,4 +1,4 @@
-"""The configuration file that a job is given by hand. In Airflow the provider reads it, and sends a request instead."""
+"""The configuration file of a job that a person starts. In Airflow the provider reads it and sends a request."""
 
 from __future__ import annotations
 
@@ -8,18 +8,28 @@ from typing import Any
 
 from spark_jobs.core.errors import UsageError
 
-#: Sections that are about submitting and scheduling: not the job's business.
-_OTHERS = ("spark_submit", "windows")
+#: Sections for submitting and scheduling, which a job ignores.
+_IGNORED_SECTIONS = ("spark_submit", "windows")
 
 
 def parse_config(text: str, name: str) -> tuple[dict[str, Any], dict[str, Mapping[str, Any]]]:
-    """(global settings, sections by table) of a YAML or JSON text."""
+    """Parse a YAML or JSON text.
+
+    Args:
+        name: the name of the file. A name that ends with `.json` means JSON.
+
+    Returns:
+        The global settings, and the sections by table name.
+
+    Raises:
+        UsageError: the text is not valid.
+    """
     data = _load(text, name)
     if data is None:
         return {}, {}
     if not isinstance(data, dict):
-        raise UsageError(f"{name} must hold keys and values, not {type(data).__name__}")
-    settings = {key: value for key, value in data.items() if key not in _OTHERS}
+        raise UsageError(f"{name} must be a mapping of keys and values, not {type(data).__name__}")
+    settings = {key: value for key, value in data.items() if key not in _IGNORED_SECTIONS}
     tables = settings.pop("tables", None) or {}
     if not isinstance(tables, dict) or not all(isinstance(section, dict) for section in tables.values()):
         raise UsageError(f"'tables' in {name} must map DATABASE.TABLE to options")
@@ -35,7 +45,9 @@ def _load(text: str, name: str) -> Any:
     try:
         import yaml
     except ImportError:
-        raise UsageError(f"{name} is YAML, and this Python has no PyYAML; write it as .json") from None
+        raise UsageError(
+            f"{name} is YAML, and this Python has no PyYAML; install PyYAML or write the file as .json"
+        ) from None
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:

@@ -1,5 +1,7 @@
-"""Which tables may be compacted at all. Every refusal has a stable code and one sentence (docs/design.md,
-section 6)."""
+"""The checks whether a table may be compacted at all.
+
+Every refusal has a stable code and a reason of one sentence (docs/design.md, section 6).
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,13 @@ from spark_jobs.core.refusals import RefusalCode
 
 #: File systems on which a directory rename is atomic.
 _SCHEMES = ("hdfs", "file")  # guard: atomic_rename_schemes
-_PROVIDERS = {
+_CODES_BY_PROVIDER = {
     "iceberg": RefusalCode.ICEBERG,
     "delta": RefusalCode.DELTA,
     "hudi": RefusalCode.HUDI,
     "paimon": RefusalCode.PAIMON,
 }
-_MARKS = {
+_CODES_BY_NAME = {
     "_delta_log": RefusalCode.DELTA,
     ".hoodie": RefusalCode.HUDI,
     "_hoodie": RefusalCode.HUDI,
@@ -29,7 +31,10 @@ _MARKS = {
 
 @dataclass(frozen=True)
 class Storage:
-    """How the files of a table or a partition are read; `location` is a decoded, fully qualified URI."""
+    """The storage of a table or a partition, which says how its files are read.
+
+    `location` is a decoded, fully qualified URI.
+    """
 
     location: str
     input_format: str | None
@@ -38,13 +43,16 @@ class Storage:
 
     @property
     def format(self) -> str | None:
-        """The name of the format (`core/formats.py`); None where it is unknown."""
+        """Return the name of the format (`core/formats.py`); None if it is unknown."""
         return format_of(self.input_format, self.serde)
 
 
 @dataclass(frozen=True)
 class TableFacts:
-    """What the metastore says of a table. `columns` are (name, Hive type), without the partition keys."""
+    """The description of a table in the metastore.
+
+    `columns` are pairs (name, Hive type), without the partition keys.
+    """
 
     name: str
     kind: str
@@ -60,7 +68,7 @@ class TableFacts:
 
 
 def check_table(facts: TableFacts, bucketing: str = "refuse", enabled: bool = True) -> str:
-    """The table's format, or a Refusal."""
+    """Return the format of a table that may be compacted. Raise Refusal for any other table."""
     _check_kind(facts)
     _check_table_format(facts)
     _check_owner(facts, enabled)
@@ -72,7 +80,10 @@ def check_table(facts: TableFacts, bucketing: str = "refuse", enabled: bool = Tr
 
 
 def _check_provider(facts: TableFacts, file_format: str) -> None:
-    """Spark's own sources that Hive does not know stand in the metastore as sequence files, whatever they are."""
+    """Raise Refusal for a table of a Spark source that Hive does not have.
+
+    Spark registers such a table in the metastore as sequence files, whatever its files are.
+    """
     provider = (facts.provider or "hive").lower()
     if provider not in ("hive", file_format):
         raise Refusal(
@@ -85,7 +96,7 @@ def _check_kind(facts: TableFacts) -> None:
         raise Refusal(RefusalCode.VIEW, f"{facts.name} is a view and has no files of its own")
     if facts.properties.get("transactional", "").lower() == "true":
         raise Refusal(
-            RefusalCode.TRANSACTIONAL, f"{facts.name} is transactional; Hive's own compactor looks after it"
+            RefusalCode.TRANSACTIONAL, f"{facts.name} is transactional; Hive compacts such tables itself"
         )
 
 
@@ -93,7 +104,7 @@ def _check_table_format(facts: TableFacts) -> None:
     provider = (facts.provider or "").lower()
     hint = facts.properties.get("table_type", "").lower() or provider.split(".")[-1]
     handler = facts.properties.get("storage_handler", "")
-    for name, code in _PROVIDERS.items():
+    for name, code in _CODES_BY_PROVIDER.items():
         if name in (hint, provider) or name in handler.lower() or f"{name}.table" in facts.properties:
             raise Refusal(
                 code,
@@ -125,20 +136,18 @@ def _check_layout(facts: TableFacts, bucketing: str) -> None:
             RefusalCode.BUCKETED, f"{facts.name} is bucketed; a rewrite would break its bucket files"
         )
     if any("skew" in feature.lower() for feature in facts.unsupported):  # guard: skewed_tables
-        raise Refusal(
-            RefusalCode.SKEWED, f"{facts.name} is skewed; its files carry list-bucketing directories"
-        )
+        raise Refusal(RefusalCode.SKEWED, f"{facts.name} is skewed; it uses list-bucketing directories")
 
 
 def check_place(location: str) -> None:
-    """Raises Refusal for a location that must not be swapped, whatever lies there."""
+    """Raise Refusal for a location that must not be swapped, whatever it contains."""
     if is_inside_home(location):
         raise Refusal(RefusalCode.BACKUP, f"{location} is a backup made by a compaction")
     scheme = location.split(":", 1)[0].lower()
     if scheme == "viewfs":
         raise Refusal(
             RefusalCode.OBJECT_STORE,
-            f"{location} is below no mount of its viewfs, so that nobody knows where it is",
+            f"{location} is below no mount of its viewfs, so its file system is unknown",
         )
     if scheme not in _SCHEMES:
         raise Refusal(
@@ -147,39 +156,50 @@ def check_place(location: str) -> None:
 
 
 def check_storage(storage: Storage, what: str) -> str:
-    """The format of a table or partition by its input format and SerDe, or a Refusal."""
+    """Return the format of a table or partition, by its input format and SerDe.
+
+    Args:
+        what: the table or partition, for the message.
+
+    Raises:
+        Refusal: the format is not supported.
+    """
     if storage.format is None:
         raise Refusal(
             RefusalCode.SERDE,
-            f"{what} is stored as {storage.input_format} with {storage.serde}; compacted are Parquet, ORC, Avro, text"
-            " and sequence files",
+            f"{what} is stored as {storage.input_format} with {storage.serde}; only Parquet, ORC, Avro, text and"
+            " sequence files are compacted",
         )
     return storage.format
 
 
 def check_properties(facts: TableFacts, storage: Storage, what: str) -> None:
-    """Raises Refusal for properties under which a rewrite would change what is read."""
+    """Raise Refusal for properties with which a rewrite would change the rows that are read."""
     if storage.format is not None:
         sources = (facts.properties, facts.storage.properties, storage.properties)
         FORMATS[storage.format].check_properties(sources, what)
 
 
 def positional(facts: TableFacts) -> bool:
-    """Are columns matched by position rather than by name?"""
+    """Tell whether columns are matched by position and not by name."""
     keys = ("parquet.column.index.access", "orc.force.positional.evolution")
     sources = (facts.properties, facts.storage.properties)
     return any(source.get(key, "").lower() == "true" for source in sources for key in keys)
 
 
 def check_marks(names: list[str], location: str) -> None:
-    """A folder of a table format inside a plain Hive table's root means the plain reading is wrong."""
+    """Raise Refusal if the root of a plain Hive table has a directory of a table format.
+
+    Then the table's rows are not simply those of all its files.
+
+    Args:
+        names: the names in the directory `location`.
+    """
     for name in names:
-        if name in _MARKS:
+        if name in _CODES_BY_NAME:
             raise Refusal(
-                _MARKS[name],
-                f"{location} holds {name}, which lists its files: only what wrote that may rewrite them",
+                _CODES_BY_NAME[name],
+                f"{location} has {name}, which lists its files: only the engine that wrote it may rewrite them",
             )
     if "metadata" in names and "data" in names:
-        raise Refusal(
-            RefusalCode.ICEBERG, f"{location} holds metadata/ and data/: it looks like an Iceberg table"
-        )
+        raise Refusal(RefusalCode.ICEBERG, f"{location} has metadata/ and data/, like an Iceberg table")

@@ -1,4 +1,4 @@
-"""How a unit is written again: by which engine, with which settings."""
+"""The engine and the settings with which a unit is rewritten."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from enum import Enum
 
 
 class Engine(Enum):
-    """Who writes: Spark through its own types, Hadoop's readers and writers record by record without any, or ORC's own
-    merge, which moves whole stripes and looks at no value."""
+    """The engine that rewrites files.
+
+    SPARK converts values to Spark's types. COPY copies record by record with Hadoop's readers and writers, without a
+    conversion. MERGE is ORC's own merge, which copies whole stripes and decodes no value.
+    """
 
     SPARK = "spark"
     COPY = "copy"
@@ -17,7 +20,7 @@ class Engine(Enum):
 
 
 class Calendar(Enum):
-    """How days before 1582-10-15, and instants before 1900, are counted in files; the values are Spark's modes."""
+    """The calendar of days before 1582-10-15, and of timestamps before 1900, in files. Values are modes of Spark."""
 
     PROLEPTIC = "CORRECTED"
     HYBRID = "LEGACY"
@@ -26,15 +29,20 @@ class Calendar(Enum):
 
 @dataclass(frozen=True)
 class Encoding:
-    """`settings` are Spark's (`spark.sql.…`). `exact`: what may be null is as the files say; Spark by itself takes all
-    that it reads for nullable, which makes other lists of it in the legacy format."""
+    """An engine with its settings.
+
+    Attributes:
+        settings: settings of Spark (`spark.sql.…`).
+        exact: columns are nullable exactly where the files say so. By default Spark treats all columns that it reads as
+            nullable, and then writes a different list structure in the legacy format.
+    """
 
     engine: Engine = Engine.SPARK
     settings: Mapping[str, str] = field(default_factory=dict)
     exact: bool = False
 
 
-#: How Spark can write timestamps and nested types to Parquet, the usual ways first.
+#: The settings for timestamps and nested types in Parquet, the usual ones first.
 PARQUET_SETTINGS = tuple(  # guard: legacy_decimals
     {
         "spark.sql.parquet.outputTimestampType": timestamps,
@@ -46,9 +54,13 @@ PARQUET_SETTINGS = tuple(  # guard: legacy_decimals
 
 
 def calendar_settings(calendar: Calendar, int96: Calendar, zone: str | None) -> dict[str, str]:
-    """How Spark must read and write ancient dates so that each stays the number that it is in the file.
+    """Return the settings of Spark that keep the stored number of each old date and timestamp.
 
-    Where the calendar is not known Spark fails on the first value for which it matters.
+    If the calendar is not known, Spark fails on the first value for which it matters.
+
+    Args:
+        int96: the calendar of INT96 timestamps.
+        zone: the time zone of the session; None for the default.
     """
     modes = {
         "spark.sql.parquet.datetimeRebaseMode": calendar.value,

@@ -1,4 +1,4 @@
-"""Errors that a user sees: one line, the offending value, and the way out."""
+"""The errors that users see. Each message is one line, with the wrong value and the way out."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from spark_jobs.core.refusals import RefusalCode
 
 
 class LakekeeperError(Exception):
-    """Base of all errors raised on purpose by the jobs."""
+    """The base class of all errors that the jobs raise themselves."""
 
 
 class UsageError(LakekeeperError):
-    """The command line, the request or the configuration is wrong; nothing was touched (exit 2)."""
+    """The command line, the request or the configuration is wrong. Nothing was changed (exit code 2)."""
 
 
 class Refusal(LakekeeperError):
-    """A table or unit must not be compacted; `code` is stable, `reason` one sentence for a person."""
+    """A table or unit must not be compacted. `code` is stable, and `reason` is one sentence for a person."""
 
     def __init__(self, code: RefusalCode, reason: str) -> None:
         super().__init__(f"{code.name}: {reason}")
@@ -23,24 +23,28 @@ class Refusal(LakekeeperError):
 
 
 class UnitChanged(LakekeeperError):
-    """A writer was active in the unit; nothing was swapped, or the swap was undone."""
+    """A writer was active in the unit. Nothing was swapped, or the swap was undone."""
 
 
 class Deferred(LakekeeperError):
-    """The deadline would be passed; the unit comes first the next time."""
+    """The deadline would be exceeded. The next run takes the unit first."""
 
 
 class VerificationFailed(LakekeeperError):
-    """What was written is not what was read; nothing was swapped."""
+    """The data that was written differs from the data that was read. Nothing was swapped."""
 
 
 class Unsafe(LakekeeperError):
-    """The state on the file system is one that no rule covers: nothing more is changed (exit 3)."""
+    """No rule covers the state on the file system. Nothing more is changed (exit code 3)."""
 
 
-class Held(LakekeeperError):
-    """A writer, or another job, is at work right now; nothing is changed until it has ended, and nothing is lost."""
+class WriterActive(LakekeeperError):
+    """A writer is active in a directory of an open swap. The intent stays open, and the next run resolves it."""
+
+
+class LeaseLost(LakekeeperError):
+    """Another job has, or has just had, a lease that this job needs. Nothing more is changed."""
 
 
 class Busy(LakekeeperError):
-    """Another job works on the table; try again later."""
+    """Another job works on the table. Try again later."""

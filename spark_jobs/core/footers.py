@@ -1,5 +1,7 @@
-"""What the footers of a unit's files say, and what a faithful rewrite must keep. Pure; the reading is
-`adapters/spark/formats`."""
+"""The footers of a unit's files, and the properties that a rewrite must keep.
+
+Nothing is read here: `adapters/spark/formats` reads the footers.
+"""
 
 from __future__ import annotations
 
@@ -17,28 +19,37 @@ from spark_jobs.core.refusals import RefusalCode
 #: Physical leaves (and groups) of a file: lower-cased dotted path -> type, without nullability.
 Leaves = Mapping[str, str]
 
-#: What writers note in a footer of how their dates and timestamps are meant.
-_MEANINGS = re.compile(
+#: Keys in the metadata of a footer by which writers note how their dates and timestamps must be interpreted.
+_INTERPRETATION_KEYS = re.compile(
     r"org\.apache\.spark\..*|writer\.(time\.zone|date\.proleptic|zone\.conversion\.legacy)\Z"
 )
 _SPARK_VERSION = "org.apache.spark.version"
-#: The first that counts days before 1582 as the proleptic Gregorian calendar does.
+#: The first version that uses the proleptic Gregorian calendar for days before 1582.
 _PROLEPTIC_SPARK = 3
 _SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"
-#: Types that stand in Spark's own note alone: to the file, they are plain numbers or structs.
-_NOTED_TYPES = re.compile(r'"type":"(interval [^"]*|udt)"')
+#: Types that only Spark's own metadata has. In the file's schema they are plain numbers or structs.
+_SPARK_ONLY_TYPES = re.compile(r'"type":"(interval [^"]*|udt)"')
 _TEMPORAL = re.compile(r"(repeated )?(int96\b|.*\((DATE|TIMESTAMP)|timestamp|date)")
 
 
 @dataclass(frozen=True)
 class Footer:
-    """One file's footer, or what its head says; `rows` is None in formats that do not count them.
+    """The footer of one file, or its header in formats without a footer.
 
-    `codecs` maps codec -> compressed bytes; `writer` holds the writer's key-value metadata. `schema` is the file's own,
-    to the letter; `struct` is it as Spark reads it, in JSON, or None where Spark cannot, and then `problem` says why.
-    `row_group` is the size in bytes of the largest one in a file of several, else 0; `blooms` are the columns, as
-    dotted paths, that have a Bloom filter everywhere. Of ORC, `layout` holds all that files must have in common whose
-    stripes are put into one, and `zones` are the time zones in which the stripes hold local times.
+    Attributes:
+        name: the name of the file.
+        rows: the number of rows; None in formats that do not count them.
+        codecs: compressed bytes by codec.
+        leaves: the physical types.
+        writer: the key-value metadata of the writer.
+        schema: the file's own schema, as its exact text.
+        struct: the schema as Spark reads it, in JSON; None if Spark cannot read it.
+        problem: why Spark cannot read the schema.
+        created_by: the writer's name and version.
+        row_group: the size in bytes of the largest row group; 0 if the file has only one.
+        blooms: the columns, as dotted paths, that have a Bloom filter in all row groups.
+        layout: for ORC, everything that files must have in common before their stripes can be merged into one file.
+        zones: for ORC, the time zones of the local timestamps in the stripes.
     """
 
     name: str
@@ -58,13 +69,27 @@ class Footer:
 
 @dataclass(frozen=True)
 class Profile:
-    """How a unit's files are written: what the rewrite has to mirror.
+    """The properties of a unit's files that the rewrite must reproduce.
 
-    `struct` is the union of their columns as Spark reads them, or None where Spark cannot read them all, for the reason
-    `problem`. `schemas` are the different schemas to the letter. `meant` says that the writers noted how the dates and
-    timestamps in the files are meant: copied without that note, they would mean something else. `calendar` is how
-    ancient ones are counted, and `zone` where, if Spark wrote them so that it matters. `by_spark`: Spark 3 or later
-    wrote them all. `mergeable`: the stripes of all files fit into one; `zones` are those of their local times.
+    Attributes:
+        rows: the number of rows; None in formats that do not count them.
+        codec: the codec to write with.
+        leaves: the physical types of all files.
+        uniform: all files have the same physical types.
+        struct: the union of the columns as Spark reads them, in JSON; None if Spark cannot read all files.
+        problem: why Spark cannot read them.
+        schemas: the distinct schemas, as their exact texts.
+        meant: the writers noted how the dates and timestamps in the files must be interpreted. Copied without that
+            note, the values would be interpreted differently.
+        calendar: the calendar of old dates and timestamps.
+        int96_calendar: the calendar of INT96 timestamps.
+        zone: the time zone of Spark's session that wrote the files; None if it is unknown or not the same for all.
+        row_group: the size in bytes of the largest row group; 0 if no file has several.
+        blooms: the columns, as dotted paths, that have a Bloom filter in all files.
+        by_spark: Spark 3 or later wrote all files.
+        mergeable: the stripes of all files can be merged into one file.
+        zones: the time zones of the local timestamps in the stripes.
+        warnings: warnings for the report.
     """
 
     rows: int | None
@@ -89,11 +114,17 @@ class Profile:
 def profile(
     footers: Sequence[Footer], declared_codec: str | None, file_format: str, columns: Iterable[str] = ()
 ) -> Profile:
-    """Reconciles all footers of a unit; raises Refusal where one schema cannot hold them all. `columns` are the
-    metastore's, in their order."""
+    """Combine the footers of all files of a unit.
+
+    Args:
+        columns: the names of the metastore's columns, in their order.
+
+    Raises:
+        Refusal: the files cannot be written with one schema, or hold values that a rewrite could change.
+    """
     leaves = _union(footers)
     _check_int96(footers)
-    _check_noted_types(footers)
+    _check_spark_only_types(footers)
     codec, warnings = _codec(footers, declared_codec, file_format)
     problem = next((footer.problem for footer in footers if footer.problem), None)
     structs = dict.fromkeys(footer.struct for footer in footers if footer.struct)
@@ -105,7 +136,8 @@ def profile(
         struct=struct_types.union(structs, columns) if structs and not problem else None,
         problem=problem,
         schemas=tuple(dict.fromkeys(footer.schema for footer in footers)),
-        meant=_temporal(leaves) and any(_MEANINGS.match(key) for footer in footers for key in footer.writer),
+        meant=_temporal(leaves)
+        and any(_INTERPRETATION_KEYS.match(key) for footer in footers for key in footer.writer),
         calendar=_calendar(footers, "org.apache.spark.legacyDateTime"),
         int96_calendar=_calendar(footers, "org.apache.spark.legacyINT96"),
         zone=_zone(footers),
@@ -124,8 +156,11 @@ def _rows(footers: Iterable[Footer]) -> int | None:
 
 
 def _calendar(footers: Sequence[Footer], legacy_mark: str) -> Calendar:
-    """By the marks that Spark 3 and later leave in footers (`DataSourceUtils.datetimeRebaseSpec`); Arrow knows no other
-    calendar than the proleptic one. Files that disagree, or say nothing, are read only where it makes no difference."""
+    """Return the calendar of the files, by the keys that Spark 3 and later write in footers.
+
+    The rules are those of Spark's `DataSourceUtils.datetimeRebaseSpec`. Arrow only has the proleptic calendar. If the
+    files differ, or do not say, the calendar is UNKNOWN: then only values that are the same in both calendars are read.
+    """
     found = {_calendar_of(footer, legacy_mark) for footer in footers}
     if len(found) != 1 or (found == {Calendar.HYBRID} and _zone(footers) is None):
         return Calendar.UNKNOWN
@@ -141,7 +176,7 @@ def _calendar_of(footer: Footer, legacy_mark: str) -> Calendar:
 
 
 def _spark_version(footer: Footer) -> int:
-    """The major version of the Spark that wrote a file; 0 for any other writer."""
+    """Return the major version of the Spark that wrote a file; 0 for any other writer."""
     found = re.match(r"\d+", footer.writer.get(_SPARK_VERSION, ""))
     return int(found[0]) if found else 0
 
@@ -169,7 +204,10 @@ def _union(footers: Iterable[Footer]) -> dict[str, str]:
 
 
 def _check_int96(footers: Iterable[Footer]) -> None:
-    """Other writers' INT96 may hold nanoseconds, or local time without saying so; Spark would change them silently."""
+    """Raise Refusal for INT96 timestamps that Spark did not write.
+
+    Those of other writers may have nanoseconds, or be local times without a note, and Spark would change them silently.
+    """
     for footer in footers:
         # guard: int96_writer
         if any("int96" in kind for kind in footer.leaves.values()) and _SPARK_VERSION not in footer.writer:
@@ -179,18 +217,21 @@ def _check_int96(footers: Iterable[Footer]) -> None:
             )
 
 
-def _check_noted_types(footers: Iterable[Footer]) -> None:
+def _check_spark_only_types(footers: Iterable[Footer]) -> None:
     for footer in footers:
-        found = _NOTED_TYPES.search(footer.writer.get(_SPARK_SCHEMA, ""))
+        found = _SPARK_ONLY_TYPES.search(footer.writer.get(_SPARK_SCHEMA, ""))
         if found:
             raise Refusal(
                 RefusalCode.TYPE,
-                f"{footer.name} holds a column of Spark's type {found[1]}, which stands in a note of Spark's alone",
+                f"{footer.name} has a column of Spark's type {found[1]}, which only Spark's own metadata describes",
             )
 
 
 def _codec(footers: Iterable[Footer], declared: str | None, file_format: str) -> tuple[str, tuple[str, ...]]:
-    """The declared codec, or the one that most bytes have; never the session's default."""
+    """Return the codec to write with, and warnings.
+
+    It is the declared codec, else the codec of most compressed bytes, and never the default of the session.
+    """
     sizes: Counter[str] = Counter()
     for footer in footers:
         sizes.update(footer.codecs)
@@ -198,20 +239,25 @@ def _codec(footers: Iterable[Footer], declared: str | None, file_format: str) ->
     if declared:
         declared = declared.lower()
         others = [codec for codec, _ in seen if codec != declared]
-        warning = f"the table declares {declared}, its files are {', '.join(others)} too; the declared codec is used"
+        warning = f"the table declares {declared}, but some files are {', '.join(others)}; the declared codec is used"
         return declared, ((warning,) if others else ())
-    mixed = f"files of several codecs ({', '.join(c for c, _ in seen)}); the one with most bytes is used"
+    mixed = f"the files have several codecs ({', '.join(c for c, _ in seen)}); the one with the most bytes is used"
     nothing = FORMATS[file_format].no_codec
     return (seen[0][0] if seen else nothing), ((mixed,) if len(seen) > 1 else ())  # guard: codec_of_files
 
 
 def _codec_name(codec: str, file_format: str) -> str:
-    """As Spark's writers take it; formats of Hadoop's own have classes for names."""
+    """Return the name of a codec as the writer needs it. Formats of Hadoop use class names, whose case counts."""
     return codec if FORMATS[file_format].codec_classes else codec.lower()
 
 
 def check_written(before: Profile, written: Sequence[Footer]) -> None:
-    """What was written must have as many rows and the same physical types as what was read."""
+    """Check that the written files have the row count and the physical types of the files that were read.
+
+    Raises:
+        VerificationFailed: the row counts differ.
+        Refusal: TYPE, a physical type differs.
+    """
     rows = _rows(written)
     if rows != before.rows:  # guard: rows_compared
         raise VerificationFailed(f"{before.rows} rows were read and {rows} written")

@@ -1,7 +1,7 @@
-"""The file formats that are compacted. Each one is an entry of `FORMATS`; what Spark and Hadoop have to do for it is in
-`adapters/spark/formats`.
+"""The file formats that are compacted. Each one is an entry of `FORMATS`.
 
-Everywhere else a format is its name, as the wire and Spark's data sources have it.
+How Spark and Hadoop read and write a format is in `adapters/spark/formats`. Everywhere else a format is its name, which
+is that of Spark's data source and of the wire.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ class FormatSpec:
     """One format.
 
     Attributes:
-        storages: pairs of input format and SerDe by which the metastore tells it. Both must be known: Hudi, for one,
-            uses the Parquet SerDe with an input format of its own.
-        output_format: the class in the DDL of a backup table; None where `STORED AS <name>` says it all.
+        storages: pairs of input format and SerDe in the metastore that identify the format. Both must match: Hudi, for
+            example, uses the Parquet SerDe with its own input format.
+        output_format: the class in the DDL of a backup table; None if `STORED AS <name>` is enough.
         table_properties: prefixes of table properties without which the files cannot be read.
-        has_footer: a file with its footer has been closed, and the footer counts the rows.
+        has_footer: files have a footer. A file with its footer is closed, and the footer has the number of rows.
         codec_property: the table property that declares the codec.
-        no_codec: how files without compression are called.
-        codec_classes: codecs are called by their Java classes, whose case counts.
-        lines: files are read and written as lines of text, which nothing counts and nothing sorts.
-        mirrors_layout: row groups and Bloom filters are written as the files have them.
-        by_position: do readers match the columns of a file with these types by position?
-        check_properties: raises Refusal for properties (of table, its SerDe, partition) under which a rewrite would
-            change what is read; the second argument names the table or partition.
+        no_codec: the name of the codec of files without compression.
+        codec_classes: codecs are named by their Java classes, whose case counts.
+        lines: files are read and written as lines of text, which are not counted and cannot be sorted.
+        mirrors_layout: row groups and Bloom filters are written as in the original files.
+        by_position: tells whether readers match the columns of a file with these types by position.
+        check_properties: raises Refusal for properties (of the table, its SerDe, the partition) with which a rewrite
+            would change the rows that are read. The second argument names the table or partition.
     """
 
     storages: tuple[tuple[str, str], ...]
@@ -102,10 +102,10 @@ _BY_STORAGE = {storage: name for name, spec in FORMATS.items() for storage in sp
 
 
 def format_of(input_format: str | None, serde: str | None) -> str | None:
-    """Return the format of a table or partition; None for any that is not in the registry."""
+    """Return the format of a table or partition; None if it is not one of `FORMATS`."""
     return _BY_STORAGE.get((input_format or "", serde or ""))  # guard: input_format_and_serde
 
 
 def has_footer(name: str | None) -> bool:
-    """Return whether files of this format have a footer; an unknown format has none."""
+    """Tell whether files of this format have a footer. Those of an unknown format do not."""
     return name in FORMATS and FORMATS[name].has_footer

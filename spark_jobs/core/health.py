@@ -1,4 +1,4 @@
-"""When is a directory worth compacting, and into how many files?"""
+"""The decision whether a directory needs a compaction, and into how many files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from spark_jobs.core.model import FileListing
 
 @dataclass(frozen=True)
 class Thresholds:
-    """`block_size` and `target_file_size` in bytes; a file is small under `block_size / ratio`."""
+    """The limits for small files.
+
+    `block_size` and `target_file_size` are in bytes (0: the block size). A file is small if it is smaller than
+    `block_size / ratio`.
+    """
 
     block_size: int = 128 * 1024 * 1024
     ratio: float = 10.0
@@ -29,7 +33,7 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class Health:
-    """The figures behind a decision; sizes in bytes."""
+    """The figures on which the decision is based. Sizes are in bytes."""
 
     files: int
     bytes: int
@@ -41,7 +45,7 @@ class Health:
 
 
 def assess(files: FileListing, thresholds: Thresholds) -> Health:
-    """The figures of a listing, and what they mean."""
+    """Return the health of the files in a listing."""
     sizes = [f.length for f in files.data]
     average = sum(sizes) // len(sizes) if sizes else 0
     median = int(statistics.median(sizes)) if sizes else 0
@@ -49,9 +53,13 @@ def assess(files: FileListing, thresholds: Thresholds) -> Health:
 
 
 def reassess(files: int, size: int, average: int, median: int, thresholds: Thresholds) -> Health:
-    """What known figures mean under these thresholds, which may have changed since.
+    """Return the health by figures of an earlier listing; the thresholds may have changed since.
 
-    `min(avg, median)` catches both many small files and many small ones beside a few large ones.
+    The decision uses the minimum of average and median. So it finds directories with only small files, and those with
+    many small files and a few large ones.
+
+    Args:
+        size, average, median: in bytes.
     """
     target_files = max(1, math.ceil(size / thresholds.target))  # guard: files_by_target_size
     small = min(average, median) < thresholds.small_file

@@ -1,4 +1,4 @@
-"""What a person asks about a table: which runs changed it, when, by whom, and which of them can still be undone."""
+"""The history of a table: the runs that changed it, when, by whom, and which of them can still be rolled back."""
 
 from __future__ import annotations
 
@@ -15,38 +15,40 @@ from spark_jobs.core.wire import utc
 
 POSSIBLE, DONE, CLEANED, SUPERSEDED = "possible", "done", "cleaned", "superseded"
 
-#: The journals of a table by run id; a run has one in each home that it works in.
+#: The journals of a table by run id. A run has one journal in each home that it uses.
 Runs = Mapping[str, Sequence[RunState]]
 Row = dict[str, Any]
 
 
 def rows(snapshots: Iterable[Snapshot], runs: Runs, logged: Collection[Token]) -> list[Row]:
-    """One row for each thing that was done, newest first; what the log lacks comes from the journals.
+    """Return one row for each change, newest first. Changes that are not in the commit log come from the journals.
 
-    `logged` are the units of these runs that the snapshots hold.
+    Args:
+        logged: the tokens of all units of these runs that are in snapshots.
     """
     undo = {run_id: rollback(run_id, runs) for run_id in runs}
     found = [(s.committed_at, s.id, _logged(s, undo.get(s.run_id))) for s in snapshots]
     for run_id, states in runs.items():
         lacking = [change.without(logged) for change in changes_of(run_id, states)]
-        found += [(c.at, _LAST, _unlogged(c, undo[run_id])) for c in lacking if c.units]
-        found += [(at, _LAST, row) for at, row in _interrupted(run_id, states, undo[run_id])]
+        found += [(c.at, _AFTER_SNAPSHOTS, _unlogged(c, undo[run_id])) for c in lacking if c.units]
+        found += [(at, _AFTER_SNAPSHOTS, row) for at, row in _interrupted(run_id, states, undo[run_id])]
     return [row for _, _, row in sorted(found, key=lambda item: item[:2], reverse=True)]
 
 
-#: Of two things at one time, the one that has no number yet is the later one.
-_LAST = 1 << 62
+#: Sorts a change without a snapshot number after a snapshot of the same time.
+_AFTER_SNAPSHOTS = 1 << 62
 
 
 def of_table(snapshots: Iterable[Snapshot], table: str, location: str) -> list[Snapshot]:
-    """The snapshots of this table: by its name, or by its location if it was renamed since."""
+    """Return the snapshots of this table, by its name, or by its location if it was renamed since."""
     return [s for s in snapshots if s.table == table or s.location == location]
 
 
 def rollback(run_id: str, runs: Runs) -> str | None:
-    """What a rollback of this run would find; None where the run never swapped anything.
+    """Return whether this run can be rolled back: POSSIBLE, SUPERSEDED, DONE or CLEANED.
 
-    The journals are asked and not the directories: a writer that overwrote a unit since is met by the rollback itself.
+    None means that the run has never swapped a unit. Only the journals are read, and not the directories: whether a
+    writer has overwritten a unit since is checked by the rollback itself.
     """
     units = [unit for state in runs[run_id] for unit in state.units.values()]
     held = [unit for unit in units if not unit.final]
@@ -59,7 +61,10 @@ def rollback(run_id: str, runs: Runs) -> str | None:
 
 
 def _superseded(unit: UnitState, others: Iterable[RunState]) -> bool:
-    """Did a later run replace what this one put there? Then that one has to be undone first."""
+    """Tell whether a later run has compacted the unit again.
+
+    Then the later run must be rolled back first.
+    """
     same = [state.units.get(unit.swap.unit.key) for state in others]
     return any(
         later is not None
@@ -91,7 +96,10 @@ def _unlogged(change: Change, undo: str | None) -> Row:
 
 
 def _interrupted(run_id: str, states: Sequence[RunState], undo: str | None) -> list[tuple[datetime, Row]]:
-    """A run that swapped nothing for good yet still holds an intent: it is at work, or it was killed."""
+    """Return a row for a run that has an open intent, and has committed no swap yet; else no row.
+
+    Such a run is active, or it was killed.
+    """
     if changes_of(run_id, states) or not any(state.unsettled for state in states):
         return []
     row = _row(run_id, COMPACT, states[0].started, states[0].user, 0, 0, undo)
@@ -122,7 +130,7 @@ _COLUMNS = ("snapshot", "at", "kind", "run", "who", "units", "files", "bytes", "
 
 
 def render(table: str, found: Sequence[Row], older: int = 0) -> str:
-    """The rows as a person reads them."""
+    """Return the rows as a table of text. `older` is the number of rows that are not shown."""
     if not found:
         return f"{table}: no run is on record"
     cells = [_COLUMNS, *(_cells(row) for row in found)]
@@ -148,7 +156,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def human(size: float) -> str:
-    """A number of bytes for a person."""
+    """Return a number of bytes with a readable unit."""
     for unit in ("B", "KB", "MB", "GB"):
         if size < 1024:
             return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"

@@ -1,8 +1,9 @@
-"""The journal of a run: numbered, immutable records, and the state that they add up to.
+"""The journal of a run: numbered, immutable records, and the state that follows from them.
 
-Records lie in `<run folder>/journal/000001.json`; paths inside are relative to the run folder, so that the
-folder can be renamed as a whole. One record holds a batch of units: a tool against small files must not
-leave two per partition. The journal is the authority: the metastore's backup table is only a projection of it.
+The records are the files `<run directory>/journal/000001.json` and so on. Paths in them are relative to the run's
+directory, so that it can be renamed as a whole. One record has a batch of units: a tool against small files must not
+write two of them for each partition. The journal is the authority: the backup table in the metastore is derived from
+it.
 """
 
 from __future__ import annotations
@@ -36,8 +37,12 @@ CLEANED = "CLEANED"
 
 @dataclass(frozen=True)
 class Record:
-    """One record; `at` is for people and for retention, never for deciding who was first; `said` is what the record
-    itself says, where the file system knows better."""
+    """One record.
+
+    Attributes:
+        at: the time of the record. It is used for people and for retention, never to decide which record came first.
+        said: the time in the record itself; `at` may be the later time of its file.
+    """
 
     kind: str
     at: datetime
@@ -51,13 +56,17 @@ class Record:
 
     @classmethod
     def decode(cls, data: bytes, name: str) -> Record:
-        """Raises Unsafe for a record that this version cannot read: it must not act on half an intent."""
+        """Decode the content of the record `name`.
+
+        Raises:
+            Unsafe: this version cannot read the record. It must not act on an intent that it knows only in part.
+        """
         try:
             body = json.loads(data)
             schema, version = body.pop("schema_version"), body.pop("version", "unknown")
             if schema != SCHEMA_VERSION:
                 raise ValueError(
-                    f"version {version} wrote it, in schema {schema}; this is version {__version__}, which knows schema"
+                    f"version {version} wrote it with schema {schema}; this version {__version__} reads only schema"
                     f" {SCHEMA_VERSION}"
                 )
             return cls(body.pop("kind"), datetime.fromisoformat(body.pop("at")), body)
@@ -67,10 +76,21 @@ class Record:
 
 @dataclass(frozen=True)
 class Swap:
-    """The intent of one unit's swap, as PREPARED holds it: who is where before R1 and R2.
+    """The intent of one unit's swap, as it is in PREPARED: the directories before the renames R1 and R2.
 
-    `aside` is where a directory goes that must leave the live path again, `conflict` where one goes that somebody made
-    there meanwhile. `new`, `old`, `aside` and `conflict` are relative to the run folder.
+    The paths `new`, `old`, `aside` and `conflict` are relative to the run's directory.
+
+    Attributes:
+        live: the URI of the live directory.
+        new: the path of the rewritten directory before the swap.
+        old: the path of the originals after the swap.
+        aside: the path for a directory that must be moved away from the live path again.
+        conflict: the path for a directory that a writer has created at the live path meanwhile.
+        live_id: the identity of the originals.
+        new_id: the identity of the rewritten directory.
+        originals: the files of the originals.
+        compacted: the files of the rewritten directory.
+        rows: the number of rows.
     """
 
     spec: Spec
@@ -95,10 +115,10 @@ class Swap:
 
     @classmethod
     def from_json(cls, body: Mapping[str, Any]) -> Swap:
-        """Raises KeyError, TypeError or ValueError for what is no swap."""
+        """Decode a swap. Raise KeyError, TypeError or ValueError for any other content."""
         texts = ("live", "new", "old", "aside", "conflict", "live_id", "new_id")
         if not all(isinstance(body[name], str) for name in texts) or not isinstance(body["rows"], int):
-            raise TypeError(f"one of {', '.join(texts)} is no text, or 'rows' is no number")
+            raise TypeError(f"one of {', '.join(texts)} is not a string, or 'rows' is not a whole number")
         return cls(
             **{
                 **body,
@@ -109,15 +129,15 @@ class Swap:
         )
 
 
-#: Kinds after which a unit's originals are nowhere but where they belong, and its slot may be used again.
+#: Kinds after which the run holds no originals of the unit any more, and the unit may be prepared again.
 FINAL = (DISCARDED, ROLLED_BACK, CLEANED)
-#: Kinds that announce renames: where the directories are must be looked at before anything is concluded.
+#: Kinds that announce renames. After them, only the file system tells where the directories are.
 INTENTS = (PREPARED, ROLLBACK_PREPARED)
 
 
 @dataclass(frozen=True)
 class UnitState:
-    """Where one unit of a run stands: its intent, the last record about it, and when it was swapped."""
+    """The state of one unit of a run: its intent, kind and time of its last record, and the time of its swap."""
 
     swap: Swap
     kind: str
@@ -131,8 +151,14 @@ class UnitState:
 
 @dataclass(frozen=True)
 class RunState:
-    """What a run's records add up to. `home_id` is the identity of the home that they were written in; 0.1.0 did not
-    note it, nor that of the run's own folder. `stamp` is when it began, as its folders have it in their names."""
+    """The state of a run, which follows from its records.
+
+    Attributes:
+        entered: an attempt has entered the run, and not left it yet.
+        home_id: the identity of the home in which the records were written. Version 0.1.0 did not note it.
+        folder_id: the identity of the run's directory. Version 0.1.0 did not note it.
+        stamp: the start of the run in seconds since the epoch, as in the names of its working directories.
+    """
 
     table: str
     started: datetime
@@ -149,17 +175,20 @@ class RunState:
 
     @property
     def unsettled(self) -> bool:
-        """Is there an intent that nobody has brought to an end?"""
+        """Tell whether there is an intent without a result."""
         return any(unit.kind in INTENTS for unit in self.units.values())
 
     @property
     def unfinished(self) -> bool:
-        """Did somebody enter the run and not leave it, or leave an intent behind?"""
+        """Tell whether an attempt has entered the run and not left it, or whether an intent is open."""
         return self.entered or self.unsettled
 
     @property
     def committed_at(self) -> datetime | None:
-        """When the newest unit that still holds originals was swapped; a claim for cleanup does not make it younger."""
+        """Return when the newest unit whose originals are kept was swapped; None if there is no such unit.
+
+        A claim for cleanup does not change this time.
+        """
         held = (unit.committed_at for unit in self.units.values() if not unit.final and unit.committed_at)
         return max(held, default=None)
 
@@ -168,8 +197,11 @@ class RunState:
 
 
 def fold(records: Iterable[Record]) -> RunState | None:
-    """The state after these records in order; None while there is no RUN record yet. Raises Unsafe for a record that
-    does not say what its kind must."""
+    """Return the state after these records, which are in order; None if there is no record yet.
+
+    Raises:
+        Unsafe: a record does not have the fields of its kind, or does not fit those before it.
+    """
     state: RunState | None = None
     units: dict[str, UnitState] = {}
     for record in records:
@@ -216,7 +248,7 @@ def _step(state: RunState, units: dict[str, UnitState], record: Record) -> RunSt
 
 
 def _entered(state: RunState, body: Mapping[str, Any]) -> RunState:
-    """A compaction that comes back takes its outcome back; a rollback or a cleanup leaves it as it is."""
+    """Return the state after an attempt has entered. Only a compaction clears the outcome of the run."""
     homes = tuple(dict.fromkeys([*state.homes, *body.get("homes", ())]))
     outcome = None if body.get("verb", "compact") == "compact" else state.outcome
     return replace(state, entered=True, outcome=outcome, homes=homes)
@@ -227,7 +259,9 @@ def _prepared(units: Mapping[str, UnitState], record: Record) -> dict[str, UnitS
     for swap in swaps:
         before = units.get(swap.unit.key)
         if before is not None and not before.final:
-            raise Unsafe(f"the journal prepares {swap.unit} while it is {before.kind}; nothing is changed")
+            raise Unsafe(
+                f"the journal prepares {swap.unit} again while it is {before.kind}; nothing is changed"
+            )
     return {swap.unit.key: UnitState(swap, PREPARED, record.at) for swap in swaps}
 
 
@@ -239,14 +273,17 @@ def _moved(units: Mapping[str, UnitState], record: Record, body: Mapping[str, An
             f"the journal has {record.kind} for a unit that was never prepared ({key}); nothing is changed"
         )
     if record.kind == CONFLICT:
-        return key, before  # a note, and a fence, on the way: where the unit stands is as it was
+        return key, before  # Only a note, and a fence: the state of the unit does not change.
     committed_at = before.committed_at or (record.at if record.kind == COMMITTED else None)
     return key, UnitState(_as_found(before.swap, body), record.kind, record.at, committed_at)
 
 
 def _as_found(swap: Swap, body: Mapping[str, Any]) -> Swap:
-    """What lies with the originals may be more than was prepared, where it could not be carried into the table, and
-    another directory, where somebody was quicker than the first rename."""
+    """Return the swap with the originals that were found.
+
+    They may be more files than were prepared, if late files could not be moved into the table. They may be another
+    directory, if a writer replaced the live directory before the first rename.
+    """
     found: dict[str, Any] = {key: body[key] for key in ("originals", "live_id") if key in body}
     if "originals" in found:
         found["originals"] = FileListing.from_json(found["originals"])

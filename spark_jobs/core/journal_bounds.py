@@ -1,7 +1,7 @@
-"""What a journal may be about: the directories that its home serves, and nothing else.
+"""The check that a journal names only directories that its home serves.
 
-Whoever may write a table's root can put a journal there, and the account that maintains all tables would act on it. So
-a record is input like any other: what it names must lie where we would have put it.
+Each account with write permission on a table's root can create a journal there, and the account that maintains all
+tables would act on it. So records are checked like any other input: their paths must be those that the jobs use.
 """
 
 from __future__ import annotations
@@ -20,15 +20,20 @@ _WORKING = {"new": "compact_tmp", "old": "old", "aside": "undone", "conflict": "
 
 
 def uri_path(uri: str) -> str:
-    """The path of a URI, without scheme and authority: a NameNode may get another name."""
+    """Return the path of a URI, without scheme and authority, because a NameNode may be renamed."""
     match = _URI.match(uri)
     return match["path"].rstrip("/") if match else uri
 
 
 @dataclass(frozen=True)
 class ClosingRecord:
-    """The last record of a run that was closed in `home`: whether an intent stays open, and in which homes the run has
-    folders, this one included."""
+    """The last record of a run that was closed in `home`.
+
+    Attributes:
+        unsettled: an intent is open.
+        homes: the homes in which the run has directories, this one included.
+        home_id: the identity of the home; None if it was not noted.
+    """
 
     home: str
     unsettled: bool
@@ -37,59 +42,76 @@ class ClosingRecord:
 
     @classmethod
     def of(cls, last: Record, home: str) -> ClosingRecord | None:
-        """Return None for a record that does not close the run; raise Unsafe for one that lacks a field."""
+        """Return None for a record that does not close the run. Raise Unsafe if a field of it is missing or wrong."""
         if last.kind not in (FINISHED, LEFT):
             return None
         unsettled, homes = last.body.get("unsettled"), last.body.get("homes")
         if not isinstance(unsettled, bool) or not isinstance(homes, list):
             raise Unsafe(
-                f"a journal record {last.kind} in {home} does not say what is unsettled; nothing is changed"
+                f"a journal record {last.kind} in {home} has no valid 'unsettled' and 'homes'; nothing is changed"
             )
         _check_homes(homes, home)
-        return cls(home, unsettled, _renamed(homes, home), last.body.get("home_id"))
+        return cls(home, unsettled, _current_uris(homes, home), last.body.get("home_id"))
 
     @property
     def elsewhere(self) -> bool:
-        """Has the run parts in other homes?"""
+        """Tell whether the run has directories in other homes."""
         return any(uri_path(other) != uri_path(self.home) for other in self.homes)
 
 
 def _check_homes(homes: Iterable[object], home: str) -> None:
     for other in homes:
         if not _is_home(other):
-            raise Unsafe(f"a journal in {home} names {other!r}, which is no home of ours; nothing is changed")
+            raise Unsafe(
+                f"a journal in {home} names {other!r}, which is not the path of a home; nothing is changed"
+            )
 
 
 def within(state: RunState, home: str) -> RunState:
-    """The same state, with every path below the home as it is named now: the folder that holds it may have been moved
-    since, or its NameNode have another name.
+    """Return the state with all paths below the current path of the home.
 
-    Raises Unsafe unless all that the journal names is what its home serves.
+    The directory that holds the home may have been moved since the records were written, or its NameNode renamed.
+
+    Raises:
+        Unsafe: the journal names a path that its home does not serve.
     """
     _check_homes(state.homes, home)
-    units = {key: replace(unit, swap=_within(unit.swap, Home(home))) for key, unit in state.units.items()}
-    return replace(state, units=units, homes=_renamed(state.homes, home))
+    units = {
+        key: replace(unit, swap=_checked_swap(unit.swap, Home(home))) for key, unit in state.units.items()
+    }
+    return replace(state, units=units, homes=_current_uris(state.homes, home))
 
 
 def check_units(state: RunState, root: str, keys: Sequence[str], locations: Collection[str]) -> None:
-    """Raises Unsafe for a unit below a partitioned table's root that somebody was about to move, and that is no
-    partition of it: neither does the metastore have one there, nor is its path that of one (`k1=v1/k2=v2`) that was
-    dropped since. A unit without an intent goes back only where the metastore has it; its originals are identified."""
+    """Raise Unsafe for an intent on a directory below a partitioned table's root that is not one of its partitions.
+
+    It is one if the metastore has a partition at that location, or if the path is that of a partition (`k1=v1/k2=v2`)
+    that may have been dropped since. Units without an intent need no check: they are only moved back to the location
+    that the metastore has, and their originals are checked by identity.
+
+    Args:
+        root: the URI of the table's root.
+        keys: the partition keys.
+        locations: the locations of the partitions in the metastore.
+    """
     for unit in state.of_kind(*INTENTS):
         live = unit.swap.live
         folders = live[len(root) + 1 :].split("/")
         named = [folder.partition("=")[0].casefold() for folder in folders if "=" in folder]
-        shaped = len(named) == len(folders) and named == [key.casefold() for key in keys]
-        if is_below(live, root) and live not in locations and not shaped:
+        is_partition_path = len(named) == len(folders) and named == [key.casefold() for key in keys]
+        if is_below(live, root) and live not in locations and not is_partition_path:
             raise Unsafe(
-                f"a journal is about to move {live}, which is no partition of this table; nothing is changed. If it was"
-                " one, and was dropped in the middle of a run, add it again with that location (ALTER TABLE ... ADD"
-                " PARTITION ... LOCATION) until the next job has recovered it"
+                f"a journal has an open intent on {live}, which is not a partition of this table; nothing is changed."
+                " If it was a partition that was dropped during a run, add it again with that location (ALTER TABLE ..."
+                " ADD PARTITION ... LOCATION) until the next job has recovered it"
             )
 
 
-def _renamed(homes: Sequence[str], home: str) -> tuple[str, ...]:
-    """Homes as they are named now: if this one's server has another name than it had, so have the others on it."""
+def _current_uris(homes: Sequence[str], home: str) -> tuple[str, ...]:
+    """Return the current URIs of these homes.
+
+    If the server of this home was renamed, the URIs of the other homes on that server change in the same way.
+    """
     before = {server_of(other) for other in homes if uri_path(other) == uri_path(home)}
     return tuple(
         server_of(home) + uri_path(other) if server_of(other) in before else other for other in homes
@@ -97,35 +119,35 @@ def _renamed(homes: Sequence[str], home: str) -> tuple[str, ...]:
 
 
 def server_of(uri: str) -> str:
-    """Scheme and authority of a URI; empty where it is a bare path."""
+    """Return scheme and authority of a URI; empty for a path without them."""
     match = _URI.match(uri)
     return uri[: match.start("path")] if match else ""
 
 
-def _within(swap: Swap, home: Home) -> Swap:
-    tails = {_tail(kind, getattr(swap, name)) for name, kind in _WORKING.items()}
+def _checked_swap(swap: Swap, home: Home) -> Swap:
+    tails = {_path_in_working_folder(kind, getattr(swap, name)) for name, kind in _WORKING.items()}
     tail = tails.pop() if len(tails) == 1 else None
     served = tail is not None and (home.directory is None or "/" not in tail)
     if not served or not uri_path(swap.live).endswith(f"/{tail}"):
         raise Unsafe(
-            f"a journal in {home.path} is about {swap.live!r} by way of {swap.old!r} and {swap.new!r}, which is not"
-            " what this home serves; nothing is changed"
+            f"a journal in {home.path} names {swap.live!r}, {swap.old!r} and {swap.new!r}, which are not what this"
+            " home serves; nothing is changed"
         )
     for name in _names(swap.originals, swap.compacted):
         if "/" in name or name in ("", ".", ".."):
             raise Unsafe(
-                f"a journal in {home.path} lists {name!r}, which is no file's name; nothing is changed"
+                f"a journal in {home.path} lists {name!r}, which is not a file name; nothing is changed"
             )
     own = tail if home.directory is None else home.directory
     return replace(swap, live=f"{home.base}/{own}")  # guard: live_by_home
 
 
-def _tail(kind: str, path: object) -> str | None:
-    """The part of a path below its working folder; None where it is not the path of such a folder's directory."""
+def _path_in_working_folder(kind: str, path: object) -> str | None:
+    """Return the part of a path below its working directory of this kind; None if the path is not below one."""
     folder, _, tail = str(path).partition("/")
     parts = tail.split("/")
-    odd = any(part in ("", ".", "..") or is_home(part) for part in parts)
-    return None if odd or working_folder(folder) != kind else tail
+    invalid = any(part in ("", ".", "..") or is_home(part) for part in parts)
+    return None if invalid or working_folder(folder) != kind else tail
 
 
 def _is_home(path: object) -> bool:

@@ -1,4 +1,4 @@
-"""Where the options of a table come from, and which layer wins.
+"""The layers from which the options of a table come, and their precedence.
 
 Command line > request arguments > YAML section of the table > table property `lakekeeper.<option>` > YAML
 global > default.
@@ -20,7 +20,11 @@ PROPERTY_PREFIX = "lakekeeper."
 
 
 def check_names(values: Iterable[str], where: str) -> None:
-    """Raises UsageError for an option that does not exist, naming the nearest one that does."""
+    """Raise UsageError for an unknown option. The message names the most similar known one.
+
+    Args:
+        where: the layer, for the message.
+    """
     for name in values:
         if name not in OPTIONS:
             near = difflib.get_close_matches(name, OPTIONS, n=1)
@@ -29,7 +33,7 @@ def check_names(values: Iterable[str], where: str) -> None:
 
 
 def parse_option(name: str, value: Any, where: str) -> Any:
-    """The typed value; raises UsageError with the value and what to write instead."""
+    """Return the typed value. Raise UsageError, with the value and the expected form, if it is not valid."""
     if value is None:
         return None
     try:
@@ -42,7 +46,14 @@ def parse_option(name: str, value: Any, where: str) -> Any:
 
 @dataclass(frozen=True)
 class Layers:
-    """The layers of options as they came in, highest first."""
+    """The layers of options before they are parsed, in order of precedence.
+
+    Attributes:
+        command_line: options of the command line.
+        arguments: arguments in the request.
+        tables: sections of the YAML file, by table.
+        settings: global settings of the YAML file.
+    """
 
     command_line: Mapping[str, Any] = field(default_factory=dict)
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -50,20 +61,28 @@ class Layers:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self) -> None:
-        """Raises UsageError for any unknown or ill-typed option in any layer, before anything is touched."""
+        """Raise UsageError for an unknown option or a wrong value in any layer. Called before anything is changed."""
         self.resolve()
         for table in self.tables:
             self.resolve(table)
 
     def resolve(self, table: str = "", properties: Mapping[str, str] | None = None) -> Options:
-        """The options of one table; `properties` are its table properties: what cannot be read there is no mistake of
-        whoever started the job, and refuses this table alone."""
+        """Return the options of one table.
+
+        Args:
+            properties: the table's properties in the metastore.
+
+        Raises:
+            UsageError: an option is unknown, or a value is wrong.
+            Refusal: USAGE, a table property is wrong or not allowed. It is not a mistake in the call of the job, so
+                only this table is refused.
+        """
         chosen: dict[str, Any] = {}
         for where, layer in reversed(self._layers(table, properties or {})):
-            if where == _properties_of(table):
-                chosen.update(_retained(_of_properties(layer, table), chosen))
+            if where == _properties_label(table):
+                chosen.update(_with_longer_retention(_parse_properties(layer, table), chosen))
             else:
-                chosen.update(_parsed(layer, where))
+                chosen.update(_parse_layer(layer, where))
         options = Options(**chosen)
         if options.where and options.partitions:
             raise UsageError("both 'where' and 'partitions' are given; use one of the two")
@@ -74,61 +93,63 @@ class Layers:
             ("the command line", self.command_line),
             ("the arguments", self.arguments),
             (f"the section of table {table}", self.tables.get(table, {})),
-            (_properties_of(table), own_properties(properties)),
+            (_properties_label(table), own_properties(properties)),
             ("the configuration", _for_table(self.settings, table)),
         ]
 
 
-def _parsed(layer: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _parse_layer(layer: Mapping[str, Any], where: str) -> dict[str, Any]:
     check_names(layer, where)
     parsed = {name: parse_option(name, value, where) for name, value in layer.items()}
     return {name: value for name, value in parsed.items() if value is not None}
 
 
-def _of_properties(layer: Mapping[str, Any], table: str) -> dict[str, Any]:
-    """Raises Refusal for what has no place there, or cannot be read."""
+def _parse_properties(layer: Mapping[str, Any], table: str) -> dict[str, Any]:
+    """Raise Refusal for a table property that is not allowed, or whose value is wrong."""
     for name in layer:  # guard: properties_of_the_table
         if OPTIONS[name].table_property is TableProperty.FORBIDDEN:
             raise Refusal(
                 RefusalCode.USAGE,
-                f"lakekeeper.{name} is among the properties of table {table}, where it has no place: set it in the"
-                f" configuration or as an argument, and take it away with ALTER TABLE {table} UNSET TBLPROPERTIES"
+                f"lakekeeper.{name} is not allowed as a property of table {table}: set it in the configuration or as"
+                f" an argument, and remove it with ALTER TABLE {table} UNSET TBLPROPERTIES"
                 f" ('lakekeeper.{name}')",
             )
     try:
-        found = _parsed(layer, _properties_of(table))
+        found = _parse_layer(layer, _properties_label(table))
     except UsageError as error:
         raise Refusal(RefusalCode.USAGE, str(error)) from None
     if found.get("attributes") == "warn":
         raise Refusal(
             RefusalCode.USAGE,
-            f"lakekeeper.attributes=warn is among the properties of table {table}: a property may only ask for more"
-            " (require); set it in the configuration or as an argument",
+            f"table {table} has the property lakekeeper.attributes=warn, but a property may only be stricter (require);"
+            " set it in the configuration or as an argument",
         )
     return found
 
 
-_LENGTHENED = [name for name, option in OPTIONS.items() if option.table_property is TableProperty.LENGTHEN]
+_LENGTHEN_ONLY = [name for name, option in OPTIONS.items() if option.table_property is TableProperty.LENGTHEN]
 
 
-def _retained(found: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    """A table may ask for a longer retention than the configuration's, and never for a shorter one."""
-    longest = {name: max(found[name], known[name]) for name in _LENGTHENED if name in found and name in known}
+def _with_longer_retention(found: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options with the longer retention: a table property cannot shorten that of the configuration."""
+    longest = {
+        name: max(found[name], known[name]) for name in _LENGTHEN_ONLY if name in found and name in known
+    }
     return {**found, **longest}  # guard: property_only_lengthens
 
 
-def _properties_of(table: str) -> str:
+def _properties_label(table: str) -> str:
     return f"the properties of table {table}"
 
 
 def own_properties(properties: Mapping[str, str]) -> dict[str, str]:
-    """`lakekeeper.<option>` table properties that are options; others (run_id, writers) are not ours to judge here."""
+    """Return the table properties `lakekeeper.<option>` by option. Other properties, such as run_id, are ignored."""
     found = {k[len(PROPERTY_PREFIX) :]: v for k, v in properties.items() if k.startswith(PROPERTY_PREFIX)}
     return {name: value for name, value in found.items() if name in OPTIONS}
 
 
 def _for_table(settings: Mapping[str, Any], table: str) -> dict[str, Any]:
-    """Global settings hold sort columns by table."""
+    """Return the global settings for one table. There, sort columns are given by table."""
     flat = dict(settings)
     by_table = flat.pop("sort_columns", None) or {}
     if not isinstance(by_table, Mapping):

@@ -1,7 +1,8 @@
-"""Where everything that we write lies. Pure path arithmetic on fully qualified URIs.
+"""The paths of everything that the jobs write, derived from fully qualified URIs.
 
-A hidden ancestor (`.`) keeps Hive, Spark, Impala and Trino discovery out; the leaf keeps its visible name because
-Hive's input formats refuse an input directory whose own name starts with `.` or `_`.
+The home is hidden (`.`), so that Hive, Spark, Impala and Trino do not find its directories. The last component of a
+path in it keeps its visible name, because Hive's input formats reject an input directory whose own name starts with `.`
+or `_`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from spark_jobs.core.errors import UsageError
 from spark_jobs.core.model import Spec, name_of, parent
 
 HOME = ".lakekeeper"  # guard: hidden_home
-#: The folder of a run's journal records.
+#: The directory of a run's journal records.
 RECORDS = "journal"
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 _RUN_FOLDER = re.compile(r"(?P<run>[A-Za-z0-9_-]{1,80})\.(?P<attempt>[0-9a-f]{12})\Z")
@@ -22,7 +23,7 @@ _RUN_FOLDER = re.compile(r"(?P<run>[A-Za-z0-9_-]{1,80})\.(?P<attempt>[0-9a-f]{12
 _WORKING = re.compile(r"__(?P<kind>compact_tmp|old|undone|conflict|cleaned)_(?P<stamp>\d+)\Z")
 _LEASE = re.compile(r"lease-(?P<epoch>\d+)(?P<released>\.released)?\Z")
 
-#: Lakekeeper 0.0.6 leaves visible siblings of these names behind; its backup tables read those of the first kind.
+#: Names of visible siblings that Lakekeeper 0.0.6 creates and keeps. Its backup tables read `__old_` directories.
 _LEGACY = re.compile(r".+__(old|compact_tmp)_\d{10}\Z")
 _LEGACY_BACKUP = re.compile(r"(?P<of>.+)__old_\d{10}\Z")
 
@@ -32,8 +33,10 @@ def is_legacy_leftover(name: str) -> bool:
 
 
 def is_legacy_backup(location: str, spec: Spec) -> bool:
-    """Does a table's unit lie where Lakekeeper 0.0.6 keeps originals? Told by shape: a partition whose own value ends
-    like that is a partition like any other."""
+    """Tell whether the location of a table's unit is a directory with originals of Lakekeeper 0.0.6.
+
+    They are recognized by name. A partition whose own value ends like such a name is an ordinary partition.
+    """
     name = name_of(location)
     key, value = spec[-1] if spec else ("", None)
     ordinary = bool(spec) and unquote(name).casefold() == f"{key}={value}".casefold()
@@ -41,7 +44,7 @@ def is_legacy_backup(location: str, spec: Spec) -> bool:
 
 
 def is_home(name: str) -> bool:
-    """Tell whether a folder of this name is a home, of a root or of one directory."""
+    """Tell whether a directory of this name is a home, of a table's root or of one directory."""
     return name.startswith(HOME)
 
 
@@ -50,17 +53,17 @@ def is_home_of_one_directory(name: str) -> bool:
 
 
 def is_inside_home(path: str) -> bool:
-    """Tell whether a path lies in a home, where only originals and folders of runs are."""
+    """Tell whether a path is inside a home, which holds only runs with their originals, leases and the commit log."""
     return f"/{HOME}" in path
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Is `path` strictly inside `folder`? By components, never by prefix: `/data/ab` is not below `/data/a`."""
+    """Tell whether `path` is strictly inside `folder`. Whole components count: `/data/ab` is not below `/data/a`."""
     return path.startswith(folder.rstrip("/") + "/")
 
 
 def ancestors(location: str, root: str) -> list[str]:
-    """The folders above `location`, up to and with `root`; only its parent where it lies elsewhere."""
+    """Return the directories above `location`, up to and including `root`; only the parent if not below `root`."""
     folders = [parent(location)]
     while is_below(folders[-1], root):
         folders.append(parent(folders[-1]))
@@ -69,41 +72,44 @@ def ancestors(location: str, root: str) -> list[str]:
 
 def check_run_id(run_id: str) -> str:
     if not RUN_ID.match(run_id):
-        raise UsageError(f"run id '{run_id}' must be 1 to 64 characters out of A-Z a-z 0-9 _ -")
+        raise UsageError(f"run id '{run_id}' must be 1 to 64 characters of A-Z a-z 0-9 _ -")
     return run_id
 
 
 def generation(run_id: str, number: int) -> str:
-    """A finished run that is asked for again opens a new generation, so no folder name is ever used twice."""
+    """Return the name of a generation of a run, which numbers start at 1.
+
+    A finished run that is requested again starts a new generation, so that no directory name is ever used twice.
+    """
     return run_id if number == 1 else f"{run_id}-g{number}"
 
 
 @dataclass(frozen=True)
 class Home:
-    """The hidden folder of a table root or of one directory, and how a live location maps into a run's folders."""
+    """The hidden directory of a table's root or of one directory, and the paths in it."""
 
     path: str
 
     @property
     def base(self) -> str:
-        """The folder that holds the home, and below which the directories that it serves lie."""
+        """Return the directory that holds the home. The directories that the home serves are below it."""
         return parent(self.path)
 
     @classmethod
     def of(cls, table_root: str, location: str) -> Home:
-        """A partition below the root shares the table's home; anything else has one beside itself."""
+        """Return the home of a unit: that of the table for partitions below its root, else one beside the unit."""
         if is_below(location, table_root):
             return cls(f"{table_root.rstrip('/')}/{HOME}")
         return cls(f"{parent(location)}/{HOME}-{name_of(location)}")
 
     @classmethod
     def of_table(cls, table_root: str, partitioned: bool) -> Home:
-        """The table's own home, under the root or, without partitions, beside it."""
+        """Return the table's own home: in the root, or beside the root if the table has no partitions."""
         return cls(f"{table_root.rstrip('/')}/{HOME}") if partitioned else cls.of(table_root, table_root)
 
     @property
     def directory(self) -> str | None:
-        """The name of the one directory that it serves; None for the home of a root."""
+        """Return the name of the one directory that the home serves; None for the home of a root."""
         name = name_of(self.path)
         return None if name == HOME else name[len(HOME) + 1 :]
 
@@ -116,7 +122,7 @@ class Home:
 
 @dataclass(frozen=True)
 class LeaseFile:
-    """Parsed name of a lease: whoever made the one of the highest epoch owns the home, until it is released."""
+    """The parsed name of a lease file. The job that created the highest epoch owns the home until it is released."""
 
     epoch: int
     released: bool
@@ -133,7 +139,7 @@ class LeaseFile:
 
 @dataclass(frozen=True)
 class RunFolder:
-    """Parsed name of a run's folder."""
+    """The parsed name of a run's directory."""
 
     run_id: str
     attempt: str
@@ -145,23 +151,23 @@ class RunFolder:
 
 
 def working_folder(name: str) -> str | None:
-    """What a run's working folder of this name is for, such as `old`; None for any other name."""
+    """Return the purpose of a run's working directory of this name, such as `old`; None for any other name."""
     match = _WORKING.match(name)
     return match["kind"] if match else None
 
 
 def is_tmp_folder(name: str) -> bool:
-    """Tell whether a run writes its compacted files into a working folder of this name."""
+    """Tell whether a run writes its rewritten directories into a working directory of this name."""
     return working_folder(name) == "compact_tmp"
 
 
 def working_folder_above(path: str, run_folder: str) -> str:
-    """Return `<run folder>/__old_<stamp>` of a path below it."""
+    """Return the working directory of a path below it, such as `<run directory>/__old_<stamp>`."""
     return f"{run_folder}/{path[len(run_folder) + 1 :].split('/')[0]}"
 
 
 def timestamp_of(name: str) -> int:
-    """The number in the name of a run's working folder; 0 for any other name."""
+    """Return the number in the name of a run's working directory; 0 for any other name."""
     match = _WORKING.match(name)
     return int(match["stamp"]) if match else 0
 
@@ -187,9 +193,9 @@ def claimed_folder(stamp: str) -> str:
 
 
 def fresh_name(name: str, token: str) -> str:
-    """A name for a file carried into another directory: `part.c000.parquet` becomes `part-lk<token>.c000.parquet`.
+    """Return a new name for a file that is moved: `part.c000.parquet` becomes `part-lk<token>.c000.parquet`.
 
-    A hidden file stays hidden: what no reader saw before must not become data.
+    A hidden file stays hidden, because content that no reader saw before must not become data.
     """
     if name.startswith((".", "_")):
         return f"{name[0]}lk{token}-{name[1:]}"

@@ -1,4 +1,4 @@
-"""What a run did to a table, derived from its journals: the changes that the commit log publishes."""
+"""The changes that a run made to a table, derived from its journals. The commit log publishes them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ from spark_jobs.core.model import FileListing
 
 @dataclass(frozen=True)
 class Change:
-    """What one run did to its units in one way; `who` and `schema_hash` are None where nobody noted them."""
+    """The changes of one kind (compact, rollback or cleanup) that one run made to its units.
+
+    `who` and `schema_hash` are None if they are unknown.
+    """
 
     kind: str
     run_id: str
@@ -42,7 +45,7 @@ class Change:
 
     @property
     def at(self) -> datetime:
-        """When the last unit got there; a change without units has no time."""
+        """Return the time of the last unit's change. Not for a change without units."""
         return max(unit.at for unit in self.units)
 
     @property
@@ -55,23 +58,26 @@ class Change:
 
     @property
     def effect(self) -> Sizes:
-        """What the table gained; a cleanup frees what no reader saw any more, so the table gains nothing."""
+        """Return the change of the table's size. It is zero for a cleanup, which deletes files that no reader sees."""
         return Sizes() if self.kind == CLEANUP else self.after - self.before
 
     def token(self, unit: UnitChange) -> Token:
         return self.kind, self.run_id, unit.unit, unit.old
 
     def without(self, logged: Collection[Token]) -> Change:
-        """What is left of the change beside the units that are logged: a retry may have swapped more of them."""
+        """Return the change of the units that are not logged yet. A retry may have swapped more units."""
         units = tuple(unit for unit in self.units if self.token(unit) not in logged)
         keys = {unit.unit for unit in units}
         return replace(self, units=units, entries=tuple(e for e in self.entries if e.unit in keys))
 
 
 def change_of(run_id: str, state: RunState, kind: str, who: str | None = None) -> Change:
-    """What a run's journal says of one kind of change; who ran it is the journal's word, who undid it the caller's.
+    """Return one kind of change from a run's journal.
 
-    A unit that was compacted and rolled back since has both changes, so that the log can be derived at any time.
+    A unit that was compacted and rolled back has both changes, so that the log can be derived at any time.
+
+    Args:
+        who: the user of a rollback or a cleanup. The user of a compaction is in the journal.
     """
     units = [unit for unit in state.units.values() if _HAPPENED[kind](unit)]
     entries = [entry for unit in units for entry in _ENTRIES[kind](unit)]
@@ -81,13 +87,13 @@ def change_of(run_id: str, state: RunState, kind: str, who: str | None = None) -
 
 
 def changes_of(run_id: str, states: Sequence[RunState]) -> list[Change]:
-    """All changes of a run over its homes, in the order in which they can happen; none that has no units."""
+    """Return the changes of a run in all its homes that have units, in the order in which they can happen."""
     parts = [[change_of(run_id, state, kind) for state in states] for kind in KINDS]
     return [joined(changes) for changes in parts if any(change.units for change in changes)]
 
 
 def joined(changes: Sequence[Change]) -> Change:
-    """The parts that a run has in several homes, as one change."""
+    """Return the changes of a run in several homes as one change."""
     units = tuple(unit for change in changes for unit in change.units)
     return replace(changes[0], units=units, entries=tuple(e for change in changes for e in change.entries))
 
@@ -124,6 +130,9 @@ def _unit_change(unit: UnitState, kind: str) -> UnitChange:
 
 
 def schema_hash(facts: TableFacts) -> str:
-    """Changes whenever a column or a partition key does; who compares snapshots sees that the schema moved."""
+    """Return a hash of the columns and the partition keys.
+
+    By it, a comparison of snapshots shows that the schema was changed.
+    """
     text = json.dumps([facts.columns, facts.partition_keys, facts.partition_types])
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()

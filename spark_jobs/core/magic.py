@@ -1,9 +1,9 @@
-"""The formats of files by their magic bytes."""
+"""The detection of binary formats by magic bytes."""
 
 from __future__ import annotations
 
-#: What no line of text holds: sequence files and RCFiles have their version after the name.
-_HEADS = {
+#: First bytes that no line of text has. RCFiles, and sequence files (below), have their version after the name.
+_MAGIC_BYTES = {
     b"Obj\x01": "Avro",
     b"RCF\x01": "RCFile",
     b"PK\x03\x04": "ZIP",
@@ -12,15 +12,16 @@ _HEADS = {
 }
 _BZIP2 = range(ord("1"), ord("9") + 1)
 _VERSIONS = range(1, 10)
-#: How long an ORC postscript is, in its last byte: no character of any text.
+#: The length of an ORC postscript, which is the last byte of the file. No text has such a character there.
 _POSTSCRIPT = range(14, 32)
 
 
 def binary_format(head: bytes, tail: bytes) -> str | None:
-    """The binary format of a file, by its first and its last bytes; None for what may be text.
+    """Return the binary format of a file by its first and last bytes; None if it may be text.
 
-    Sources: the specifications of Parquet (`PAR1` at both ends), ORC (`ORC` first, and before the last byte), Avro,
-    Hadoop's SequenceFile, and the compressors. Letters at the beginning alone prove nothing: a line may begin so.
+    Sources: the specifications of Parquet (`PAR1` at both ends), ORC (`ORC` at the beginning and before the last byte),
+    Avro, Hadoop's SequenceFile, and the compressors. Letters at the beginning are not enough: a line of text may begin
+    with them.
     """
     if head[:4] == tail[-4:] in (b"PAR1", b"PARE"):
         return "Parquet"
@@ -32,4 +33,4 @@ def binary_format(head: bytes, tail: bytes) -> str | None:
         return "gzip"
     if head[:3] == b"BZh" and head[3:4] and head[3] in _BZIP2 and head[4:8] == b"1AY&":
         return "bzip2"
-    return _HEADS.get(head[:4])
+    return _MAGIC_BYTES.get(head[:4])

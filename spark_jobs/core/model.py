@@ -1,4 +1,4 @@
-"""The nouns of the jobs: tables, units, files and manifests. Values only, no effects."""
+"""The basic values of the jobs: table names, files, file listings and units."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Optional
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.other_writers import is_flag, is_hidden, is_kept
 
-#: What Hive writes for a NULL partition value, in paths and in the metastore.
+#: The name that Hive uses for a NULL partition value, in paths and in the metastore.
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 Spec = tuple[tuple[str, Optional[str]], ...]
@@ -19,14 +19,14 @@ Spec = tuple[tuple[str, Optional[str]], ...]
 
 @dataclass(frozen=True, order=True)
 class TableName:
-    """A database and a table, lower-cased as the Hive metastore does."""
+    """The name of a database and of a table, in lower case as in the Hive metastore."""
 
     database: str
     table: str
 
     @classmethod
     def parse(cls, text: str) -> TableName:
-        """`db.table`; raises UsageError on anything else."""
+        """Parse `db.table`. Raise UsageError for any other text."""
         parts = [part.strip().strip("`").lower() for part in text.split(".")]
         if len(parts) != 2 or not all(parts):
             raise UsageError(f"'{text}' is not a table name; write it as DATABASE.TABLE")
@@ -38,7 +38,7 @@ class TableName:
 
 @dataclass(frozen=True)
 class FileEntry:
-    """One file of a directory: name, length in bytes, mtime in ms since the epoch, HDFS fileId where there is one."""
+    """One file of a directory: name, length in bytes, mtime in ms since the epoch, HDFS file id (None elsewhere)."""
 
     name: str
     length: int
@@ -47,17 +47,17 @@ class FileEntry:
 
     @property
     def is_flag(self) -> bool:
-        """It is there to be seen (`_SUCCESS`, `DONE`)."""
+        """Tell whether the file is a flag (`_SUCCESS`, `DONE`)."""
         return is_flag(self.name, self.length)
 
     @property
     def is_kept(self) -> bool:
-        """Hidden, with content: some writer's, and never part of what a run journals."""
+        """Tell whether the file belongs to a writer (hidden, with content). It is never part of a journaled listing."""
         return is_kept(self.name, self.length)
 
     @property
     def is_data(self) -> bool:
-        """What readers read, empty outputs included."""
+        """Tell whether readers read the file. That includes empty outputs of tasks."""
         return not is_hidden(self.name) and not self.is_flag
 
     def to_json(self) -> dict[str, Any]:
@@ -76,12 +76,12 @@ class FileListing:
 
     @classmethod
     def from_json(cls, rows: Iterable[Mapping[str, Any]]) -> FileListing:
-        """Raises TypeError for what is no manifest."""
+        """Decode a listing. Raise TypeError for any other content."""
         found = [FileEntry(**row) for row in rows]
         for file in found:
             numbers = (file.length, file.mtime, file.file_id or 0)
             if not isinstance(file.name, str) or not all(isinstance(number, int) for number in numbers):
-                raise TypeError(f"{file} is no file")
+                raise TypeError(f"{file} is not a file of a listing")
         return cls.of(found)
 
     def to_json(self) -> list[dict[str, Any]]:
@@ -96,12 +96,12 @@ class FileListing:
         return sum(f.length for f in self.data)
 
     def fingerprint(self) -> str:
-        """Changes whenever a file is added, removed, rewritten or appended to."""
+        """Return a hash that changes whenever a file is added, removed, rewritten or appended to."""
         text = json.dumps([[f.name, f.length, f.mtime, f.file_id] for f in self.files])
         return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
     def diff(self, now: FileListing) -> ListingDiff:
-        """What changed from this manifest to `now`."""
+        """Return the differences from this listing to `now`."""
         before = {f.name: f for f in self.files}
         after = {f.name: f for f in now.files}
         return ListingDiff(
@@ -112,7 +112,12 @@ class FileListing:
 
 @dataclass(frozen=True)
 class ListingDiff:
-    """`added`: new names; `lost`: names that vanished or whose file is another one now."""
+    """The differences of two listings.
+
+    Attributes:
+        added: files with new names.
+        lost: files that were removed or replaced.
+    """
 
     added: tuple[FileEntry, ...]
     lost: tuple[FileEntry, ...]
@@ -127,9 +132,10 @@ class ListingDiff:
 
 @dataclass(frozen=True)
 class Unit:
-    """A directory that is swapped as one: a leaf partition, or the root of a table without partitions.
+    """A directory that is swapped as a whole: a leaf partition, or the root of a table without partitions.
 
-    `spec` holds the partition values in key order exactly as the metastore has them; None is the default partition.
+    `spec` has the partition values in the order of the keys, exactly as in the metastore. None is the default
+    partition.
     """
 
     spec: Spec
@@ -149,15 +155,15 @@ class Unit:
 
 
 def unit_key(values: Mapping[str, str | None], partition_keys: Iterable[str]) -> str:
-    """The key of the unit with these partition values."""
+    """Return the key of the unit with these partition values."""
     return json.dumps([[key, values.get(key)] for key in partition_keys], ensure_ascii=False)
 
 
 def parent(uri: str) -> str:
-    """The folder that holds `uri`."""
+    """Return the directory that contains `uri`."""
     return uri.rstrip("/").rsplit("/", 1)[0]
 
 
 def name_of(uri: str) -> str:
-    """The last component of `uri`."""
+    """Return the last component of `uri`."""
     return uri.rstrip("/").rsplit("/", 1)[-1]

@@ -1,4 +1,4 @@
-"""What is said of one option of the jobs; the table of them is `core/options.py`."""
+"""The description of one option of the jobs. The table of all options is `core/options.py`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ VERBS = (ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY)
 
 
 class TableProperty(Enum):
-    """What the property `lakekeeper.<option>` of a table may do; whoever may alter the table sets it."""
+    """The effect of the table property `lakekeeper.<option>`. Each user who may alter the table can set it."""
 
     SET = "it sets the option"
-    LENGTHEN = "it may only ask for more than the configuration does"
+    LENGTHEN = "it may only require more than the configuration"
     FORBIDDEN = (
-        "it is refused: the option is about more than this table, or protects the originals from its owner"
+        "it is refused: the option concerns more than this table, or protects the originals from its owner"
     )
 
 
@@ -28,15 +28,15 @@ class Option:
     """One option.
 
     Attributes:
-        parse: returns the typed value of a text, a JSON or a YAML value; raises ValueError with what to write instead.
+        parse: returns the typed value of a string, a JSON or a YAML value. Raises ValueError with the expected form.
         help: one line for `--help`, without the default.
-        flag: its flag on the command line; None where only a file or a request carries it.
-        off_flag: of a boolean, the flag that sets it to false.
-        verbs: those whose command line has the flag.
-        metavar: stands for the value in `--help`; None for a boolean, or where there are `choices`.
-        choices: the values that are allowed, where they are few.
+        flag: its flag on the command line; None if only a file or a request can set it.
+        off_flag: the flag that sets a boolean to false.
+        verbs: the verbs that have the flag.
+        metavar: the placeholder of the value in `--help`; None for a boolean, or if there are `choices`.
+        choices: the allowed values, if there are few.
         group: flags of one group exclude each other.
-        table_property: what a table's property may do.
+        table_property: what the table property for the option may do.
     """
 
     parse: Callable[[Any], Any]

@@ -1,8 +1,8 @@
-"""The options of the jobs. Each one is a field of `Options`, which says all there is to say about it.
+"""The options of the jobs. Each one is a field of `Options` with its complete description.
 
-The command line (`core/arguments.py`), the check of every value, and what a table's properties may set are derived from
-this table; docs/wire.md is checked against it. The provider has a table of its own (`lakekeeper_provider/options.py`);
-a contract test compares the two.
+The command line (`core/arguments.py`), the checks of values and the rules for table properties are derived from this
+table, and so are the tables of options in docs/wire.md. The provider has its own table
+(`lakekeeper_provider/options.py`), and a contract test compares the two.
 """
 
 # ruff: noqa: RUF009 - `option` returns a field, whose default is a value
@@ -36,13 +36,14 @@ from spark_jobs.core.parsers import (
 )
 from spark_jobs.core.selection import PartitionSpec, parse_partitions
 
-_REWRITE = (ANALYZE, COMPACT)
+#: The verbs that plan: they have the same thresholds and selections.
+_PLANNING = (ANALYZE, COMPACT)
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
 @dataclass(frozen=True)
 class Options:
-    """The resolved options of one table. Sizes are in bytes unless the name says MB."""
+    """The resolved options of one table. Sizes are in bytes, except for names that end with `_mb`."""
 
     block_size_mb: int = option(
         128,
@@ -50,7 +51,7 @@ class Options:
         "HDFS block size (dfs.blocksize) in MB",
         flag="--block-size",
         metavar="MB",
-        verbs=_REWRITE,
+        verbs=_PLANNING,
     )
     compaction_ratio_threshold: float = option(
         10.0,
@@ -58,7 +59,7 @@ class Options:
         "compact where min(average, median) file size is below block size / ratio",
         flag="--ratio-threshold",
         metavar="RATIO",
-        verbs=_REWRITE,
+        verbs=_PLANNING,
     )
     min_input_files: int = option(
         2,
@@ -66,7 +67,7 @@ class Options:
         "leave directories with fewer files alone",
         flag="--min-input-files",
         metavar="N",
-        verbs=_REWRITE,
+        verbs=_PLANNING,
     )
     target_file_size: int = option(
         0,
@@ -74,10 +75,10 @@ class Options:
         "size of the files to write (default: the block size)",
         flag="--target-file-size",
         metavar="512mb",
-        verbs=_REWRITE,
+        verbs=_PLANNING,
     )
     full_scan: bool = switch(
-        "list every directory, also those that have not changed", flag="--full-scan", verbs=_REWRITE
+        "list every directory, also those that have not changed", flag="--full-scan", verbs=_PLANNING
     )
     partitions: list[PartitionSpec] | None = option(
         None,
@@ -86,7 +87,7 @@ class Options:
         flag="--partitions",
         metavar="JSON",
         group="partitions",
-        verbs=_REWRITE,
+        verbs=_PLANNING,
     )
     where: str | None = option(
         None,
@@ -95,7 +96,7 @@ class Options:
         flag="--where",
         metavar="SQL",
         group="partitions",
-        verbs=_REWRITE,
+        verbs=_PLANNING,
         table_property=TableProperty.FORBIDDEN,
     )
     sort_columns: tuple[str, ...] = option(
@@ -255,12 +256,12 @@ class Options:
         )
 
 
-#: By name, in the order of the table.
+#: The options by name, in the order of the fields.
 OPTIONS: dict[str, Option] = {each.name: each.metadata["option"] for each in fields(Options)}
 DEFAULTS = Options()
 
 
 def writer_rules(options: Options, now: datetime) -> WriterRules:
-    """Return how files of other writers that are found now are treated."""
+    """Return the rules for files of other writers at the time `now`."""
     dead_before = int((now - options.staging_ttl).timestamp() * 1000)
     return WriterRules(dead_before, offsets=options.kafka_connect == "retired")

@@ -1,4 +1,4 @@
-"""The types of an ORC file: what the text form of its schema says, in the grammar of `TypeDescription.toString`."""
+"""The types of an ORC file, from its schema in the text form of `TypeDescription.toString`."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from collections.abc import Iterable
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.refusals import RefusalCode
 
-#: What Spark changes in files that are not its own: fractions below a microsecond, days that only the Julian calendar
-#: has, and maps, whose keys it sorts and makes unique.
+#: Types whose values Spark changes in files of other writers: timestamps (fractions below a microsecond), dates (days
+#: that only the Julian calendar has), and maps (Spark sorts keys and removes duplicates).
 _CHANGED = re.compile(r"\b(timestamp|date|map<)")
-#: What Hive 1 called the columns of every table.
+#: The column names that Hive 1 wrote to the files of every table.
 _BY_POSITION = re.compile(r"_col\d+\Z")
 
 
 def parse_struct(text: str) -> dict[str, str]:
-    """The top-level fields of an ORC `struct<a:int,b:array<...>>`, by lower-cased name. Raises Refusal: SCHEMA_CONFLICT
-    where two have one name to Hive, TYPE for a backtick in a name."""
+    """Return the types of the top-level fields of an ORC `struct<a:int,b:array<...>>`, by lower-cased name.
+
+    Raises:
+        Refusal: SCHEMA_CONFLICT if two names differ only in case, TYPE if a name has a backtick.
+    """
     if "``" in text:
-        raise Refusal(RefusalCode.TYPE, "a column's name holds a backtick, which would be lost")
+        raise Refusal(RefusalCode.TYPE, "the name of a column has a backtick, which a rewrite would lose")
     found: dict[str, str] = {}
     depth, start, quoted = 0, len("struct<"), False
     for index in range(start, len(text)):
@@ -43,7 +46,7 @@ def _add(found: dict[str, str], name: str, kind: str) -> None:
     if name in found:
         raise Refusal(
             RefusalCode.SCHEMA_CONFLICT,
-            f"a file holds two columns that are '{name}' to Hive, which knows no case",
+            f"a file has two columns '{name}' that differ only in case, which Hive ignores",
         )
     found[name] = kind
 
@@ -54,16 +57,16 @@ def _split(field: str) -> tuple[str, str, str]:
 
 
 def local_time(kind: str) -> bool:
-    """Is there a timestamp in it that is not an instant?"""
+    """Tell whether the type has a timestamp that is a local time and not an instant."""
     return "timestamp" in kind.replace("timestamp with local time zone", "")
 
 
 def changed_by_spark(kind: str) -> bool:
-    """Would Spark change values of this type, unless it wrote them itself?"""
+    """Tell whether Spark may change values of this type that another writer wrote."""
     return _CHANGED.search(kind) is not None
 
 
 def by_position(names: Iterable[str]) -> bool:
-    """Do readers match a file of these columns to the table's by position, since their names say nothing?"""
+    """Tell whether all names are generated (`_col0`), so that readers match the columns by position."""
     found = list(names)
     return bool(found) and all(_BY_POSITION.match(name) for name in found)

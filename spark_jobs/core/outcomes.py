@@ -1,6 +1,6 @@
-"""What becomes of a unit, a table and a job, as reports say it: every outcome, with its meaning and what to do.
+"""The outcomes of units, tables and jobs in reports, with their meanings and remedies.
 
-The words are part of the wire. The tables of docs/wire.md are generated from these enums.
+The values are part of the wire. The tables in docs/wire.md are generated from these enums.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ _NOTHING = "Nothing."
 
 
 class _Outcome(str, Enum):
-    """A word of the wire; it is written, compared and formatted as that word."""
+    """An outcome. It is written, compared and formatted as its value, which is a word of the wire."""
 
     meaning: str
     remedy: str
@@ -26,7 +26,7 @@ class _Outcome(str, Enum):
 
 
 class UnitOutcome(_Outcome):
-    """What became of a partition, or of a table without partitions."""
+    """The outcome of a unit: a partition, or a table without partitions."""
 
     FLAGGED = (
         "flagged",
@@ -43,11 +43,11 @@ class UnitOutcome(_Outcome):
         "It was refused; `code` and `reason` say why.",
         "See the codes in troubleshooting.md.",
     )
-    CHANGED = ("changed", "A writer was at work in it; nothing was swapped.", "The next run takes it.")
+    CHANGED = ("changed", "A writer was active in it; nothing was swapped.", "The next run takes it.")
     DEFERRED = (
         "deferred",
         "The deadline has passed; nothing was swapped.",
-        "The next run takes it first. Widen the window, or raise `parallelism`.",
+        "The next run takes it. Widen the window, or raise `parallelism`.",
     )
     QUARANTINED = (
         "quarantined",
@@ -56,28 +56,28 @@ class UnitOutcome(_Outcome):
     )
     FAILED = (
         "failed",
-        "An error; what was written is deleted, or the next run recovers it.",
+        "An error occurred; what was written is deleted, or the next run recovers it.",
         "Run the job again.",
     )
 
 
 class TableOutcome(_Outcome):
-    """What became of a table."""
+    """The outcome of a table."""
 
-    DONE = ("done", "At least one unit was worked on, and none failed.")
+    DONE = ("done", "At least one unit was processed, and none failed.")
     NOTHING = ("nothing", "There was nothing to do.")
     REFUSED = (
         "refused",
-        "It was left alone as a whole; `code` and `reason` say why.",
+        "The whole table was left alone; `code` and `reason` say why.",
         "See the codes in troubleshooting.md.",
     )
-    BUSY = ("busy", "Another job works on the table.", "Run the job again later.")
-    PARTIAL = ("partial", "Some units were worked on, and some failed.", "Run the job again.")
-    FAILED = ("failed", "No unit was worked on, and one or all failed.", "Run the job again.")
+    BUSY = ("busy", "Another job is working on the table.", "Run the job again later.")
+    PARTIAL = ("partial", "Some units were processed, and some failed.", "Run the job again.")
+    FAILED = ("failed", "No unit was processed, and at least one failed.", "Run the job again.")
 
 
 class JobOutcome(_Outcome):
-    """What became of a job, and its exit code: the gravest of its tables' outcomes."""
+    """The outcome of a job, and its exit code: the most serious one of its tables' outcomes."""
 
     exit_code: int
 
@@ -86,21 +86,21 @@ class JobOutcome(_Outcome):
         member._value_, member.exit_code, member.meaning, member.remedy = word, exit_code, meaning, _NOTHING
         return member
 
-    DONE = ("done", 0, "All went well.")
+    DONE = ("done", 0, "All work succeeded.")
     NOTHING = ("nothing", 0, "There was nothing to do.")
     PARTIAL = (
         "partial",
         1,
-        "Some tables were worked on, and some failed, were busy, or were refused though named.",
+        "Some tables were processed, and some failed, were busy, or were refused although they were named.",
     )
     FAILED = (
         "failed",
         1,
-        "No table was worked on, and one or all failed, were busy, or were refused though named.",
+        "No table was processed, and at least one failed, was busy, or was refused although it was named.",
     )
-    USAGE = ("usage", 2, "The command line, the request or the configuration is wrong; nothing was touched.")
+    USAGE = ("usage", 2, "The command line, the request or the configuration is wrong; nothing was changed.")
     UNSAFE = ("unsafe", 3, "A unit is quarantined, or a journal cannot be read; a person must look at it.")
 
 
-#: A journal's word for a run whose units `on_failure: undo` put back; no table of a report has it.
+#: The outcome in the journal of a run that `on_failure: undo` has rolled back. Reports do not have it.
 UNDONE = "undone"

@@ -1,4 +1,4 @@
-"""Units whose directories are shared or nested: swapping one would move the other's data."""
+"""The check for shared and nested directories of units: a swap of one unit would move the data of the other."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ from spark_jobs.core.model import Unit
 
 
 def overlapping(units: Sequence[Unit], facts: TableFacts) -> dict[str, str]:
-    """Keys of the units that overlap another one, or that hold the table's root, with the location they clash with."""
-    clashes: dict[str, str] = {}
-    holders: list[Unit] = []
+    """Return the units whose directories overlap that of another unit, or contain the table's root.
+
+    Returns:
+        The location with which the unit overlaps, by unit key.
+    """
+    overlapped: dict[str, str] = {}
+    enclosing: list[Unit] = []
     for unit in sorted(units, key=lambda u: u.location + "/"):
-        while holders and not _within(unit.location, holders[-1].location):
-            holders.pop()
-        if holders:
-            clashes[unit.key] = holders[-1].location
-            clashes.setdefault(holders[-1].key, unit.location)
-        holders.append(unit)
+        while enclosing and not _within(unit.location, enclosing[-1].location):
+            enclosing.pop()
+        if enclosing:
+            overlapped[unit.key] = enclosing[-1].location
+            overlapped.setdefault(enclosing[-1].key, unit.location)
+        enclosing.append(unit)
     root = facts.storage.location
-    clashes.update({u.key: root for u in units if u.spec and _within(root, u.location)})
-    return clashes
+    overlapped.update({u.key: root for u in units if u.spec and _within(root, u.location)})
+    return overlapped
 
 
 def _within(inner: str, outer: str) -> bool:

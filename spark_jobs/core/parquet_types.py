@@ -1,5 +1,4 @@
-"""The physical types of a Parquet file: what the text form of its schema says. Its grammar is that of parquet-java's
-`MessageType.toString`."""
+"""The physical types of a Parquet file, from its schema in the text form of parquet-java's `MessageType.toString`."""
 
 from __future__ import annotations
 
@@ -18,8 +17,13 @@ _LEAF = re.compile(
 
 
 def parse_message(text: str) -> dict[str, str]:
-    """The leaves and groups of a Parquet message type in its text form, by lower-cased dotted path; field ids are part
-    of the type. Raises Refusal SCHEMA_CONFLICT where two columns have one name to Hive."""
+    """Return the types of the leaves and groups of a Parquet message type, by lower-cased dotted path.
+
+    Field ids are part of the type.
+
+    Raises:
+        Refusal: SCHEMA_CONFLICT if two columns differ only in case.
+    """
     path: list[str] = []
     found: dict[str, str] = {}
     for line in (raw.strip() for raw in text.splitlines()[1:]):
@@ -39,7 +43,7 @@ def _add(found: dict[str, str], path: list[str], kind: str) -> None:
     if name in found:
         raise Refusal(
             RefusalCode.SCHEMA_CONFLICT,
-            f"a file holds two columns that are '{name}' to Hive, which knows no case",
+            f"a file has two columns '{name}' that differ only in case, which Hive ignores",
         )
     found[name] = kind
 

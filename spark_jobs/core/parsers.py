@@ -1,5 +1,7 @@
-"""The values of options as text, as JSON or as YAML has them: each parser returns the typed value, or raises ValueError
-with what to write instead."""
+"""The parsers of option values, which come as strings, from JSON or from YAML.
+
+Each parser returns the typed value, or raises ValueError with the expected form.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ _BYTES = {"b": 1, "kb": 1024, "mb": MB, "gb": 1024 * MB, "tb": 1024 * 1024 * MB}
 
 
 def parse_duration(text: Any) -> timedelta:
-    """`7d`, `168h`, `30m`, `60s`, `2w`."""
+    """Parse a duration such as `7d`, `168h`, `30m`, `60s` or `2w`."""
     match = _DURATION.match(str(text))
     if not match:
         raise ValueError("write it like 7d, 168h, 30m or 60s")
@@ -25,7 +27,7 @@ def parse_duration(text: Any) -> timedelta:
 
 
 def parse_size(text: Any) -> int:
-    """`512mb`, `1gb`, or a plain number of bytes; returns bytes."""
+    """Return the bytes of a size such as `512mb`, `1gb`, or a plain number of bytes."""
     match = _SIZE.match(str(text))
     if not match:
         raise ValueError("write it like 512mb or 1gb")
@@ -33,7 +35,7 @@ def parse_size(text: Any) -> int:
 
 
 def parse_instant(text: Any) -> datetime:
-    """An ISO 8601 instant; it must carry its offset, for a deadline that is an hour off is no deadline."""
+    """Parse an ISO 8601 time. It must have a UTC offset, because otherwise a deadline could be wrong by hours."""
     instant = datetime.fromisoformat(str(text).replace("Z", "+00:00"))
     if instant.tzinfo is None:
         raise ValueError("it needs a UTC offset, like 2026-02-24T05:00:00+00:00")
@@ -49,7 +51,7 @@ def parse_bool(value: Any) -> bool:
 
 
 def parse_list(value: Any) -> tuple[str, ...]:
-    """A list, its JSON, or text with commas."""
+    """Parse a list, its JSON, or a string of comma-separated items."""
     if isinstance(value, str):
         value = json.loads(value) if value.strip().startswith("[") else value.split(",")
     if not isinstance(value, (list, tuple)):
@@ -78,5 +80,5 @@ def one_of(*allowed: str) -> Callable[[Any], str]:
 
 def parse_identifier(value: Any) -> str:
     if not re.match(r"\w+\Z", str(value)):
-        raise ValueError("it must be made of letters, digits and _")
+        raise ValueError("it must consist of letters, digits and _")
     return str(value).lower()

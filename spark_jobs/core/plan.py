@@ -1,6 +1,6 @@
-"""What is to be done to a table, as a value: an analysis reports it, a dry run prints it, a compaction carries it out.
+"""The plan of a table, as a value: an analysis reports it, a dry run prints it, a compaction executes it.
 
-Made by `protocol/planning`; nothing here looks at anything.
+`protocol/planning` creates plans. Nothing here reads the file system or the metastore.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from spark_jobs.core.wire import TableReport, UnitReport
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a compaction of one unit would read: its files, and the figures that say how many it writes."""
+    """The input of a compaction of one unit: its files, and the figures that determine the number of files to write."""
 
     files: FileListing
     health: Health
@@ -31,14 +31,14 @@ class Inputs:
 
 @dataclass(frozen=True)
 class UnitPlan:
-    """What is to be done to one unit: FLAGGED ones are compacted, all others are left alone.
+    """The plan of one unit. FLAGGED units are compacted, all others are left alone.
 
     Attributes:
-        inputs: the listing on which this was decided; None where it was not needed, or not possible.
-        health: the figures, of this listing or of an earlier one (`cached`).
-        refusal: why the unit may not be compacted.
-        reason: of a FLAGGED unit that a run has left unfinished, of a FAILED or a QUARANTINED one.
-        cached: what a later plan may rely on instead of listing the unit again.
+        inputs: the listing on which the plan is based; None if it was not needed, or not possible.
+        health: the figures of this listing, or of an earlier one (`cached`).
+        refusal: why the unit must not be compacted.
+        reason: why the unit is FAILED or QUARANTINED, or FLAGGED because of an unfinished run.
+        cached: figures that a later plan can use instead of listing the unit again.
     """
 
     unit: Unit
@@ -53,7 +53,7 @@ class UnitPlan:
     def listed(
         cls, unit: Unit, files: FileListing, health: Health, cached: CachedUnit | None = None
     ) -> UnitPlan:
-        """Flag the unit if its files are small."""
+        """Return the plan of a unit that was listed. It is FLAGGED if its files are small."""
         outcome = UnitOutcome.FLAGGED if health.needs_compaction else UnitOutcome.HEALTHY
         return cls(unit, outcome, Inputs(files, health), health, cached=cached)
 
@@ -73,7 +73,10 @@ class UnitPlan:
         return replace(self, outcome=UnitOutcome.SKIPPED, refusal=refusal)
 
     def interrupted(self, reason: str) -> UnitPlan:
-        """Flag the unit whatever its files are: the compaction that takes it up recovers it first."""
+        """Return the plan with the unit FLAGGED, whatever its files are, unless it is refused.
+
+        The compaction of the unit recovers the unfinished run first.
+        """
         return self if self.refusal else replace(self, outcome=UnitOutcome.FLAGGED, reason=reason)
 
     @property
@@ -82,11 +85,11 @@ class UnitPlan:
 
     @property
     def due(self) -> Inputs | None:
-        """What there is to rewrite, by this plan alone; None for a unit that has to be recovered first."""
+        """Return the files to rewrite; None if the unit is not flagged, or has to be recovered first."""
         return self.inputs if self.flagged and self.reason is None else None
 
     def confirmed(self, files: FileListing, thresholds: Thresholds) -> UnitPlan:
-        """Return the plan for the files that the unit holds now: figures of others count for nothing."""
+        """Return the plan with the files that the unit has now. Figures of other files are replaced."""
         if self.inputs is not None and self.inputs.files == files:
             return self
         health = assess(files, thresholds)
@@ -94,13 +97,16 @@ class UnitPlan:
 
     @property
     def fingerprint(self) -> str | None:
-        """Of the files that were listed, now or earlier: it changes whenever one is added, removed or rewritten."""
+        """Return a hash of the listed files, or of those of the earlier listing; None without a listing.
+
+        It changes whenever a file is added, removed or rewritten.
+        """
         if self.inputs is not None:
             return self.inputs.files.fingerprint()
         return self.cached.fingerprint if self.cached else None
 
     def report(self) -> UnitReport:
-        """Return the unit's line of an analysis."""
+        """Return the unit's part of the report of an analysis."""
         refusal = self.refusal
         decided = self.outcome in (UnitOutcome.FLAGGED, UnitOutcome.HEALTHY) and self.reason is None
         return UnitReport.of(
@@ -115,8 +121,12 @@ class UnitPlan:
 
 @dataclass(frozen=True)
 class TablePlan:
-    """What is to be done to one table. `gone` are units that were asked for and are not there any more; `rules` say how
-    files of other writers are treated, as of the moment of the plan."""
+    """The plan of one table.
+
+    Attributes:
+        gone: the units that were requested and do not exist any more.
+        rules: the rules for files of other writers, at the time of the plan.
+    """
 
     facts: TableFacts
     options: Options
@@ -132,19 +142,19 @@ class TablePlan:
 
     @property
     def cached(self) -> list[CachedUnit]:
-        """What a later plan may rely on."""
+        """Return the figures that a later plan can use."""
         return [unit.cached for unit in self.units if unit.cached is not None]
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever a flagged unit's files do."""
+        """Return a hash that changes whenever the files of a flagged unit change."""
         text = json.dumps([self.facts.name, [[unit.unit.key, unit.fingerprint] for unit in self.flagged]])
         return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
     def report(self) -> TableReport:
-        """Return the table's part of an analysis, with a line for each unit."""
+        """Return the table's part of the report of an analysis, with a part for each unit."""
         gone = [
-            UnitReport.of(spec, UnitOutcome.SKIPPED, reason="the partition is gone since the analysis")
+            UnitReport.of(spec, UnitOutcome.SKIPPED, reason="the partition was dropped after the analysis")
             for spec in self.gone
         ]
         return TableReport(

@@ -1,7 +1,7 @@
-"""HDFS quotas: how much a compaction adds to a directory, and what is missing for it.
+"""The check of HDFS quotas: what a compaction adds to a directory, and what is missing.
 
-A name quota counts files and directories, a space quota bytes times replication; an open file is charged a whole block
-(HDFS Quotas Guide of Apache Hadoop). The originals stay until a cleanup, so that what is written comes on top.
+A name quota counts files and directories. A space quota counts bytes times replication, and a whole block for an open
+file (HDFS Quotas Guide of Apache Hadoop). The originals are kept until a cleanup, so all written files are additional.
 """
 
 from __future__ import annotations
@@ -11,16 +11,20 @@ from dataclasses import dataclass
 
 from spark_jobs.core.health import Health
 
-#: While a task writes, its file stands in two directories of its own; the committer has two more.
+#: Additional names while a unit is written: two directories for each file, and those of the committer.
 _STAGED_PER_FILE, _STAGING = 2, 4
-#: Lease, records and commit log of a compaction, and of the rollback that it must leave room for.
+#: Names of a run: lease, records and commit log of the compaction, and of a later rollback, which must not fail.
 _RUN_NAMES, _OPEN_RECORDS = 40, 1
 
 
 @dataclass(frozen=True)
 class Quota:
-    """What a directory may hold, and what it holds: names (files and directories) and bytes on all replicas; None: as
-    much as it likes."""
+    """The quotas of a directory, and how much of them is used.
+
+    Attributes:
+        names: the limit of files and directories; None for no limit.
+        space: the limit of bytes on all replicas; None for no limit.
+    """
 
     folder: str
     names: int | None
@@ -31,8 +35,12 @@ class Quota:
 
 @dataclass(frozen=True)
 class Need:
-    """Names, and bytes on all replicas, that stay until a cleanup; and the most that is there beside them while a unit
-    is written."""
+    """The names, and the bytes on all replicas, that a compaction needs.
+
+    Attributes:
+        names, space: what is kept until a cleanup.
+        names_meanwhile, space_meanwhile: the maximum that is needed in addition while a unit is written.
+    """
 
     names: int = 0
     space: int = 0
@@ -41,11 +49,16 @@ class Need:
 
     @classmethod
     def of(cls, health: Health, depth: int, replication: int, block_size: int) -> Need:
-        """Of one unit, `depth` directories below the home's parent; `block_size` in bytes."""
+        """Return what one unit needs.
+
+        Args:
+            depth: the number of directories from the parent of the home down to the unit.
+            block_size: in bytes.
+        """
         files = max(health.target_files, 1)
         blocks = files * math.ceil(health.bytes / files / block_size) + _OPEN_RECORDS
         return cls(
-            # The new directory and those above it, where the originals go; a marker.
+            # The new files, the new directory, the directories above the originals in the run, and a flag file.
             names=files + depth + 2,
             space=health.bytes * replication,
             names_meanwhile=files * _STAGED_PER_FILE + 2 * depth + _STAGING,
@@ -53,7 +66,7 @@ class Need:
         )
 
     def __add__(self, other: Need) -> Need:
-        """Of two units that are written one after the other."""
+        """Return what two units need that are written one after the other."""
         return Need(
             self.names + other.names,
             self.space + other.space,
@@ -62,17 +75,21 @@ class Need:
         )
 
     def at_worst(self, at_once: int) -> tuple[int, int]:
-        """Names and bytes while so many units are written side by side."""
+        """Return the maximum of names and bytes while `at_once` units are written in parallel."""
         # guard: quota_peak
         return self.names + at_once * self.names_meanwhile, self.space + at_once * self.space_meanwhile
 
 
-#: What a run takes besides its units.
+#: What a run needs in addition to its units.
 RUN = Need(names=_RUN_NAMES)
 
 
 def shortfall(quota: Quota, need: Need, at_once: int) -> str | None:
-    """Why `need` has no room, `at_once` units being written side by side, with what is missing; None if it has."""
+    """Return why the quota is too small for `need`, and by how much; None if it is enough.
+
+    Args:
+        at_once: the number of units that are written in parallel.
+    """
     names, space = need.at_worst(at_once)
     for what, limit, used, wanted, unit in (
         ("name", quota.names, quota.names_used, names, "files and directories"),

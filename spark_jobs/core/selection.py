@@ -1,4 +1,4 @@
-"""Which tables, which partitions: globs, partition specs and the units a request names."""
+"""The selection of tables and partitions: globs, partition specs and the units in a request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PartitionSpec = dict[str, Optional[str]]
 
 
 def parse_partitions(value: Any) -> list[PartitionSpec]:
-    """A list of (possibly partial) partition specs, or the JSON of one; raises UsageError naming what is wrong."""
+    """Parse a list of partition specs, which may be partial, or its JSON. Raise UsageError if it is not valid."""
     specs = _from_json(value) if isinstance(value, str) else value
     specs = [specs] if isinstance(specs, Mapping) else specs
     if not isinstance(specs, list) or not specs:
@@ -46,7 +46,7 @@ def _value(key: str, value: Any) -> str | None:
 
 
 def check_keys(specs: Iterable[PartitionSpec], partition_keys: Sequence[str], table: str) -> None:
-    """Raises UsageError for a key that the table is not partitioned by."""
+    """Raise UsageError for a key that is not a partition key of the table."""
     known = {key.lower() for key in partition_keys}
     for spec in specs:
         for key in spec:
@@ -56,13 +56,13 @@ def check_keys(specs: Iterable[PartitionSpec], partition_keys: Sequence[str], ta
 
 
 def matches(spec: PartitionSpec, unit: Unit) -> bool:
-    """Values are compared as the metastore holds them: `01` is not `1`."""
+    """Tell whether a spec matches a unit. Values are compared as text, as in the metastore: `01` is not `1`."""
     values = {key.lower(): value for key, value in unit.spec}
     return all(key in values and values[key] == value for key, value in spec.items())  # guard: values_as_text
 
 
 def select(units: Sequence[Unit], specs: list[PartitionSpec] | None, table: str) -> list[Unit]:
-    """The units that any of the specs names; a spec that names none is a UsageError, for it is most likely a slip."""
+    """Return the units that match any of the specs. Raise UsageError if one matches no unit: it is likely a mistake."""
     if specs is None:
         return list(units)
     for spec in specs:
@@ -74,14 +74,19 @@ def select(units: Sequence[Unit], specs: list[PartitionSpec] | None, table: str)
 def pick(
     units: Sequence[Unit], wanted: Iterable[Mapping[str, str | None]], keys: Sequence[str]
 ) -> tuple[list[Unit], list[PartitionSpec]]:
-    """Exactly the wanted units, and those wanted ones that are gone since.
+    """Find the wanted units.
 
-    Each must name every key of the table and no other, in any case; else it could mean another unit: UsageError.
+    Returns:
+        The units that exist, and the specs of those that do not exist any more.
+
+    Raises:
+        UsageError: a spec does not have exactly the partition keys of the table, in upper or lower case. It could mean
+            another unit.
     """
     by_key = {unit_key(unit.to_json(), keys): unit for unit in units}
     found, gone = [], []
     for values in wanted:
-        whole = _whole(values, keys)
+        whole = _complete_spec(values, keys)
         unit = by_key.get(unit_key(whole, keys))
         if unit is None:
             gone.append(whole)
@@ -90,7 +95,7 @@ def pick(
     return found, gone
 
 
-def _whole(values: Mapping[str, str | None], keys: Sequence[str]) -> PartitionSpec:
+def _complete_spec(values: Mapping[str, str | None], keys: Sequence[str]) -> PartitionSpec:
     given = {key.lower(): value for key, value in values.items()}
     if given.keys() != {key.lower() for key in keys}:
         raise UsageError(
@@ -100,7 +105,7 @@ def _whole(values: Mapping[str, str | None], keys: Sequence[str]) -> PartitionSp
 
 
 def match_tables(names: Iterable[str], include: Sequence[str], exclude: Sequence[str]) -> list[str]:
-    """Table names by shell globs; no include means all."""
+    """Return the table names that match shell globs, sorted. Without `include`, all names match it."""
 
     def wanted(name: str) -> bool:
         included = not include or any(fnmatch.fnmatchcase(name, glob.lower()) for glob in include)

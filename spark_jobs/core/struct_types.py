@@ -1,5 +1,7 @@
-"""Spark's types as their JSON has them: the union of many files' columns. Pure; where they come from is
-`adapters/spark/formats`."""
+"""Spark's types in their JSON form, and the union of the columns of many files.
+
+`adapters/spark/formats` reads the types from files.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,17 @@ Struct = Mapping[str, Any]
 
 
 def union(texts: Iterable[str], order: Iterable[str] = ()) -> str:
-    """One schema that holds the columns of all of them, as JSON; columns that differ in case only are one to Hive.
+    """Return one schema with the columns of all schemas, as JSON.
 
-    Where the files disagree about the order of their columns it is `order`, the metastore's, and then that of their
-    first appearance. Raises Refusal SCHEMA_CONFLICT for two types of one column.
+    Columns that differ only in case are the same column, as in Hive. If the files have different orders of columns, the
+    columns get the order of the metastore, and then that of their first appearance.
+
+    Args:
+        texts: the schemas, as JSON.
+        order: the names of the metastore's columns.
+
+    Raises:
+        Refusal: SCHEMA_CONFLICT, a column has two types.
     """
     structs = [json.loads(text) for text in texts]
     merged = structs[0]
@@ -32,13 +41,13 @@ def union(texts: Iterable[str], order: Iterable[str] = ()) -> str:
 
 
 def _in_order(names: list[str], fields: list[Mapping[str, Any]]) -> bool:
-    places = {field["name"].lower(): number for number, field in enumerate(fields)}
-    seen = [places[name.lower()] for name in names]
+    positions = {field["name"].lower(): number for number, field in enumerate(fields)}
+    seen = [positions[name.lower()] for name in names]
     return seen == sorted(seen)
 
 
 def _merged(left: Any, right: Any, path: str = "") -> Any:
-    """The union of two types; structs are united field by field, everything else must be the same."""
+    """Return the union of two types. Structs are merged field by field, and all other types must be equal."""
     kinds = {_kind(left), _kind(right)}
     if kinds == {"struct"}:
         return {**left, "fields": _merged_fields(left["fields"], right["fields"], path)}
@@ -64,12 +73,12 @@ def _merged(left: Any, right: Any, path: str = "") -> Any:
 
 
 def _merged_fields(left: list[Any], right: list[Any], path: str) -> list[Any]:
-    """A field that one side lacks has no value in its rows."""
-    ours = {field["name"].lower(): field for field in left}
-    theirs = {field["name"].lower(): field for field in right}
+    """Return the union of the fields. A field of only one side is nullable, because the other rows have no value."""
+    left_fields = {field["name"].lower(): field for field in left}
+    right_fields = {field["name"].lower(): field for field in right}
     merged = []
-    for key in dict.fromkeys([*ours, *theirs]):
-        one, other = ours.get(key), theirs.get(key)
+    for key in dict.fromkeys([*left_fields, *right_fields]):
+        one, other = left_fields.get(key), right_fields.get(key)
         if one is None or other is None:
             merged.append({**(one or other or {}), "nullable": True})
             continue
@@ -87,7 +96,7 @@ def _text(kind: Any) -> str:
 
 
 def nullable(text: str) -> str:
-    """The same columns, each of whose values, elements and fields may be missing: so Spark reads files."""
+    """Return the schema with all columns, elements and fields nullable, as Spark reads files."""
     return json.dumps(_nullable(json.loads(text)))
 
 
@@ -101,7 +110,7 @@ def _nullable(kind: Any) -> Any:
 
 
 def _plain(kind: Any) -> Any:
-    """Without metadata: what Spark notes there of CHAR columns would make it pad values."""
+    """Return the type without metadata. With the metadata of CHAR columns, Spark would pad values."""
     if isinstance(kind, list):
         return [_plain(item) for item in kind]
     if not isinstance(kind, dict):

@@ -1,4 +1,7 @@
-"""Which directory is where, and what that means. Identities decide, never return codes (docs/design.md, section 5)."""
+"""The swap state, which follows from the locations of the directories (docs/design.md, section 5).
+
+Only identities decide, never the return codes of calls.
+"""
 
 from __future__ import annotations
 
@@ -6,38 +9,48 @@ from enum import Enum
 
 
 class SwapState(Enum):
-    """What a look at the places of an intent adds up to: the originals (L), what was rewritten (N), another (X)."""
+    """The state of a swap: the locations of the originals (L), the rewritten directory (N) and foreign ones (X).
 
-    NOT_SWAPPED = "with the originals live and the rewritten directory aside"
+    The values are used in messages, after the path of the live directory and "is".
+    """
+
+    NOT_SWAPPED = "not swapped: the originals are live, and the rewritten directory exists"
     BETWEEN_RENAMES = "between the renames"
     SWAPPED = "swapped"
-    OLD_ONLY = "with the originals aside and nothing that replaces them"
-    LIVE_ONLY = "with the originals live and the rewritten directory gone"
-    FOREIGN_LIVE_IN_GAP = "between the renames, and somebody made the live directory anew"
-    FOREIGN_LIVE_AND_ASIDE = "with somebody else's directory live, and another one aside"
-    FOREIGN_OLD_AND_ASIDE = "between the renames, with two directories of somebody else aside"
-    FOREIGN_LIVE_OLD_GONE = (
-        "without the originals, with somebody else's directory live, and another one aside"
+    OLD_ONLY = (
+        "without a live directory: the originals are in __old_*, and the rewritten directory does not exist"
     )
-    SWAPPED_FOREIGN_OLD = "swapped, but what went aside is somebody else's directory"
-    FOREIGN_OLD_IN_GAP = "between the renames, with somebody else's directory aside"
-    FOREIGN_ASIDE_IN_GAP = "between the renames back, with somebody else's directory aside"
-    LIVE_FOREIGN_ASIDE = "with the originals live, and somebody else's directory aside"
+    LIVE_ONLY = "not swapped: the originals are live, and the rewritten directory does not exist"
+    FOREIGN_LIVE_IN_GAP = "between the renames, and a writer has recreated the live directory"
+    FOREIGN_LIVE_AND_ASIDE = "with a foreign directory live, and another one in __old_* or __undone_*"
+    FOREIGN_OLD_AND_ASIDE = "between the renames, with foreign directories in __old_* and __undone_*"
+    FOREIGN_LIVE_OLD_GONE = (
+        "without the originals, with a foreign directory live, and another one in __undone_*"
+    )
+    SWAPPED_FOREIGN_OLD = "swapped, but the directory in __old_* is foreign"
+    FOREIGN_OLD_IN_GAP = "between the renames, with a foreign directory in __old_*"
+    FOREIGN_ASIDE_IN_GAP = "between the renames back, with a foreign directory in __undone_*"
+    LIVE_FOREIGN_ASIDE = "not swapped: the originals are live, with a foreign directory in __undone_*"
     SWAPPED_FOREIGN_LIVE = "swapped, and overwritten since"
     FOREIGN_LIVE = "overwritten before the swap"
-    DROPPED = "dropped by somebody"
-    UNKNOWN = "a state that no rule covers"
+    DROPPED = "dropped: neither the live directory nor the originals exist"
+    UNKNOWN = "in a state that no rule covers"
 
 
 X = "X"
 
 
 def locate(live: str | None, old: str | None, new: str | None, live_id: str, new_id: str) -> SwapState:
-    """`live`, `old` and `new` are the identities found there now (None: nothing); `live_id` and `new_id` the
-    journaled ones. `new` stands for wherever the rewritten directory may be when it is not live."""
+    """Return the swap state.
+
+    Args:
+        live, old: the current identities of the directories at these paths; None if there is no directory.
+        new: the current identity at the path of the rewritten directory while it is not live.
+        live_id, new_id: the journaled identities of the originals and of the rewritten directory.
+    """
     known = {None: None, live_id: "L", new_id: "N"}
-    places = (known.get(live, X), known.get(old, X), known.get(new, X))
-    return _TABLE.get(places, SwapState.UNKNOWN)
+    found = (known.get(live, X), known.get(old, X), known.get(new, X))
+    return _TABLE.get(found, SwapState.UNKNOWN)
 
 
 _TABLE: dict[tuple[str | None, str | None, str | None], SwapState] = {

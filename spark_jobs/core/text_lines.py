@@ -1,4 +1,4 @@
-"""Text files are compacted line by line: which properties of a table make their lines more, or less, than rows."""
+"""The check that each line of a text table's files is one row, because text files are compacted line by line."""
 
 from __future__ import annotations
 
@@ -8,28 +8,42 @@ from collections.abc import Mapping, Sequence
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.refusals import RefusalCode
 
-#: Encodings in which a line feed is the byte 0x0A, and no other character holds that byte.
+#: Encodings in which a line feed is the byte 0x0A, and no other character contains that byte.
 _ASCII_COMPATIBLE = re.compile(
     r"utf-?8|us-ascii|iso-8859-\d+|windows-125\d|gbk|gb18030|euc-\w+", re.IGNORECASE
 )
 
 
 def check_lines(sources: Sequence[Mapping[str, str]], what: str) -> None:
-    """Raise Refusal where files have header or footer lines, or lines end elsewhere than at a line feed."""
+    """Raise Refusal if files have header or footer lines, or if lines do not end at line feeds.
+
+    Args:
+        sources: the properties of the table, its SerDe and the partition.
+        what: the table or partition, for the message.
+    """
     for key in ("skip.header.line.count", "skip.footer.line.count"):
         for source in sources:
             if source.get(key, "0").strip() != "0":
                 raise Refusal(
                     RefusalCode.HEADER,
-                    f"each file of {what} has lines that are no rows ({key}={source[key]})",
+                    f"each file of {what} has lines that are not rows ({key}={source[key]})",
                 )
-    known = {key: value for source in sources for key, value in source.items()}
-    encoding, delimiter = known.get("serialization.encoding", "utf-8"), known.get("line.delim", "\n")
-    if (
-        not _ASCII_COMPATIBLE.match(encoding)
-        or delimiter not in ("\n", "10")
-        or "textinputformat.record.delimiter" in known
-    ):
+    unsupported = _unsupported({key: value for source in sources for key, value in source.items()})
+    if unsupported:
         raise Refusal(
-            RefusalCode.ENCODING, f"the lines of {what} are not plain ({encoding}, delimiter {delimiter!r})"
+            RefusalCode.ENCODING,
+            f"the lines of {what} do not end at line feeds, or its encoding is not ASCII-compatible"
+            f" ({', '.join(unsupported)})",
         )
+
+
+def _unsupported(properties: Mapping[str, str]) -> list[str]:
+    """Return the properties by which lines end elsewhere, or a line feed is not the byte 10."""
+    found = []
+    if not _ASCII_COMPATIBLE.match(properties.get("serialization.encoding", "utf-8")):
+        found.append("serialization.encoding")
+    if properties.get("line.delim", "\n") not in ("\n", "10"):
+        found.append("line.delim")
+    if "textinputformat.record.delimiter" in properties:
+        found.append("textinputformat.record.delimiter")
+    return [f"{key}={properties[key]!r}" for key in found]

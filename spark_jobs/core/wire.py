@@ -1,4 +1,4 @@
-"""The wire of docs/wire.md: the request that comes in, the report that goes out."""
+"""The wire of docs/wire.md: the request to a job, and its report."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def utc(instant: datetime) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """What the caller resolved; see docs/wire.md for each key."""
+    """The request of the caller. docs/wire.md describes each key."""
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Request:
 
     @classmethod
     def from_json(cls, text: str) -> Request:
-        """Raises UsageError for anything that docs/wire.md does not allow."""
+        """Parse a request. Raise UsageError for anything that docs/wire.md does not allow."""
         try:
             data = json.loads(text)
         except ValueError as error:
@@ -54,18 +54,20 @@ def _check_request(data: Any) -> None:
         raise UsageError(f"the request must be a JSON object, not {type(data).__name__}")
     for key, value in data.items():
         if key not in _REQUEST_KEYS:
-            raise UsageError(f"unknown key '{key}' in the request; known are {', '.join(_REQUEST_KEYS)}")
+            raise UsageError(
+                f"unknown key '{key}' in the request; the known keys are {', '.join(_REQUEST_KEYS)}"
+            )
         if key != "schema_version" and value is not None and not isinstance(value, dict):
             raise UsageError(f"'{key}' in the request must be an object, not {value!r}")
     if data.get("schema_version", SCHEMA_VERSION) != SCHEMA_VERSION:
         raise UsageError(
-            f"the request has schema_version {data['schema_version']}; these jobs understand {SCHEMA_VERSION}"
+            f"the request has schema_version {data['schema_version']}; these jobs support only {SCHEMA_VERSION}"
         )
 
 
 @dataclass(frozen=True)
 class UnitReport:
-    """One unit's line of the report; None where a figure does not apply."""
+    """The part of the report for one unit. A figure that does not apply is None."""
 
     unit: dict[str, str | None]
     outcome: UnitOutcome
@@ -93,7 +95,7 @@ class UnitReport:
 
 @dataclass(frozen=True)
 class TableReport:
-    """One table's part of the report; `history` only in that of the verb of this name."""
+    """The part of the report for one table. Only the verb `history` sets `history`."""
 
     table: str
     outcome: TableOutcome = TableOutcome.DONE
@@ -111,8 +113,13 @@ class TableReport:
     history: Sequence[dict[str, Any]] | None = None
 
     def conclude(self, acted: Iterable[UnitOutcome]) -> TableReport:
-        """Return the report with the outcome that follows from those of the units: any failure beside work done is
-        `partial`; no work at all is `nothing`."""
+        """Return the report with the outcome that follows from the outcomes of the units.
+
+        A failure is `partial` if any work was done, else `failed`. Without a failure it is `done` or `nothing`.
+
+        Args:
+            acted: the outcomes that count as work done.
+        """
         outcomes = [u.outcome for u in self.units]
         did = any(o in tuple(acted) for o in outcomes)
         bad = any(o in _BAD_UNITS for o in outcomes)
@@ -123,12 +130,12 @@ class TableReport:
 
     @property
     def is_unsafe(self) -> bool:
-        """Tell whether a person must look at it before anything else runs."""
+        """Tell whether a person must look at the table before anything else runs."""
         return self.code == UNSAFE or any(u.outcome == UnitOutcome.QUARANTINED for u in self.units)
 
     def to_json(self) -> dict[str, Any]:
         units = self.units
-        after = [(_or(u.files_after, u.files), _or(u.bytes_after, u.bytes)) for u in units]
+        after = [(_value_or(u.files_after, u.files), _value_or(u.bytes_after, u.bytes)) for u in units]
         rows = [u.rows for u in units if u.rows is not None]
         fields = {key: value for key, value in asdict(self).items() if key != "history" or value is not None}
         return {
@@ -141,7 +148,7 @@ class TableReport:
         }
 
 
-def _or(value: int | None, default: int | None) -> int:
+def _value_or(value: int | None, default: int | None) -> int:
     return value if value is not None else (default or 0)
 
 
@@ -162,7 +169,7 @@ class Report:
 
     @property
     def outcome(self) -> JobOutcome:
-        """The gravest thing that happened; a refusal counts only where the table was asked for by name."""
+        """Return the most serious outcome. A refusal counts only if the table was requested by name."""
         if self.usage:
             return JobOutcome.USAGE
         if any(table.is_unsafe for table in self.tables):
@@ -191,7 +198,7 @@ class Report:
         }
 
     def summary_line(self) -> str:
-        """One line for stdout: the report without its healthy units, which may be tens of thousands."""
+        """Return one line for stdout: the report without healthy units, of which there may be tens of thousands."""
         data = self.to_json()
         for table in data["tables"]:
             table["units"] = [u for u in table["units"] if u["outcome"] != UnitOutcome.HEALTHY]

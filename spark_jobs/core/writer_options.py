@@ -1,4 +1,4 @@
-"""How files are laid out inside, beyond codec and types: by the table's properties, and by what its files show."""
+"""The internal layout of files, besides codec and types: from the table's properties, and from its existing files."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from spark_jobs.core.footers import Profile
 from spark_jobs.core.formats import FORMATS
 
-#: Properties of a table that say how its files are laid out. No others: some name classes to load, or hold a
-#: serialized object (`parquet.private.read.filter.predicate`), and whoever may alter the table would run code as the
-#: jobs' account.
+#: Table properties that define the layout of files. No other property is used: some name classes to load, or contain
+#: a serialized object (`parquet.private.read.filter.predicate`). With them, a user who may alter the table could run
+#: code with the account of the jobs.
 _LAYOUT = re.compile(
     r"parquet\.(block\.size|page\.size|page\.row\.count\.limit|page\.size\.row\.check\.\w+|page\.write-checksum\.enabled"
     r"|dictionary\.page\.size|enable\.dictionary|enable\.bytestreamsplit|bloom\.filter\.[\w.]+|writer\.version"
@@ -21,25 +21,28 @@ _LAYOUT = re.compile(
     r"|write\.format|direct\.encoding\.columns)\Z"
 )
 _BLOOM = "parquet.bloom.filter"
-#: Smaller row groups are an accident of how small files were joined, and nobody's wish, in bytes.
+#: The minimum of a row group to be reproduced, in bytes. Smaller row groups come from joining small files by chance.
 _SMALLEST_ROW_GROUP = 8 << 20
 
 
 def writer_options(
     profile: Profile, file_format: str, properties: Mapping[str, str], target_files: int
 ) -> dict[str, str]:
-    """Options of the format's writer, as parquet-java and ORC name them in a Hadoop configuration.
+    """Return the options of the format's writer, by their names for parquet-java and ORC in a Hadoop configuration.
 
-    The properties win: stripes, indexes and Bloom filters of ORC tables are declared there. Of Parquet's files a row
-    group's size shows where one has several, and a Bloom filter where all have it. Dictionaries do not show: a writer
-    gives one up by itself where values hardly repeat.
+    The table's properties take precedence: stripes, indexes and Bloom filters of ORC tables are declared there. From
+    the footers of Parquet files come the size of row groups, if a file has several, and the Bloom filters that all
+    files have. Dictionaries are not derived from footers: a writer stops using one if values are rarely repeated.
     """
     # guard: layout_properties_only
     declared = {key: value for key, value in properties.items() if _LAYOUT.match(key)}
-    return {**(_seen(profile, target_files) if FORMATS[file_format].mirrors_layout else {}), **declared}
+    return {
+        **(_options_from_files(profile, target_files) if FORMATS[file_format].mirrors_layout else {}),
+        **declared,
+    }
 
 
-def _seen(profile: Profile, target_files: int) -> dict[str, str]:
+def _options_from_files(profile: Profile, target_files: int) -> dict[str, str]:
     found = {}
     if profile.row_group >= _SMALLEST_ROW_GROUP:
         found["parquet.block.size"] = str(profile.row_group)

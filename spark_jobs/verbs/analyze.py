@@ -1,4 +1,4 @@
-"""analyze: which tables and partitions are full of small files? Writes nothing."""
+"""The verb analyze: it finds tables and partitions that are full of small files. It writes nothing."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from spark_jobs.core.wire import TableReport
 from spark_jobs.protocol.planning.planner import Planner
 from spark_jobs.verbs.job import Job
 
-#: What a plan says of units that were looked at.
+#: The outcomes that a plan has for units that were analysed.
 PLANNED = (UnitOutcome.FLAGGED, UnitOutcome.HEALTHY, UnitOutcome.SKIPPED)
 
 
 def analyze_table(job: Job, name: TableName) -> TableReport:
-    """Return one table's part of the report."""
+    """Analyse a table, and return its part of the report."""
     plan = Planner(job.table(name), job.wanted_units(name)).plan(footers=True)
     return plan.report().conclude(acted=PLANNED)

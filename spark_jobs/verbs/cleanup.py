@@ -1,4 +1,4 @@
-"""cleanup: gives up the originals of runs that are past their retention. This cannot be undone."""
+"""The verb cleanup: it deletes the originals of runs that are past their retention. This cannot be undone."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from spark_jobs.verbs.job import Job
 
 
 def cleanup_table(job: Job, name: TableName) -> TableReport:
-    """One table's part of the report."""
+    """Clean a table up, and return its part of the report."""
     with job.session(name) as session:
         runs = _due(session.services.now(), session.runs(), session.options)
         if session.options.dry_run:
-            return _report(session, runs, [result for run in runs for result in _would_clean(session, run)])
-        runs = _recovered(session, runs)
+            return _report(session, runs, [result for run in runs for result in _dry_run(session, run)])
+        runs = _recover_and_choose(session, runs)
         results = [result for run in runs for result in _clean(session, run)]
         _close(session, runs)
         return _report(session, runs, results)
@@ -49,9 +49,12 @@ def _report(session: TableSession, runs: Sequence[Run], results: Sequence[UnitRe
     return report.conclude(acted=(UnitOutcome.CLEANED, UnitOutcome.FLAGGED))
 
 
-def _recovered(session: TableSession, runs: Sequence[Run]) -> list[Run]:
-    """What is due is decided again under the leases, and after recovery; now by the file system's clock, as that of
-    this driver may be wrong: so other runs may be due than it thought."""
+def _recover_and_choose(session: TableSession, runs: Sequence[Run]) -> list[Run]:
+    """Recover unfinished runs, and return the folders of the runs that are due.
+
+    Which runs are due is decided again under the leases, and after the recovery. It is decided by the clock of the file
+    system, because the clock of this driver may be wrong. So other runs than before may be due.
+    """
     session.leases.take(
         parent(run.folder) for run in (session.runs() if runs else ())
     )  # guard: leases_by_file_system
@@ -61,13 +64,16 @@ def _recovered(session: TableSession, runs: Sequence[Run]) -> list[Run]:
 
 
 def _close(session: TableSession, runs: Sequence[Run]) -> None:
-    everything = session.runs()
+    all_runs = session.runs()
     for run_id in {run.run_id for run in runs}:
-        session.close([run for run in everything if run.run_id == run_id])
+        session.close([run for run in all_runs if run.run_id == run_id])
 
 
 def _due(now: datetime, runs: Sequence[Run], options: Options) -> list[Run]:
-    """The runs past the retention; folders of one run in several homes stand and fall together."""
+    """Return the folders of the runs that are past the retention.
+
+    The folders that one run has in several homes are due together.
+    """
     ages: dict[str, Candidate] = {}
     for run in runs:
         at = run.state.committed_at
@@ -78,7 +84,7 @@ def _due(now: datetime, runs: Sequence[Run], options: Options) -> list[Run]:
     return [run for run in runs if run.run_id in due]
 
 
-def _would_clean(session: TableSession, run: Run) -> list[UnitResult]:
+def _dry_run(session: TableSession, run: Run) -> list[UnitResult]:
     options = session.options
     cleanup = Cleanup(session.services, run, session.recovery(), options.skip_trash)
     pending = run.state.of_kind(journal.COMMITTED, journal.CLEANUP_CLAIMED)

@@ -1,4 +1,4 @@
-"""compact: rewrites the flagged units of a table and keeps the originals for a rollback."""
+"""The verb compact: it rewrites the flagged units of a table, and keeps the originals for a rollback."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spark_jobs.verbs.job import Job
 
 
 def compact_table(job: Job, name: TableName) -> TableReport:
-    """Return one table's part of the report."""
+    """Compact a table, and return its part of the report."""
     wanted = job.wanted_units(name)
     with job.session(name) as session:
         if session.options.dry_run:

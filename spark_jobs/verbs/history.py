@@ -1,4 +1,4 @@
-"""history: what was done to a table, and what can still be undone. Writes nothing."""
+"""The verb history: it lists what was done to a table, and what can still be undone. It writes nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spark_jobs.verbs.job import Job
 
 
 def history_table(job: Job, name: TableName) -> TableReport:
-    """Return one table's part of the report; also print it as text to stdout, for the person who asked."""
+    """Return one table's part of the report. Also print it to stdout as a table of text."""
     services = job.services
     facts = services.metastore.table(name)
     root = facts.storage.location
@@ -39,9 +39,15 @@ def history_table(job: Job, name: TableName) -> TableReport:
 
 
 def _read(log: CommitLog, run_ids: list[str]) -> tuple[list[Snapshot], set[Token], list[str]]:
-    """Return what the log holds, and warnings. Where it cannot be read, nothing is hidden: the journals are the
-    authority, and all runs are shown from them."""
+    """Return the snapshots, the results that the log has, and warnings.
+
+    If the log cannot be read, no run is hidden: the journals are the authority, and all runs are shown from them.
+    """
     try:
         return log.snapshots(), log.logged(run_ids), []
     except (BrokenLog, OSError) as error:
-        return [], set(), [f"the commit log was left out: {error}"]
+        return (
+            [],
+            set(),
+            [f"the commit log cannot be read, and all runs are shown from their journals: {error}"],
+        )

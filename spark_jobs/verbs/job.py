@@ -1,4 +1,4 @@
-"""What every job does around its work: arguments in, tables one by one, one report out."""
+"""The frame of every job: it reads the arguments, works on the tables one by one, and fills in one report."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ log = logging.getLogger("lakekeeper")
 
 @dataclass(frozen=True)
 class Job:
-    """One job's inputs and effects."""
+    """The inputs and services of one job."""
 
     invocation: Invocation
     services: Services
@@ -40,16 +40,16 @@ class Job:
     run_id: str
 
     def wanted_units(self, name: TableName) -> Sequence[Mapping[str, str | None]] | None:
-        """The units that the request names for this table; None where it names none at all."""
-        return None if self.request.units is None else _of(self.request.units, name)
+        """Return the units that the request names for this table, or None if the request names no units at all."""
+        return None if self.request.units is None else _entry_of(self.request.units, name)
 
     def requested_runs(self, name: TableName) -> Sequence[str] | None:
-        """The runs that the request names for this table; None where it names none at all."""
-        return None if self.request.runs is None else _of(self.request.runs, name)
+        """Return the runs that the request names for this table, or None if the request names no runs at all."""
+        return None if self.request.runs is None else _entry_of(self.request.runs, name)
 
     @contextmanager
     def session(self, name: TableName) -> Iterator[TableSession]:
-        """Work on one table, with the leases that it takes; they are given back whatever happens."""
+        """Open a session of one table. The leases that it takes are released at the end, also after an error."""
         table = self.table(name)
         with LeaseSet(self.services, lease_options(self.invocation.verb, table.options)) as leases:
             yield TableSession(self.services, table, leases, self.invocation.verb, lambda: self.table(name))
@@ -59,7 +59,7 @@ class Job:
         return read_table(self.services, self.layers, name)
 
     def table_names(self) -> list[TableName]:
-        """The tables to work on, or UsageError."""
+        """Return the tables to work on. Raise UsageError if the database does not exist."""
         if not self.invocation.database:
             return [TableName.parse(text) for text in self.invocation.tables]
         database = self.invocation.database.lower()
@@ -72,8 +72,8 @@ class Job:
         return [TableName(database, name) for name in names]
 
 
-def _of(by_table: Mapping[str, list[Any]], name: TableName) -> list[Any]:
-    """The entry of a table, however its name is spelled."""
+def _entry_of(by_table: Mapping[str, list[Any]], name: TableName) -> list[Any]:
+    """Return the entry of a table. Names are compared in their parsed form."""
     return [item for text, items in by_table.items() if TableName.parse(text) == name for item in items]
 
 
@@ -81,7 +81,7 @@ Verb = Callable[[Job, TableName], TableReport]
 
 
 def run(services: Services, invocation: Invocation, work: Verb, report: Report) -> Report:
-    """The job itself, on a cluster that stands already; fills in and returns the report."""
+    """Run a job with services that are started already. Fill in the report, and return it."""
     report.by_name = not invocation.database
     report.complete = False
     try:
@@ -89,8 +89,8 @@ def run(services: Services, invocation: Invocation, work: Verb, report: Report) 
         report.run_id = job.run_id if invocation.verb == "compact" else invocation.run_id
         for name in job.table_names():
             log.info("%s %s", invocation.verb, name)
-            report.tables.append(_guarded(job, work, name))
-            log.info("%s: %s", name, _outline(report.tables[-1]))
+            report.tables.append(_work_on_table(job, work, name))
+            log.info("%s: %s", name, _summary(report.tables[-1]))
         report.complete = True
     except UsageError as error:
         report.error, report.usage = str(error), True
@@ -106,20 +106,20 @@ def _job(services: Services, invocation: Invocation) -> Job:
     layers = Layers(
         command_line=invocation.options,
         arguments=request.arguments,
-        tables={**_lower(tables), **_lower(request.tables)},
+        tables={**_with_parsed_names(tables), **_with_parsed_names(request.tables)},
         settings={**settings, **request.settings},
     )
     layers.check()
     if invocation.verb == "cleanup":
         check_retention(layers, invocation.database)
-    return Job(invocation, services, layers, request, invocation.run_id or _own_run_id())
+    return Job(invocation, services, layers, request, invocation.run_id or _new_run_id())
 
 
-def _own_run_id() -> str:
+def _new_run_id() -> str:
     return f"manual-{utc_now():%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
 
 
-def _lower(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+def _with_parsed_names(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     return {str(TableName.parse(name)): section for name, section in tables.items()}
 
 
@@ -128,7 +128,7 @@ def _config(services: Services, name: str | None) -> tuple[dict[str, Any], dict[
 
 
 def _read(services: Services, uri: str) -> str:
-    """A file by URI, or by a plain path of this machine."""
+    """Return the text of a file, which is given by a URI or by a path on this machine."""
     try:
         return (
             services.fs.read(uri) if "://" in uri or uri.startswith("file:") else Path(uri).read_bytes()
@@ -137,8 +137,8 @@ def _read(services: Services, uri: str) -> str:
         raise UsageError(f"cannot read {uri}: {error}") from None
 
 
-def _guarded(job: Job, work: Verb, name: TableName) -> TableReport:
-    """One odd table must not stop the others."""
+def _work_on_table(job: Job, work: Verb, name: TableName) -> TableReport:
+    """Work on one table, and turn an error into a report: one table must not stop the others."""
     try:
         if not job.services.metastore.table_exists(name):
             raise Refusal(RefusalCode.NOT_FOUND, f"table {name} does not exist in the metastore")
@@ -160,7 +160,7 @@ def _guarded(job: Job, work: Verb, name: TableName) -> TableReport:
         return TableReport(str(name), TableOutcome.FAILED, reason=f"{type(error).__name__}: {error}")
 
 
-def _outline(table: TableReport) -> str:
+def _summary(table: TableReport) -> str:
     data = table.to_json()
     why = f" ({table.code}: {table.reason})" if table.code else f" ({table.reason})" if table.reason else ""
     before, after = data["before"], data["after"]

@@ -23,7 +23,7 @@ log = logging.getLogger("lakekeeper")
 
 
 def main(verb: str, work: Verb, argv: Sequence[str], description: str) -> int:
-    """Runs one job and returns its exit code; whatever happens, a report says so."""
+    """Run one job, publish its report also after an error, and return the exit code."""
     report = Report(verb, __version__, started=utc_now())
     invocation: Invocation | None = None
     try:
@@ -45,7 +45,10 @@ def main(verb: str, work: Verb, argv: Sequence[str], description: str) -> int:
 
 
 def _publish(report: Report, invocation: Invocation | None, services: Services | None) -> None:
-    """The file first, then the last line of stdout; a report that cannot be written must not hide what was done."""
+    """Write the report file, and then print the last line to stdout.
+
+    The line is printed even if the file cannot be written: the result of the job must not be lost.
+    """
     report.ended = report.ended or utc_now()
     if report.error:
         print(f"error: {report.error}", file=sys.stderr)
@@ -71,7 +74,7 @@ def _write_report(report: Report, invocation: Invocation | None, services: Servi
 
 
 def _write_local(path: str, data: bytes) -> None:
-    """Whole or not at all: a reader never sees half a report."""
+    """Write a local file atomically: a reader never sees a part of a report."""
     staged = Path(f"{path}.{uuid.uuid4().hex}.tmp")
     staged.write_bytes(data)
     staged.replace(path)

@@ -1,4 +1,4 @@
-"""rollback: puts the originals of a run back, and keeps the rows that were added since."""
+"""The verb rollback: it restores the originals of a run, and keeps the rows that were added since."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ log = logging.getLogger("lakekeeper")
 
 
 def rollback_table(job: Job, name: TableName) -> TableReport:
-    """One table's part of the report."""
+    """Roll a table back, and return its part of the report."""
     with job.session(name) as session:
         chosen, runs, wanted = _choose(job, name, session)
         units = [*session.unresolved, *_roll_back_all(session, chosen, runs)]
@@ -32,7 +32,7 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
             location=session.facts.storage.location,
             format=session.facts.storage.format,
             run_id=chosen[-1].run_id if chosen else None,
-            reason=None if units else _nothing(runs, wanted),
+            reason=None if units else _nothing_reason(runs, wanted),
             units=units,
             warnings=list(session.notes),
         )
@@ -40,20 +40,20 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
 
 
 def _choose(job: Job, name: TableName, session: TableSession) -> tuple[list[Run], list[Run], list[str]]:
-    """Return the folders to roll back, all folders of runs, and the ids of the runs that are wanted.
+    """Return the folders to roll back, the folders of all runs, and the ids of the wanted runs.
 
-    The leases come before the choice, and recovery before both: what was read earlier may be outdated.
+    The runs are chosen under the leases and after the recovery: what was read earlier may be outdated.
     """
     session.leases.take(parent(run.folder) for run in session.runs() if _holds_originals(run))
     session.recover()
     runs = session.runs()
-    wanted = _wanted(job, name, runs)
+    wanted = _wanted_run_ids(job, name, runs)
     chosen = [run for run in runs if run.run_id in wanted and _holds_originals(run)]
     return chosen, runs, wanted
 
 
 def _roll_back_all(session: TableSession, chosen: Sequence[Run], runs: Sequence[Run]) -> list[UnitReport]:
-    """Roll back the newest first, and close the runs."""
+    """Roll the runs back, the newest first, and close them."""
     now: dict[str, Run] = {}
     units: list[UnitReport] = []
     for run in reversed(chosen):
@@ -68,9 +68,12 @@ def _holds_originals(run: Run) -> bool:
     return any(not unit.final for unit in run.state.units.values())  # guard: originals_by_journal
 
 
-def _wanted(job: Job, name: TableName, runs: Sequence[Run]) -> list[str]:
-    """The ids of the runs to undo: the one on the command line exactly; of those in a request the newest
-    generation, and never an older one in its place; else the newest run that still holds originals."""
+def _wanted_run_ids(job: Job, name: TableName, runs: Sequence[Run]) -> list[str]:
+    """Return the ids of the runs to roll back.
+
+    A run id on the command line is taken literally. A run id in a request means its newest generation, and never an
+    older one. Without either, the newest run that still holds originals is chosen.
+    """
     if job.invocation.run_id:
         return [job.invocation.run_id]
     requested = job.requested_runs(name)
@@ -80,9 +83,9 @@ def _wanted(job: Job, name: TableName, runs: Sequence[Run]) -> list[str]:
     return held[-1:]
 
 
-def _nothing(runs: Sequence[Run], wanted: Sequence[str]) -> str:
-    mine = [run for run in runs if run.run_id in wanted]
-    cleaned = [unit.at for run in mine for unit in run.state.of_kind(journal.CLEANED)]
+def _nothing_reason(runs: Sequence[Run], wanted: Sequence[str]) -> str:
+    found = [run for run in runs if run.run_id in wanted]
+    cleaned = [unit.at for run in found for unit in run.state.of_kind(journal.CLEANED)]
     if cleaned:
         return f"nothing to restore: the originals were cleaned up at {utc(max(cleaned))}"
     unknown = [run_id for run_id in wanted if run_id not in {run.run_id for run in runs}]
@@ -92,7 +95,7 @@ def _nothing(runs: Sequence[Run], wanted: Sequence[str]) -> str:
 
 
 def _roll_back(session: TableSession, found: Run) -> tuple[list[UnitResult], Run]:
-    """Return the results, and the run with its folder as it is named afterwards."""
+    """Return the results, and the run, whose folder may have another name afterwards."""
     run = enter(found, session.leases, "rollback")
     claimed = run.state.of_kind(journal.CLEANUP_CLAIMED)
     recovery = session.recovery()

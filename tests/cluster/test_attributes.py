@@ -110,7 +110,8 @@ def test_a_rollback_says_where_the_originals_are_open_to_others_than_the_table_w
     dressed.superuser.chmod(dressed.unit, "700")
     (unit,) = only(jobs("rollback", "--table", dressed.table))["units"]
     assert unit["outcome"] == "restored"
-    assert unit["reason"].startswith("as before the compaction, and not as since: its mode")
+    expected = "restored with the attributes from before the compaction (changed since: mode"
+    assert unit["reason"].startswith(expected)
 
 
 def test_somebody_elses_data_keeps_all_but_its_owner(

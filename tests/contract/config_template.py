@@ -68,7 +68,7 @@ def _rule(title: str) -> str:
 
 
 def _option(option: Option) -> str:
-    about = f"{option.help[0].upper()}{option.help[1:]}. {option.note}"
+    about = f"{option.help[0].upper()}{option.help[1:]}. {option.note}".rstrip()
     value = option.default if option.example is None else option.example
     return _comment(about + _values(option)) + _entry(option.key, value)
 
@@ -161,6 +161,7 @@ def readme_rows() -> Iterator[tuple[str, str, str]]:
                 default,
                 option.help + _values(option).replace(" Values", "; values").rstrip("."),
             )
-    yield "`tables`", "-", "any of these for one table, but `dry_run`, `parallelism` and `log_level`"
+    whole = [f"`{option.key}`" for option in OPTIONS.values() if option.section and not option.per_table]
+    yield "`tables`", "-", f"any of these for one table, but {', '.join(whole)}"
     yield "`windows`", "-", "maintenance windows by name"
     yield "`spark_submit`", "-", f"`{', '.join(KEYS)}`"

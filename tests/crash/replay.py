@@ -110,9 +110,9 @@ class Script:
     def _close(self, path: str) -> None:
         self._streams.pop(path).close()
 
-    def _give(self, path: str, mode: int) -> list[str]:
-        """What could not be given."""
-        return [lack.kind for lack in self._fs.set_attributes(path, Attributes(mode))]
+    def _set_attributes(self, path: str, mode: int) -> list[str]:
+        """Return the kinds of attributes that could not be set."""
+        return [lost.kind for lost in self._fs.set_attributes(path, Attributes(mode))]
 
     def _raw_rename(self, source: str, target: str) -> bool:
         return self._host.raw_rename(source, target)

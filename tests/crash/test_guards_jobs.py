@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.errors import Held
+from spark_jobs.core.errors import LeaseLost
 from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.options import Options
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
@@ -64,14 +64,14 @@ class TestOtherJobs:
         compact(flat.client())
         (found,) = runs_of(flat, [FLAT])
         first, second = flat.client(), flat.client()
-        with acting_as(first), LeaseSet(first.cluster, LeaseOptions("rollback")) as custody:
-            custody.take([HOME])
+        with acting_as(first), LeaseSet(first.cluster, LeaseOptions("rollback")) as leases:
+            leases.take([HOME])
             first.injector.paused = True
             with acting_as(second), LeaseSet(second.cluster, LeaseOptions("cleanup")) as other:
                 other.take([HOME])
             first.injector.paused = False
-            with pytest.raises(Held):
-                enter(replace(found, journal=Journal(first.fs, found.folder)), custody, "rollback")
+            with pytest.raises(LeaseLost):
+                enter(replace(found, journal=Journal(first.fs, found.folder)), leases, "rollback")
 
     def test_the_metastore_is_not_told_of_a_folder_that_was_taken_over(self, flat: SimulatedCluster) -> None:
         """It would make the directories, and a zombie could rename into them again."""

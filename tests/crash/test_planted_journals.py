@@ -133,7 +133,7 @@ def test_a_journal_of_a_newer_version_is_refused_and_says_which(sim: SimulatedCl
     )
     (table,) = report["tables"]
     assert (report["exit_code"], table["code"]) == (3, "UNSAFE")
-    assert "version 3.1.4 wrote it, in schema 2" in table["reason"]
+    assert "version 3.1.4 wrote it with schema 2" in table["reason"]
     assert sim.tree.digest() == before
 
 
@@ -182,7 +182,7 @@ def test_a_folder_below_the_root_that_is_no_partition_is_left_alone(
         sim.client(), verb, "--tables", EVENTS, *(("--older-than", "0s") if verb == "cleanup" else ())
     )
     assert (report["exit_code"], report["tables"][0]["code"]) == (3, "UNSAFE")
-    assert f"{inner}, which is no partition" in report["tables"][0]["reason"]
+    assert f"{inner}, which is not a partition of this table" in report["tables"][0]["reason"]
     after = {path: number for path, number, _ in sim.tree.walk(f"{WAREHOUSE}/events")}
     assert {path: after.get(path) for path in before} == before
 

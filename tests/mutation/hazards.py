@@ -16,11 +16,54 @@ from tests.mutation.hazards_swap import SWAP
 from tests.mutation.hazards_writers import WRITERS
 from tests.mutation.mutation import Mutation
 
-#: H37: a server carries out what it has answered with an error. H38: a task of our own write ends after the
-#: verification. H39: the clock of a driver is wrong. H40: somebody plants a journal. H41: a retention is shorter than
-#: anybody meant. H42: a writer counts on files that are no data. H43: a home comes with a copy of its table, or moves.
-#: H44: Lakekeeper 0.0.6 still has its backups in the same place.
-ALL = tuple(f"H{number}" for number in range(1, 45))
+#: Ways to lose, hide or double rows, by the numbers that mutations have.
+HAZARDS = {
+    "H1": "a backup is found by the prefix of its name",
+    "H2": "a path is judged by a text in it, and not by what is there",
+    "H3": "a rename onto a directory that exists moves into it",
+    "H4": "a writer adds or replaces files between reading and swapping",
+    "H5": "a writer has a file open, or creates the directory again",
+    "H6": "a rollback after new writes",
+    "H7": "the schema is taken from one file",
+    "H8": "subdirectories in a unit",
+    "H9": "working folders that MSCK or partition discovery would register",
+    "H10": "a backup table with properties that let others delete its files",
+    "H11": "an encryption zone begins at the table's root",
+    "H12": "a backup table without the masks and row filters of its table",
+    "H13": "Iceberg, Hudi or Delta tables that look like Parquet",
+    "H14": "dates and timestamps of several calendars and time zones",
+    "H15": "physical types change",
+    "H16": "columns are matched by position",
+    "H17": "partitions are named in SQL text",
+    "H18": "readers see the moment between the two renames",
+    "H19": "two jobs work on one table",
+    "H20": "a crash between the renames",
+    "H21": "an error of the metastore is taken for an empty answer",
+    "H22": "the answer of a rename is lost",
+    "H23": "the metastore creates directories",
+    "H24": "owner, mode, ACL, attributes and policies are not copied",
+    "H25": "snapshots",
+    "H26": "quotas",
+    "H27": "bucketed and skewed tables",
+    "H28": "DDL that SHOW CREATE TABLE does not give back",
+    "H29": "files that cannot be read",
+    "H30": "permissions that are missing when they are needed",
+    "H31": "locations shared, nested, on several mounts or on object stores",
+    "H32": "tokens expire, YARN preempts",
+    "H33": "locks of Hive that protect nothing",
+    "H34": "one table stops the work on all others",
+    "H35": "stale caches and statistics",
+    "H36": "codec, sorting and row groups are not those of the originals",
+    "H37": "a server carries out what it has answered with an error",
+    "H38": "a task of the own write ends after the verification",
+    "H39": "the clock of a driver is wrong",
+    "H40": "a journal is planted",
+    "H41": "a retention is shorter than intended",
+    "H42": "a writer relies on files that are not data",
+    "H43": "a home is copied or moved with its table",
+    "H44": "backups of Lakekeeper 0.0.6 in the same place",
+}
+ALL = tuple(HAZARDS)
 
 #: Ordered so that tables read well; those that need Spark come last.
 MUTATIONS: tuple[Mutation, ...] = (

@@ -89,7 +89,7 @@ def test_a_file_added_during_the_compaction_is_carried_along(
     after_rewrites(monkeypatch, lambda _: many(spark, database.location("flat"), "SELECT 99L AS id", 1))
     report = jobs("compact", "--table", table)
     assert (report["outcome"], report["exit_code"], outcomes(report)) == ("done", 0, ["compacted"])
-    assert "1 files that were added meanwhile" in only(report)["units"][0]["reason"]
+    assert "1 files that were added during the compaction" in only(report)["units"][0]["reason"]
     assert len(data_files(database.path / "flat")) == 2
     assert sum(rows(spark, table).values()) == 61
     assert outcomes(jobs("rollback", "--table", table)) == ["restored"]

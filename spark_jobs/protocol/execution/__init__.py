@@ -1,1 +1,1 @@
-"""Carries out what was planned: compaction, rollback, cleanup and recovery."""
+"""The execution of what was planned: compaction, rollback, cleanup and recovery."""

@@ -1,4 +1,4 @@
-"""The backup table of a run: a projection of its journal that people and query engines can read."""
+"""The backup table of a run: a view of its journal that people and query engines can read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from spark_jobs.core import journal
 from spark_jobs.core.eligibility import TableFacts
-from spark_jobs.core.errors import Held
+from spark_jobs.core.errors import LeaseLost
 from spark_jobs.core.layout import is_below, working_folder_above
 from spark_jobs.core.model import TableName, Unit
 from spark_jobs.core.options import Options
@@ -16,37 +16,45 @@ from spark_jobs.protocol.services import Services
 
 
 @dataclass(frozen=True)
-class _Wanted:
-    """What the backup table of a run should show: its root, and each unit where its originals lie."""
+class _BackupContent:
+    """The content that the backup table of a run must have: its root, and the path of the originals of each unit."""
 
     root: str
     units: Sequence[tuple[Unit, str]]
 
-    def places(self) -> dict[str, str]:
-        return {unit.key: place for unit, place in self.units}
+    def locations(self) -> dict[str, str]:
+        """Return the paths of the originals by unit key."""
+        return {unit.key: location for unit, location in self.units}
 
 
 def sync_backup_table(
     services: Services, facts: TableFacts, options: Options, runs: Sequence[Run], fresh: bool = False
 ) -> tuple[str | None, list[str]]:
-    """Makes the backup table of a run, whose folders `runs` are, equal to what it holds now. Idempotent.
+    """Create, update or drop the backup table of a run so that it shows the originals that the run holds now.
 
-    Returns its name, and warnings: a rollback does not need the table, and one that stays too long does no harm.
-    `fresh` spares a search for tables of an earlier attempt.
+    The call is idempotent. A failure is a warning: a rollback does not need the table, and a table that is kept too
+    long does no harm.
+
+    Args:
+        runs: the folders of the run.
+        fresh: skip the search for tables of an earlier attempt.
+
+    Returns:
+        The name of the table, or None if there is none, and warnings.
     """
     try:
-        return _project(services, facts, options, runs, fresh), []
+        return _sync(services, facts, options, runs, fresh), []
     except Exception as error:
         return None, [
             f"the backup table could not be brought up to date ({error}); a rollback does not need it"
         ]
 
 
-def _project(
+def _sync(
     services: Services, facts: TableFacts, options: Options, runs: Sequence[Run], fresh: bool
 ) -> str | None:
-    wanted = _wanted(facts, runs)
-    known = [] if fresh else _known(services, facts, options, runs)
+    wanted = _backup_content(facts, runs)
+    known = [] if fresh else _existing_tables(services, facts, options, runs)
     kept = None
     for name in known:
         if kept is None and wanted is not None and _matches(services, facts, name, wanted):
@@ -58,7 +66,7 @@ def _project(
     return str(kept) if kept else None
 
 
-def _wanted(facts: TableFacts, runs: Sequence[Run]) -> _Wanted | None:
+def _backup_content(facts: TableFacts, runs: Sequence[Run]) -> _BackupContent | None:
     held: list[tuple[Unit, str]] = []
     for run in runs:
         committed = run.current().of_kind(journal.COMMITTED)  # guard: backup_of_committed_only
@@ -67,13 +75,18 @@ def _wanted(facts: TableFacts, runs: Sequence[Run]) -> _Wanted | None:
         return None
     first = held[0][1]
     if not facts.partition_keys:
-        return _Wanted(first, held)
+        return _BackupContent(first, held)
     folder = next(run.folder for run in runs if is_below(first, run.folder))
-    return _Wanted(working_folder_above(first, folder), held)
+    return _BackupContent(working_folder_above(first, folder), held)
 
 
-def _known(services: Services, facts: TableFacts, options: Options, runs: Sequence[Run]) -> list[TableName]:
-    """The run's tables by its journal, else by their properties; never by their names."""
+def _existing_tables(
+    services: Services, facts: TableFacts, options: Options, runs: Sequence[Run]
+) -> list[TableName]:
+    """Return the backup tables that the run has.
+
+    They are identified by the run's journal, else by their table properties, never by their names.
+    """
     named = {run.state.backup_table for run in runs if run.state.backup_table}
     if named:
         return [name for name in map(TableName.parse, sorted(named)) if services.metastore.table_exists(name)]
@@ -81,13 +94,13 @@ def _known(services: Services, facts: TableFacts, options: Options, runs: Sequen
     return services.metastore.backup_tables(runs[0].run_id, database, facts.name)
 
 
-def _matches(services: Services, facts: TableFacts, name: TableName, wanted: _Wanted) -> bool:
-    """Is the table as it should be, once partitions that have gone are dropped from it?"""
+def _matches(services: Services, facts: TableFacts, name: TableName, wanted: _BackupContent) -> bool:
+    """Return whether the table has the wanted content, after dropping partitions whose originals are gone."""
     registered = {unit.key: unit for unit, _ in services.metastore.units(services.metastore.table(name))}
-    places = wanted.places()
-    if any(key not in registered or registered[key].location != place for key, place in places.items()):
+    locations = wanted.locations()
+    if any(key not in registered or registered[key].location != path for key, path in locations.items()):
         return False
-    gone = [unit for key, unit in registered.items() if key not in places]
+    gone = [unit for key, unit in registered.items() if key not in locations]
     if gone and facts.partition_keys:
         services.metastore.drop_backup_partitions(name, gone)
     return True
@@ -98,14 +111,21 @@ def _create(
     facts: TableFacts,
     options: Options,
     runs: Sequence[Run],
-    wanted: _Wanted,
+    wanted: _BackupContent,
     known: Sequence[TableName],
 ) -> TableName:
-    """Only for folders that are there: the metastore makes what it misses, and a later rename onto it would fail."""
+    """Create the backup table, and journal its name.
+
+    The folders of the run must exist: the metastore creates missing directories, and a later rename to such a path
+    would fail.
+
+    Raises:
+        LeaseLost: a folder of the run was renamed by another job.
+    """
     for run in runs:
         if services.fs.status(run.folder) is None:  # guard: no_backup_of_fenced_run
-            raise Held(f"{run.folder} was taken over by another job")
-    name = known[0] if known else _free(services, facts, options)
+            raise LeaseLost(f"{run.folder} was taken over by another job")
+    name = known[0] if known else _unused_name(services, facts, options)
     services.metastore.create_backup(name, facts, runs[0].run_id, wanted.root, wanted.units)
     for run in runs:
         if run.state.backup_table != str(name):
@@ -113,8 +133,8 @@ def _create(
     return name
 
 
-def _free(services: Services, facts: TableFacts, options: Options) -> TableName:
-    """Two runs may end within one second."""
+def _unused_name(services: Services, facts: TableFacts, options: Options) -> TableName:
+    """Return a table name that is not in use. Two runs may end within one second, so that a number may be needed."""
     source = TableName.parse(facts.name)
     stamp = services.now().strftime("%Y%m%d_%H%M%S")
     base = f"{options.backup_prefix}_{source.table}_{stamp}"

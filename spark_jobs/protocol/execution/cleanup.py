@@ -1,4 +1,4 @@
-"""Cleans a run up: deletes its originals for good, and only them."""
+"""The cleanup of a run: it deletes the originals permanently, and nothing else."""
 
 from __future__ import annotations
 
@@ -22,52 +22,58 @@ from spark_jobs.protocol.swap.late_files import differences, move_hidden_files
 
 
 class Cleanup(UnitWork[UnitState, UnitState]):
-    """Deletes the originals of one run folder."""
+    """The deletion of the originals of one run folder."""
 
     def __init__(self, services: Services, run: Run, recovery: Recovery, skip_trash: bool) -> None:
         super().__init__(services, run, recovery)
         self._locations = locations = recovery.policy.locations
         self._skip_trash = skip_trash
         self._claimed = layout.claimed_folder(run.state.stamp)
-        # Somebody may have pointed a partition at its backup by hand: then the backup is the table.
-        self._inside = [place for place in locations.values() if is_inside_home(place)]
+        # A person may have set a partition's location to its backup: then the originals are the table's data.
+        self._locations_in_homes = [location for location in locations.values() if is_inside_home(location)]
 
     def check_trash(self) -> None:
-        """Raise LakekeeperError where the trash is switched off. Known before anything is claimed: a claimed unit that
-        cannot be deleted could neither be rolled back nor be gone."""
+        """Raise LakekeeperError if the trash is switched off.
+
+        This is checked before anything is claimed: a claimed unit that cannot be deleted could neither be rolled back
+        nor be cleaned up.
+        """
         if not self._skip_trash and not self.services.fs.trash_enabled(self.entered.folder):
             raise LakekeeperError(
-                "the trash is switched off (fs.trash.interval = 0); use --skip-trash to delete for good"
+                "the trash is switched off (fs.trash.interval = 0); use --skip-trash to delete permanently"
             )
 
     def would(self, units: Sequence[UnitState], parallelism: int) -> list[UnitResult]:
-        """Return what a cleanup would do; nothing is changed."""
+        """Return what a cleanup would do. Nothing is changed."""
         with self.services.pool(parallelism) as pool:
-            return list(pool.map(self._would, units))
+            return list(pool.map(self._dry_run, units))
 
-    def _would(self, item: UnitState) -> UnitResult:
+    def _dry_run(self, item: UnitState) -> UnitResult:
         try:
             self._check(item)
         except Exception as error:
-            return self._error(item, error)
+            return self._failed_result(item, error)
         return kept(item.swap, UnitOutcome.FLAGGED, "dry run: its originals would be deleted")
 
     def prepare(self, item: UnitState) -> UnitState:
         if self._check(item):
-            self.services.fs.mkdirs(parent(self._place(item.swap)))
+            self.services.fs.mkdirs(parent(self._claimed_path(item.swap)))
         return item
 
     def not_prepared(self, item: UnitState, error: Exception) -> UnitResult:
-        return self._error(item, error)
+        return self._failed_result(item, error)
 
     def journal_intent(self, ready: Sequence[UnitState]) -> None:
         units = [{"unit": item.swap.unit.key} for item in ready]
         self.entered.journal.append(journal.CLEANUP_CLAIMED, units=units)
 
     def act(self, ready: UnitState) -> UnitResult:
-        """Claims by a rename, then deletes: a crash in between goes on from the claim."""
+        """Claim the originals by a rename, then delete them.
+
+        After a crash in between, the next cleanup continues from the claim.
+        """
         swap, fs = ready.swap, self.services.fs
-        claimed = self._place(swap)
+        claimed = self._claimed_path(swap)
         if fs.status(self.entered.path(swap.old)) is not None:
             fs.move(self.entered.path(swap.old), claimed, swap.live_id)
         present = fs.status(claimed) is not None
@@ -76,24 +82,30 @@ class Cleanup(UnitWork[UnitState, UnitState]):
         return cleaned(swap, trashed=present and self._delete(swap, claimed))
 
     def not_acted(self, ready: UnitState, error: Exception) -> UnitResult:
-        return self._error(ready, error)
+        return self._failed_result(ready, error)
 
-    def _error(self, item: UnitState, error: Exception) -> UnitResult:
+    def _failed_result(self, item: UnitState, error: Exception) -> UnitResult:
         outcome = UnitOutcome.QUARANTINED if isinstance(error, Unsafe) else UnitOutcome.FAILED
         return kept(item.swap, outcome, str(error), unknown=isinstance(error, FileSystemError))
 
-    def _place(self, swap: Swap) -> str:
+    def _claimed_path(self, swap: Swap) -> str:
         below = swap.old.split("/", 1)[1]
         return self.entered.path(f"{self._claimed}/{below}")
 
     def _check(self, item: UnitState) -> bool:
-        """The originals may go only if they are exactly what the journal lists and the table does without them. Returns
-        whether they still have to be claimed."""
+        """Check that the originals are exactly what the journal lists, and that the table does not need them.
+
+        Returns:
+            Whether they still have to be claimed.
+
+        Raises:
+            Unsafe: the originals must not be deleted.
+        """
         swap, fs = item.swap, self.services.fs
         old = self.entered.path(swap.old)
         if item.kind == journal.CLEANUP_CLAIMED and fs.status(old) is None:
-            if fs.status(self._place(swap)) is not None:
-                self._check_unused(swap, self._place(swap))  # guard: claimed_unused
+            if fs.status(self._claimed_path(swap)) is not None:
+                self._check_unused(swap, self._claimed_path(swap))  # guard: claimed_unused
             return False
         if fs.identity(old) != swap.live_id:  # guard: cleanup_identity
             raise Unsafe(f"{old} is not the directory that the journal names; nothing was deleted")
@@ -104,9 +116,11 @@ class Cleanup(UnitWork[UnitState, UnitState]):
         return True
 
     def _check_unused(self, swap: Swap, old: str) -> None:
-        for place in self._inside:
-            if place == old or is_below(place, old) or is_below(old, place):
-                raise Unsafe(f"the metastore reads {place}, which is this backup; nothing was deleted")
+        for location in self._locations_in_homes:
+            if location == old or is_below(location, old) or is_below(old, location):
+                raise Unsafe(
+                    f"the metastore uses {location}, which overlaps the originals in {old}; nothing was deleted"
+                )
         now = self._locations.get(swap.unit.key)
         # guard: cleanup_live_renamed
         if now is None and swap.live in self._locations.values():
@@ -118,12 +132,18 @@ class Cleanup(UnitWork[UnitState, UnitState]):
 
     @cached_property
     def _by_identity(self) -> dict[str | None, str]:
-        """Where the metastore's directories are: one call for each, for runs that ask for it."""
-        return {self.services.fs.identity(place): place for place in self._locations.values()}
+        """Return the locations of the metastore by the identities of their directories.
+
+        This costs one call for each location, so it is done only for runs that need it.
+        """
+        return {self.services.fs.identity(location): location for location in self._locations.values()}
 
     def _check_live(self, swap: Swap, old: str, place: str) -> None:
-        """The originals must not be the only copy of anything that nobody has replaced. The partition may have been
-        moved since, to an archive: what it was is where the metastore has it now."""
+        """Raise Unsafe if the originals are the only copy of data that no writer has replaced.
+
+        The partition may have been moved since the compaction, for instance to an archive. Its data is then at `place`,
+        the location that the metastore has now.
+        """
         try:
             live = self.services.fs.list_files(place)
         except FileNotFoundError:
@@ -134,24 +154,28 @@ class Cleanup(UnitWork[UnitState, UnitState]):
         if not live.data:  # guard: cleanup_live_empty
             raise Unsafe(
                 f"{place} holds no data any more; the originals in {old} are the only copy, and are kept: roll the"
-                " run back, or write to the table what it should hold"
+                " run back, or write the data that the table should hold"
             )
         if self.recovery.policy.writers == "overwrite":
             return
         if not any(file.length for file in live.data):  # guard: cleanup_live_empty_files
             raise Unsafe(
                 f"{place} holds only empty files; the originals in {old} are the only copy, and are kept. If writers of"
-                " this table overwrite it in place, say so: lakekeeper.writers=overwrite"
+                " this table overwrite it in place, set the table property lakekeeper.writers=overwrite"
             )
         lost = [file.name for file in differences(swap.compacted, live).lost if file.is_data]
         if lost and self.services.fs.identity(place) == swap.new_id:  # guard: cleanup_live_incomplete
             raise Unsafe(
                 f"{lost[0]}, which the run wrote to {place}, is gone or changed; the originals in {old} are kept."
-                " If writers of this table overwrite it in place, say so: lakekeeper.writers=overwrite"
+                " If writers of this table overwrite it in place, set the table property lakekeeper.writers=overwrite"
             )
 
     def _delete(self, swap: Swap, folder: str) -> bool:
-        """True if the folder went to the trash. An earlier, interrupted deletion may have left a part of it."""
+        """Delete a claimed folder. A part of it may be missing after an earlier deletion that was interrupted.
+
+        Returns:
+            Whether the folder was moved to the trash.
+        """
         present = list_unit(self.services.fs, folder)
         known = swap.originals.files
         unknown = [file.name for file in present.files if file not in known and not file.is_flag]
@@ -168,10 +192,13 @@ class Cleanup(UnitWork[UnitState, UnitState]):
         return not self._skip_trash
 
     def release(self, units: Sequence[UnitState]) -> None:
-        """Gives back what a cleanup claimed and did not delete, so that it can still be rolled back."""
+        """Release originals that a cleanup claimed and did not delete, so that they can still be rolled back.
+
+        They are moved back to their journaled path, and journaled as COMMITTED.
+        """
         for state in units:
             swap, fs = state.swap, self.services.fs
-            claimed = self._place(swap)
+            claimed = self._claimed_path(swap)
             whole = fs.identity(claimed) == swap.live_id and not differences(
                 swap.originals, list_unit(fs, claimed)
             )

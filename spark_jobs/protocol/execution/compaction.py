@@ -1,4 +1,4 @@
-"""Compacts the flagged units of one home: write, verify, journal, swap, commit."""
+"""The compaction of the flagged units of one home: write, verify, journal, swap, commit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from spark_jobs.protocol.swap.swap_executor import SwapResult
 
 
 class Compaction(UnitWork[UnitPlan, WrittenUnit]):
-    """One home's part of one run."""
+    """The part of one run that belongs to one home."""
 
     def __init__(
         self, services: Services, table: TablePlan, home: Home, run: Run, stamp: str, recovery: Recovery
@@ -48,7 +48,7 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
         self.entered.journal.append(journal.PREPARED, swaps=[item.swap.to_json() for item in ready])
 
     def start_acting(self) -> None:
-        # The folders above the units are shared: one fresh listing of each serves the wave.
+        # The units of a wave share the folders above them: each folder is listed once for the whole wave.
         self._listing = lru_cache(maxsize=None)(self.services.fs.list)
 
     def act(self, ready: WrittenUnit) -> UnitResult:
@@ -63,7 +63,7 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
         raise (LakekeeperError if result.failed else UnitChanged)(result.problem)
 
     def not_acted(self, ready: WrittenUnit, error: Exception) -> UnitResult:
-        """The intent is journaled as ended only after a look at where the directories are."""
+        """Return the failed result. The intent is journaled as ended only after the swap state was read again."""
         unknown = isinstance(error, FileSystemError)
         return failed(ready.plan.unit, error, ready.plan.health, unknown=unknown)
 

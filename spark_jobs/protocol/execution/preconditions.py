@@ -1,4 +1,4 @@
-"""What must hold before a unit is written, and again in the last moment before its swap."""
+"""The conditions that must be true before a unit is written, and again directly before its swap."""
 
 from __future__ import annotations
 
@@ -14,44 +14,60 @@ from spark_jobs.protocol.swap.directories import check_closed, list_unit
 
 
 class Preconditions:
-    """Of the units of one table. Each raises what calls a unit off: UnitChanged, Deferred or Refusal."""
+    """The checks of the units of one table.
+
+    Each check raises UnitChanged, Deferred or Refusal to call a unit off.
+    """
 
     def __init__(self, services: Services, table: TablePlan) -> None:
         self._services = services
         self._table = table
 
     def before_write(self, location: str) -> FileListing:
-        """Returns the files of the unit."""
-        self._deadline()
+        """Return the files of the unit, after checking that it may be written."""
+        self._check_deadline()
         files = list_unit(self._services.fs, location, self._table.rules)
-        self._closed(location, files)
+        self._check_closed(location, files)
         return files
 
     def before_swap(
         self, swap: Swap, new: str, attributes: UnitAttributes | None, listing: ListDirectory
     ) -> None:
-        """`clothes` are those that `new` was given; None where an earlier attempt gave it some."""
-        self._deadline()
+        """Check that the unit may be swapped.
+
+        Args:
+            new: the URI of the rewritten directory.
+            attributes: the attributes that were set on `new`, or None if an earlier attempt set them.
+            listing: lists the folders above the unit.
+        """
+        self._check_deadline()
         check_writers(listing, swap.live, self._table.facts.storage.location, self._table.rules)
         try:
-            self._attributes(swap, new, attributes)
+            self._check_attributes(swap, new, attributes)
         except FileNotFoundError:
-            raise UnitChanged(f"{swap.live}, or what was written for it, vanished meanwhile") from None
-        # A file that was opened again looks as it did until its writer closes it.
-        self._closed(swap.live, swap.originals)  # guard: open_files_before_swap
+            raise UnitChanged(
+                f"{swap.live}, or its rewritten directory {new}, was removed before the swap"
+            ) from None
+        # A file that was opened again looks unchanged until its writer closes it, so that HDFS is asked again.
+        self._check_closed(swap.live, swap.originals)  # guard: open_files_before_swap
 
-    def _deadline(self) -> None:
+    def _check_deadline(self) -> None:
         deadline = self._table.options.deadline
         if deadline and self._services.now() >= deadline:
             raise Deferred(f"the deadline {deadline.isoformat()} has passed")
 
-    def _closed(self, location: str, files: FileListing) -> None:
+    def _check_closed(self, location: str, files: FileListing) -> None:
         if not has_footer(self._table.file_format):
             check_closed(self._services.fs, location, files)
 
-    def _attributes(self, swap: Swap, new: str, attributes: UnitAttributes | None) -> None:
-        """Who may read the unit is for its owner to say, also while it is compacted. What an earlier attempt has
-        written is dressed once more: nobody remembers what it saw."""
+    def _check_attributes(self, swap: Swap, new: str, attributes: UnitAttributes | None) -> None:
+        """Check that the attributes of the unit have not changed since it was read.
+
+        The owner of the unit decides who may read it, also while it is compacted.
+
+        On a directory that an earlier attempt has written, the attributes are set again, because the attributes that it
+        saw are not recorded.
+        """
         if attributes:
             attributes.check_unchanged(swap.originals)  # guard: attributes_kept
         else:

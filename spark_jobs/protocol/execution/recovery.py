@@ -1,4 +1,4 @@
-"""Recovery: finishes runs that were interrupted, before anything else is done to the table."""
+"""The recovery of runs that were interrupted. It comes before anything else is done to the table."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from spark_jobs.protocol.swap.swap_executor import SwapExecutor, SwapPolicy, Swa
 log = logging.getLogger("lakekeeper")
 
 
-#: How often a recovery is repeated because the effect of a call is unknown; then the next job continues.
-_ATTEMPTS = 3
+#: The number of recoveries of a run in one job, while the effect of a call is unknown. Then the next job continues.
+_MAX_RECOVERIES = 3
 
 
 @dataclass
@@ -34,10 +34,10 @@ class RecoveredRun:
     """A run after its recovery.
 
     Attributes:
-        ready: units that are written and verified, and not yet swapped.
-        unresolved: units whose intent stays open.
-        results: of the other open units, by unit key.
-        outcome_unknown: a call failed, and the server may still carry it out.
+        ready: the units that are written and verified, and not yet swapped.
+        unresolved: the units whose intent stays open.
+        results: the results of the other units that had an open intent, by unit key.
+        outcome_unknown: a call failed, and the server may still execute it.
     """
 
     run: Run
@@ -49,7 +49,10 @@ class RecoveredRun:
 
 
 class Recovery:
-    """Takes one run over, and finishes every open unit of it, or reports why it stays open."""
+    """The recovery of one run at a time.
+
+    It takes the run over, and finishes each unit whose intent is open, or reports why the intent stays open.
+    """
 
     def __init__(self, services: Services, leases: LeaseSet, policy: SwapPolicy, verb: str) -> None:
         self.policy = policy
@@ -58,47 +61,56 @@ class Recovery:
         self._verb = verb
 
     def run(self, found: Run, resume: bool = False) -> RecoveredRun:
-        """Recover a run; its lease must be held. `resume` keeps units that are ready to be swapped; else they are
-        discarded."""
-        recovered, results = self._run(found, resume), {}
-        for _ in range(_ATTEMPTS - 1):
+        """Recover a run, whose lease must be held.
+
+        Args:
+            resume: keep the units that are ready to be swapped. Otherwise they are discarded.
+        """
+        recovered, results = self._recover_once(found, resume), {}
+        for _ in range(_MAX_RECOVERIES - 1):
             if not recovered.outcome_unknown:
                 break
             results.update(recovered.results)
-            recovered = self._run(recovered.run, resume)
+            recovered = self._recover_once(recovered.run, resume)
         recovered.results = {**results, **recovered.results}
         return recovered
 
-    def _run(self, found: Run, resume: bool) -> RecoveredRun:
-        """Renaming the run's directory fences off earlier attempts, and calls that a server carries out late."""
+    def _recover_once(self, found: Run, resume: bool) -> RecoveredRun:
+        """Recover a run once.
+
+        The run's directory is renamed first. This fences off earlier attempts, and calls that a server executes late.
+        """
         taken = take_over(self._services.fs, found)
         self._make_folders(taken)
         recovered = RecoveredRun(enter(taken, self._leases, self._verb))
         for unit in recovered.run.state.units.values():
-            self._unit(recovered, unit, resume)
-        self._clear(recovered)
+            self._recover_unit(recovered, unit, resume)
+        self._delete_unprepared(recovered)
         return recovered
 
     def _make_folders(self, run: Run) -> None:
-        """Create every directory that a rename may need, before the record that a fenced attempt cannot publish."""
+        """Create every directory that a rename may need.
+
+        This is done before the ENTERED record, which an attempt that is fenced off cannot publish.
+        """
         open_units = [unit.swap for unit in run.state.of_kind(*journal.INTENTS)]
         needed = {parent(run.path(path)) for swap in open_units for path in (swap.aside, swap.old)}
         for folder in sorted(needed):
             self._services.fs.mkdirs(folder)
 
-    def _unit(self, recovered: RecoveredRun, unit: UnitState, resume: bool) -> None:
+    def _recover_unit(self, recovered: RecoveredRun, unit: UnitState, resume: bool) -> None:
         if unit.kind not in journal.INTENTS:
             self._executor(recovered.run, unit).delete_rewritten(unit.swap)
             return
         try:
-            self._open_unit(recovered, unit, resume)
+            self._finish_open_unit(recovered, unit, resume)
         except FileSystemError as error:
             recovered.outcome_unknown = True
             recovered.unresolved.append(unresolved(unit.swap, error).report)
         except (LakekeeperError, OSError) as error:
             recovered.unresolved.append(unresolved(unit.swap, error).report)
 
-    def _open_unit(self, recovered: RecoveredRun, unit: UnitState, resume: bool) -> None:
+    def _finish_open_unit(self, recovered: RecoveredRun, unit: UnitState, resume: bool) -> None:
         executor, swap = self._executor(recovered.run, unit), unit.swap
         where = executor.paths(swap).look()
         if resume and unit.kind == journal.PREPARED and where is SwapState.NOT_SWAPPED:
@@ -108,22 +120,23 @@ class Recovery:
         record(recovered.run, executor, swap, result)
         recovered.results[swap.unit.key] = result
         recovered.notes.append(
-            f"{swap.unit}: run {recovered.run.run_id} had stopped {where.value}; {_now(result)}"
+            f"{swap.unit}: run {recovered.run.run_id} was interrupted (state: {where.value});"
+            f" {_describe_result(result)}"
         )
         log.info(recovered.notes[-1])
 
     def _executor(self, run: Run, unit: UnitState) -> SwapExecutor:
-        backwards = unit.kind in (journal.ROLLBACK_PREPARED, journal.ROLLED_BACK)
-        return (ReverseSwap if backwards else ForwardSwap)(self._services, run, self.policy)
+        is_rollback = unit.kind in (journal.ROLLBACK_PREPARED, journal.ROLLED_BACK)
+        return (ReverseSwap if is_rollback else ForwardSwap)(self._services, run, self.policy)
 
-    def _clear(self, recovered: RecoveredRun) -> None:
-        """Delete what was written and never prepared: it never was live, and is in a directory of this run alone."""
+    def _delete_unprepared(self, recovered: RecoveredRun) -> None:
+        """Delete directories that were written but not prepared: they never were live, and only this run uses them."""
         kept = {recovered.run.path(unit.swap.new) for unit in recovered.run.state.units.values()}
         for entry in self._services.fs.list(recovered.run.folder):
             if entry.is_dir and is_tmp_folder(entry.name):
-                self._prune(entry.path, kept)
+                self._delete_except(entry.path, kept)
 
-    def _prune(self, folder: str, kept: set[str]) -> None:
+    def _delete_except(self, folder: str, kept: set[str]) -> None:
         if folder in kept:
             return
         if not any(is_below(path, folder) for path in kept):
@@ -131,22 +144,25 @@ class Recovery:
             return
         for entry in self._services.fs.list(folder):
             if entry.is_dir:
-                self._prune(entry.path, kept)
+                self._delete_except(entry.path, kept)
 
 
 def record(run: Run, executor: SwapExecutor, swap: Swap, result: SwapResult) -> None:
-    """Journal the result, and only then delete what is not needed any more: a crash in between is completed later."""
+    """Journal the result, and only then delete what is no longer needed.
+
+    After a crash in between, a later recovery completes the deletion.
+    """
     run.journal.append(result.kind, units=[result.body(swap)])
     if result.kind != journal.COMMITTED or result.problem:
         executor.delete_rewritten(swap)
 
 
-_NOW = {
-    journal.COMMITTED: "it is compacted",
-    journal.DISCARDED: "it is as it was",
-    journal.ROLLED_BACK: "its originals are back",
+_RESULT_TEXTS = {
+    journal.COMMITTED: "the unit is compacted",
+    journal.DISCARDED: "the unit is not compacted",
+    journal.ROLLED_BACK: "the originals are restored",
 }
 
 
-def _now(result: SwapResult) -> str:
-    return f"{_NOW[result.kind]}{f' ({result.problem})' if result.problem else ''}"
+def _describe_result(result: SwapResult) -> str:
+    return f"{_RESULT_TEXTS[result.kind]}{f' ({result.problem})' if result.problem else ''}"

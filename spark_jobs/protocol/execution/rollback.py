@@ -1,4 +1,7 @@
-"""Rolls a run back: the mirrored swap, only where the live directory is still the one that the run put there."""
+"""The rollback of a run by the reverse swap.
+
+A unit is rolled back only if its live directory is still the one that the run put there.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from spark_jobs.protocol.swap.swap_executor import SwapResult
 
 @dataclass(frozen=True)
 class _Ready:
-    """A unit whose originals may go back; `note` is what a person should know then."""
+    """A unit whose originals may be moved back. `note` is a hint for the report."""
 
     swap: Swap
     note: str | None
@@ -32,7 +35,7 @@ class _Ready:
 
 
 class Rollback(UnitWork[UnitState, _Ready]):
-    """Puts the originals of one run folder back."""
+    """The restoration of the originals of one run folder."""
 
     def __init__(self, services: Services, run: Run, recovery: Recovery, on_new_data: str) -> None:
         super().__init__(services, run, recovery)
@@ -61,7 +64,10 @@ class Rollback(UnitWork[UnitState, _Ready]):
         return unresolved(ready.swap, error, unknown=isinstance(error, FileSystemError))
 
     def journaled(self, ready: Sequence[_Ready], results: Sequence[UnitResult]) -> None:
-        """Journaled first, deleted then: a crash in between leaves only what the next one deletes."""
+        """Delete the rewritten directories, after the results were journaled.
+
+        After a crash in between, the next recovery deletes what is left.
+        """
         for item, result in zip(ready, results):
             if result.kind:
                 self._executor.delete_rewritten(item.swap)

@@ -36,12 +36,12 @@ from spark_jobs.protocol.swap.late_files import remove_empty_folders
 
 @dataclass(frozen=True)
 class _Start:
-    """What a compaction starts from.
+    """The state that a compaction starts from.
 
     Attributes:
-        earlier: the folders of this very run that an earlier attempt has left.
-        recovered: those of them that were unfinished, by home; they are entered, and their units that were written
-            and verified are ready to be swapped.
+        earlier: the folders of this run that earlier attempts have left.
+        recovered: those of them that were unfinished, by home. They are entered, and their units that were written and
+            verified are ready to be swapped.
     """
 
     plan: TablePlan
@@ -57,8 +57,8 @@ class TableCompaction:
     """The compaction of one table over all its homes.
 
     Args:
-        run_id: the run that this job names; one that is finished gets another generation.
-        wanted: the units to compact, as partition values; None for all that are flagged.
+        run_id: the id of the run. If that run is finished, a new generation of it is opened.
+        wanted: the partition values of the units to compact, or None for all flagged units.
     """
 
     def __init__(
@@ -74,10 +74,10 @@ class TableCompaction:
         """Compact the table and return its part of the report."""
         start = self._start()
         if not start.earlier and not start.plan.flagged:
-            return self._nothing(start)
+            return self._report_nothing(start)
         self._session.leases.take(home.path for home in self._homes(start))
         if self._session.leases.waited:
-            # Another job was at work until now: what was read before it ended counts for nothing.
+            # Another job was active until now. What was read before it ended may be outdated.
             self._session.reload()
             start = self._start()
         runs, fresh = self._open(start)
@@ -88,7 +88,7 @@ class TableCompaction:
         return self._finish(start, report, runs, fresh)
 
     def _start(self) -> _Start:
-        """Recovery comes first. What is ready in this task's own run is not written again."""
+        """Recover unfinished runs, then plan. Units that are ready in this job's own run are not written again."""
         recovered: dict[Home, RecoveredRun] = {}
         recovered.update(self._recover())  # guard: recover_first
         plan = Planner(self._session.table, self._wanted).plan()
@@ -100,7 +100,7 @@ class TableCompaction:
         found = self._session.recover(own)
         return {Home(parent(item.run.folder)): item for item in found if item.run.run_id == own}
 
-    def _nothing(self, start: _Start) -> TableReport:
+    def _report_nothing(self, start: _Start) -> TableReport:
         leave((item.run for item in start.recovered.values()), journal.FINISHED, outcome=TableOutcome.NOTHING)
         report = start.plan.report()
         units = [*report.units, *self._session.unresolved]
@@ -108,14 +108,22 @@ class TableCompaction:
         return report.conclude(acted=(UnitOutcome.COMPACTED,))
 
     def _homes(self, start: _Start) -> list[Home]:
-        """The table's own home comes first: its journal names the others, also of partitions dropped later."""
+        """Return the homes that the run needs.
+
+        The table's own home comes first. Its journal names the other homes, so that they are found even if their
+        partitions are dropped later.
+        """
         facts = start.plan.facts
         own = homes(facts, []) if self._services.fs.status(facts.storage.location) is not None else []
         resumed = [Home(parent(run.folder)) for run in start.earlier]
         return list(dict.fromkeys([*own, *resumed, *(start.home(unit) for unit in start.plan.flagged)]))
 
     def _open(self, start: _Start) -> tuple[dict[Home, Run], bool]:
-        """Enter the folders that the run has, and open those that it lacks; also tell whether all are new."""
+        """Enter the folders that the run has, and open those that are missing.
+
+        Returns:
+            The folders by home, and whether all of them are new.
+        """
         runs = {home: item.run for home, item in start.recovered.items()}
         for run in start.earlier:
             home = Home(parent(run.folder))
@@ -132,14 +140,17 @@ class TableCompaction:
         return open_run(fs, home, start.run_id, facts, needed, leases, bool(self._options.trusted_owners))
 
     def _compact_units(self, start: _Start, runs: dict[Home, Run]) -> list[UnitResult]:
-        """Rewrite and swap what is due; `runs` holds the folders as they are named afterwards."""
+        """Rewrite and swap the units that are due.
+
+        `runs` is updated in place: a folder may have another name afterwards.
+        """
         now = int(self._services.now().timestamp())
         stamp = next_timestamp(self._services.fs, runs.values(), now)
         results: list[UnitResult] = []
         for home, run in list(runs.items()):
             compaction = Compaction(self._services, start.plan, home, run, stamp, self._session.recovery())
             waves = Waves(compaction, self._options.parallelism)
-            results += waves.run(_due(start, home, run), _resumed(start, home))
+            results += waves.run(_units_to_write(start, home, run), _resumed(start, home))
             runs[home] = compaction.entered
             remove_empty_folders(self._services.fs, compaction.entered)
         return results
@@ -147,7 +158,7 @@ class TableCompaction:
     def _with_results(
         self, start: _Start, results: Sequence[UnitResult], runs: Mapping[Home, Run]
     ) -> TableReport:
-        """Return the plan's report with what became of the units."""
+        """Return the plan's report, completed with the results of the units."""
         codecs = Counter(result.codec for result in results if result.codec)
         texts = [text for result in results for text in result.warnings]
         report = replace(
@@ -157,16 +168,19 @@ class TableCompaction:
             warnings=list(dict.fromkeys([*self._session.notes, *texts])),
         )
         now = [result.report for result in results]
-        known = {_values(unit) for unit in now}
+        known = {_unit_values(unit) for unit in now}
         earlier = [compacted_report(swap) for swap in _committed(runs.values())]
-        return _merged(
-            report, [*now, *self._session.unresolved, *(u for u in earlier if _values(u) not in known)]
+        return _with_units(
+            report, [*now, *self._session.unresolved, *(u for u in earlier if _unit_values(u) not in known)]
         )
 
     def _finish(
         self, start: _Start, report: TableReport, runs: Mapping[Home, Run], fresh: bool
     ) -> TableReport:
-        """Everything after the commits is idempotent, and its failure is a warning: the table itself is done."""
+        """Register the backup table, compute statistics, and publish the run.
+
+        Everything here is idempotent, and a failure is a warning: the units are committed already.
+        """
         backup, warnings = self._sync_backup(start, runs, fresh)
         warnings += self._compute_statistics(runs)
         warnings += self._publish(start, runs, report.outcome)
@@ -175,12 +189,15 @@ class TableCompaction:
     def _sync_backup(
         self, start: _Start, runs: Mapping[Home, Run], fresh: bool
     ) -> tuple[str | None, list[str]]:
-        """Only while the lease is this job's: one that was taken over does not know where the originals are."""
+        """Update the backup table, while this job holds the leases.
+
+        A job whose leases were taken over does not know where the originals are.
+        """
         self._session.leases.check()
         return sync_backup_table(self._services, start.plan.facts, self._options, list(runs.values()), fresh)
 
     def _compute_statistics(self, runs: Mapping[Home, Run]) -> list[str]:
-        """Return warnings."""
+        """Compute the statistics of the swapped units if the option says so. Return warnings."""
         if not self._options.analyze_after_compaction:  # guard: statistics_on_request
             return []
         texts = [self._statistics_of(swap.unit) for swap in _committed(runs.values())]
@@ -190,17 +207,17 @@ class TableCompaction:
         try:
             self._services.metastore.analyze(TableName.parse(self._session.facts.name), unit)
         except Exception as error:
-            return f"no statistics for {unit}: {error}"
+            return f"the statistics of {unit} could not be computed: {error}"
         return None
 
     def _publish(self, start: _Start, runs: Mapping[Home, Run], outcome: str) -> list[str]:
-        """Close the run and write the commit log; return what there is to warn of."""
+        """Close the run and write the commit log. Return warnings."""
         leave(runs.values(), journal.FINISHED, outcome=outcome)
         self._session.log(list(runs.values()), start.plan.cached)
         return list(self._session.notes)
 
     def _undo(self, start: _Start, report: TableReport, runs: dict[Home, Run], fresh: bool) -> TableReport:
-        """`on_failure: undo`: roll back the units that this run has swapped."""
+        """Roll back the units that this run has swapped, for `on_failure=undo`."""
         restored: list[UnitReport] = []
         for home, run in list(runs.items()):
             rollback = Rollback(self._services, run, self._session.recovery(), "keep")
@@ -210,21 +227,24 @@ class TableCompaction:
         _, warnings = self._sync_backup(start, runs, fresh)
         warnings += self._publish(start, runs, UNDONE)
         return replace(
-            _merged(report, restored),
+            _with_units(report, restored),
             outcome=TableOutcome.FAILED,
-            reason=f"a unit failed, and on_failure is 'undo': {_restored(restored)}",
+            reason=f"a unit failed, and on_failure is 'undo': {_describe_restored(restored)}",
             warnings=_unique(report.warnings, warnings),
         )
 
 
-def _due(start: _Start, home: Home, run: Run) -> list[UnitPlan]:
-    """A unit that this run has swapped already keeps its originals: what was added since is for the next run."""
+def _units_to_write(start: _Start, home: Home, run: Run) -> list[UnitPlan]:
+    """Return the units that are still to be compacted.
+
+    A unit that this run has swapped already keeps its originals. Files that were added since are left to the next run.
+    """
     held = {key for key, unit in run.current().units.items() if not unit.final}
     return [unit for unit in start.plan.flagged if start.home(unit) == home and unit.unit.key not in held]
 
 
 def _resumed(start: _Start, home: Home) -> list[WrittenUnit]:
-    """Units that an earlier attempt has written and verified, as they look now."""
+    """Return the units that an earlier attempt has written and verified, with their current plans."""
     seen = {unit.unit.key: unit for unit in start.plan.units}
     ready = start.recovered[home].ready if home in start.recovered else []
     return [
@@ -233,18 +253,18 @@ def _resumed(start: _Start, home: Home) -> list[WrittenUnit]:
 
 
 def _committed(runs: Iterable[Run]) -> list[Swap]:
-    """Every unit of the run that is swapped, by this attempt or an earlier one."""
+    """Return the swaps of all swapped units of the run, also those of earlier attempts."""
     return [unit.swap for run in runs for unit in run.current().of_kind(journal.COMMITTED)]
 
 
-def _merged(report: TableReport, units: Sequence[UnitReport]) -> TableReport:
-    """Put these lines in the place of those of the same units; others are added."""
-    new = {_values(unit): unit for unit in units}
-    kept = [new.pop(_values(unit), unit) for unit in report.units]
+def _with_units(report: TableReport, units: Sequence[UnitReport]) -> TableReport:
+    """Replace the reports of these units, and append those of other units."""
+    new = {_unit_values(unit): unit for unit in units}
+    kept = [new.pop(_unit_values(unit), unit) for unit in report.units]
     return replace(report, units=[*kept, *new.values()])
 
 
-def _values(report: UnitReport) -> tuple[tuple[str, str | None], ...]:
+def _unit_values(report: UnitReport) -> tuple[tuple[str, str | None], ...]:
     return tuple(sorted(report.unit.items()))
 
 
@@ -252,7 +272,7 @@ def _unique(*texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(text for each in texts for text in each))
 
 
-def _restored(reports: Sequence[UnitReport]) -> str:
+def _describe_restored(reports: Sequence[UnitReport]) -> str:
     left = [
         "/".join(f"{key}={value}" for key, value in report.unit.items()) or "the table"
         for report in reports

@@ -1,4 +1,7 @@
-"""One verb's work on one table: its leases, its runs, and the recovery of unfinished ones, which always comes first."""
+"""The session of one verb on one table: its leases, its runs, and the recovery of unfinished runs.
+
+Recovery always comes first.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +29,21 @@ from spark_jobs.protocol.runs.trust import Trust
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.swap_executor import SwapPolicy
 
-#: Kinds of units whose directory is at the location that the metastore has, or should be.
+#: Kinds of records after which the unit's directory is, or must be, at the location that the metastore has.
 _IN_PLACE = (journal.COMMITTED, journal.DISCARDED, journal.ROLLED_BACK)
 
 
 @dataclass
 class TableSession:
-    """One verb's work on one table: what the metastore says of it, and the leases that are held. `read` gets the table
-    anew."""
+    """The session of one verb on one table.
+
+    Attributes:
+        table: the table as the metastore describes it.
+        leases: the leases that are held.
+        read: reads the table again.
+        notes: warnings for the report.
+        unresolved: the units whose intent stayed open after a recovery.
+    """
 
     services: Services
     table: Table
@@ -44,7 +54,7 @@ class TableSession:
     unresolved: list[UnitReport] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._tables_here: dict[str, bool] = {}
+        self._tables_at_location: dict[str, bool] = {}
         self._find_runs()
 
     def _find_runs(self) -> None:
@@ -52,7 +62,7 @@ class TableSession:
         self._found = TableRuns(self.services.fs, self.facts, self.units, trusted)
 
     def reload(self) -> None:
-        """Read the table again: somebody else was at work in it since it was read."""
+        """Read the table again, because another job was active since it was read."""
         self.table = self.read()
         self._find_runs()
 
@@ -82,10 +92,14 @@ class TableSession:
         return self._checked(self._found.all())
 
     def recover(self, own: str | None = None) -> list[RecoveredRun]:
-        """Recover unfinished runs and close them; the run `own` stays entered, with its units that are ready."""
+        """Recover unfinished runs and close them.
+
+        Args:
+            own: the id of a run that stays entered, and whose units that are ready to be swapped are kept.
+        """
         self.leases.watch(home.path for home in homes(self.facts, self.units))
         self.leases.take(parent(run.folder) for run in self._unfinished())
-        # Only while the lease is held nothing changes: what was listed before may be finished by now.
+        # Listed again under the leases: before that, another job may have finished some runs. Now no job changes them.
         recovery = self.recovery()
         recovered = [recovery.run(run, resume=run.run_id == own) for run in self._unfinished()]
         for item in recovered:
@@ -100,7 +114,11 @@ class TableSession:
         return Recovery(self.services, self.leases, self.policy, self.verb)
 
     def close(self, runs: Sequence[Run]) -> str | None:
-        """Close the folders of a run: update its backup table, and publish LEFT. Returns that table's name."""
+        """Close the folders of a run: update its backup table, and publish a LEFT record.
+
+        Returns:
+            The name of the backup table, or None.
+        """
         self.leases.check()
         name, warnings = sync_backup_table(self.services, self.facts, self.options, runs)
         self.notes += warnings
@@ -109,8 +127,11 @@ class TableSession:
         return name
 
     def log(self, runs: Sequence[Run], seen: Sequence[CachedUnit] | None = None) -> None:
-        """Publish the results of these runs, and `seen` figures of listings, to the commit log; note partitions that
-        the metastore has lost meanwhile."""
+        """Publish the results of these runs to the commit log, and note partitions that the metastore has lost.
+
+        Args:
+            seen: figures of file listings, to be published too.
+        """
         fs, now = self.services.fs, self.services.now
         survey = None
         if seen is not None and self.facts.partition_keys:
@@ -119,8 +140,11 @@ class TableSession:
         self.notes += [text for text in self._lost_partitions(runs) if text not in self.notes]
 
     def _lost_partitions(self, runs: Sequence[Run]) -> list[str]:
-        """A tool that repairs the metastore drops a partition whose directory is missing between two renames. A person
-        may have dropped it too, so that it is never added again automatically."""
+        """Return a warning for each partition of these runs that the metastore does not have any more.
+
+        A tool that repairs the metastore drops a partition whose directory is missing between the two renames. A person
+        may also have dropped the partition, so it is never added again automatically.
+        """
         states = [run.current() for run in runs]
         swaps = [unit.swap for state in states for unit in state.of_kind(*_IN_PLACE)]
         if not swaps or not self.facts.partition_keys:
@@ -140,8 +164,12 @@ class TableSession:
         return self._checked(self._found.unfinished())
 
     def _checked(self, runs: list[Run]) -> list[Run]:
-        """Return this table's own runs. Raise Unsafe where one names what is not a unit of the table, and Refusal where
-        a directory that it would rename or change belongs to a stranger."""
+        """Return the runs that belong to this table.
+
+        Raises:
+            Unsafe: a run names a directory that is not a unit of the table.
+            Refusal: a directory that the run would rename or change belongs to an account that is not trusted.
+        """
         self.notes += [note for note in self._found.notes if note not in self.notes]
         own = [run for run in runs if not self._of_another_table(run)]  # guard: runs_of_another_table
         root, keys = self.facts.storage.location, self.facts.partition_keys
@@ -153,16 +181,19 @@ class TableSession:
         return own
 
     def _of_another_table(self, run: Run) -> bool:
-        """Return whether a run at this location belongs to another table. A run with another table name is this table's
-        if the table was renamed since: there is no table of the old name at the same location."""
+        """Return whether a run at this location belongs to another table.
+
+        A run with another table name belongs to this table if the table was renamed since: then no table of the old
+        name is at the same location.
+        """
         name = run.state.table
         if name == self.facts.name:
             return False
-        if name not in self._tables_here:
-            self._tables_here[name] = self._is_here(name)
-        return self._tables_here[name]
+        if name not in self._tables_at_location:
+            self._tables_at_location[name] = self._exists_at_location(name)
+        return self._tables_at_location[name]
 
-    def _is_here(self, name: str) -> bool:
+    def _exists_at_location(self, name: str) -> bool:
         try:
             table = TableName.parse(name)
         except UsageError:

@@ -1,4 +1,4 @@
-"""Owner, mode, ACL, policies: what a new directory and its files take over from the ones that they replace."""
+"""The attributes (owner, mode, ACL, policies) that a new directory and its files copy from those that they replace."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from spark_jobs.core.errors import UnitChanged
 from spark_jobs.core.model import FileListing
 from spark_jobs.protocol.file_system import FileSystem
 
-#: While it is written in, a directory is its owner's alone: what lies in it has not got its own permissions yet.
+#: The mode of a directory while files are written into it: its files do not have their own permissions yet.
 _CLOSED = 0o700
-#: An owner without these could not write into his own directory.
+#: The mode bits without which the owner could not write into the directory.
 _WRITABLE = 0o300
 _READ_BIT_OF_ALL = 0o004
 _PROBE = "_permissions"
@@ -20,7 +20,12 @@ _PROBE = "_permissions"
 
 @dataclass(frozen=True)
 class UnitAttributes:
-    """The attributes of a unit's directory, and those that its files will have; `lacks` is what they differ in."""
+    """The attributes of a unit's directory, and those that its rewritten files will have.
+
+    Attributes:
+        lost: the attributes in which the original files differ, so that the new files cannot have them.
+        listed: what the listing showed of the files: owner, group, mode, replication, and whether there is an ACL.
+    """
 
     fs: FileSystem
     location: str
@@ -31,23 +36,29 @@ class UnitAttributes:
 
     @classmethod
     def of(cls, fs: FileSystem, location: str, files: FileListing) -> UnitAttributes:
-        """One file stands for all that are listed with the same owner, group, mode and replication, and three for all
-        the rest: looking closer is a handful of calls for each, and there may be 65,000."""
+        """Read the attributes of a unit from its directory and a sample of its files.
+
+        The sample has one file for each combination of owner, group, mode and replication in the listing, and three
+        files for all other attributes. Reading one file takes several calls, and there may be 65,000 files.
+        """
         names = [file.name for file in files.data]
         sample = (names[0], names[len(names) // 2], names[-1])
         listed = _listed(fs, location, names)
-        looked_at = dict.fromkeys((*_kinds(listed), *sample))
-        found = [fs.attributes(f"{location}/{name}") for name in looked_at]
+        sampled = dict.fromkeys((*_one_file_per_value(listed), *sample))
+        found = [fs.attributes(f"{location}/{name}") for name in sampled]
         file, lost = combine(found)
         folder = fs.attributes(location)
         if len({item.owner for item in found}) > 1 and not file.mode & _READ_BIT_OF_ALL:
-            # Whoever only may add files must not own the one in which they end up with those of others.
+            # A user who may only add files must not become the owner of a file that also holds rows of other users.
             file = replace(file, owner=folder.owner)  # guard: owner_of_merged_files
         return cls(fs, location, folder, file, tuple(lost), frozenset(listed.values()))
 
     def check_unchanged(self, files: FileListing) -> None:
-        """Raises UnitChanged where somebody gave the directory, or one of these files, something else meanwhile: what
-        was closed must not be open again. Of the files, what the listing shows."""
+        """Raise UnitChanged if attributes of the directory or of one of these files have changed since they were read.
+
+        Data to which access was removed meanwhile must not become readable again. Of the files, only the attributes in
+        the listing are compared.
+        """
         folder = self.fs.attributes(self.location)
         listed = _listed(self.fs, self.location, [file.name for file in files.data])
         if folder != self.folder or not self.listed.issuperset(listed.values()):
@@ -56,15 +67,27 @@ class UnitAttributes:
             )
 
     def apply_to_directory(self, new: str, policy: str | None) -> list[str]:
-        """Before anything is written: policies count for what comes into the directory from then on, and what may not
-        be given, to a directory or to a file, is known before the work. Returns warnings; raises Refusal ATTRIBUTES."""
+        """Set the attributes of a new directory before anything is written into it.
+
+        Policies apply only to files that are created afterwards. Attributes that cannot be set, on a directory or on a
+        file, are found before the work is done. At the end the directory is closed to all but its owner.
+
+        Args:
+            policy: the option `attributes`.
+
+        Returns:
+            Warnings.
+
+        Raises:
+            Refusal: ATTRIBUTES, an attribute cannot be set.
+        """
         warnings = check_lost(self.lost, policy, self._files)
         wanted = replace(self.folder, mode=self.folder.mode | _WRITABLE)
         warnings += check_lost(
             self.fs.set_attributes(new, wanted), policy, self.location
         )  # guard: folder_attributes_early
         warnings += self._probe(f"{new}/{_PROBE}", policy)
-        # Closed by its mode, and by an ACL that is gone: nobody reads what is not dressed yet.
+        # Closed by its mode, and without an ACL: no user reads files whose attributes are not set yet.
         check_lost(
             self.fs.set_attributes(new, replace(self.fs.attributes(new), mode=_CLOSED, acl=())),
             "require",
@@ -80,7 +103,11 @@ class UnitAttributes:
             self.fs.delete_file(path)
 
     def apply_to_files(self, new: str, policy: str | None) -> list[str]:
-        """Before any reader can see them: the files, and then the directory for good."""
+        """Set the attributes of the new files, and then the final ones of the directory, before readers can see them.
+
+        Returns:
+            Warnings.
+        """
         warnings: list[str] = []
         for entry in self.fs.list(new):
             # guard: file_attributes
@@ -96,18 +123,22 @@ class UnitAttributes:
 
 
 def copy_directory_attributes(fs: FileSystem, source: str, target: str, policy: str | None) -> list[str]:
-    """A folder takes over another one's attributes. Returns warnings; raises Refusal ATTRIBUTES."""
+    """Copy the attributes of one directory to another. Return warnings.
+
+    Raises:
+        Refusal: ATTRIBUTES, an attribute cannot be set.
+    """
     found = fs.attributes(source)
     return check_lost(fs.set_attributes(target, replace(found, mode=found.mode | _WRITABLE)), policy, source)
 
 
 def _listed(fs: FileSystem, location: str, names: list[str]) -> dict[str, str]:
-    """What the listing shows of these files: owner, group, mode, replication, and whether there is an ACL."""
+    """Return what the listing shows of each file: owner, group, mode, replication, and whether there is an ACL."""
     wanted = set(names)
     return {entry.name: entry.access for entry in fs.list(location) if entry.name in wanted}
 
 
-def _kinds(listed: dict[str, str]) -> list[str]:
-    """A file of each kind that the listing shows, the most frequent first."""
+def _one_file_per_value(listed: dict[str, str]) -> list[str]:
+    """Return one file name for each distinct value in the listing, the most frequent value first."""
     first = {access: name for name, access in reversed(listed.items())}
     return [first[access] for access, _ in Counter(listed.values()).most_common()]

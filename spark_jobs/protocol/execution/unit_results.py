@@ -1,4 +1,4 @@
-"""What became of a unit: one value, whatever the verb, and the functions that make it."""
+"""The result of a unit, which is one value for all verbs, and the functions that create it."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ log = logging.getLogger("lakekeeper")
 
 @dataclass(frozen=True)
 class UnitResult:
-    """What became of one unit of a run.
+    """The result of one unit of a run.
 
     Attributes:
-        unit_key: names the unit in the journal.
-        report: its line of the report.
-        kind: of the record that is to be journaled; empty where there is none, or it is published already.
-        record: the unit's part of it.
-        codec: of the files that were written.
-        outcome_unknown: a call failed, and the server may still carry it out.
-        freed, trashed: bytes of originals that were deleted, or moved to the trash.
+        unit_key: the unit's name in the journal.
+        report: the unit's part of the report.
+        kind: the kind of the record to journal. Empty if there is none, or if it is published already.
+        record: the unit's part of that record.
+        codec: the codec of the files that were written.
+        outcome_unknown: a call failed, and the server may still execute it.
+        freed, trashed: the bytes of originals that were deleted, or moved to the trash.
     """
 
     unit_key: str
@@ -47,7 +47,7 @@ class UnitResult:
 def failed(
     unit: Unit, error: Exception, health: Health | None = None, *, unknown: bool = False
 ) -> UnitResult:
-    """The result that an error stands for."""
+    """Return the result of a unit whose compaction ended with this error."""
     values = unit.to_json()
     if isinstance(error, Refusal):
         active = error.code == RefusalCode.ACTIVE_WRITER.name
@@ -73,7 +73,10 @@ def _outcome_of(error: Exception) -> UnitOutcome:
 
 
 def unresolved(swap: Swap, error: Exception, *, unknown: bool = False) -> UnitResult:
-    """The result of a unit whose intent stays open: only what nobody can resolve by himself needs a person."""
+    """Return the result of a unit whose intent stays open.
+
+    It is `quarantined` only for Unsafe, which a person must resolve. Otherwise the next job resolves it.
+    """
     outcome = UnitOutcome.QUARANTINED if isinstance(error, Unsafe) else UnitOutcome.FAILED
     code = error.code if isinstance(error, Refusal) else None
     report = UnitReport.of(swap.unit.to_json(), outcome, code=code, reason=str(error))
@@ -83,12 +86,14 @@ def unresolved(swap: Swap, error: Exception, *, unknown: bool = False) -> UnitRe
 def compacted_report(
     swap: Swap, health: Health | None = None, seconds: float | None = None, moved_files: int = 0
 ) -> UnitReport:
-    """The line of a unit that is swapped, also where an earlier attempt did it."""
+    """Return the report of a unit that is swapped, also if an earlier attempt has swapped it."""
     figures = asdict(health) if health else {"files": len(swap.originals.data), "bytes": swap.originals.bytes}
     return UnitReport(
         unit=swap.unit.to_json(),
         outcome=UnitOutcome.COMPACTED,
-        reason=f"{moved_files} files that were added meanwhile stay in the table" if moved_files else None,
+        reason=f"{moved_files} files that were added during the compaction stay in the table"
+        if moved_files
+        else None,
         **figures,
         fingerprint=swap.originals.fingerprint(),
         files_after=len(swap.compacted.data) + moved_files,
@@ -99,13 +104,15 @@ def compacted_report(
 
 
 def restored(swap: Swap, result: SwapResult, seconds: float, note: str | None = None) -> UnitResult:
-    """The result of a rollback: the originals are back, or the swap came to rest otherwise."""
+    """Return the result of a rollback: the originals are live again, or the swap ended in another way."""
     key, kind, record = swap.unit.key, result.kind, result.body(swap)
     if result.kind != journal.ROLLED_BACK:
         report = UnitReport.of(swap.unit.to_json(), UnitOutcome.FAILED, reason=result.problem)
         return UnitResult(key, report, kind, record)
     added = (
-        f"{result.moved_files} files that were added since stay in the table" if result.moved_files else None
+        f"{result.moved_files} files that were added since the compaction stay in the table"
+        if result.moved_files
+        else None
     )
     report = UnitReport(
         unit=swap.unit.to_json(),
@@ -122,12 +129,12 @@ def restored(swap: Swap, result: SwapResult, seconds: float, note: str | None = 
 
 
 def kept(swap: Swap, outcome: UnitOutcome, reason: str, *, unknown: bool = False) -> UnitResult:
-    """The result of a cleanup that deleted nothing of this unit."""
+    """Return the result of a cleanup that deleted nothing of this unit."""
     return UnitResult(swap.unit.key, _originals_report(swap, outcome, reason), outcome_unknown=unknown)
 
 
 def cleaned(swap: Swap, *, trashed: bool) -> UnitResult:
-    """The result of a cleanup that deleted the unit's originals, or moved them to the trash."""
+    """Return the result of a cleanup that deleted the unit's originals, or moved them to the trash."""
     size, key = swap.originals.bytes, swap.unit.key
     report = replace(_originals_report(swap, UnitOutcome.CLEANED, None), files_after=0, bytes_after=0)
     freed, moved = (0, size) if trashed else (size, 0)
@@ -140,7 +147,7 @@ def _originals_report(swap: Swap, outcome: UnitOutcome, reason: str | None) -> U
 
 
 def describe(report: UnitReport) -> str:
-    """One line of progress."""
+    """Return one line for the progress log."""
     unit = "/".join(f"{k}={v}" for k, v in report.unit.items()) or "table"
     if report.outcome != UnitOutcome.COMPACTED:
         return f"{unit}: {report.outcome}" + (f": {report.reason}" if report.reason else "")

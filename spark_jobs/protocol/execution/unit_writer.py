@@ -1,4 +1,4 @@
-"""Writes a unit's rows into a directory of the run, verifies them, and draws up the intent of its swap."""
+"""The writer of units: it writes rows to a directory of the run, verifies them, and creates the intent of the swap."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ log = logging.getLogger("lakekeeper")
 
 @dataclass(frozen=True)
 class WrittenUnit:
-    """A unit that is written and verified, and waits for its swap; by an earlier attempt where `profile` is None."""
+    """A unit that is written and verified, and not yet swapped.
+
+    `profile` and `attributes` are None if an earlier attempt has written it. `seconds` is the time that writing took.
+    """
 
     plan: UnitPlan
     swap: Swap
@@ -41,7 +44,11 @@ class WrittenUnit:
 
 
 class UnitWriter:
-    """Writes units of one home into a run. `path` gives the URI of a path below the run's folder as it is named now."""
+    """The writer of the units of one home.
+
+    Args:
+        path: returns the URI of a path below the run's folder, under the folder's current name.
+    """
 
     def __init__(
         self, services: Services, table: TablePlan, home: Home, stamp: str, path: Callable[[str], str]
@@ -52,10 +59,14 @@ class UnitWriter:
         self._stamp = stamp
         self._path = path
         self._checks = Preconditions(services, table)
-        self._made: set[str] = set()
+        self._created: set[str] = set()
 
     def write(self, plan: UnitPlan) -> WrittenUnit:
-        """Raises what calls the unit off: UnitChanged, Deferred, Refusal, LakekeeperError and OSError."""
+        """Write and verify a unit.
+
+        Raises:
+            UnitChanged, Deferred, Refusal, LakekeeperError, OSError: the unit is called off.
+        """
         started = time.monotonic()
         before = self._checks.before_write(plan.unit.location)
         plan = plan.confirmed(before, self._table.options.thresholds())
@@ -63,8 +74,11 @@ class UnitWriter:
         return self._rewrite(plan, before, found, started)
 
     def cause(self, plan: UnitPlan, error: Exception) -> Exception:
-        """Return why a write failed: files that were replaced while they were read, or are not finished, cause errors
-        of all kinds, and none of them is a failure."""
+        """Return the root cause of a failed write.
+
+        Files that were replaced while they were read, or that are still being written, cause errors of all kinds. Then
+        the unit was in use, which is not a failure.
+        """
         fs, location = self._services.fs, plan.unit.location
         plain = isinstance(error, (Refusal, Deferred))
         try:
@@ -74,15 +88,17 @@ class UnitWriter:
             return error
         lost = differences(plan.inputs.files, now).lost if plan.inputs else ()
         if lost:
-            return UnitChanged(f"{lost[0].name} was replaced or removed meanwhile ({error})")
+            return UnitChanged(
+                f"{lost[0].name} was replaced or removed while the unit was compacted ({error})"
+            )
         if opened:
             return Refusal(RefusalCode.ACTIVE_WRITER, f"{location}/{opened[0]} is being written ({error})")
         return error
 
     def _rewrite(self, plan: UnitPlan, before: FileListing, found: Inspection, started: float) -> WrittenUnit:
-        new, live = self._path(self._new(plan)), plan.unit.location
+        new, live = self._path(self._new_path(plan)), plan.unit.location
         attributes = UnitAttributes.of(self._services.fs, live, before)
-        warnings = self._make_way(layout.tmp_folder, live)
+        warnings = self._create_parents(layout.tmp_folder, live)
         self._services.fs.mkdirs(new)
         warnings += attributes.apply_to_directory(new, self._table.options.attributes)
         request = self._rewrite_request(plan, before, found, new, attributes.file.replication)
@@ -92,8 +108,8 @@ class UnitWriter:
         compacted = list_unit(self._services.fs, new)
         footers.check_written(found.profile, read_footers(self._services, self._table, new, compacted))
         swap = self._prepare(plan, before, compacted, rewritten.rows)
-        said = (*found.profile.warnings, *rewritten.warnings, *warnings)
-        return WrittenUnit(plan, swap, found.profile, attributes, time.monotonic() - started, said)
+        all_warnings = (*found.profile.warnings, *rewritten.warnings, *warnings)
+        return WrittenUnit(plan, swap, found.profile, attributes, time.monotonic() - started, all_warnings)
 
     def _rewrite_request(
         self, plan: UnitPlan, before: FileListing, found: Inspection, new: str, replication: int | None
@@ -120,37 +136,46 @@ class UnitWriter:
         )
 
     def _sort_columns(self) -> list[str]:
-        """Options first, then the DDL's SORTED BY; partition keys are constant within a unit."""
+        """Return the columns to sort by: those of the option, else those of SORTED BY in the DDL.
+
+        Partition keys are left out, because they are constant within a unit.
+        """
         facts = self._table.facts
         keys = {key.lower() for key in facts.partition_keys}
         columns = self._table.options.sort_columns or facts.sorted_by
         return [column for column in columns if column.lower() not in keys]
 
     def _copy_flags(self, live: str, before: FileListing, new: str) -> None:
-        """What somebody waits for is there in the very moment in which the directories change places."""
+        """Copy the flags into the new directory before the swap.
+
+        A job that waits for a flag finds it as soon as the rewritten directory is live.
+        """
         fs, flags = self._services.fs, [file.name for file in before.files if file.is_flag]
         try:
             there = {status.name for status in fs.list(live)} if flags else set()
         except FileNotFoundError:
-            raise UnitChanged(f"{live} vanished while it was compacted") from None
+            raise UnitChanged(f"{live} was removed while it was compacted") from None
         for name in flags:
             if name not in there:
-                raise UnitChanged(f"{live}/{name} was taken away while the unit was compacted")
+                raise UnitChanged(f"{live}/{name} was removed while the unit was compacted")
             fs.create(f"{new}/{name}", b"")
 
     def _prepare(self, plan: UnitPlan, before: FileListing, compacted: FileListing, rows: int) -> Swap:
-        """The intent, with the identities of both directories. All parents are made here, never later."""
+        """Return the intent, with the identities of both directories.
+
+        All parent directories are created here and never later, so a fenced attempt cannot create them again.
+        """
         fs, unit = self._services.fs, plan.unit
-        live_id, new_id = fs.identity(unit.location), fs.identity(self._path(self._new(plan)))
+        live_id, new_id = fs.identity(unit.location), fs.identity(self._path(self._new_path(plan)))
         if live_id is None or new_id is None:
-            raise UnitChanged(f"{unit.location} vanished while it was compacted")
+            raise UnitChanged(f"{unit.location} was removed while it was compacted")
         swap = Swap(
             spec=unit.spec,
             live=unit.location,
-            new=self._new(plan),
-            old=self._place(layout.old_folder, plan),
-            aside=self._place(layout.undone_folder, plan),
-            conflict=self._place(layout.conflict_folder, plan),
+            new=self._new_path(plan),
+            old=self._path_in(layout.old_folder, plan),
+            aside=self._path_in(layout.undone_folder, plan),
+            conflict=self._path_in(layout.conflict_folder, plan),
             live_id=live_id,
             new_id=new_id,
             originals=before,
@@ -158,36 +183,44 @@ class UnitWriter:
             rows=rows,
         )
         for folder in (layout.old_folder, layout.undone_folder):
-            self._make_way(folder, unit.location)
+            self._create_parents(folder, unit.location)
         return swap
 
-    def _make_way(self, folder: Callable[[str], str], location: str) -> list[str]:
-        """The folders above a unit's place, each as closed as the one that it stands for: who may not pass there may
-        not pass here. Partitions share them: each is made once. Returns warnings."""
+    def _create_parents(self, folder: Callable[[str], str], location: str) -> list[str]:
+        """Create the folders above a unit's path in the run, with the attributes of those above the live directory.
+
+        So a user without access to the one path has none to the other. Partitions share the folders, so each folder is
+        created once. Return warnings.
+        """
         top, home = self._path(folder(self._stamp)), self._home
         warnings, parts = [], home.relative(location).split("/")[:-1]
-        for way in ("/".join(parts[:depth]) for depth in range(len(parts) + 1)):
-            target = f"{top}/{way}".rstrip("/")
-            if target in self._made:
+        for relative in ("/".join(parts[:depth]) for depth in range(len(parts) + 1)):
+            target = f"{top}/{relative}".rstrip("/")
+            if target in self._created:
                 continue
             self._services.fs.mkdirs(target)
-            if way:
+            if relative:
                 policy = self._table.options.attributes
-                warnings += copy_directory_attributes(self._services.fs, f"{home.base}/{way}", target, policy)
-            self._made.add(target)
+                warnings += copy_directory_attributes(
+                    self._services.fs, f"{home.base}/{relative}", target, policy
+                )
+            self._created.add(target)
         return warnings
 
-    def _new(self, plan: UnitPlan) -> str:
-        return self._place(layout.tmp_folder, plan)
+    def _new_path(self, plan: UnitPlan) -> str:
+        return self._path_in(layout.tmp_folder, plan)
 
-    def _place(self, folder: Callable[[str], str], plan: UnitPlan) -> str:
+    def _path_in(self, folder: Callable[[str], str], plan: UnitPlan) -> str:
         return f"{folder(self._stamp)}/{self._home.relative(plan.unit.location)}"
 
     def discard(self, plan: UnitPlan) -> None:
-        """Deletes what a failed write left; it never was live, lies in our own folder, and so holds nothing else."""
-        path = self._path(self._new(plan))
+        """Delete what a failed write has left.
+
+        The directory never was live and is in the run's own folder, so it holds no files of other writers.
+        """
+        path = self._path(self._new_path(plan))
         try:
             if self._services.fs.status(path) is not None:
                 self._services.fs.delete_tree(path)
         except OSError as error:
-            log.warning("%s is left behind: %s", path, error)
+            log.warning("could not delete %s: %s", path, error)

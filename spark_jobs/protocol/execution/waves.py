@@ -1,7 +1,7 @@
-"""Carries out one verb on the units of a run, wave by wave: one journal record before and one after serve a wave.
+"""The runner of one verb on the units of a run, wave by wave. A wave needs one journal record before it and one after.
 
-A unit is prepared (nothing moves yet), then all that are ready are journaled, then each is acted on, then what has
-become of them is journaled. One unit that fails never stops the others.
+First each unit is prepared (nothing is moved yet). Then the units that are ready are journaled. Then the verb acts on
+each of them. Then the results are journaled. A unit that fails never stops the others.
 """
 
 from __future__ import annotations
@@ -22,53 +22,56 @@ log = logging.getLogger("lakekeeper")
 
 Item = TypeVar("Item")
 Ready = TypeVar("Ready")
-#: Units of a wave, for each that is worked on at the same time: records are few, and a kill costs little.
+#: The size of a wave is this number times `parallelism`: few records are written, and a kill loses little work.
 _UNITS_PER_THREAD = 4
 
 
 class UnitWork(ABC, Generic[Item, Ready]):
-    """What a verb does to the units of one run folder. The run must have been entered."""
+    """The work of a verb on the units of one run folder. The run must have been entered."""
 
     def __init__(self, services: Services, run: Run, recovery: Recovery) -> None:
-        #: The folder gets another name where a call's effect was left open.
+        #: Replaced when the folder is renamed, because the effect of a call was unknown.
         self.entered = run
         self.services = services
         self.recovery = recovery
 
     @abstractmethod
     def prepare(self, item: Item) -> Ready:
-        """Do all that must be done before anything moves; raise what calls the unit off."""
+        """Do all that must be done before anything is moved. Raise an error to call the unit off."""
 
     @abstractmethod
     def not_prepared(self, item: Item, error: Exception) -> UnitResult:
-        """Return what became of a unit that was called off, and delete what was written for it."""
+        """Return the result of a unit that was called off, and delete what was written for it."""
 
     @abstractmethod
     def journal_intent(self, ready: Sequence[Ready]) -> None:
-        """Publish the record that announces what `act` is going to do."""
+        """Publish the record that announces what `act` will do."""
 
     def start_acting(self) -> None:
-        """Called once for a wave, right before its units are acted on."""
+        """Prepare what the units of a wave share. Called once for each wave, directly before its first `act`."""
 
     @abstractmethod
     def act(self, ready: Ready) -> UnitResult:
-        """Carry it out; raise on errors."""
+        """Do what was announced for a unit, and return its result. Raise an error if it fails."""
 
     @abstractmethod
     def not_acted(self, ready: Ready, error: Exception) -> UnitResult:
-        """Return what became of a unit whose act failed; `outcome_unknown` where a call's effect is open."""
+        """Return the result of a unit whose `act` failed, with `outcome_unknown` if the effect of a call is unknown."""
 
     def journaled(self, ready: Sequence[Ready], results: Sequence[UnitResult]) -> None:
-        """Called once the records of these results are published."""
+        """Do what must follow the journal records of these results. Called once for each wave, after publication."""
 
     def recovered(self, ready: Ready, result: UnitResult, found: SwapResult | None) -> UnitResult:  # noqa: ARG002
-        """Return what became of a unit whose outcome was unknown; `found` is what the recovery did to it, and is
-        journaled already. By default it is left to the next job."""
+        """Return the result of a unit whose outcome was unknown. By default it is left to the next job.
+
+        Args:
+            found: what the recovery did with the unit. It is journaled already.
+        """
         return result
 
 
 class Waves(Generic[Item, Ready]):
-    """Runs a work on units, so many at the same time."""
+    """The execution of a work on units, of which `parallelism` are processed at the same time."""
 
     def __init__(self, work: UnitWork[Item, Ready], parallelism: int) -> None:
         self._work = work
@@ -76,19 +79,19 @@ class Waves(Generic[Item, Ready]):
         self._done = self._total = 0
 
     def run(self, items: Sequence[Item], ready: Sequence[Ready] = ()) -> list[UnitResult]:
-        """Return what became of each unit; `ready` ones are prepared and journaled already."""
+        """Return the result of each unit. Those in `ready` are prepared and journaled already."""
         size, self._total = self._parallelism * _UNITS_PER_THREAD, len(items) + len(ready)
         with self._work.services.pool(self._parallelism) as pool:
             results = self._act(pool, ready, ())
             for start in range(0, len(items), size):
-                results += self._wave(pool, items[start : start + size])
+                results += self._run_wave(pool, items[start : start + size])
         return results
 
-    def _wave(self, pool: Pool, items: Sequence[Item]) -> list[UnitResult]:
+    def _run_wave(self, pool: Pool, items: Sequence[Item]) -> list[UnitResult]:
         prepared = list(pool.map(self._prepare, items))
         ready = [cast(Ready, step) for step in prepared if not isinstance(step, UnitResult)]
         called_off = [step for step in prepared if isinstance(step, UnitResult)]
-        self._progress(called_off)
+        self._log_progress(called_off)
         if ready:
             self._work.journal_intent(ready)
         acted = iter(self._act(pool, ready, called_off))
@@ -106,7 +109,7 @@ class Waves(Generic[Item, Ready]):
         self._journal(ready, results)
         if any(result.outcome_unknown for result in [*called_off, *results]):
             results = self._recover(ready, results)
-        self._progress(results)
+        self._log_progress(results)
         return results
 
     def _act_on(self, ready: Ready) -> UnitResult:
@@ -123,8 +126,11 @@ class Waves(Generic[Item, Ready]):
         self._work.journaled(ready, results)
 
     def _recover(self, ready: Sequence[Ready], results: Sequence[UnitResult]) -> list[UnitResult]:
-        """A record of where a unit is would be wrong as soon as the server carries out what it answered with an error.
-        It cannot any more once the run's folder has another name; only then is the unit looked at."""
+        """Recover the run, and return the results with those of units whose outcome was unknown.
+
+        The server may still execute a call that it answered with an error. Then a record about the unit would be wrong.
+        The server cannot do so after the recovery has renamed the run's folder, so the swap state is read only then.
+        """
         recovered = self._work.recovery.run(self._work.entered)
         self._work.entered = recovered.run
         return [
@@ -134,7 +140,7 @@ class Waves(Generic[Item, Ready]):
             for item, result in zip(ready, results)
         ]
 
-    def _progress(self, results: Sequence[UnitResult]) -> None:
+    def _log_progress(self, results: Sequence[UnitResult]) -> None:
         for result in results:
             self._done += 1
             log.info("[%d/%d] %s", self._done, self._total, describe(result.report))

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 
-from spark_jobs.core.errors import Busy, Held
+from spark_jobs.core.errors import Busy, LeaseLost
 from spark_jobs.core.layout import LeaseFile
 from spark_jobs.protocol.file_system import RecordFiles
 from spark_jobs.protocol.services import Services
@@ -61,9 +61,11 @@ class Lease:
         return top is not None and top.file == self._file
 
     def check(self) -> None:
-        """Raises Held if somebody has taken the home over: then nothing may be changed here any more."""
+        """Raises LeaseLost if somebody has taken the home over: then nothing may be changed here any more."""
         if not self.is_ours():
-            raise Held(f"another job has taken {self._home} over, for this one did not answer for a while")
+            raise LeaseLost(
+                f"another job has taken {self._home} over, for this one did not answer for a while"
+            )
 
     def release(self) -> None:
         """Lets the next one in at once. Whatever goes wrong here, the lease expires by itself."""
@@ -134,14 +136,14 @@ class LeaseSet:
             lease = self._acquire(home)
             with self._lock:
                 self._held[home] = lease
-
+        """Raise LeaseLost where no lease was taken: what is found there now was not there, or not seen, just before."""
     def require(self, home: str) -> None:
-        """Raises Held where no lease was taken: what is found there now was not there, or not seen, a moment ago."""
+        """Raises LeaseLost where no lease was taken: what is found there now was not there, or not seen, a moment ago."""
         if home not in self._held:
-            raise Held(f"another job was at work in {home} just now; try again")
+            raise LeaseLost(f"another job used {home} just now; try again")
 
     def check(self) -> None:
-        """Raises Held unless every lease is still ours."""
+        """Raises LeaseLost unless every lease is still ours."""
         for lease in self._held.values():
             lease.check()
 

@@ -1,4 +1,4 @@
-"""The directories of one unit's swap: where each one is now, and what is in it."""
+"""The directories of one unit's swap: their current locations and their content."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spark_jobs.protocol.swap.late_files import differences
 
 
 class SwapPaths:
-    """The URIs of a swap, below the run's directory as it is named now."""
+    """The URIs of a swap, below the run's directory under its current name."""
 
     def __init__(self, fs: DataDirectories, folder: str, swap: Swap) -> None:
         self._fs = fs
@@ -27,25 +27,29 @@ class SwapPaths:
         self.conflict = f"{folder}/{swap.conflict}"
 
     def look(self) -> SwapState:
-        """Return the state of the swap. The rewritten directory may be at `new` or at `aside`; any other directory at
-        `new` was written by late tasks of this run, and never was live."""
+        """Return the state of the swap.
+
+        The rewritten directory may be at `new` or at `aside`. Any other directory at `new` was written by late tasks of
+        this run, and never was live.
+        """
         swap, identity = self.swap, self._fs.identity
         live, old, new, aside = (identity(path) for path in (self.live, self.old, self.new, self.aside))
         third = swap.new_id if swap.new_id in (new, aside) else aside
         return locate(live, old, third, swap.live_id, swap.new_id)
 
     def rewritten(self) -> str:
-        """Return where the rewritten directory is while it is not live."""
+        """Return the path of the rewritten directory while it is not live."""
         return self.aside if self._fs.identity(self.aside) == self.swap.new_id else self.new
 
     def complete(self, folder: str, expected: FileListing) -> bool:
-        """Return whether a directory holds all expected files unchanged; files may have been added."""
+        """Return whether a directory holds all expected files unchanged. Added files are allowed."""
         return not differences(expected, self._fs.list_files(folder)).lost
 
     def at_work(self, folder: str, known: FileListing) -> str | None:
-        """Return the name of a file or staging directory of an active writer; None where there is none.
+        """Return the name of a file or staging directory of an active writer, or None.
 
-        HDFS is asked whether each file that `known` does not list is open: one call each, and there may be 65,000.
+        Files that `known` lists with content count as closed. HDFS is asked about each other file: that is one call for
+        each of them, and there may be 65,000.
         """
         entries = self._fs.list(folder)
         for entry in entries:
@@ -56,36 +60,39 @@ class SwapPaths:
         return opened[0] if opened else None  # guard: open_files_in_sweep
 
     def explain(self, where: SwapState) -> Unsafe:
-        """Return the error for a state that needs a person."""
+        """Return the error for a state that a person must resolve."""
         return Unsafe(
             f"{self.live} is {where.value}; nothing was changed. Check it, {self.old}, {self.new} and {self.aside}"
         )
 
 
-#: For directories in which no writer works, such as those of a run: nothing in them is pending.
+#: Rules for directories in which no writer is active, such as those of a run: no file in them is pending.
 NO_WRITERS = WriterRules(offsets=True, described=True, staged=True)
-#: For a directory that this run has just written: a pending file there is from a late task of its own.
+#: Rules for a directory that this run has just written: a pending file in it is from a late task of this run.
 OURS = WriterRules(dead_before=0, offsets=True, described=True)
 
 
 def list_unit(fs: DataDirectories, location: str, rules: WriterRules = NO_WRITERS) -> FileListing:
-    """Return the files of a unit; raise Refusal for anything that is not a flat directory of closed files.
+    """Return the files of a unit.
 
     Hidden files with content are left out: they belong to writers, and stay with the live directory.
+
+    Raises:
+        Refusal: the location is not a flat directory of closed files.
     """
     entries = fs.list(location)
     for entry in entries:
         _check_entry(entry, location, rules)
-    # A file with a footer has been closed; one that is empty may be open still.
-    _refuse_open(fs, location, _suspects(entries))
+    # A file with a footer was closed. A file that is empty may still be open.
+    _refuse_open(fs, location, _possibly_open(entries))
     files = (entry.entry() for entry in entries)
     return FileListing.of(file for file in files if not file.is_kept)  # guard: hidden_files_kept
 
 
 def check_closed(fs: DataDirectories, location: str, files: FileListing) -> None:
-    """Raise Refusal where one of the files is open for writing, for formats whose files have no footer.
+    """Raise Refusal if one of the files is open for writing. Needed for formats whose files have no footer.
 
-    A file that was flushed has a length, and reads like a complete one.
+    A file that was flushed has a length and reads like a complete file, so only HDFS can tell that it is open.
     """
     _refuse_open(fs, location, [file.name for file in files.data])
 
@@ -97,7 +104,7 @@ def _refuse_open(fs: DataDirectories, location: str, names: Sequence[str]) -> No
 
 
 def _check_entry(entry: Status, location: str, rules: WriterRules) -> None:
-    left = rules.staged and not entry.is_dir  # 0.1.0 took hidden files along with the originals
+    left = rules.staged and not entry.is_dir  # 0.1.0 moved hidden files with the originals
     if is_staging(entry.name) and not left:  # guard: staging_in_unit
         raise Refusal(RefusalCode.ACTIVE_WRITER, f"{entry.path} belongs to a writer that has not finished")
     if entry.is_dir:  # guard: folders_in_unit
@@ -108,8 +115,8 @@ def _check_entry(entry: Status, location: str, rules: WriterRules) -> None:
     rules.check_file(entry.path, entry.name, entry.length, entry.mtime)
 
 
-def _suspects(entries: Sequence[Status]) -> list[str]:
-    """Return files that may still be open: empty ones, and hidden ones, whose footers are not read."""
+def _possibly_open(entries: Sequence[Status]) -> list[str]:
+    """Return the files that may still be open: empty files, and hidden files, whose footers are not read."""
     return [
         entry.name
         for entry in entries

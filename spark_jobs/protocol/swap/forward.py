@@ -1,4 +1,7 @@
-"""The forward swap of one unit: originals out, rewritten directory in. Nothing happens between the two renames."""
+"""The forward swap of one unit: it moves the originals out, and the rewritten directory to the live path.
+
+Nothing else happens between the two renames.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from spark_jobs.core import journal
-from spark_jobs.core.errors import Held, UnitChanged
+from spark_jobs.core.errors import UnitChanged, WriterActive
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.swap_state import SwapState
@@ -17,12 +20,17 @@ from spark_jobs.protocol.swap.swap_executor import Action, SwapExecutor, SwapRes
 
 
 class ForwardSwap(SwapExecutor):
-    """Swaps units, and finishes swaps that were interrupted."""
+    """The swap of units after a compaction. It also finishes swaps that were interrupted."""
 
     def swap(self, swap: Swap, last_check: Callable[[], None]) -> SwapResult:
-        """Rename live -> old, new -> live. `last_check` raises to call the swap off while nothing has moved yet.
+        """Rename live -> old, then new -> live.
 
-        Raises what `last_check` raises, UnitChanged, and all that `finish` does.
+        Args:
+            last_check: raises an error to call the swap off while nothing has moved yet.
+
+        Raises:
+            UnitChanged: one of the directories is not in the state that was planned on.
+            Exception: whatever `last_check` and `finish` raise.
         """
         paths = self.paths(swap)
         last_check()
@@ -31,7 +39,8 @@ class ForwardSwap(SwapExecutor):
             self._fs.move(paths.live, paths.old, swap.live_id)  # guard: nothing_between_renames
             self._fs.move(paths.new, paths.live, swap.new_id)
         except FileExistsError:
-            # The second rename lost a race to a writer: no failure; `lakekeeper.writers` says how to continue.
+            # A writer recreated the live directory before the second rename. This is not a failure: the table property
+            # `lakekeeper.writers` says how to continue.
             return self.finish(swap)
         except FileSystemError:
             raise  # guard: late_swap_fenced
@@ -40,114 +49,133 @@ class ForwardSwap(SwapExecutor):
         return self.finish(swap)
 
     def _check_unchanged(self, paths: SwapPaths) -> None:
-        """Commit only against the state that was planned on. Added files are no obstacle: they are moved afterwards."""
+        """Raise UnitChanged unless both directories are in the state that was planned on.
+
+        Added files are allowed: they are moved after the swap.
+        """
         swap = paths.swap
         for path, identity in ((paths.live, swap.live_id), (paths.new, swap.new_id)):
             if self._fs.identity(path) != identity:
-                raise UnitChanged(f"{path} is not the directory that was read")
+                raise UnitChanged(f"{path} is a different directory now")
         now = list_unit(self._fs, paths.live, self._policy.rules)
         lost = differences(swap.originals, now).lost
         if lost:  # guard: replaced_before_swap
             raise UnitChanged(
-                f"{paths.live} changed while it was compacted: {lost[0].name} is another file now"
+                f"{paths.live} changed while it was compacted: {lost[0].name} is a different file now"
             )
         gone = _flags(swap.originals) - {file.name for file in now.files}
         if gone:  # guard: flags_before_swap
-            raise UnitChanged(f"{paths.live} changed while it was compacted: {min(gone)} was taken away")
+            raise UnitChanged(f"{paths.live} changed while it was compacted: {min(gone)} was removed")
         if swap.compacted.diff(list_unit(self._fs, paths.new, OURS)):
-            raise UnitChanged(f"{paths.new} is not what was written and verified")
+            raise UnitChanged(f"the files in {paths.new} are not those that were written and verified")
 
     def _actions(self) -> Mapping[SwapState, Action]:
         return {
             SwapState.NOT_SWAPPED: self._discard,
             SwapState.LIVE_ONLY: self._discard,
-            SwapState.FOREIGN_LIVE: self._overwritten,
-            SwapState.DROPPED: self._gone,
-            SwapState.BETWEEN_RENAMES: self._in_the_gap,
+            SwapState.FOREIGN_LIVE: self._discard_overwritten,
+            SwapState.DROPPED: self._discard_replaced_or_dropped,
+            SwapState.BETWEEN_RENAMES: self._complete_or_reverse,
             SwapState.SWAPPED: self._finish_swapped,
-            SwapState.OLD_ONLY: self._without_new,
-            SwapState.FOREIGN_LIVE_IN_GAP: self._recreated,
-            SwapState.FOREIGN_LIVE_AND_ASIDE: self._recreated,
-            SwapState.FOREIGN_OLD_AND_ASIDE: self._put_back,
-            SwapState.SWAPPED_FOREIGN_OLD: self._aside,
-            SwapState.FOREIGN_OLD_IN_GAP: self._old_back,
-            SwapState.FOREIGN_ASIDE_IN_GAP: self._put_back,
-            SwapState.SWAPPED_FOREIGN_LIVE: self._superseded,
+            SwapState.OLD_ONLY: self._restore_without_rewritten,
+            SwapState.FOREIGN_LIVE_IN_GAP: self._resolve_recreated,
+            SwapState.FOREIGN_LIVE_AND_ASIDE: self._resolve_recreated,
+            SwapState.FOREIGN_OLD_AND_ASIDE: self._move_aside_to_live,
+            SwapState.SWAPPED_FOREIGN_OLD: self._move_live_to_aside,
+            SwapState.FOREIGN_OLD_IN_GAP: self._move_old_to_live,
+            SwapState.FOREIGN_ASIDE_IN_GAP: self._move_aside_to_live,
+            SwapState.SWAPPED_FOREIGN_LIVE: self._commit_foreign_live,
         }
 
     def _discard(self, paths: SwapPaths, problem: str | None) -> SwapResult:
-        """The originals are certainly live. Files that were added while the rewritten directory was live are moved to
-        them; where it never was live, added files are from late tasks of this run, and their rows are live already."""
+        """Discard the swap: the originals are live.
+
+        Files that were added while the rewritten directory was live are moved to the originals. If it never was live,
+        added files are from late tasks of this run, and their rows are live already.
+        """
         source = paths.rewritten()
         moved_files = (
             self._move_late_files(paths, source) if source == paths.aside else 0
         )  # guard: carry_from_aside_only
         return SwapResult(journal.DISCARDED, problem or "the swap was interrupted", moved_files)
 
-    def _overwritten(self, paths: SwapPaths, problem: str | None) -> SwapResult:
-        """The writer's directory is the table. Files that were added while the rewritten directory was live belong to
-        it too, unless writers of this table overwrite."""
+    def _discard_overwritten(self, paths: SwapPaths, problem: str | None) -> SwapResult:
+        """Discard the swap: the writer's directory is the table.
+
+        Files that were added while the rewritten directory was live belong to the table too, unless writers of this
+        table overwrite.
+        """
         source = paths.rewritten()
         appended = source == paths.aside and self._policy.writers != "overwrite"
         moved_files = (
             self._move_late_files(paths, source) if appended else 0
         )  # guard: appended_after_overwrite
-        return replace(self._gone(paths, problem), moved_files=moved_files)
+        return replace(self._discard_replaced_or_dropped(paths, problem), moved_files=moved_files)
 
-    def _gone(self, paths: SwapPaths, problem: str | None) -> SwapResult:
-        return SwapResult(journal.DISCARDED, problem or f"{paths.live} was replaced or dropped by somebody")
+    def _discard_replaced_or_dropped(self, paths: SwapPaths, problem: str | None) -> SwapResult:
+        return SwapResult(journal.DISCARDED, problem or f"{paths.live} was replaced by a writer, or dropped")
 
-    def _in_the_gap(self, paths: SwapPaths, problem: str | None) -> None:
-        """Forward, if the rewritten directory is what was verified and the metastore still has the unit; else back."""
+    def _complete_or_reverse(self, paths: SwapPaths, problem: str | None) -> None:
+        """Complete the swap, or move the originals back.
+
+        It is completed if the rewritten directory holds what was verified, and the metastore still has the unit.
+        """
         swap, source = paths.swap, paths.rewritten()
         # guard: whole_before_forward
-        if not problem and self._policy.still_registered(swap) and self._whole(paths, source):
+        if not problem and self._policy.still_registered(swap) and self._is_complete(paths, source):
             self._fs.move(source, paths.live, swap.new_id)
         else:
             self._fs.move(paths.old, paths.live, swap.live_id)
 
-    def _whole(self, paths: SwapPaths, source: str) -> bool:
+    def _is_complete(self, paths: SwapPaths, source: str) -> bool:
         """Return whether the rewritten directory holds all that was verified, and nothing else if it never was live."""
         changes = differences(paths.swap.compacted, self._fs.list_files(source))
         # guard: nothing_added_before_live
         return not changes.lost and (source == paths.aside or not changes.added)
 
-    def _without_new(self, paths: SwapPaths, _: str | None) -> SwapResult | str:
+    def _restore_without_rewritten(self, paths: SwapPaths, _: str | None) -> SwapResult | str:
         if not self._policy.still_registered(paths.swap):
-            return self._theirs(paths)
+            return self._overwritten_result(paths, f"the metastore has no unit at {paths.live} any more")
         self._fs.move(paths.old, paths.live, paths.swap.live_id)
-        return f"what was written for {paths.live} is gone"
+        return f"the rewritten directory of {paths.live} is missing"
 
     def _finish_swapped(self, paths: SwapPaths, _: str | None) -> SwapResult | str:
-        """A writer that was active before the first rename shows in `old`. Files that it has closed are moved into the
-        live directory; if it replaced files, or is still active, the swap is reversed at once."""
-        busy = self._busy(paths, paths.old, paths.swap.originals)
-        reason = f"a writer is at work in {busy}" if busy else self._replaced(paths)
+        """Commit the swap, or reverse it because of a writer that was active before the first rename.
+
+        The effects of such a writer are visible in `old`. Files that it has closed are moved into the live directory.
+        If it replaced files, or is still active, the swap is reversed at once.
+        """
+        busy = self._active_writer_file(paths, paths.old, paths.swap.originals)
+        reason = f"a writer is active in {paths.old} ({busy})" if busy else self._replacement_reason(paths)
         if reason is None:
             # guard: carry_late_files
             moved_files = move_late_files(self._fs, _without_lost_flags(paths.swap), paths.old, paths.live)
             return SwapResult(journal.COMMITTED, moved_files=moved_files)
         return self._revert(paths, reason)
 
-    def _replaced(self, paths: SwapPaths) -> str | None:
+    def _replacement_reason(self, paths: SwapPaths) -> str | None:
         lost = differences(paths.swap.originals, self._fs.list_files(paths.old)).lost
         # guard: replaced_during_swap
         return f"{lost[0].name} was replaced or removed during the swap" if lost else None
 
     def _revert(self, paths: SwapPaths, reason: str) -> SwapResult | str:
-        """Reverse the swap at once, unless a writer is active in the new directory, or has overwritten it: then that is
-        the table now."""
-        busy = self._busy(paths, paths.live, paths.swap.compacted)
+        """Reverse the swap at once, unless a writer is active in the rewritten directory, or has overwritten it.
+
+        A directory that was overwritten is the table now.
+        """
+        busy = self._active_writer_file(paths, paths.live, paths.swap.compacted)
         if busy:
-            raise Held(f"{reason}, and another in {paths.live} ({busy}); the next run resolves it")
+            raise WriterActive(
+                f"{reason}, and a writer is active in {paths.live} ({busy}); the next run resolves it"
+            )
         if not paths.complete(paths.live, paths.swap.compacted):
-            return self._theirs(paths)
-        self._aside(paths, reason)
+            return self._overwritten_result(paths)
+        self._move_live_to_aside(paths, reason)
         return reason
 
 
 def _without_lost_flags(swap: Swap) -> FileListing:
-    """The originals without the flags that were not copied: 0.1.0 copied only `_SUCCESS`."""
+    """Return the originals without the flags that were not copied: 0.1.0 copied only `_SUCCESS`."""
     copied = _flags(swap.compacted)
     return FileListing.of(file for file in swap.originals.files if not file.is_flag or file.name in copied)
 

@@ -1,4 +1,7 @@
-"""Emptying directories that may have been live: files of other writers are moved into the table, never deleted."""
+"""Functions that empty directories which may have been live.
+
+Files of other writers are moved into the table, never deleted.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,11 @@ from spark_jobs.protocol.runs.journal_store import Run
 
 
 def differences(before: FileListing, now: FileListing) -> ListingDiff:
-    """Return what changed in a directory, except for flags, which hold no rows and come and go as writers please. A
-    hidden file that is gone does not count: its writer may have renamed it, or it was moved to the live directory."""
+    """Return what changed in a directory.
+
+    Flags are ignored while they have no content: they hold no rows, and writers create and delete them at any time. A
+    missing hidden file is ignored as well: its writer may have renamed it, or it was moved to the live directory.
+    """
     changes, here = before.diff(now), {file.name: file for file in now.files}
     return ListingDiff(
         added=tuple(file for file in changes.added if not file.is_flag),
@@ -24,15 +30,18 @@ def differences(before: FileListing, now: FileListing) -> ListingDiff:
 
 
 def _still_flag(file: FileEntry, here: Mapping[str, FileEntry]) -> bool:
-    """Return whether a flag still is one, or is gone; with content, it is data or a hidden file."""
+    """Return whether a flag is still a flag, or is gone. With content, it is data or a hidden file."""
     return file.is_flag and here.get(file.name, file).is_flag
 
 
 def move_late_files(fs: DataDirectories, ours: FileListing, folder: str, live: str) -> int:
-    """Move every file that `ours` does not list into the live directory: data under an unused name; flags, hidden files
-    and files with offsets in their names under their own, by which their writers look for them.
+    """Move every file that `ours` does not list into the live directory. Return the number of data files among them.
 
-    Returns how many of them are data. Raises Unsafe where a file of ours was changed: its rows may be anybody's.
+    Data files get an unused name. Flags, hidden files and files with offsets in their names keep their own names,
+    because their writers look for them by name.
+
+    Raises:
+        Unsafe: a file of `ours` was changed, so that nothing tells which writer its rows are from.
     """
     try:
         here = fs.list_files(folder)
@@ -42,9 +51,9 @@ def move_late_files(fs: DataDirectories, ours: FileListing, folder: str, live: s
     names = {file.name for file in here.files}
     changed = [file.name for file in changes.lost if file.is_data and file.name in names]
     if changed:
-        raise Unsafe(f"{folder}/{changed[0]} was changed by somebody and is kept; {live} has the originals")
+        raise Unsafe(f"a writer changed {folder}/{changed[0]}; no file of {folder} was moved to {live}")
     known = {file.name: file for file in ours.files}
-    # 0.1.0 journaled hidden files too: they are moved to the live directory all the same.
+    # 0.1.0 journaled hidden files too. They are moved to the live directory as well.
     # guard: kept_carried
     added = [file for file in here.files if file.is_kept or _is_new(file, known)]
     for file in added:
@@ -53,7 +62,7 @@ def move_late_files(fs: DataDirectories, ours: FileListing, folder: str, live: s
 
 
 def _is_new(file: FileEntry, known: Mapping[str, FileEntry]) -> bool:
-    """Return whether a file is not ours; one of ours that was empty, and has content now, is its writer's."""
+    """Return whether a file is not ours. A flag of ours that has content now is its writer's, and counts too."""
     ours = known.get(file.name)
     return ours is None or (ours.is_flag and not file.is_flag)
 
@@ -68,16 +77,16 @@ def _move_file(fs: DataDirectories, file: FileEntry, folder: str, live: str) -> 
             return
         except FileExistsError:
             if file.is_flag:
-                return  # there is one already
-            if _gives_way(fs, live, file.name):
+                return  # the live directory has this flag already
+            if _is_empty_copy(fs, live, file.name):
                 fs.delete_file(target)
                 fs.rename(source, target)
                 return
     fs.rename(source, f"{live}/{layout.fresh_name(file.name, uuid.uuid4().hex[:8])}")
 
 
-def _gives_way(fs: DataDirectories, live: str, name: str) -> bool:
-    """Return whether the file of this name in the live directory is the empty copy of one that now has content."""
+def _is_empty_copy(fs: DataDirectories, live: str, name: str) -> bool:
+    """Return whether the file of this name in the live directory is the empty copy of a file that has content now."""
     there = fs.status(f"{live}/{name}")
     return (
         there is not None and there.entry().is_flag and not there.length and not fs.open_files(live, [name])
@@ -94,7 +103,10 @@ def move_hidden_files(fs: DataDirectories, folder: str, live: str) -> None:
 
 
 def move_conflicting_files(fs: DataDirectories, folder: str, live: str) -> int:
-    """Move the files of every directory that a writer had created in place of the live one into the live one."""
+    """Move files from all directories that writers created at the live path into the live directory.
+
+    Return the number of data files among them.
+    """
     try:
         found = [entry.path for entry in fs.list(folder) if entry.is_dir]
     except FileNotFoundError:
@@ -107,9 +119,13 @@ def move_conflicting_files(fs: DataDirectories, folder: str, live: str) -> int:
 
 
 def delete_own_files(fs: DataDirectories, ours: FileListing, folder: str) -> bool:
-    """Delete our files, each by its journaled name and only if it is unchanged, then the empty directory.
+    """Delete the files in `ours`, and then the directory if it is empty.
 
-    Returns False where anything else is in it, which then stays.
+    Each file is deleted by its journaled name, and only if it is unchanged. Anything else is kept, and then the
+    directory is kept too.
+
+    Returns:
+        Whether the directory is gone.
     """
     try:
         here = {file.name: file for file in fs.list_files(folder).files}
@@ -126,7 +142,7 @@ def delete_own_files(fs: DataDirectories, ours: FileListing, folder: str) -> boo
 
 
 def remove_empty_folders(fs: DataDirectories, run: Run) -> None:
-    """Remove the empty working directories of a run; never a file, and never its journal."""
+    """Remove the empty working directories of a run. Files and the journal are never removed."""
     for entry in fs.list(run.folder):
         if entry.is_dir and layout.working_folder(entry.name):
             _remove_empty(fs, entry.path)

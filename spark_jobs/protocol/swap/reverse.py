@@ -1,4 +1,4 @@
-"""The reverse swap of one unit: rewritten directory out, originals in."""
+"""The reverse swap of one unit: it moves the rewritten directory out, and the originals back to the live path."""
 
 from __future__ import annotations
 
@@ -16,14 +16,21 @@ from spark_jobs.protocol.swap.swap_executor import Action, SwapExecutor, SwapRes
 
 
 class CannotRollBack(LakekeeperError):
-    """The originals may not go back; nothing was moved."""
+    """The originals must not be moved back. Nothing was moved."""
 
 
 class ReverseSwap(SwapExecutor):
-    """Moves originals back, and finishes rollbacks that were interrupted."""
+    """The swap of units in a rollback. It also finishes rollbacks that were interrupted."""
 
     def prepare(self, swap: Swap, on_new_data: str) -> None:
-        """Raise CannotRollBack, Refusal or Unsafe unless the originals may go back; nothing has moved yet."""
+        """Check that the originals may be moved back, and create the parent of `aside`. Nothing is moved yet.
+
+        Raises:
+            CannotRollBack: the live directory is not the one of this run, was overwritten, is not at the location that
+                the metastore has, or has new files that `on_new_data` refuses.
+            Refusal: a writer is active in the live directory, or there are sub-directories.
+            Unsafe: the originals are not those that the journal lists.
+        """
         paths = self.paths(swap)
         if paths.look() is not SwapState.SWAPPED:
             raise CannotRollBack(
@@ -36,23 +43,29 @@ class ReverseSwap(SwapExecutor):
         self._fs.mkdirs(parent(paths.aside))
 
     def unlike(self, swap: Swap) -> str | None:
-        """Return a note where mode, group or ACL were changed since the compaction: the originals have the former
-        ones. None where they are the same, or unknown."""
+        """Return a note if mode, group or ACL were changed since the compaction: the originals have the earlier ones.
+
+        Return None if they are equal, or cannot be read.
+        """
         paths = self.paths(swap)
         try:
             now, then = (self._fs.attributes(path) for path in (paths.live, paths.old))
         except OSError:
             return None
-        unlike = [kind for kind in ("mode", "group", "acl") if getattr(now, kind) != getattr(then, kind)]
-        return f"as before the compaction, and not as since: its {', '.join(unlike)}" if unlike else None
+        differing = [kind for kind in ("mode", "group", "acl") if getattr(now, kind) != getattr(then, kind)]
+        return (
+            f"restored with the attributes from before the compaction (changed since: {', '.join(differing)})"
+            if differing
+            else None
+        )
 
     def _check_location(self, swap: Swap) -> None:
         if self._policy.registered(swap):
             return
-        place = self._policy.locations.get(swap.unit.key)
-        known = f"has it at {place}" if place else "does not have it any more"
+        location = self._policy.locations.get(swap.unit.key)
+        known = f"has it at {location}" if location else "does not have it any more"
         raise CannotRollBack(
-            f"{swap.unit} was compacted at {swap.live}, but the metastore {known}; left as it is"
+            f"{swap.unit} was compacted at {swap.live}, but the metastore {known}; nothing was moved"
         )
 
     def _check_live(self, paths: SwapPaths, on_new_data: str) -> None:
@@ -61,51 +74,55 @@ class ReverseSwap(SwapExecutor):
         changes = differences(paths.swap.compacted, list_unit(self._fs, paths.live, rules))
         lost = [file.name for file in changes.lost if file.is_data]  # guard: rollback_overwritten
         if lost:
-            raise CannotRollBack(f"{self._overwritten(paths, lost[0])}")
+            raise CannotRollBack(f"{self._overwritten_message(paths, lost[0])}")
         if not self._policy.footers:  # guard: rollback_open_files
             check_closed(self._fs, paths.live, paths.swap.compacted)
         added = [file.name for file in changes.added if file.is_data]
         if added and on_new_data == "refuse":
             raise CannotRollBack(
-                f"{len(added)} files were added to {paths.live} since ({added[0]}), and on_new_data is 'refuse'"
+                f"{len(added)} files were added to {paths.live} since the compaction ({added[0]}), and on_new_data is"
+                " 'refuse'"
             )
 
-    def _overwritten(self, paths: SwapPaths, name: str) -> str:
+    def _overwritten_message(self, paths: SwapPaths, name: str) -> str:
         return (
             f"{name} in {paths.live} was overwritten, removed or opened again since the compaction; a rollback would"
-            f" bring old rows back. The originals stay in {paths.old}"
+            f" restore outdated rows. The originals stay in {paths.old}"
         )
 
     def _check_originals(self, paths: SwapPaths) -> None:
         same = self._fs.identity(paths.old) == paths.swap.live_id
         if not same or differences(paths.swap.originals, list_unit(self._fs, paths.old)):
-            raise Unsafe(self._not_the_originals(paths))
+            raise Unsafe(self._not_the_originals_message(paths))
 
-    def _not_the_originals(self, paths: SwapPaths) -> str:
+    def _not_the_originals_message(self, paths: SwapPaths) -> str:
         return f"{paths.old} does not hold the originals that the journal lists; nothing was changed"
 
     def _actions(self) -> Mapping[SwapState, Action]:
         return {
-            SwapState.SWAPPED: self._out,
-            SwapState.BETWEEN_RENAMES: self._in_the_gap,
-            SwapState.NOT_SWAPPED: self._restored,
-            SwapState.LIVE_ONLY: self._restored,
-            SwapState.FOREIGN_LIVE: self._replaced_since,
-            SwapState.FOREIGN_LIVE_OLD_GONE: self._outrun,
-            SwapState.DROPPED: self._dropped_since,
-            SwapState.OLD_ONLY: self._without_new,
-            SwapState.FOREIGN_LIVE_IN_GAP: self._recreated,
-            SwapState.FOREIGN_LIVE_AND_ASIDE: self._recreated,
-            SwapState.FOREIGN_ASIDE_IN_GAP: self._put_back,
-            SwapState.SWAPPED_FOREIGN_OLD: self._aside,
-            SwapState.FOREIGN_OLD_IN_GAP: self._old_back,
-            SwapState.FOREIGN_OLD_AND_ASIDE: self._old_back,
-            SwapState.LIVE_FOREIGN_ASIDE: self._give_way,
-            SwapState.SWAPPED_FOREIGN_LIVE: self._superseded,
+            SwapState.SWAPPED: self._swap_back,
+            SwapState.BETWEEN_RENAMES: self._complete_or_reverse,
+            SwapState.NOT_SWAPPED: self._end_or_reverse,
+            SwapState.LIVE_ONLY: self._end_or_reverse,
+            SwapState.FOREIGN_LIVE: self._end_after_replacement,
+            SwapState.FOREIGN_LIVE_OLD_GONE: self._end_after_two_replacements,
+            SwapState.DROPPED: self._end_after_drop,
+            SwapState.OLD_ONLY: self._restore_without_rewritten,
+            SwapState.FOREIGN_LIVE_IN_GAP: self._resolve_recreated,
+            SwapState.FOREIGN_LIVE_AND_ASIDE: self._resolve_recreated,
+            SwapState.FOREIGN_ASIDE_IN_GAP: self._move_aside_to_live,
+            SwapState.SWAPPED_FOREIGN_OLD: self._move_live_to_aside,
+            SwapState.FOREIGN_OLD_IN_GAP: self._move_old_to_live,
+            SwapState.FOREIGN_OLD_AND_ASIDE: self._move_old_to_live,
+            SwapState.LIVE_FOREIGN_ASIDE: self._move_live_to_old,
+            SwapState.SWAPPED_FOREIGN_LIVE: self._commit_foreign_live,
         }
 
-    def _out(self, paths: SwapPaths, problem: str | None) -> SwapResult | None:
-        """Both renames at once; what a writer did right before is checked afterwards."""
+    def _swap_back(self, paths: SwapPaths, problem: str | None) -> SwapResult | None:
+        """Do both renames at once. What a writer did right before them is checked afterwards.
+
+        With a `problem`, the rollback was reversed, and the unit stays compacted.
+        """
         swap = paths.swap
         if problem:
             moved_files = move_late_files(self._fs, swap.originals, paths.old, paths.live)
@@ -114,8 +131,8 @@ class ReverseSwap(SwapExecutor):
         self._fs.move(paths.old, paths.live, swap.live_id)
         return None
 
-    def _in_the_gap(self, paths: SwapPaths, _: str | None) -> str | None:
-        """Go on, unless a writer overwrote the rewritten files, or changed the originals, right before."""
+    def _complete_or_reverse(self, paths: SwapPaths, _: str | None) -> str | None:
+        """Complete the rollback, unless a writer overwrote the rewritten files or changed the originals just before."""
         swap, source = paths.swap, paths.rewritten()
         problem = self._late_change(paths, source)
         if problem:
@@ -125,30 +142,37 @@ class ReverseSwap(SwapExecutor):
         return None
 
     def _late_change(self, paths: SwapPaths, source: str) -> str | None:
-        lost = self._lost(paths, source)
+        lost = self._lost_or_reopened_file(paths, source)
         if lost:
-            return self._overwritten(paths, lost)
+            return self._overwritten_message(paths, lost)
         touched = differences(paths.swap.originals, self._fs.list_files(paths.old))
-        return self._not_the_originals(paths) if touched else None
+        return self._not_the_originals_message(paths) if touched else None
 
-    def _restored(self, paths: SwapPaths, _: str | None) -> SwapResult | str:
-        """Undo the rollback if the rewritten files were overwritten right before they moved: they are the table."""
+    def _end_or_reverse(self, paths: SwapPaths, _: str | None) -> SwapResult | str:
+        """End the rollback, or reverse it if the rewritten files were overwritten right before they were moved.
+
+        Files that were overwritten are the table's content.
+        """
         source = paths.rewritten()
-        lost = self._lost(paths, source)
+        lost = self._lost_or_reopened_file(paths, source)
         if not lost:
             return SwapResult(journal.ROLLED_BACK, moved_files=self._move_late_files(paths, source))
         self._fs.move(paths.live, paths.old, paths.swap.live_id)
-        return self._overwritten(paths, lost)
+        return self._overwritten_message(paths, lost)
 
-    def _give_way(self, paths: SwapPaths, _: str | None) -> str:
-        """A writer replaced the directory right before it moved aside: the writer's is the table, and moves back once
-        the next state shows that no other was replaced."""
+    def _move_live_to_old(self, paths: SwapPaths, _: str | None) -> str:
+        """Move the originals out again: a writer replaced the directory right before it was moved to `aside`.
+
+        The writer's directory is the table. It is moved back once the next state shows that no other was replaced.
+        """
         self._fs.move(paths.live, paths.old, paths.swap.live_id)
         return overwritten(paths)
 
-    def _lost(self, paths: SwapPaths, source: str) -> str | None:
-        """Return a data file of this run that is gone, changed, or open again; None if there is none, or no
-        directory."""
+    def _lost_or_reopened_file(self, paths: SwapPaths, source: str) -> str | None:
+        """Return the name of a data file of this run that is missing, changed, or open again.
+
+        Return None if there is no such file, or no directory.
+        """
         ours = paths.swap.compacted
         try:
             lost = [file.name for file in differences(ours, self._fs.list_files(source)).lost if file.is_data]
@@ -158,27 +182,34 @@ class ReverseSwap(SwapExecutor):
             return None
         return lost[0] if lost else None  # guard: rollback_overwritten_late
 
-    def _replaced_since(self, paths: SwapPaths, _: str | None) -> SwapResult:
-        """The originals were back, and a writer has replaced them since: the rollback is done. Files that were appended
-        to the rewritten directory are moved, unless writers of this table overwrite."""
+    def _end_after_replacement(self, paths: SwapPaths, _: str | None) -> SwapResult:
+        """End the rollback: the originals were live again, and a writer has replaced them since.
+
+        Files that were appended to the rewritten directory are moved into the live one, unless writers of this table
+        overwrite.
+        """
         overwrites = self._policy.writers == "overwrite"
         return SwapResult(
             journal.ROLLED_BACK,
             moved_files=0 if overwrites else self._move_late_files(paths, paths.rewritten()),
         )
 
-    def _dropped_since(self, _: SwapPaths, __: str | None) -> SwapResult:
+    def _end_after_drop(self, _: SwapPaths, __: str | None) -> SwapResult:
         return SwapResult(journal.ROLLED_BACK)
 
-    def _outrun(self, paths: SwapPaths, _: str | None) -> SwapResult:
-        """One writer replaced the rewritten directory right before it went aside, another the originals since."""
-        if self._overwrites(paths):
+    def _end_after_two_replacements(self, paths: SwapPaths, _: str | None) -> SwapResult:
+        """End the rollback after two overwrites.
+
+        One writer replaced the rewritten directory right before it was moved to `aside`, and another writer has
+        replaced the originals since.
+        """
+        if self._writers_overwrite(paths):
             return SwapResult(journal.ROLLED_BACK)
         moved_files = self._move_files_when_quiet(paths, paths.aside, FileListing(()))
         return SwapResult(journal.ROLLED_BACK, moved_files=moved_files)
 
-    def _without_new(self, paths: SwapPaths, _: str | None) -> SwapResult | None:
+    def _restore_without_rewritten(self, paths: SwapPaths, _: str | None) -> SwapResult | None:
         if not self._policy.still_registered(paths.swap):  # guard: dropped_stays_dropped
-            return self._theirs(paths)
+            return self._overwritten_result(paths, f"the metastore has no unit at {paths.live} any more")
         self._fs.move(paths.old, paths.live, paths.swap.live_id)
         return None

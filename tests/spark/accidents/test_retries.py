@@ -155,6 +155,6 @@ def test_on_failure_undo_says_what_it_could_not_put_back(
         raise OSError("denied")
 
     full_disk(monkeypatch, "k=bad")
-    monkeypatch.setattr(ReverseSwap, "_out", denied)
+    monkeypatch.setattr(ReverseSwap, "_swap_back", denied)
     report = only(jobs("compact", "--table", pair, request={"arguments": {"on_failure": "undo"}}))
     assert "k=good could not be restored" in report["reason"]

@@ -138,9 +138,7 @@ class TestAttributes:
         assert check_lost(self.LACKS[:1], None, "/t") == [
             "the owner of /t is not kept: you are not a superuser"
         ]
-        with pytest.raises(
-            Refusal, match=r"ATTRIBUTES: the group of /t cannot be given .* 'attributes: warn'"
-        ):
+        with pytest.raises(Refusal, match=r"ATTRIBUTES: the group of /t cannot be set .* 'attributes: warn'"):
             check_lost(self.LACKS, None, "/t")
 
     def test_all_may_be_required_or_none(self) -> None:
@@ -157,7 +155,8 @@ class TestAttributes:
     def test_files_that_only_their_owners_may_read_are_not_made_one(self) -> None:
         """A superuser reads them all, and whoever owned the new file would read the rows of the others."""
         _, lacks = combine([Attributes(0o600, owner="etl"), Attributes(0o600, owner="loader")])
-        with pytest.raises(Refusal, match="the owner, who alone may read them, of /t cannot be given"):
+        message = r"the owner \(the only account that may read some of the files\) of /t cannot be set"
+        with pytest.raises(Refusal, match=message):
             check_lost(lacks, None, "/t")
 
     def test_a_file_made_of_those_of_several_owners_belongs_to_the_owner_of_the_directory(self) -> None:
@@ -182,7 +181,7 @@ class TestAttributes:
         file, lacks = combine(found)
         assert (file.mode, check_lost(lacks, None, "/t")) == (
             0o644,
-            ["the owner, replication or write permission of /t is not kept: they differ in it"],
+            ["the owner, replication or write permission of /t is not kept: the files differ in it"],
         )
 
     @pytest.mark.parametrize("other", [Attributes(0o640, group="b"), Attributes(0o640, acl=("user:x:r--",))])

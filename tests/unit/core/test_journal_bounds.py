@@ -157,7 +157,7 @@ def test_the_home_of_one_directory_serves_no_other() -> None:
     "planted", ["hdfs://nn/finance", "/warehouse/t/.lakekeeper", "hdfs://nn/x/../.lakekeeper", 7, None]
 )
 def test_the_other_homes_of_a_run_are_homes(planted: object) -> None:
-    with pytest.raises(Unsafe, match="no home of ours"):
+    with pytest.raises(Unsafe, match="not the path of a home"):
         check(swap(), homes=[planted])
 
 
@@ -189,5 +189,5 @@ def test_partitions_are_units_also_after_they_were_dropped(tail: str) -> None:
 
 @pytest.mark.parametrize("tail", ["d=1", "d=1/h=2/x=3", "h=1/d=2", "d=1/archive", "archive/h=1"])
 def test_other_folders_below_the_root_are_none(tail: str) -> None:
-    with pytest.raises(Unsafe, match=f"{ROOT}/{tail}, which is no partition"):
+    with pytest.raises(Unsafe, match=f"{ROOT}/{tail}, which is not a partition of this table"):
         check_units(check(swap(tail)), ROOT, ("d", "h"), [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -122,9 +123,9 @@ def test_a_command_line_holds_only_what_was_given() -> None:
     [
         ("compact", [], "one of the arguments --table --tables --database is required"),
         ("compact", ["--table", "a.b", "--database", "a"], "not allowed with"),
-        ("compact", ["--table", ""], "it is empty"),
-        ("cleanup", ["--tables", " , "], "it is empty"),
-        ("compact", ["--database", ""], "it is empty"),
+        ("compact", ["--table", ""], "has an empty value"),
+        ("cleanup", ["--tables", " , "], "has an empty value"),
+        ("compact", ["--database", ""], "has an empty value"),
         ("rollback", ["--table", "a.b", "--run-id", ""], "64 characters"),
         ("compact", ["--table", "a.b", "--run-id", "manual__2026-02-24T00:00:00"], "64 characters"),
         ("analyze", ["--table", "a.b", "--dry-run"], "unrecognized arguments"),
@@ -178,11 +179,22 @@ def test_a_table_property_cannot_switch_the_trash_off() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("where", "d = '1'"), ("backup_database", "finance"), ("attributes", "warn")]
+    ("name", "value", "message"),
+    [
+        ("where", "d = '1'", "lakekeeper.where is not allowed as a property of table db.t"),
+        (
+            "backup_database",
+            "finance",
+            "lakekeeper.backup_database is not allowed as a property of table db.t",
+        ),
+        ("attributes", "warn", "table db.t has the property lakekeeper.attributes=warn"),
+    ],
 )
-def test_a_table_property_says_nothing_of_what_lies_outside_the_table(name: str, value: str) -> None:
+def test_a_table_property_says_nothing_of_what_lies_outside_the_table(
+    name: str, value: str, message: str
+) -> None:
     """Whoever may change a table's properties has no right to what the jobs' account may do."""
-    with pytest.raises(Refusal, match=rf"lakekeeper.{name}.* among the properties of table db.t") as refusal:
+    with pytest.raises(Refusal, match=re.escape(message)) as refusal:
         Layers().resolve("db.t", {f"lakekeeper.{name}": value})
     assert refusal.value.code == "USAGE"
     assert Layers(settings={name: value}).resolve("db.t")

@@ -35,10 +35,10 @@ def test_what_was_said_counts(layers: Layers, database: str | None) -> None:
 @pytest.mark.parametrize(
     ("layers", "database", "expected"),
     [
-        (Layers(), "sales", "whole database sales wants a retention"),
-        (Layers({"keep_last": "0"}), "sales", "whole database sales wants a retention"),
-        (Layers(settings={"keep_last": 0}), "sales", "whole database sales wants a retention"),
-        (Layers(tables={"sales.a": {"older_than": "7d"}}), "sales", "whole database sales wants a retention"),
+        (Layers(), "sales", "whole database sales needs a retention"),
+        (Layers({"keep_last": "0"}), "sales", "whole database sales needs a retention"),
+        (Layers(settings={"keep_last": 0}), "sales", "whole database sales needs a retention"),
+        (Layers(tables={"sales.a": {"older_than": "7d"}}), "sales", "whole database sales needs a retention"),
         (Layers(arguments={"older_than": "23h"}), None, "'23h' in the arguments is under 24 hours"),
         (Layers(settings={"older_than": "0d"}), "sales", "'0d' in the configuration is under 24 hours"),
         (

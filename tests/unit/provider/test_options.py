@@ -45,7 +45,7 @@ def test_an_option_that_a_template_leaves_empty_is_not_given(nothing):
         ("compaction_ratio_threshold", "nan", "expected a number from 1"),
         ("partitions", "[{", "partitions: not valid JSON"),
         ("partitions", "date=2026", "partitions: expected a list of partitions"),
-        ("partitions", [{"hour": 1.5}], "expected a partition value as text, got 1.5"),
+        ("partitions", [{"hour": 1.5}], "expected a partition value as a string, got 1.5"),
         ("partitions", [], "expected a list of partitions"),
         ("partitions", "[]", "expected a list of partitions"),
         ("sort_columns", 3, "sort_columns: expected a list, got 3"),

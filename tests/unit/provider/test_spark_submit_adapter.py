@@ -190,7 +190,7 @@ class TestSubmitter:
             "lakekeeper_provider.operators.spark_submit_adapter.BaseHook.get_connection",
             lambda _: type("Connection", (), {"host": "local[2]", "conn_type": "spark"}),
         )
-        with pytest.raises(AirflowException, match="'spark_default' could not be read a second time"):
+        with pytest.raises(AirflowException, match="'spark_default' could not be read again"):
             found.target()
 
     @pytest.mark.parametrize(
