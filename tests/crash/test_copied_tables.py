@@ -66,7 +66,7 @@ def warnings(report: dict[str, Any]) -> str:
     return "\n".join(report["tables"][0]["warnings"])
 
 
-@pytest.mark.parametrize("old", [False, True], ids=["", "0.1.0"])
+@pytest.mark.parametrize("old", [False, pytest.param(True, marks=pytest.mark.full)], ids=["", "0.1.0"])
 @pytest.mark.parametrize(
     ("table", "paths"), [(EVENTS, [ROOT]), (FLAT, [FLAT_ROOT, f"{WAREHOUSE}/.lakekeeper-flat"])]
 )

@@ -37,7 +37,7 @@ def test_one_fault(table: str, number: int) -> None:
     assert line.states > 50
 
 
-@pytest.mark.parametrize("number", range(4), ids=NAMES)
+@pytest.mark.parametrize("number", [*range(3), pytest.param(3, marks=pytest.mark.full)], ids=NAMES)
 @pytest.mark.parametrize("table", [FLAT, pytest.param(EVENTS, marks=pytest.mark.full)])
 def test_the_recovery_dies_too(table: str, number: int) -> None:
     """Depth 2: every death of every recovery of every death; what recovers it in the end is taken by turns."""
@@ -70,6 +70,7 @@ def test_units_side_by_side(number: int, seed: int) -> None:
     assert line.violations == []
 
 
+@pytest.mark.full
 def test_one_unit_at_a_time() -> None:
     line = figures("compact of all tables, parallelism 1", MODES)
     proof, start, act = Proof(line, mirrors=False), build(), compact(BOTH, "r1", "--parallelism", "1")

@@ -99,7 +99,7 @@ def judged(
 
 @pytest.mark.parametrize("kind", [None, "append"])
 @pytest.mark.parametrize("verb", ["compact", "rollback"])
-@pytest.mark.parametrize("table", [FLAT, EVENTS])
+@pytest.mark.parametrize("table", [FLAT, pytest.param(EVENTS, marks=pytest.mark.full)])
 def test_an_appender_at_every_step(table: str, verb: str, kind: str | None) -> None:
     act, start = start_of(verb, table, kind)
     line = figures(f"{verb} {table}, an append, writers={kind}", "1 writer")

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+pytestmark = pytest.mark.one_version
+
+
 @pytest.fixture
 def scattered(spark: SparkSession, database: Database) -> str:
     """One partition below the root, one elsewhere under a name of its own."""
