@@ -136,9 +136,9 @@ class LeaseSet:
             lease = self._acquire(home)
             with self._lock:
                 self._held[home] = lease
-        """Raise LeaseLost where no lease was taken: what is found there now was not there, or not seen, just before."""
+
     def require(self, home: str) -> None:
-        """Raises LeaseLost where no lease was taken: what is found there now was not there, or not seen, a moment ago."""
+        """Raise LeaseLost where no lease was taken: what is found there now did not exist just before."""
         if home not in self._held:
             raise LeaseLost(f"another job used {home} just now; try again")
 
