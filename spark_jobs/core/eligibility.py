@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from spark_jobs.core.errors import Refusal
-from spark_jobs.core.formats import FORMATS, format_of
+from spark_jobs.core.formats.registry import FORMATS, format_of
 from spark_jobs.core.layout import is_inside_home
 from spark_jobs.core.refusals import RefusalCode
 
@@ -43,7 +43,7 @@ class Storage:
 
     @property
     def format(self) -> str | None:
-        """Return the name of the format (`core/formats.py`); None if it is unknown."""
+        """Return the name of the format (`core/formats/registry.py`); None if it is unknown."""
         return format_of(self.input_format, self.serde)
 
 

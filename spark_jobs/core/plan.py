@@ -9,12 +9,12 @@ import hashlib
 import json
 from dataclasses import dataclass, field, replace
 
-from spark_jobs.core.cache import CachedUnit
+from spark_jobs.core.commit_log.cache import CachedUnit
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.health import Health, Thresholds, assess
 from spark_jobs.core.model import FileListing, Unit
-from spark_jobs.core.options import Options
+from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.selection import PartitionSpec

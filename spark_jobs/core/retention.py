@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from spark_jobs.core.errors import UsageError
-from spark_jobs.core.layers import Layers, parse_option
-from spark_jobs.core.parsers import parse_bool
+from spark_jobs.core.options.layers import Layers, parse_option
+from spark_jobs.core.options.parsers import parse_bool
 
 #: A shorter retention must be allowed explicitly: a wrong compaction is often detected on the next day.
 SHORT = timedelta(hours=24)

@@ -13,8 +13,8 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.core.encoding import Encoding
-from spark_jobs.core.footers import Footer, Profile
+from spark_jobs.core.formats.encoding import Encoding
+from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.model import TableName, Unit
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from spark_jobs.core import journal
 from spark_jobs.core.model import TableName, parent
-from spark_jobs.core.options import Options
+from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.retention import Candidate, expired
 from spark_jobs.core.wire import TableReport

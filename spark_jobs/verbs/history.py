@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from spark_jobs.core import history
-from spark_jobs.core.commit_log import BrokenLog, Snapshot, Token
+from spark_jobs.core.commit_log import history
+from spark_jobs.core.commit_log.snapshots import BrokenLog, Snapshot, Token
 from spark_jobs.core.journal import RunState
 from spark_jobs.core.model import TableName
 from spark_jobs.core.outcomes import TableOutcome

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from spark_jobs.core import selection
-from spark_jobs.core.arguments import Invocation
-from spark_jobs.core.configuration import parse_config
 from spark_jobs.core.errors import Busy, LakekeeperError, Refusal, Unsafe, UsageError
-from spark_jobs.core.layers import Layers
 from spark_jobs.core.model import TableName
+from spark_jobs.core.options.arguments import Invocation
+from spark_jobs.core.options.configuration import parse_config
+from spark_jobs.core.options.layers import Layers
 from spark_jobs.core.outcomes import TableOutcome
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.retention import check_retention

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from spark_jobs import __version__
 from spark_jobs.adapters.composition import spark_services, start_spark
-from spark_jobs.core.arguments import Invocation, parse
 from spark_jobs.core.errors import UsageError
-from spark_jobs.core.layers import parse_option
+from spark_jobs.core.options.arguments import Invocation, parse
+from spark_jobs.core.options.layers import parse_option
 from spark_jobs.core.wire import Report
 from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.services import Services

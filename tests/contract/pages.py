@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from spark_jobs.core.option import VERBS, Option
-from spark_jobs.core.options import DEFAULTS, OPTIONS
+from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
+from spark_jobs.core.options.option import VERBS, Option
 from spark_jobs.core.outcomes import JobOutcome, TableOutcome, UnitOutcome
 from spark_jobs.core.refusals import RefusalCode
 from tests.contract import config_template

@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from functools import lru_cache
 
-from spark_jobs.core.encoding import Encoding
 from spark_jobs.core.errors import LakekeeperError, VerificationFailed
-from spark_jobs.core.footers import Footer, Profile
+from spark_jobs.core.formats.encoding import Encoding
+from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.model import name_of
 from spark_jobs.protocol.file_system import FileSystem, FileSystemError
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult

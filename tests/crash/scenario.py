@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from spark_jobs import __version__
-from spark_jobs.core.arguments import parse
+from spark_jobs.core.options.arguments import parse
 from spark_jobs.core.wire import Report
 from spark_jobs.verbs import job
 from spark_jobs.verbs.analyze import analyze_table

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.footers import Footer
+from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.model import TableName, parent
 from tests.crash import writers
 from tests.crash.fault_injection import Fault, Killed, Point

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.footers import Footer
+from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.model import name_of
 from tests.crash import writers
 from tests.crash.explorer import runs_of

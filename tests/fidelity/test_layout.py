@@ -10,8 +10,8 @@ import pyarrow.orc
 import pyarrow.parquet
 import pytest
 
-from spark_jobs.core.footers import Footer, profile
-from spark_jobs.core.writer_options import writer_options
+from spark_jobs.core.formats.footers import Footer, profile
+from spark_jobs.core.formats.writer_options import writer_options
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, data_files, only
 

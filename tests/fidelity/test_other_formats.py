@@ -151,7 +151,7 @@ class _compressed:
 def _heads(spark: SparkSession, folder: Path, stored: str) -> Any:
     """Schema and codec, by the formats' own readers."""
     from spark_jobs.adapters.spark.formats.registry import spark_formats
-    from spark_jobs.core.formats import AVRO, SEQUENCE
+    from spark_jobs.core.formats.registry import AVRO, SEQUENCE
 
     reader = spark_formats(spark)[AVRO if stored == "AVRO" else SEQUENCE]
     headers = reader.read([(folder / name).as_uri() for name in data_files(folder)])

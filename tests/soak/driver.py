@@ -29,7 +29,7 @@ from pyspark.sql import SparkSession
 from spark_jobs import __version__
 from spark_jobs.adapters.composition import spark_services
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
-from spark_jobs.core.arguments import parse
+from spark_jobs.core.options.arguments import parse
 from spark_jobs.core.wire import Report
 from spark_jobs.protocol.clock import utc_now
 from spark_jobs.verbs.cleanup import cleanup_table

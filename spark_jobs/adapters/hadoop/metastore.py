@@ -16,7 +16,7 @@ from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem, decode_loca
 from spark_jobs.adapters.hadoop.metastore_errors import MetastoreError, metastore_errors
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import UsageError
-from spark_jobs.core.formats import FORMATS
+from spark_jobs.core.formats.registry import FORMATS
 from spark_jobs.core.model import DEFAULT_PARTITION, TableName, Unit
 
 #: Types as they may stand in a statement; a struct's fields are plain names.

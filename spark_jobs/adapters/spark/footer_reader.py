@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
-from spark_jobs.core.footers import Footer
+from spark_jobs.core.formats.footers import Footer
 
 
 class FooterReader:

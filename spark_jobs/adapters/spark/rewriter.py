@@ -16,10 +16,10 @@ from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.hashing import Fingerprint, aggregates, fingerprint
 from spark_jobs.adapters.spark.merging import Merger
 from spark_jobs.adapters.spark.sessions import COMMITTER, Sessions
-from spark_jobs.core.encoding import Encoding, Engine
 from spark_jobs.core.errors import LakekeeperError, Refusal, VerificationFailed
-from spark_jobs.core.footers import Profile
-from spark_jobs.core.formats import FORMATS
+from spark_jobs.core.formats.encoding import Encoding, Engine
+from spark_jobs.core.formats.footers import Profile
+from spark_jobs.core.formats.registry import FORMATS
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 

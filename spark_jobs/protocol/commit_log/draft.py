@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 
-from spark_jobs.core.commit_log import (
+from spark_jobs.core.commit_log.snapshots import (
     ADD,
     DELETE,
     Entry,

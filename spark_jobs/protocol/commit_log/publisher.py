@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from spark_jobs.core.cache import Cache
-from spark_jobs.core.commit_log import CLEANUP, COMPACT
+from spark_jobs.core.commit_log.cache import Cache
+from spark_jobs.core.commit_log.change import Change, changes_of, schema_hash
+from spark_jobs.core.commit_log.snapshots import CLEANUP, COMPACT
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.journal import RunState
 from spark_jobs.core.layout import Home
-from spark_jobs.core.log_change import Change, changes_of, schema_hash
 from spark_jobs.protocol.commit_log.store import CommitLog
 from spark_jobs.protocol.file_system import FileSystem
 from spark_jobs.protocol.runs.journal_store import Run

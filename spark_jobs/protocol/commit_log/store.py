@@ -7,9 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from spark_jobs.core import cache
-from spark_jobs.core.cache import Cache
-from spark_jobs.core.commit_log import (
+from spark_jobs.core.commit_log import cache
+from spark_jobs.core.commit_log.cache import Cache
+from spark_jobs.core.commit_log.change import Change
+from spark_jobs.core.commit_log.merge import plan_merge
+from spark_jobs.core.commit_log.snapshots import (
     DELETE,
     BrokenLog,
     Entry,
@@ -21,8 +23,6 @@ from spark_jobs.core.commit_log import (
     decode_entries,
     merge,
 )
-from spark_jobs.core.log_change import Change
-from spark_jobs.core.log_merge import plan_merge
 from spark_jobs.protocol.commit_log.draft import Draft
 from spark_jobs.protocol.file_system import RecordFiles, Status
 

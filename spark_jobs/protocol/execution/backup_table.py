@@ -10,7 +10,7 @@ from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import LeaseLost
 from spark_jobs.core.layout import is_below, working_folder_above
 from spark_jobs.core.model import TableName, Unit
-from spark_jobs.core.options import Options
+from spark_jobs.core.options.definitions import Options
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spark_jobs.core.errors import Deferred, UnitChanged
-from spark_jobs.core.formats import has_footer
+from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan

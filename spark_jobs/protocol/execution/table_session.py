@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from spark_jobs.core import journal
-from spark_jobs.core.cache import CachedUnit, merged
+from spark_jobs.core.commit_log.cache import CachedUnit, merged
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import LakekeeperError, UsageError
-from spark_jobs.core.formats import has_footer
+from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.journal_bounds import check_units, uri_path
 from spark_jobs.core.model import TableName, Unit, parent
-from spark_jobs.core.options import Options, writer_rules
+from spark_jobs.core.options.definitions import Options, writer_rules
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.protocol.commit_log.publisher import log_runs
 from spark_jobs.protocol.execution.backup_table import sync_backup_table

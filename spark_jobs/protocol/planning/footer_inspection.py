@@ -6,12 +6,12 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spark_jobs.core import footers
 from spark_jobs.core.eligibility import positional
-from spark_jobs.core.encoding import Encoding
 from spark_jobs.core.errors import LakekeeperError, Refusal
-from spark_jobs.core.footers import Footer, Profile
-from spark_jobs.core.formats import FORMATS
+from spark_jobs.core.formats import footers
+from spark_jobs.core.formats.encoding import Encoding
+from spark_jobs.core.formats.footers import Footer, Profile
+from spark_jobs.core.formats.registry import FORMATS
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.refusals import RefusalCode

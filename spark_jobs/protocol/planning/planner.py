@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import lru_cache
 
 from spark_jobs.core import eligibility, selection
-from spark_jobs.core.cache import Cache
-from spark_jobs.core.commit_log import BrokenLog
+from spark_jobs.core.commit_log.cache import Cache
+from spark_jobs.core.commit_log.snapshots import BrokenLog
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.layout import is_legacy_backup
 from spark_jobs.core.model import Unit
-from spark_jobs.core.options import writer_rules
+from spark_jobs.core.options.definitions import writer_rules
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.overlap import overlapping
 from spark_jobs.core.plan import TablePlan, UnitPlan

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.core.layers import Layers
 from spark_jobs.core.model import TableName, Unit
-from spark_jobs.core.options import Options
+from spark_jobs.core.options.definitions import Options
+from spark_jobs.core.options.layers import Layers
 from spark_jobs.protocol.planning.outside_partitions import check_server
 from spark_jobs.protocol.services import Services
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from spark_jobs.core import eligibility
-from spark_jobs.core.cache import Cache, CachedUnit, find, usable
+from spark_jobs.core.commit_log.cache import Cache, CachedUnit, find, usable
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.health import Health, assess
 from spark_jobs.core.model import FileListing, Unit, parent

@@ -8,11 +8,12 @@ from datetime import timedelta
 
 import pytest
 
-from spark_jobs.core import cache, journal
-from spark_jobs.core.cache import CachedUnit
-from spark_jobs.core.commit_log import CLEANUP, BrokenLog
+from spark_jobs.core import journal
+from spark_jobs.core.commit_log import cache
+from spark_jobs.core.commit_log.cache import CachedUnit
+from spark_jobs.core.commit_log.change import change_of
+from spark_jobs.core.commit_log.snapshots import CLEANUP, BrokenLog
 from spark_jobs.core.health import Thresholds, assess, reassess
-from spark_jobs.core.log_change import change_of
 from spark_jobs.core.model import Unit
 from tests.unit.core.faulty_memory_fs import NOW, MemoryFs, files, run_state, swap
 from tests.unit.core.memory_log import compact, log

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core import footers, struct_types
 from spark_jobs.core.attributes import (
     GROUP,
     MODE,
@@ -20,9 +19,10 @@ from spark_jobs.core.attributes import (
     check_lost,
     combine,
 )
-from spark_jobs.core.encoding import Calendar, calendar_settings
 from spark_jobs.core.errors import Refusal
-from spark_jobs.core.footers import Footer
+from spark_jobs.core.formats import footers, struct_types
+from spark_jobs.core.formats.encoding import Calendar, calendar_settings
+from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.model import FileEntry, FileListing
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.core import footers
 from spark_jobs.core.errors import Refusal, VerificationFailed
-from spark_jobs.core.footers import Footer
-from spark_jobs.core.orc_types import parse_struct
-from spark_jobs.core.parquet_types import parse_message
+from spark_jobs.core.formats import footers
+from spark_jobs.core.formats.footers import Footer
+from spark_jobs.core.formats.orc_types import parse_struct
+from spark_jobs.core.formats.parquet_types import parse_message
 
 MESSAGE = """message spark_schema {
   required int64 Id;

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.arguments import parse
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.health import Health
-from spark_jobs.core.layers import Layers, parse_option
-from spark_jobs.core.options import DEFAULTS, OPTIONS
+from spark_jobs.core.options.arguments import parse
+from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
+from spark_jobs.core.options.layers import Layers, parse_option
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.wire import Report, Request, TableReport, UnitReport
 

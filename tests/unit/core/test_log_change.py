@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from spark_jobs.core import journal
-from spark_jobs.core.commit_log import ADD, CLEANUP, COMPACT, DELETE, ROLLBACK, Sizes, merge
-from spark_jobs.core.log_change import Change, change_of, changes_of
+from spark_jobs.core.commit_log.change import Change, change_of, changes_of
+from spark_jobs.core.commit_log.snapshots import ADD, CLEANUP, COMPACT, DELETE, ROLLBACK, Sizes, merge
 from tests.unit.core.faulty_memory_fs import NOW, files, run_state, swap
 from tests.unit.core.memory_log import ONE
 

@@ -6,10 +6,20 @@ import random
 
 import pytest
 
-from spark_jobs.core import journal, log_merge
-from spark_jobs.core.commit_log import ADD, COMPACT, DELETE, ROLLBACK, BrokenLog, Entry, ManifestMeta, merge
-from spark_jobs.core.log_change import change_of
-from spark_jobs.core.log_merge import MB, plan_merge
+from spark_jobs.core import journal
+from spark_jobs.core.commit_log import merge as log_merge
+from spark_jobs.core.commit_log.change import change_of
+from spark_jobs.core.commit_log.merge import MB, plan_merge
+from spark_jobs.core.commit_log.snapshots import (
+    ADD,
+    COMPACT,
+    DELETE,
+    ROLLBACK,
+    BrokenLog,
+    Entry,
+    ManifestMeta,
+    merge,
+)
 from tests.unit.core.faulty_memory_fs import MemoryFs, files, run_state, swap
 from tests.unit.core.memory_log import live, log
 

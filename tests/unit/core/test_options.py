@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.arguments import parse
-from spark_jobs.core.configuration import parse_config
 from spark_jobs.core.errors import Refusal, UsageError
-from spark_jobs.core.layers import Layers, parse_option
-from spark_jobs.core.option import VERBS
-from spark_jobs.core.options import OPTIONS
+from spark_jobs.core.options.arguments import parse
+from spark_jobs.core.options.configuration import parse_config
+from spark_jobs.core.options.definitions import OPTIONS
+from spark_jobs.core.options.layers import Layers, parse_option
+from spark_jobs.core.options.option import VERBS
 
 TABLE = "db.events"
 

@@ -10,7 +10,7 @@ from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.health import Thresholds, assess
 from spark_jobs.core.model import FileEntry, FileListing, Unit
-from spark_jobs.core.options import Options
+from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.refusals import RefusalCode

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spark_jobs.core.errors import Refusal
-from spark_jobs.core.text_lines import check_lines
+from spark_jobs.core.formats.text_lines import check_lines
 
 
 @pytest.mark.parametrize(

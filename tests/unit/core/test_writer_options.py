@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.core.footers import Footer, profile
-from spark_jobs.core.writer_options import writer_options
+from spark_jobs.core.formats.footers import Footer, profile
+from spark_jobs.core.formats.writer_options import writer_options
 
 
 def declared(properties: dict[str, str]) -> dict[str, str]:

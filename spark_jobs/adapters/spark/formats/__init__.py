@@ -1,1 +1,1 @@
-"""What Spark and Hadoop do for each file format; what the rest has to know of a format is in `core/formats.py`."""
+"""How Spark and Hadoop read and write each file format; its properties are in `core/formats/registry.py`."""

@@ -7,9 +7,9 @@ from typing import Any
 
 from spark_jobs.adapters.hadoop.java_errors import java_errors
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
-from spark_jobs.core.encoding import Encoding, Engine
 from spark_jobs.core.errors import Refusal
-from spark_jobs.core.footers import Footer, Profile
+from spark_jobs.core.formats.encoding import Encoding, Engine
+from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.model import name_of
 from spark_jobs.core.refusals import RefusalCode
 

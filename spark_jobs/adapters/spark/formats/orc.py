@@ -10,11 +10,11 @@ from spark_jobs.adapters.hadoop.java_errors import java_errors
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.formats.type_changes import changed_type, with_reading
 from spark_jobs.adapters.spark.spark_types import SparkTypes
-from spark_jobs.core.encoding import Encoding, Engine
 from spark_jobs.core.errors import Refusal
-from spark_jobs.core.footers import Footer, Profile
+from spark_jobs.core.formats.encoding import Encoding, Engine
+from spark_jobs.core.formats.footers import Footer, Profile
+from spark_jobs.core.formats.orc_types import changed_by_spark, local_time, parse_struct
 from spark_jobs.core.model import name_of
-from spark_jobs.core.orc_types import changed_by_spark, local_time, parse_struct
 from spark_jobs.core.refusals import RefusalCode
 
 #: Tasks that ask an executor for its time zone; they are spread over all that there are.

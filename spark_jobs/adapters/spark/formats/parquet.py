@@ -14,13 +14,13 @@ from spark_jobs.adapters.hadoop.java_errors import java_errors, root_cause
 from spark_jobs.adapters.spark.formats.spark_format import RecordClasses, SparkFormat
 from spark_jobs.adapters.spark.formats.type_changes import changed_type, with_reading
 from spark_jobs.adapters.spark.spark_types import Reading, SparkTypes
-from spark_jobs.core.encoding import PARQUET_SETTINGS, Encoding, Engine, calendar_settings
 from spark_jobs.core.errors import Refusal
-from spark_jobs.core.footers import Footer, Leaves, Profile
+from spark_jobs.core.formats.encoding import PARQUET_SETTINGS, Encoding, Engine, calendar_settings
+from spark_jobs.core.formats.footers import Footer, Leaves, Profile
+from spark_jobs.core.formats.parquet_types import parse_message
+from spark_jobs.core.formats.struct_types import nullable
 from spark_jobs.core.model import name_of
-from spark_jobs.core.parquet_types import parse_message
 from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.struct_types import nullable
 from spark_jobs.protocol.ports import RewriteRequest
 
 _BATCH = 1000

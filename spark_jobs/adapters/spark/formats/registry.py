@@ -1,4 +1,4 @@
-"""Every format of `core/formats.py`, with what Spark and Hadoop do for it."""
+"""Every format of `core/formats/registry.py`, with what Spark and Hadoop do for it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spark_jobs.adapters.spark.formats.parquet import ParquetFormat
 from spark_jobs.adapters.spark.formats.sequence import SequenceFormat
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.formats.text import TextFormat
-from spark_jobs.core.formats import AVRO, ORC, PARQUET, SEQUENCE, TEXT
+from spark_jobs.core.formats.registry import AVRO, ORC, PARQUET, SEQUENCE, TEXT
 
 _CLASSES: Mapping[str, type[SparkFormat]] = {
     PARQUET: ParquetFormat,

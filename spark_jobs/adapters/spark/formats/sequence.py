@@ -7,7 +7,7 @@ from typing import Any
 
 from spark_jobs.adapters.spark.formats.headers import RecordFormat, header, refuse_metadata
 from spark_jobs.adapters.spark.formats.spark_format import RecordClasses
-from spark_jobs.core.footers import Footer
+from spark_jobs.core.formats.footers import Footer
 from spark_jobs.protocol.ports import RewriteRequest
 
 _COMPRESS = "mapreduce.output.fileoutputformat.compress"

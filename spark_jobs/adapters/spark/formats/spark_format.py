@@ -10,8 +10,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.core.encoding import Encoding
-from spark_jobs.core.footers import Footer, Profile
+from spark_jobs.core.formats.encoding import Encoding
+from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.protocol.ports import RewriteRequest
 
 _THREADS = 8

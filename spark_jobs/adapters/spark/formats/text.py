@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 from spark_jobs.adapters.spark.formats.headers import HeaderFormat, header
-from spark_jobs.core.encoding import Encoding
 from spark_jobs.core.errors import Refusal
-from spark_jobs.core.footers import Footer, Profile
-from spark_jobs.core.magic import binary_format
+from spark_jobs.core.formats.encoding import Encoding
+from spark_jobs.core.formats.footers import Footer, Profile
+from spark_jobs.core.formats.magic import binary_format
 from spark_jobs.core.refusals import RefusalCode
 
 #: A line, as Spark reads it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from spark_jobs.adapters.spark.spark_types import Reading
-from spark_jobs.core.footers import Footer, Leaves
+from spark_jobs.core.formats.footers import Footer, Leaves
 
 
 def changed_type(wanted: Leaves, leaves: Leaves) -> str | None:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Callable
 
 from spark_jobs.core import journal
-from spark_jobs.core.commit_log import (
+from spark_jobs.core.commit_log.snapshots import (
     ADD,
     CLEANUP,
     COMPACT,

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from spark_jobs.core import journal
-from spark_jobs.core.commit_log import COMPACT, Sizes, Snapshot, Token
+from spark_jobs.core.commit_log.change import Change, changes_of
+from spark_jobs.core.commit_log.snapshots import COMPACT, Sizes, Snapshot, Token
 from spark_jobs.core.journal import RunState, UnitState
-from spark_jobs.core.log_change import Change, changes_of
 from spark_jobs.core.wire import utc
 
 POSSIBLE, DONE, CLEANED, SUPERSEDED = "possible", "done", "cleaned", "superseded"

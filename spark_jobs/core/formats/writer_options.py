@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from spark_jobs.core.footers import Profile
-from spark_jobs.core.formats import FORMATS
+from spark_jobs.core.formats.footers import Profile
+from spark_jobs.core.formats.registry import FORMATS
 
 #: Table properties that define the layout of files. No other property is used: some name classes to load, or contain
 #: a serialized object (`parquet.private.read.filter.predicate`). With them, a user who may alter the table could run

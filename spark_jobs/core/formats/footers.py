@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from spark_jobs.core import struct_types
-from spark_jobs.core.encoding import Calendar
 from spark_jobs.core.errors import Refusal, VerificationFailed
-from spark_jobs.core.formats import FORMATS
+from spark_jobs.core.formats import struct_types
+from spark_jobs.core.formats.encoding import Calendar
+from spark_jobs.core.formats.registry import FORMATS
 from spark_jobs.core.refusals import RefusalCode
 
 #: Physical leaves (and groups) of a file: lower-cased dotted path -> type, without nullability.

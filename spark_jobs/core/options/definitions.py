@@ -1,7 +1,7 @@
 """The options of the jobs. Each one is a field of `Options` with its complete description.
 
-The command line (`core/arguments.py`), the checks of values and the rules for table properties are derived from this
-table, and so are the tables of options in docs/wire.md. The provider has its own table
+The command line (`core/options/arguments.py`), the checks of values and the rules for table properties are derived from
+this table, and so are the tables of options in docs/wire.md. The provider has its own table
 (`lakekeeper_provider/options.py`), and a contract test compares the two.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 
 from spark_jobs.core.health import Thresholds
-from spark_jobs.core.option import (
+from spark_jobs.core.options.option import (
     ANALYZE,
     CLEANUP,
     COMPACT,
@@ -23,8 +23,7 @@ from spark_jobs.core.option import (
     option,
     switch,
 )
-from spark_jobs.core.other_writers import WriterRules
-from spark_jobs.core.parsers import (
+from spark_jobs.core.options.parsers import (
     MB,
     number,
     one_of,
@@ -34,6 +33,7 @@ from spark_jobs.core.parsers import (
     parse_list,
     parse_size,
 )
+from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.selection import PartitionSpec, parse_partitions
 
 #: The verbs that plan: they have the same thresholds and selections.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 
-from spark_jobs.core.commit_log import packed, readable, unpacked
+from spark_jobs.core.commit_log.snapshots import packed, readable, unpacked
 from spark_jobs.core.health import Health, Thresholds, reassess
 from spark_jobs.core.model import FileListing, Unit
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from spark_jobs.core.orc_types import by_position
-from spark_jobs.core.text_lines import check_lines
+from spark_jobs.core.formats.orc_types import by_position
+from spark_jobs.core.formats.text_lines import check_lines
 
 PARQUET, ORC, TEXT, AVRO, SEQUENCE = "parquet", "orc", "text", "avro", "sequencefile"
 _HIVE = "org.apache.hadoop.hive"

@@ -1,6 +1,6 @@
 """The command lines of the jobs (docs/wire.md).
 
-They are only parsed here. Values are checked when all layers of options are merged (`core/layers.py`).
+They are only parsed here. Values are checked when all layers of options are merged (`core/options/layers.py`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 from spark_jobs import __version__
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.layout import check_run_id
-from spark_jobs.core.option import COMPACT, HISTORY, ROLLBACK, Option
-from spark_jobs.core.options import DEFAULTS, OPTIONS
+from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
+from spark_jobs.core.options.option import COMPACT, HISTORY, ROLLBACK, Option
 
 _RUN_ID = {
     COMPACT: "name of the run; a rollback can refer to it",

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spark_jobs.core.commit_log import ManifestMeta
+from spark_jobs.core.commit_log.snapshots import ManifestMeta
 
 MB = 1024 * 1024
 #: A manifest of at least this size is not merged by a minor merge.

@@ -1,4 +1,4 @@
-"""The description of one option of the jobs. The table of all options is `core/options.py`."""
+"""The description of one option of the jobs. The table of all options is `core/options/definitions.py`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from spark_jobs.core.parsers import one_of, parse_bool
+from spark_jobs.core.options.parsers import one_of, parse_bool
 
 ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY = "analyze", "compact", "rollback", "cleanup", "history"
 VERBS = (ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spark_jobs.core.errors import Refusal, UsageError
-from spark_jobs.core.option import TableProperty
-from spark_jobs.core.options import OPTIONS, Options
+from spark_jobs.core.options.definitions import OPTIONS, Options
+from spark_jobs.core.options.option import TableProperty
 from spark_jobs.core.refusals import RefusalCode
 
 PROPERTY_PREFIX = "lakekeeper."

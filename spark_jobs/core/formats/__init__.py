@@ -1,0 +1,1 @@
+"""File formats: detection, footers, types, and the settings that a rewrite must keep."""
