@@ -15,6 +15,7 @@ XCOM_LIMIT = 48 * 1024
 OUTCOMES = ("done", "nothing", "partial", "failed", "unsafe", "usage")
 TABLE_OUTCOMES = ("done", "nothing", "refused", "busy", "partial", "failed")
 _TROUBLE = ("failed", "quarantined")
+ORIGINALS_DELETED = "ORIGINALS_DELETED"
 
 
 class TaskResult(Enum):
@@ -88,6 +89,8 @@ def evaluate(report: Report, named: Iterable[str] = ()) -> tuple[TaskResult, str
         return TaskResult.FAIL, f"{report.verb} could not start: {report.error or '; '.join(refused)}"
     if report.outcome == "unsafe":
         return TaskResult.FAIL, f"a person must look at this before anything else runs: {_join(problems)}"
+    if _is_permanent(report):
+        return TaskResult.FAIL, f"{report.verb} {report.outcome}: {_join(problems)}"
     if problems or (report.outcome in ("partial", "failed") and not refused):
         return (
             TaskResult.RETRY,
@@ -98,6 +101,26 @@ def evaluate(report: Report, named: Iterable[str] = ()) -> tuple[TaskResult, str
     if report.outcome == "nothing":
         return TaskResult.NOTHING, _join([f"{report.verb}: nothing to do", *_left(report)])
     return TaskResult.DONE, _totals(report)
+
+
+def _is_permanent(report: Report) -> bool:
+    """
+    Return whether a retry would not change the result: a rollback has restored all units that it could.
+
+    The others were compacted too, and their originals do not exist any more. A retry would end as ``nothing``, and
+    so turn a rollback that is incomplete into a success.
+    """
+    tables = [table for table in report.tables if table["outcome"] in ("busy", "partial", "failed")]
+    return (
+        report.error is None
+        and bool(tables)
+        and all(_deleted(table) and not _units(table, _TROUBLE) for table in tables)
+    )
+
+
+def _deleted(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the units that a rollback could not restore because their originals were deleted."""
+    return [unit for unit in _units(table, ("skipped",)) if unit.get("code") == ORIGINALS_DELETED]
 
 
 def _left(report: Report) -> list[str]:
@@ -121,7 +144,7 @@ def _because(table: Mapping[str, Any]) -> str:
     reason = " ".join(filter(None, [table.get("code"), table.get("reason")]))
     units = "; ".join(
         f"{unit_name(unit['unit'])}: {unit['outcome']} {_reason(unit)}".rstrip()
-        for unit in _units(table, _TROUBLE)[:5]
+        for unit in [*_units(table, _TROUBLE), *_deleted(table)][:5]
     )
     detail = "; ".join(filter(None, [reason, units]))
     return f"{table['table']} {table['outcome']}" + (f" ({detail})" if detail else "")

@@ -176,6 +176,13 @@ class RefusalCode(Enum):
         "Grant the permission, or set `attributes: warn` to compact without the attribute.",
     )
 
+    # A rollback.
+    ORIGINALS_DELETED = (
+        "The originals of the unit do not exist any more: a cleanup, or a person, deleted them. A rollback leaves the"
+        " unit compacted, restores the other units of the run, and ends as `partial`.",
+        "None in Lakekeeper: restore the directory from a snapshot or a backup if its old files are needed.",
+    )
+
     @property
     def cause(self) -> str:
         return self.value[0]

@@ -65,7 +65,7 @@ def _recover_and_choose(session: TableSession, runs: Sequence[Run]) -> list[Run]
 
 def _close(session: TableSession, runs: Sequence[Run]) -> None:
     all_runs = session.runs()
-    for run_id in {run.run_id for run in runs}:
+    for run_id in dict.fromkeys(run.run_id for run in runs):
         session.close([run for run in all_runs if run.run_id == run_id])
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 
 from spark_jobs.core import journal
+from spark_jobs.core.journal import UnitState
 from spark_jobs.core.model import TableName, parent
-from spark_jobs.core.outcomes import UnitOutcome
+from spark_jobs.core.outcomes import TableOutcome, UnitOutcome
 from spark_jobs.core.wire import TableReport, UnitReport, utc
 from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.rollback import Rollback
 from spark_jobs.protocol.execution.table_session import TableSession
-from spark_jobs.protocol.execution.unit_results import UnitResult
+from spark_jobs.protocol.execution.unit_results import UnitResult, deleted_originals
 from spark_jobs.protocol.execution.waves import Waves
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.run_lifecycle import enter, newest_generation
@@ -26,7 +28,8 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
     """Roll a table back, and return its part of the report."""
     with job.session(name) as session:
         chosen, runs, wanted = _choose(job, name, session)
-        units = [*session.unresolved, *_roll_back_all(session, chosen, runs)]
+        deleted = [deleted_originals(unit) for unit in _without_originals(chosen, runs)]
+        units = [*session.unresolved, *_roll_back_all(session, chosen, runs), *deleted]
         report = TableReport(
             table=str(name),
             location=session.facts.storage.location,
@@ -36,7 +39,16 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
             units=units,
             warnings=list(session.notes),
         )
-        return report.conclude(acted=(UnitOutcome.RESTORED,))
+        report = report.conclude(acted=(UnitOutcome.RESTORED,))
+        return _as_partial(report, len(deleted)) if deleted else report
+
+
+def _as_partial(report: TableReport, deleted: int) -> TableReport:
+    """Return the report of a rollback that cannot restore all units of its runs: it never is `done`."""
+    if report.outcome != TableOutcome.DONE:
+        return report
+    reason = f"the originals of {deleted} of {len(report.units)} units were deleted, and cannot be restored"
+    return replace(report, outcome=TableOutcome.PARTIAL, reason=reason)
 
 
 def _choose(job: Job, name: TableName, session: TableSession) -> tuple[list[Run], list[Run], list[str]]:
@@ -59,9 +71,15 @@ def _roll_back_all(session: TableSession, chosen: Sequence[Run], runs: Sequence[
     for run in reversed(chosen):
         results, now[run.folder] = _roll_back(session, run)
         units += [result.report for result in results]
-    for run_id in {run.run_id for run in chosen}:
+    for run_id in dict.fromkeys(run.run_id for run in chosen):
         session.close([now.get(run.folder, run) for run in runs if run.run_id == run_id])
     return units
+
+
+def _without_originals(chosen: Sequence[Run], runs: Sequence[Run]) -> list[UnitState]:
+    """Return the units of the chosen runs whose originals were deleted, also those in folders that hold none."""
+    wanted = {run.run_id for run in chosen}
+    return [unit for run in runs if run.run_id in wanted for unit in run.state.of_kind(journal.CLEANED)]
 
 
 def _holds_originals(run: Run) -> bool:

@@ -104,6 +104,7 @@ TASK_RESULTS = {
     "report_compact_usage.json": TaskResult.FAIL,
     "report_rollback_done.json": TaskResult.DONE,
     "report_rollback_nothing.json": TaskResult.NOTHING,
+    "report_rollback_partial.json": TaskResult.FAIL,
     "report_cleanup_done.json": TaskResult.DONE,
     "report_history_done.json": TaskResult.DONE,
 }

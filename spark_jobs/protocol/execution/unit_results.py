@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass, field, replace
 from spark_jobs.core import journal
 from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged, Unsafe
 from spark_jobs.core.health import Health
-from spark_jobs.core.journal import Swap
+from spark_jobs.core.journal import Swap, UnitState
 from spark_jobs.core.model import Unit
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.wire import UnitReport
+from spark_jobs.core.wire import UnitReport, utc
 from spark_jobs.protocol.swap.swap_executor import SwapResult
 
 log = logging.getLogger("lakekeeper")
@@ -126,6 +126,15 @@ def restored(swap: Swap, result: SwapResult, seconds: float, note: str | None = 
         seconds=round(seconds, 3),
     )
     return UnitResult(key, report, kind, record)
+
+
+def deleted_originals(unit: UnitState) -> UnitReport:
+    """Return the report of a unit that a rollback cannot restore, because its originals were deleted."""
+    code = RefusalCode.ORIGINALS_DELETED
+    reason = f"its originals were deleted at {utc(unit.at)}; it stays compacted"
+    files, size = len(unit.swap.compacted.data), unit.swap.compacted.bytes
+    values = unit.swap.unit.to_json()
+    return UnitReport(values, UnitOutcome.SKIPPED, code.name, reason, files=files, bytes=size)
 
 
 def kept(swap: Swap, outcome: UnitOutcome, reason: str, *, unknown: bool = False) -> UnitResult:

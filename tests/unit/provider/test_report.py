@@ -38,6 +38,18 @@ def evaluate(*args, named=(), **kwargs):
     return report.evaluate(parsed(*args, **kwargs), named)
 
 
+def test_a_rollback_that_restored_all_that_is_left_is_a_failure_that_a_retry_does_not_change():
+    deleted = unit("skipped", code="ORIGINALS_DELETED", reason="its originals were deleted")
+    partial = table(outcome="partial", reason="the originals of 1 of 2 units were deleted", units=[deleted])
+    found, why = evaluate("partial", partial, table("sales.flat"), verb="rollback")
+    assert found is TaskResult.FAIL
+    assert "date=2026-02-23: skipped ORIGINALS_DELETED its originals were deleted" in why
+    busy = table("sales.flat", outcome="busy")
+    assert evaluate("partial", partial, busy, verb="rollback")[0] is TaskResult.RETRY
+    failing = table(outcome="partial", units=[deleted, unit("failed", reason="timeout")])
+    assert evaluate("partial", failing, verb="rollback")[0] is TaskResult.RETRY
+
+
 def test_done_and_nothing():
     assert evaluate("done", table())[0] is TaskResult.DONE
     assert evaluate("nothing", table(outcome="nothing"))[0] is TaskResult.NOTHING

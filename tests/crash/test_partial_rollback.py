@@ -1,0 +1,58 @@
+"""A rollback of a run of which a cleanup has deleted some originals says so, and lists what stays compacted."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.crash.fault_injection import Fault, Point
+from tests.crash.flat_table import AT_ONCE, only
+from tests.crash.oracle import check
+from tests.crash.scenario import EVENTS, build, run
+from tests.crash.simulated_cluster import SimulatedCluster
+
+
+def _deletes_b(point: Point) -> bool:
+    return point.op == "delete_tree" and "/__cleaned_" in point.args[0] and point.args[0].endswith("/k=b")
+
+
+@pytest.fixture
+def half_cleaned() -> SimulatedCluster:
+    """The partition a is cleaned; the originals of b and c are still there."""
+    sim = build()
+    assert run(sim.client(), "compact", "--table", EVENTS, "--run-id", "r1")["exit_code"] == 0
+    partly = Fault.error_before(_deletes_b)
+    report = run(sim.client(partly), "cleanup", "--table", EVENTS, *AT_ONCE)
+    assert only(report)["outcome"] == "partial"
+    return sim
+
+
+def _units(report: dict[str, object]) -> dict[str, tuple[str, str | None]]:
+    return {unit["unit"]["k"]: (unit["outcome"], unit["code"]) for unit in only(report)["units"]}
+
+
+@pytest.mark.parametrize("words", [(), ("--run-id", "r1")])
+def test_what_could_not_be_restored_is_listed(half_cleaned: SimulatedCluster, words: tuple[str, ...]) -> None:
+    report = run(half_cleaned.client(), "rollback", "--table", EVENTS, *words)
+    units = _units(report)
+    assert ("restored", None) in units.values()
+    assert units["a"] == ("skipped", "ORIGINALS_DELETED")
+    assert (only(report)["outcome"], report["outcome"], report["exit_code"]) == ("partial", "partial", 1)
+    reason = next(unit["reason"] for unit in only(report)["units"] if unit["unit"]["k"] == "a")
+    assert "deleted" in reason
+    assert "stays compacted" in reason
+    assert check(half_cleaned) == []
+
+
+def test_asked_again_there_is_nothing_left_to_restore(half_cleaned: SimulatedCluster) -> None:
+    run(half_cleaned.client(), "rollback", "--table", EVENTS, "--run-id", "r1")
+    report = run(half_cleaned.client(), "rollback", "--table", EVENTS, "--run-id", "r1")
+    assert (only(report)["outcome"], report["outcome"], report["exit_code"]) == ("nothing", "nothing", 0)
+    assert "cleaned up at" in only(report)["reason"]
+
+
+def test_a_whole_rollback_is_not_partial() -> None:
+    sim = build()
+    run(sim.client(), "compact", "--table", EVENTS, "--run-id", "r1")
+    report = run(sim.client(), "rollback", "--table", EVENTS)
+    assert (only(report)["outcome"], report["exit_code"]) == ("done", 0)
+    assert set(_units(report).values()) == {("restored", None)}
