@@ -11,9 +11,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from spark_jobs.core.errors import Unsafe
-from spark_jobs.core.journal import FINISHED, INTENTS, LEFT, Record, RunState, Swap
+from spark_jobs.core.journal import FINISHED, INTENTS, LEFT, Record, RunState
 from spark_jobs.core.layout import Home, is_below, is_home, working_folder
 from spark_jobs.core.model import FileListing
+from spark_jobs.core.swap import Swap
 
 _URI = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://[^/]*)?(?P<path>/.*)\Z", re.DOTALL)
 _WORKING = {"new": "compact_tmp", "old": "old", "aside": "undone", "conflict": "conflict"}

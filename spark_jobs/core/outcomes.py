@@ -74,7 +74,8 @@ class TableOutcome(_Outcome):
     BUSY = ("busy", "Another job is working on the table.", "Run the job again later.")
     PARTIAL = (
         "partial",
-        "Some units were processed, and some failed; or a rollback could not restore units whose originals were deleted.",
+        "Some units were processed, and some failed; or a rollback could not restore units whose originals were"
+        " deleted.",
         "Run the job again; after a rollback with `ORIGINALS_DELETED` there is nothing left to do.",
     )
     FAILED = ("failed", "No unit was processed, and at least one failed.", "Run the job again.")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from spark_jobs.core.commit_log.cache import CachedUnit
@@ -150,6 +151,11 @@ class TablePlan:
         """Return a hash that changes whenever the files of a flagged unit change."""
         text = json.dumps([self.facts.name, [[unit.unit.key, unit.fingerprint] for unit in self.flagged]])
         return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+    def without(self, units: Collection[Mapping[str, str | None]]) -> TablePlan:
+        """Return the plan without the units with these partition values."""
+        left = tuple(unit for unit in self.units if unit.unit.to_json() not in units)
+        return replace(self, units=left)
 
     def report(self) -> TableReport:
         """Return the table's part of the report of an analysis, with a part for each unit."""

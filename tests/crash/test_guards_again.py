@@ -74,6 +74,46 @@ class TestTwice:
         assert lost == []
 
 
+class TestQuarantine:
+    """A writer of unknown kind replaced the partition a between the two renames: a person must decide."""
+
+    @pytest.fixture
+    def quarantined(self) -> SimulatedCluster:
+        sim, place = build(), f"{WAREHOUSE}/events/k=a"
+        replaced = Fault.hook(
+            lambda point: point.op == "rename" and point.args[1] == place,
+            lambda: writers.overwrite_by_recreation(sim, place, sim.ledger.fresh(2)),
+        )
+        report = run(sim.client(replaced), "compact", "--table", EVENTS, "--run-id", "r1")
+        assert report["exit_code"] == 3
+        for _ in range(6):
+            writers.append(sim, place, sim.ledger.fresh(2))
+        return sim
+
+    @pytest.mark.parametrize("run_id", ["r1", "r2"])
+    def test_the_unit_is_left_alone_by_the_next_compactions(
+        self, quarantined: SimulatedCluster, run_id: str
+    ) -> None:
+        before = _tree(quarantined, f"{WAREHOUSE}/events/k=a")
+        report = run(quarantined.client(), "compact", "--table", EVENTS, "--run-id", run_id)
+        (table,) = report["tables"]
+        found = [unit["outcome"] for unit in table["units"] if unit["unit"] == {"k": "a"}]
+        assert found == ["quarantined"]
+        assert report["exit_code"] == 3
+        assert _tree(quarantined, f"{WAREHOUSE}/events/k=a") == before
+        assert check(quarantined, journaled=True) == []
+
+    def test_the_property_that_decides_ends_it(self, quarantined: SimulatedCluster) -> None:
+        request = {"arguments": {"writers": "append"}}
+        report = run(quarantined.client(), "compact", "--table", EVENTS, request=request)
+        assert (report["exit_code"], check(quarantined)) == (0, [])
+        assert {"compacted"} == set(outcomes(report)) - {"healthy"}
+
+
+def _tree(sim: SimulatedCluster, folder: str) -> list[str]:
+    return sorted(path for path, _, _ in sim.tree.walk(folder))
+
+
 class TestArchives:
     def test_a_partition_that_was_moved_to_an_archive_is_looked_at_there(self) -> None:
         """Before: its originals were kept for ever, and cleanup ended with 3 every night."""

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from spark_jobs.core import journal
-from spark_jobs.core.journal import Record, Swap
+from spark_jobs.core.journal import Record
 from spark_jobs.core.model import FileEntry, FileListing, name_of
+from spark_jobs.core.swap import Swap
 from tests.crash import writers
 from tests.crash.fault_injection import Fault, Killed
 from tests.crash.model_tree import AUTHORITY

@@ -7,12 +7,13 @@ from functools import cached_property
 
 from spark_jobs.core import journal, layout
 from spark_jobs.core.errors import LakekeeperError, Unsafe
-from spark_jobs.core.journal import Swap, UnitState
+from spark_jobs.core.journal import UnitState
 from spark_jobs.core.layout import is_below, is_inside_home
 from spark_jobs.core.model import parent
 from spark_jobs.core.outcomes import UnitOutcome
+from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.execution.recovery import Recovery
-from spark_jobs.protocol.execution.unit_results import UnitResult, cleaned, kept
+from spark_jobs.protocol.execution.unit_results import UnitResult, cleaned, kept, reason_of
 from spark_jobs.protocol.execution.waves import UnitWork
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
@@ -86,7 +87,8 @@ class Cleanup(UnitWork[UnitState, UnitState]):
 
     def _failed_result(self, item: UnitState, error: Exception) -> UnitResult:
         outcome = UnitOutcome.QUARANTINED if isinstance(error, Unsafe) else UnitOutcome.FAILED
-        return kept(item.swap, outcome, str(error), unknown=isinstance(error, FileSystemError))
+        reason = reason_of(error, item.swap.unit)
+        return kept(item.swap, outcome, reason, unknown=isinstance(error, FileSystemError))
 
     def _claimed_path(self, swap: Swap) -> str:
         below = swap.old.split("/", 1)[1]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from spark_jobs.core.errors import Deferred, UnitChanged
 from spark_jobs.core.formats.registry import has_footer
-from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan
+from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
 from spark_jobs.protocol.planning.active_writers import ListDirectory, check_writers
 from spark_jobs.protocol.services import Services

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from spark_jobs.core import journal
 from spark_jobs.core.errors import LakekeeperError
-from spark_jobs.core.journal import Swap, UnitState
+from spark_jobs.core.journal import UnitState
 from spark_jobs.core.layout import is_below, is_tmp_folder
 from spark_jobs.core.model import parent
+from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.protocol.execution.unit_results import unresolved

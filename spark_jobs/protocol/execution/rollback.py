@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spark_jobs.core import journal
-from spark_jobs.core.journal import Swap, UnitState
+from spark_jobs.core.journal import UnitState
+from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.execution.recovery import Recovery
 from spark_jobs.protocol.execution.unit_results import UnitResult, restored, unresolved
 from spark_jobs.protocol.execution.waves import UnitWork

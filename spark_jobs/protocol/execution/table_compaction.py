@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spark_jobs.core import journal
-from spark_jobs.core.journal import Swap
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import TableName, Unit, parent
 from spark_jobs.core.outcomes import UNDONE, TableOutcome, UnitOutcome
 from spark_jobs.core.plan import TablePlan, UnitPlan
+from spark_jobs.core.swap import Swap
 from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
 from spark_jobs.protocol.execution.compaction import Compaction
@@ -88,10 +88,15 @@ class TableCompaction:
         return self._finish(start, report, runs, fresh)
 
     def _start(self) -> _Start:
-        """Recover unfinished runs, then plan. Units that are ready in this job's own run are not written again."""
+        """Recover unfinished runs, then plan.
+
+        Units that are ready in this job's own run are not written again. Units whose intent stayed open are left alone:
+        the directories of the open intent must stay as they are until a later recovery, or a person, decides.
+        """
         recovered: dict[Home, RecoveredRun] = {}
         recovered.update(self._recover())  # guard: recover_first
         plan = Planner(self._session.table, self._wanted).plan()
+        plan = plan.without([unit.unit for unit in self._session.unresolved])  # guard: unresolved_left_alone
         run_id, earlier = choose_run_id(self._run_id, self._session.runs())
         return _Start(plan, run_id, earlier, recovered)
 

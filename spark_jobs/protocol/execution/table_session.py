@@ -100,7 +100,7 @@ class TableSession:
         self.leases.watch(home.path for home in homes(self.facts, self.units))
         self.leases.take(parent(run.folder) for run in self._unfinished())
         # Listed again under the leases: before that, another job may have finished some runs. Now no job changes them.
-        recovery = self.recovery()
+        recovery, self.unresolved = self.recovery(), []
         recovered = [recovery.run(run, resume=run.run_id == own) for run in self._unfinished()]
         for item in recovered:
             self.notes += item.notes
@@ -108,6 +108,9 @@ class TableSession:
         others = {item.run.run_id for item in recovered if item.run.run_id != own}
         for run_id in sorted(others):
             self.close([run for run in self.runs() if run.run_id == run_id])
+        if recovered or self.leases.waited:
+            # Another job was active until now, and the recovery took time: the metastore may have changed.
+            self.reload()  # guard: read_again_after_wait
         return recovered
 
     def recovery(self) -> Recovery:

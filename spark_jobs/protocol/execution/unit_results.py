@@ -9,10 +9,11 @@ from dataclasses import asdict, dataclass, field, replace
 from spark_jobs.core import journal
 from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged, Unsafe
 from spark_jobs.core.health import Health
-from spark_jobs.core.journal import Swap, UnitState
+from spark_jobs.core.journal import UnitState
 from spark_jobs.core.model import Unit
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.swap import Swap
 from spark_jobs.core.wire import UnitReport, utc
 from spark_jobs.protocol.swap.swap_executor import SwapResult
 
@@ -54,11 +55,16 @@ def failed(
         outcome = UnitOutcome.CHANGED if active else UnitOutcome.SKIPPED
         report = UnitReport.of(values, outcome, health, code=error.code, reason=error.reason)
         return UnitResult(unit.key, report)
-    if not isinstance(error, (LakekeeperError, OSError)):
-        log.exception("%s failed", unit)
-    reason = str(error) or type(error).__name__
-    report = UnitReport.of(values, _outcome_of(error), health, reason=reason)
+    report = UnitReport.of(values, _outcome_of(error), health, reason=reason_of(error, unit))
     return UnitResult(unit.key, report, outcome_unknown=unknown)
+
+
+def reason_of(error: Exception, unit: Unit) -> str:
+    """Return what a report says about an error of one unit. An unexpected error is logged with its traceback."""
+    if isinstance(error, (LakekeeperError, OSError)):
+        return str(error) or type(error).__name__
+    log.error("%s failed", unit, exc_info=error)
+    return f"{type(error).__name__}: {error}"
 
 
 _OUTCOMES: tuple[tuple[type[Exception], UnitOutcome], ...] = (
@@ -79,7 +85,8 @@ def unresolved(swap: Swap, error: Exception, *, unknown: bool = False) -> UnitRe
     """
     outcome = UnitOutcome.QUARANTINED if isinstance(error, Unsafe) else UnitOutcome.FAILED
     code = error.code if isinstance(error, Refusal) else None
-    report = UnitReport.of(swap.unit.to_json(), outcome, code=code, reason=str(error))
+    reason = reason_of(error, swap.unit)
+    report = UnitReport.of(swap.unit.to_json(), outcome, code=code, reason=reason)
     return UnitResult(swap.unit.key, report, outcome_unknown=unknown)
 
 

@@ -13,11 +13,11 @@ from spark_jobs.core.formats import footers
 from spark_jobs.core.formats.footers import Profile
 from spark_jobs.core.formats.writer_options import writer_options
 from spark_jobs.core.health import assess
-from spark_jobs.core.journal import Swap
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.execution.preconditions import Preconditions
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes, copy_directory_attributes
 from spark_jobs.protocol.planning.footer_inspection import Inspection, inspect, read_footers

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from spark_jobs.core.eligibility import TableFacts
-from spark_jobs.core.journal import INTENTS, Swap
+from spark_jobs.core.journal import INTENTS
 from spark_jobs.core.journal_bounds import ClosingRecord, server_of
 from spark_jobs.core.layout import RECORDS, Home, RunFolder, is_home_of_one_directory
 from spark_jobs.core.model import Unit, name_of, parent
+from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.file_system import FileSystem, Status
 from spark_jobs.protocol.runs.journal_store import Journal, Run
 from spark_jobs.protocol.runs.trust import RunFolderTrust, Trust

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spark_jobs.core.errors import Refusal, Unsafe
-from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.other_writers import SUCCESS, WriterRules, is_staging
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState, locate
 from spark_jobs.protocol.file_system import DataDirectories, Status
 from spark_jobs.protocol.swap.late_files import differences

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from spark_jobs.core import journal
 from spark_jobs.core.errors import UnitChanged, WriterActive
-from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import FileListing
+from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.swap.directories import OURS, SwapPaths, list_unit

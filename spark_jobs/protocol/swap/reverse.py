@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from spark_jobs.core import journal
 from spark_jobs.core.errors import LakekeeperError, Unsafe
-from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import FileListing, parent
+from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.swap.directories import SwapPaths, check_closed, list_unit
 from spark_jobs.protocol.swap.late_files import differences, move_late_files

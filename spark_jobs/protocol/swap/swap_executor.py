@@ -15,9 +15,9 @@ from typing import Optional, Union
 
 from spark_jobs.core import journal
 from spark_jobs.core.errors import LakekeeperError, Unsafe, WriterActive
-from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.other_writers import WriterRules
+from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run

@@ -9,8 +9,9 @@ import pytest
 
 from spark_jobs.core import journal
 from spark_jobs.core.errors import Unsafe
-from spark_jobs.core.journal import Record, Swap, fold
+from spark_jobs.core.journal import Record, fold
 from spark_jobs.core.model import FileEntry, FileListing
+from spark_jobs.core.swap import Swap
 
 NOW = datetime(2026, 2, 24, tzinfo=timezone.utc)
 

@@ -10,9 +10,10 @@ import pytest
 
 from spark_jobs.core import journal
 from spark_jobs.core.errors import Unsafe
-from spark_jobs.core.journal import Record, RunState, Swap, fold
+from spark_jobs.core.journal import Record, RunState, fold
 from spark_jobs.core.journal_bounds import ClosingRecord, check_units, within
 from spark_jobs.core.model import FileEntry, FileListing
+from spark_jobs.core.swap import Swap
 
 ROOT = "hdfs://nn/warehouse/t"
 HOME = f"{ROOT}/.lakekeeper"
