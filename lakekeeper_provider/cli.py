@@ -16,7 +16,7 @@ from typing import Any
 from lakekeeper_provider import __version__, bundle, commands, config, request
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.option import COMPACT, HISTORY, ROLLBACK, VERBS, Flag, Option
+from lakekeeper_provider.option import COMPACT, FORGET, HISTORY, ROLLBACK, VERBS, Flag, Option
 from lakekeeper_provider.option_values import parse_options
 from lakekeeper_provider.options import OPTIONS
 from lakekeeper_provider.parsers import Parser, integer
@@ -30,7 +30,13 @@ _HELP = {
     "compact": "Compact Hive external tables; the originals are kept.",
     "rollback": "Put the originals of a compaction back.",
     "cleanup": "Delete kept originals and their backup tables. Those runs cannot be rolled back afterwards.",
+    "forget": "End the record of originals that somebody deleted or changed. Deletes nothing.",
     "history": "Show what was done to tables, and which runs can still be rolled back. Writes nothing.",
+}
+_RUN_ID = {
+    COMPACT: "name of the run; a rollback can refer to it",
+    ROLLBACK: "the run to roll back (default: the newest)",
+    FORGET: "the run whose damaged originals are forgotten",
 }
 _EPILOG = """\
 exit codes:
@@ -92,13 +98,10 @@ def _add_verb(parser: argparse.ArgumentParser, verb: str) -> None:
     for option in OPTIONS.values():
         if option.flag and verb in option.flag.verbs:
             _add_option(parser, option.flag, option)
-    if verb in (COMPACT, ROLLBACK):
-        text = (
-            "name of the run; a rollback can refer to it"
-            if verb == COMPACT
-            else "the run to roll back (default: the newest)"
-        )
-        parser.add_argument("--run-id", metavar="ID", help=text)
+    if verb in _RUN_ID:
+        parser.add_argument("--run-id", metavar="ID", required=verb == FORGET, help=_RUN_ID[verb])
+    if verb == FORGET:
+        parser.add_argument("--yes", action="store_true", help="do it; without this flag nothing is changed")
     if verb == HISTORY:
         parser.add_argument(
             "--limit", metavar="N", type=_typed("limit", integer(1)), help="only the newest N rows"
@@ -188,6 +191,7 @@ def job_flags(arguments: argparse.Namespace) -> list[str]:
     flags += commands.option_flags(given)
     run_id, limit = getattr(arguments, "run_id", None), getattr(arguments, "limit", None)
     flags += ["--run-id", run_id] if run_id else []
+    flags += ["--yes"] if getattr(arguments, "yes", False) else []
     return flags + (["--limit", str(limit)] if limit else [])
 
 

@@ -38,6 +38,26 @@ class Unsafe(LakekeeperError):
     """No rule covers the state on the file system. Nothing more is changed (exit code 3)."""
 
 
+class DamagedOriginals(Unsafe):
+    """Originals are missing, or are not those that the journal lists. The verb `forget` ends this."""
+
+
+class OnlyCopy(Unsafe):
+    """The originals are the only copy of data that the table should hold. A rollback restores them.
+
+    Attributes:
+        in_the_way: the live directory, which must be moved away before a rollback; None if it does not exist.
+    """
+
+    def __init__(self, message: str, in_the_way: str | None = None) -> None:
+        super().__init__(message)
+        self.in_the_way = in_the_way
+
+
+class NoRule(Unsafe):
+    """The directories of a swap are in a state that no rule covers. The verb `forget` ends this."""
+
+
 class WriterActive(LakekeeperError):
     """A writer is active in a directory of an open swap. The intent stays open, and the next run resolves it."""
 

@@ -83,12 +83,17 @@ INTENTS = (PREPARED, ROLLBACK_PREPARED)
 
 @dataclass(frozen=True)
 class UnitState:
-    """The state of one unit of a run: its intent, kind and time of its last record, and the time of its swap."""
+    """The state of one unit of a run: its intent, kind and time of its last record, and the time of its swap.
+
+    Attributes:
+        forgotten: a person has ended the record of the originals (CLEANED); what is left of them was not deleted.
+    """
 
     swap: Swap
     kind: str
     at: datetime
     committed_at: datetime | None = None
+    forgotten: bool = False
 
     @property
     def final(self) -> bool:
@@ -221,7 +226,8 @@ def _moved(units: Mapping[str, UnitState], record: Record, body: Mapping[str, An
     if record.kind == CONFLICT:
         return key, before  # Only a note, and a fence: the state of the unit does not change.
     committed_at = before.committed_at or (record.at if record.kind == COMMITTED else None)
-    return key, UnitState(_as_found(before.swap, body), record.kind, record.at, committed_at)
+    forgotten = record.kind == CLEANED and body.get("forgotten") is True
+    return key, UnitState(_as_found(before.swap, body), record.kind, record.at, committed_at, forgotten)
 
 
 def _as_found(swap: Swap, body: Mapping[str, Any]) -> Swap:

@@ -38,6 +38,11 @@ class UnitOutcome(_Outcome):
     COMPACTED = ("compacted", "It was rewritten, verified and swapped; the originals are kept.")
     RESTORED = ("restored", "Its originals are back.")
     CLEANED = ("cleaned", "Its originals were deleted.")
+    FORGOTTEN = (
+        "forgotten",
+        "The run does not keep its originals any more; what is left of them was not deleted.",
+        "Delete the directory that `reason` names when nobody needs it.",
+    )
     SKIPPED = (
         "skipped",
         "It was refused; `code` and `reason` say why.",

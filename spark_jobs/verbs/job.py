@@ -150,7 +150,7 @@ def _work_on_table(job: Job, work: Verb, name: TableName) -> TableReport:
             raise
         return TableReport(str(name), TableOutcome.REFUSED, RefusalCode.USAGE.name, str(error))
     except Unsafe as error:
-        return TableReport(str(name), TableOutcome.FAILED, UNSAFE, str(error))
+        return TableReport(str(name), TableOutcome.FAILED, UNSAFE, f"{error}. {_unsafe_way_out(name)}")
     except Busy as error:
         return TableReport(str(name), TableOutcome.BUSY, reason=str(error))
     except (LakekeeperError, OSError) as error:
@@ -158,6 +158,14 @@ def _work_on_table(job: Job, work: Verb, name: TableName) -> TableReport:
     except Exception as error:
         log.exception("%s failed", name)  # guard: table_failure_isolated
         return TableReport(str(name), TableOutcome.FAILED, reason=f"{type(error).__name__}: {error}")
+
+
+def _unsafe_way_out(name: TableName) -> str:
+    return (
+        f"`lakekeeper check --table {name}` lists what the journals of the table still say. To go on without a run"
+        " whose journal cannot be read, move its directory, with all that it holds, out of the table's home"
+        " (hdfs dfs -mv)"
+    )
 
 
 def _summary(table: TableReport) -> str:

@@ -103,9 +103,11 @@ def _wanted_run_ids(job: Job, name: TableName, runs: Sequence[Run]) -> list[str]
 
 def _nothing_reason(runs: Sequence[Run], wanted: Sequence[str]) -> str:
     found = [run for run in runs if run.run_id in wanted]
-    cleaned = [unit.at for run in found for unit in run.state.of_kind(journal.CLEANED)]
+    cleaned = [unit for run in found for unit in run.state.of_kind(journal.CLEANED)]
     if cleaned:
-        return f"nothing to restore: the originals were cleaned up at {utc(max(cleaned))}"
+        last = max(cleaned, key=lambda unit: unit.at)
+        how = "forgotten" if last.forgotten else "cleaned up"
+        return f"nothing to restore: the originals were {how} at {utc(last.at)}"
     unknown = [run_id for run_id in wanted if run_id not in {run.run_id for run in runs}]
     return (
         f"nothing to restore: there is no run {unknown[0]} of this table" if unknown else "nothing to restore"

@@ -12,6 +12,7 @@ from tests.mutation.hazards_ground import GROUND
 from tests.mutation.hazards_jobs import JOBS
 from tests.mutation.hazards_open import OPEN
 from tests.mutation.hazards_seam import SEAM
+from tests.mutation.hazards_states import STATES
 from tests.mutation.hazards_swap import SWAP
 from tests.mutation.hazards_writers import WRITERS
 from tests.mutation.mutation import Mutation
@@ -68,7 +69,8 @@ ALL = tuple(HAZARDS)
 #: Ordered so that tables read well; those that need Spark come last.
 MUTATIONS: tuple[Mutation, ...] = (
     *sorted(
-        (*SWAP, *JOBS, *FILES, *GROUND, *OPEN, *WRITERS), key=lambda mutation: ALL.index(mutation.hazard)
+        (*SWAP, *JOBS, *FILES, *GROUND, *OPEN, *WRITERS, *STATES),
+        key=lambda mutation: ALL.index(mutation.hazard),
     ),
     *sorted(SEAM, key=lambda mutation: ALL.index(mutation.hazard)),
 )

@@ -14,11 +14,12 @@ from spark_jobs import __version__
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.layout import check_run_id
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
-from spark_jobs.core.options.option import COMPACT, HISTORY, ROLLBACK, Option
+from spark_jobs.core.options.option import COMPACT, FORGET, HISTORY, ROLLBACK, Option
 
 _RUN_ID = {
     COMPACT: "name of the run; a rollback can refer to it",
     ROLLBACK: "the run to roll back (default: the newest)",
+    FORGET: "the run whose damaged originals are forgotten",
 }
 
 
@@ -29,6 +30,7 @@ class Invocation:
     Attributes:
         options: only those that were given; values are text, except for booleans.
         limit: the number of rows of a history to show; None for all.
+        yes: do what `forget` says, instead of only saying it.
     """
 
     verb: str
@@ -40,6 +42,7 @@ class Invocation:
     request: str | None
     report: str | None
     limit: int | None = None
+    yes: bool = False
 
 
 class _Parser(argparse.ArgumentParser):
@@ -74,6 +77,7 @@ def parse(verb: str, argv: Sequence[str], description: str) -> Invocation:
         request=given.pop("request", None),
         report=given.pop("report", None),
         limit=given.pop("limit", None),
+        yes=given.pop("yes", False),
         options=given,
     )
 
@@ -92,7 +96,9 @@ def _parser(verb: str, description: str) -> argparse.ArgumentParser:
     )
     _add_common(parser)
     if verb in _RUN_ID:
-        parser.add_argument("--run-id", metavar="ID", help=_RUN_ID[verb])
+        parser.add_argument("--run-id", metavar="ID", required=verb == FORGET, help=_RUN_ID[verb])
+    if verb == FORGET:
+        parser.add_argument("--yes", action="store_true", help="do it; without this flag nothing is changed")
     if verb == HISTORY:
         parser.add_argument(
             "--limit", metavar="N", type=_positive, help="only the newest N rows (default: all)"

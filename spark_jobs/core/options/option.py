@@ -10,7 +10,8 @@ from typing import Any
 from spark_jobs.core.options.parsers import one_of, parse_bool
 
 ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY = "analyze", "compact", "rollback", "cleanup", "history"
-VERBS = (ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY)
+FORGET = "forget"
+VERBS = (ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY, FORGET)
 
 
 class TableProperty(Enum):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from spark_jobs.core import journal, layout
-from spark_jobs.core.errors import LakekeeperError, Unsafe
+from spark_jobs.core.errors import DamagedOriginals, LakekeeperError, OnlyCopy, Unsafe
 from spark_jobs.core.journal import UnitState
 from spark_jobs.core.layout import is_below, is_inside_home
 from spark_jobs.core.model import parent
@@ -15,6 +15,7 @@ from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.execution.recovery import Recovery
 from spark_jobs.protocol.execution.unit_results import UnitResult, cleaned, kept, reason_of
 from spark_jobs.protocol.execution.waves import UnitWork
+from spark_jobs.protocol.execution.ways_out import with_way_out
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
@@ -87,7 +88,8 @@ class Cleanup(UnitWork[UnitState, UnitState]):
 
     def _failed_result(self, item: UnitState, error: Exception) -> UnitResult:
         outcome = UnitOutcome.QUARANTINED if isinstance(error, Unsafe) else UnitOutcome.FAILED
-        reason = reason_of(error, item.swap.unit)
+        table, run_id = self.recovery.policy.table, self.entered.run_id
+        reason = with_way_out(reason_of(error, item.swap.unit), error, table, run_id)
         return kept(item.swap, outcome, reason, unknown=isinstance(error, FileSystemError))
 
     def _claimed_path(self, swap: Swap) -> str:
@@ -110,12 +112,20 @@ class Cleanup(UnitWork[UnitState, UnitState]):
                 self._check_unused(swap, self._claimed_path(swap))  # guard: claimed_unused
             return False
         if fs.identity(old) != swap.live_id:  # guard: cleanup_identity
-            raise Unsafe(f"{old} is not the directory that the journal names; nothing was deleted")
+            raise DamagedOriginals(f"{old} {self._other(old)}; nothing was deleted")
         changes = differences(swap.originals, list_unit(fs, old))
         if changes:  # guard: cleanup_manifest
-            raise Unsafe(f"{old} differs from its manifest ({changes}); nothing was deleted")
+            raise DamagedOriginals(
+                f"{old} does not hold the files that the journal lists ({changes}); nothing was deleted"
+            )
         self._check_unused(swap, old)
         return True
+
+    def _other(self, old: str) -> str:
+        """Return what is wrong with a path that is not the directory of the originals."""
+        if self.services.fs.status(old) is None:
+            return "does not exist: somebody deleted or moved the originals"
+        return "is not the directory that the journal names"
 
     def _check_unused(self, swap: Swap, old: str) -> None:
         for location in self._locations_in_homes:
@@ -150,26 +160,29 @@ class Cleanup(UnitWork[UnitState, UnitState]):
             live = self.services.fs.list_files(place)
         except FileNotFoundError:
             # guard: cleanup_live_missing
-            raise Unsafe(
+            raise OnlyCopy(
                 f"{place} is missing although the metastore has it; its originals in {old} are kept"
             ) from None
         if not live.data:  # guard: cleanup_live_empty
-            raise Unsafe(
-                f"{place} holds no data any more; the originals in {old} are the only copy, and are kept: roll the"
-                " run back, or write the data that the table should hold"
+            raise OnlyCopy(
+                f"{place} holds no data any more; the originals in {old} are the only copy, and are kept. Write the"
+                " data that the table should hold, or drop the partition",
+                place,
             )
         if self.recovery.policy.writers == "overwrite":
             return
         if not any(file.length for file in live.data):  # guard: cleanup_live_empty_files
-            raise Unsafe(
+            raise OnlyCopy(
                 f"{place} holds only empty files; the originals in {old} are the only copy, and are kept. If writers of"
-                " this table overwrite it in place, set the table property lakekeeper.writers=overwrite"
+                " this table overwrite it in place, set the table property lakekeeper.writers=overwrite",
+                place,
             )
         lost = [file.name for file in differences(swap.compacted, live).lost if file.is_data]
         if lost and self.services.fs.identity(place) == swap.new_id:  # guard: cleanup_live_incomplete
-            raise Unsafe(
+            raise OnlyCopy(
                 f"{lost[0]}, which the run wrote to {place}, is gone or changed; the originals in {old} are kept."
-                " If writers of this table overwrite it in place, set the table property lakekeeper.writers=overwrite"
+                " If writers of this table overwrite it in place, set the table property lakekeeper.writers=overwrite",
+                place,
             )
 
     def _delete(self, swap: Swap, folder: str) -> bool:
@@ -178,11 +191,7 @@ class Cleanup(UnitWork[UnitState, UnitState]):
         Returns:
             Whether the folder was moved to the trash.
         """
-        present = list_unit(self.services.fs, folder)
-        known = swap.originals.files
-        unknown = [file.name for file in present.files if file not in known and not file.is_flag]
-        if unknown:  # guard: cleanup_unknown_file
-            raise Unsafe(f"{folder} holds {unknown[0]}, which its manifest does not list; it was not deleted")
+        self._check_claimed(swap, folder)
         try:
             if self._skip_trash:
                 self.services.fs.delete_tree(folder)
@@ -192,6 +201,25 @@ class Cleanup(UnitWork[UnitState, UnitState]):
             if self.services.fs.status(folder) is not None:
                 raise
         return not self._skip_trash
+
+    def check_originals(self, item: UnitState) -> None:
+        """Check the originals of a unit as a cleanup does, and what it has claimed of them.
+
+        Raises:
+            DamagedOriginals: they are not, or not only, what the journal lists.
+            Unsafe: they must not be deleted for another reason.
+        """
+        claimed = self._claimed_path(item.swap)
+        if not self._check(item) and self.services.fs.status(claimed) is not None:
+            self._check_claimed(item.swap, claimed)
+
+    def _check_claimed(self, swap: Swap, folder: str) -> None:
+        present, known = list_unit(self.services.fs, folder), swap.originals.files
+        unknown = [file.name for file in present.files if file not in known and not file.is_flag]
+        if unknown:  # guard: cleanup_unknown_file
+            raise DamagedOriginals(
+                f"{folder} holds {unknown[0]}, which the journal does not list; it was not deleted"
+            )
 
     def release(self, units: Sequence[UnitState]) -> None:
         """Release originals that a cleanup claimed and did not delete, so that they can still be rolled back.

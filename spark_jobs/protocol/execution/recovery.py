@@ -100,6 +100,8 @@ class Recovery:
             self._services.fs.mkdirs(folder)
 
     def _recover_unit(self, recovered: RecoveredRun, unit: UnitState, resume: bool) -> None:
+        if unit.forgotten:  # guard: forgotten_left_alone
+            return
         if unit.kind not in journal.INTENTS:
             self._executor(recovered.run, unit).delete_rewritten(unit.swap)
             return
@@ -107,9 +109,12 @@ class Recovery:
             self._finish_open_unit(recovered, unit, resume)
         except FileSystemError as error:
             recovered.outcome_unknown = True
-            recovered.unresolved.append(unresolved(unit.swap, error).report)
+            recovered.unresolved.append(self._unresolved(recovered.run, unit.swap, error))
         except (LakekeeperError, OSError) as error:
-            recovered.unresolved.append(unresolved(unit.swap, error).report)
+            recovered.unresolved.append(self._unresolved(recovered.run, unit.swap, error))
+
+    def _unresolved(self, run: Run, swap: Swap, error: Exception) -> UnitReport:
+        return unresolved(swap, error, self.policy.table, run.run_id).report
 
     def _finish_open_unit(self, recovered: RecoveredRun, unit: UnitState, resume: bool) -> None:
         executor, swap = self._executor(recovered.run, unit), unit.swap

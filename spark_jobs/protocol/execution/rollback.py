@@ -52,7 +52,7 @@ class Rollback(UnitWork[UnitState, _Ready]):
         return _Ready(item.swap, self._executor.unlike(item.swap), started)
 
     def not_prepared(self, item: UnitState, error: Exception) -> UnitResult:
-        return unresolved(item.swap, error, unknown=isinstance(error, FileSystemError))
+        return self._failed(item.swap, error)
 
     def journal_intent(self, ready: Sequence[_Ready]) -> None:
         units = [{"unit": item.swap.unit.key} for item in ready]
@@ -62,7 +62,11 @@ class Rollback(UnitWork[UnitState, _Ready]):
         return restored(ready.swap, self._executor.finish(ready.swap), ready.seconds, ready.note)
 
     def not_acted(self, ready: _Ready, error: Exception) -> UnitResult:
-        return unresolved(ready.swap, error, unknown=isinstance(error, FileSystemError))
+        return self._failed(ready.swap, error)
+
+    def _failed(self, swap: Swap, error: Exception) -> UnitResult:
+        unknown = isinstance(error, FileSystemError)
+        return unresolved(swap, error, self.recovery.policy.table, self.entered.run_id, unknown=unknown)
 
     def journaled(self, ready: Sequence[_Ready], results: Sequence[UnitResult]) -> None:
         """Delete the rewritten directories, after the results were journaled.

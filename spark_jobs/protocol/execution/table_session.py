@@ -82,7 +82,14 @@ class TableSession:
     def policy(self) -> SwapPolicy:
         footers = has_footer(self.facts.storage.format)
         rules = writer_rules(self.options, self.services.now())
-        return SwapPolicy(_locations(self.units), self.options.writers, self._registered_now, footers, rules)
+        return SwapPolicy(
+            _locations(self.units),
+            self.options.writers,
+            self._registered_now,
+            footers,
+            rules,
+            self.facts.name,
+        )
 
     def _registered_now(self) -> dict[str, str]:
         return _locations(unit for unit, _ in self.services.metastore.units(self.facts))

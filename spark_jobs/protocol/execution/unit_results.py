@@ -15,6 +15,7 @@ from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.wire import UnitReport, utc
+from spark_jobs.protocol.execution.ways_out import with_way_out
 from spark_jobs.protocol.swap.swap_executor import SwapResult
 
 log = logging.getLogger("lakekeeper")
@@ -78,14 +79,14 @@ def _outcome_of(error: Exception) -> UnitOutcome:
     return next((outcome for kind, outcome in _OUTCOMES if isinstance(error, kind)), UnitOutcome.FAILED)
 
 
-def unresolved(swap: Swap, error: Exception, *, unknown: bool = False) -> UnitResult:
-    """Return the result of a unit whose intent stays open.
+def unresolved(swap: Swap, error: Exception, table: str, run_id: str, *, unknown: bool = False) -> UnitResult:
+    """Return the result of a unit that is left as it is: its intent stays open, or it cannot be rolled back.
 
     It is `quarantined` only for Unsafe, which a person must resolve. Otherwise the next job resolves it.
     """
     outcome = UnitOutcome.QUARANTINED if isinstance(error, Unsafe) else UnitOutcome.FAILED
     code = error.code if isinstance(error, Refusal) else None
-    reason = reason_of(error, swap.unit)
+    reason = with_way_out(reason_of(error, swap.unit), error, table, run_id)
     report = UnitReport.of(swap.unit.to_json(), outcome, code=code, reason=reason)
     return UnitResult(swap.unit.key, report, outcome_unknown=unknown)
 
@@ -138,7 +139,8 @@ def restored(swap: Swap, result: SwapResult, seconds: float, note: str | None = 
 def deleted_originals(unit: UnitState) -> UnitReport:
     """Return the report of a unit that a rollback cannot restore, because its originals were deleted."""
     code = RefusalCode.ORIGINALS_DELETED
-    reason = f"its originals were deleted at {utc(unit.at)}; it stays compacted"
+    how = "forgotten" if unit.forgotten else "deleted"
+    reason = f"its originals were {how} at {utc(unit.at)}; it stays compacted"
     files, size = len(unit.swap.compacted.data), unit.swap.compacted.bytes
     values = unit.swap.unit.to_json()
     return UnitReport(values, UnitOutcome.SKIPPED, code.name, reason, files=files, bytes=size)

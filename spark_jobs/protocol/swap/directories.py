@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spark_jobs.core.errors import Refusal, Unsafe
+from spark_jobs.core.errors import NoRule, Refusal
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.other_writers import SUCCESS, WriterRules, is_staging
 from spark_jobs.core.refusals import RefusalCode
@@ -59,9 +59,9 @@ class SwapPaths:
         opened = self._fs.open_files(folder, [e.name for e in entries if e.entry() not in closed])
         return opened[0] if opened else None  # guard: open_files_in_sweep
 
-    def explain(self, where: SwapState) -> Unsafe:
+    def explain(self, where: SwapState) -> NoRule:
         """Return the error for a state that a person must resolve."""
-        return Unsafe(
+        return NoRule(
             f"{self.live} is {where.value}; nothing was changed. Check it, {self.old}, {self.new} and {self.aside}"
         )
 

@@ -6,13 +6,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from spark_jobs.core import journal
-from spark_jobs.core.errors import LakekeeperError, Unsafe
+from spark_jobs.core.errors import DamagedOriginals, LakekeeperError, WriterActive
+from spark_jobs.core.layout import ancestors
 from spark_jobs.core.model import FileListing, parent
+from spark_jobs.core.other_writers import is_staging
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.swap.directories import SwapPaths, check_closed, list_unit
 from spark_jobs.protocol.swap.late_files import differences, move_late_files
 from spark_jobs.protocol.swap.swap_executor import Action, SwapExecutor, SwapResult, overwritten
+
+#: A live directory that is missing is looked for again this often before originals are moved into its place.
+_MISSING_CHECKS = 3
+_MISSING_SECONDS = 5.0
 
 
 class CannotRollBack(LakekeeperError):
@@ -32,15 +38,51 @@ class ReverseSwap(SwapExecutor):
             Unsafe: the originals are not those that the journal lists.
         """
         paths = self.paths(swap)
-        if paths.look() is not SwapState.SWAPPED:
-            raise CannotRollBack(
-                f"{swap.live} is not the directory that run {self._run.run_id} put there: a newer run has compacted it"
-                f" again (roll that one back first), or a writer replaced it. The originals stay in {paths.old}"
-            )
-        self._check_location(swap)
-        self._check_live(paths, on_new_data)
+        where = paths.look()
         self._check_originals(paths)
+        if where is SwapState.SWAPPED:
+            self._check_location(swap)
+            self._check_live(paths, on_new_data)
+        elif where is SwapState.OLD_ONLY:
+            self._check_location(swap)
+            self._check_live_stays_missing(paths)  # guard: rollback_without_live
+        else:
+            raise CannotRollBack(self._other_live_message(paths))
         self._fs.mkdirs(parent(paths.aside))
+
+    def _other_live_message(self, paths: SwapPaths) -> str:
+        return (
+            f"{paths.live} is not the directory that run {self._run.run_id} put there: a newer run has compacted it"
+            f" again (roll that one back first: `lakekeeper history --table {self._policy.table}` lists the runs), or a"
+            f" writer replaced it. The originals stay in {paths.old}; if they are not needed, `lakekeeper cleanup`"
+            " deletes them when they are past the retention"
+        )
+
+    def _check_live_stays_missing(self, paths: SwapPaths) -> None:
+        """Check that the live directory was deleted, and is not just being replaced by a writer.
+
+        An overwrite deletes the directory, and then moves its own there. Until then its staging directory exists in a
+        directory above, and it does not take long.
+
+        Raises:
+            WriterActive: a writer is at work.
+        """
+        for _ in range(_MISSING_CHECKS):
+            staging = self._staging_above(paths.live)
+            if staging or self._fs.status(paths.live) is not None:
+                raise WriterActive(
+                    f"a writer is replacing {paths.live} ({staging or 'it exists again'}); run the rollback again"
+                )
+            self._services.clock.sleep(_MISSING_SECONDS)
+
+    def _staging_above(self, live: str) -> str | None:
+        """Return a writer's staging directory in a directory above, up to the one that holds the home; or None."""
+        base = parent(parent(self._run.folder))
+        for folder in {parent(live), *ancestors(live, base)}:
+            for entry in self._fs.list(folder) if self._fs.status(folder) is not None else ():
+                if is_staging(entry.name):
+                    return entry.path
+        return None
 
     def unlike(self, swap: Swap) -> str | None:
         """Return a note if mode, group or ACL were changed since the compaction: the originals have the earlier ones.
@@ -74,7 +116,7 @@ class ReverseSwap(SwapExecutor):
         changes = differences(paths.swap.compacted, list_unit(self._fs, paths.live, rules))
         lost = [file.name for file in changes.lost if file.is_data]  # guard: rollback_overwritten
         if lost:
-            raise CannotRollBack(f"{self._overwritten_message(paths, lost[0])}")
+            raise CannotRollBack(self._overwritten_message(paths, lost[0]))
         if not self._policy.footers:  # guard: rollback_open_files
             check_closed(self._fs, paths.live, paths.swap.compacted)
         added = [file.name for file in changes.added if file.is_data]
@@ -87,16 +129,23 @@ class ReverseSwap(SwapExecutor):
     def _overwritten_message(self, paths: SwapPaths, name: str) -> str:
         return (
             f"{name} in {paths.live} was overwritten, removed or opened again since the compaction; a rollback would"
-            f" restore outdated rows. The originals stay in {paths.old}"
+            f" restore outdated rows. The originals stay in {paths.old}. If they are what the table should hold, move"
+            f" the live directory away (hdfs dfs -mv '{paths.live}' <a directory outside the table>), then"
+            f" `lakekeeper rollback --table {self._policy.table} --run-id {self._run.run_id}`"
         )
 
     def _check_originals(self, paths: SwapPaths) -> None:
         same = self._fs.identity(paths.old) == paths.swap.live_id
         if not same or differences(paths.swap.originals, list_unit(self._fs, paths.old)):
-            raise Unsafe(self._not_the_originals_message(paths))
+            raise DamagedOriginals(self._not_the_originals_message(paths))
 
     def _not_the_originals_message(self, paths: SwapPaths) -> str:
-        return f"{paths.old} does not hold the originals that the journal lists; nothing was changed"
+        what = (
+            "does not exist: somebody deleted or moved the originals"
+            if self._fs.status(paths.old) is None
+            else "does not hold the originals that the journal lists"
+        )
+        return f"{paths.old} {what}; nothing was changed"
 
     def _actions(self) -> Mapping[SwapState, Action]:
         return {

@@ -45,6 +45,7 @@ class SwapPolicy:
         ask: reads the locations from the metastore again.
         footers: files have footers, so that a closed file is never opened again.
         rules: say which files of other writers are pending.
+        table: the name of the table, for messages.
     """
 
     locations: Mapping[str, str] = field(default_factory=dict)
@@ -52,6 +53,7 @@ class SwapPolicy:
     ask: Callable[[], Mapping[str, str]] | None = None
     footers: bool = True
     rules: WriterRules = field(default_factory=WriterRules)
+    table: str = ""
 
     def registered(self, swap: Swap) -> bool:
         """Return whether the metastore had the unit at its live path at the start of the job."""
@@ -218,8 +220,9 @@ class SwapExecutor(ABC):
             return self._policy.writers == "overwrite"
         raise Unsafe(
             f"a writer recreated {paths.live} during the swap, and 'lakekeeper.writers' does not say whether"
-            f" writers of this table append or overwrite. Set this table property and run the job again; all files are"
-            f" kept, in {paths.live}, {paths.old} and {paths.rewritten()}"
+            f" writers of this table append or overwrite. Set this table property (ALTER TABLE {self._policy.table} SET"
+            " TBLPROPERTIES ('lakekeeper.writers'='append'), or 'overwrite') and run the job again; all files are kept,"
+            f" in {paths.live}, {paths.old} and {paths.rewritten()}"
         )
 
     def _resolve_recreated(self, paths: SwapPaths, _: str | None) -> SwapResult | None:

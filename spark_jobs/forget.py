@@ -1,0 +1,22 @@
+"""End the record of originals that somebody has deleted or changed, so that cleanups and rollbacks do not fail on them.
+
+Nothing is deleted. Without --yes it only says what it would do.
+
+Example:
+
+    spark-submit forget.py --table sales.events --run-id nightly-9f2c41aa --yes
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+# In a checkout the package is found from this script's path. In a cluster it comes with --py-files, which comes first.
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from spark_jobs.verbs.forget import forget_table
+from spark_jobs.verbs.main import main
+
+if __name__ == "__main__":
+    sys.exit(main("forget", forget_table, sys.argv[1:], __doc__ or ""))

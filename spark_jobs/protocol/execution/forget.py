@@ -1,0 +1,69 @@
+"""The end of the record of originals that are damaged, for one run folder. Nothing is deleted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spark_jobs.core import journal
+from spark_jobs.core.errors import DamagedOriginals, LakekeeperError
+from spark_jobs.core.journal import UnitState
+from spark_jobs.core.outcomes import UnitOutcome
+from spark_jobs.core.swap_state import SwapState
+from spark_jobs.core.wire import UnitReport
+from spark_jobs.protocol.execution.cleanup import Cleanup
+from spark_jobs.protocol.execution.recovery import Recovery
+from spark_jobs.protocol.execution.ways_out import with_way_out
+from spark_jobs.protocol.runs.journal_store import Run
+from spark_jobs.protocol.services import Services
+from spark_jobs.protocol.swap.directories import SwapPaths
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether the record of a unit's originals may be ended, and why."""
+
+    unit: UnitState
+    damaged: bool
+    reason: str
+
+    def report(self, outcome: UnitOutcome) -> UnitReport:
+        return UnitReport.of(self.unit.swap.unit.to_json(), outcome, reason=self.reason)
+
+
+class Forget:
+    """The end of the record of damaged originals. Intact ones stay under the care of rollback and cleanup."""
+
+    def __init__(self, services: Services, run: Run, recovery: Recovery) -> None:
+        self._fs = services.fs
+        self._run = run
+        self._cleanup = Cleanup(services, run, recovery, skip_trash=True)
+        self._table = recovery.policy.table
+
+    def verdicts(self) -> list[Verdict]:
+        """Judge each unit whose originals the run still holds. Nothing is changed."""
+        return [self._judge(unit) for unit in self._run.current().units.values() if not unit.final]
+
+    def _judge(self, unit: UnitState) -> Verdict:
+        if unit.kind in journal.INTENTS:
+            return self._judge_open(unit)
+        try:
+            self._cleanup.check_originals(unit)
+        except DamagedOriginals as error:
+            return Verdict(unit, True, f"{error}; what is left of them stays where it is")
+        except (LakekeeperError, OSError) as error:
+            return Verdict(unit, False, with_way_out(str(error), error, self._table, self._run.run_id))
+        return Verdict(unit, False, "its originals are intact: roll the run back, or clean it up")
+
+    def _judge_open(self, unit: UnitState) -> Verdict:
+        """Judge an open intent. Any state that has a rule belongs to the recovery: rows may lie in each directory."""
+        paths = SwapPaths(self._fs, self._run.folder, unit.swap)
+        where = paths.look()
+        if where is not SwapState.UNKNOWN:
+            return Verdict(unit, False, f"{paths.live} is {where.value}; the next compaction recovers it")
+        return Verdict(unit, True, f"{paths.explain(where)}; nothing in them was deleted")
+
+    def forget(self, verdicts: list[Verdict]) -> None:
+        """Journal the end of the damaged units as CLEANED. The run must have been entered."""
+        units = [{"unit": item.unit.swap.unit.key, "forgotten": True} for item in verdicts if item.damaged]
+        if units:
+            self._run.journal.append(journal.CLEANED, units=units)

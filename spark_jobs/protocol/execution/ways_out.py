@@ -1,0 +1,34 @@
+"""What ends a state that the jobs do not resolve themselves: each reason in a report names the command."""
+
+from __future__ import annotations
+
+from spark_jobs.core.errors import DamagedOriginals, NoRule, OnlyCopy
+
+
+def with_way_out(reason: str, error: Exception, table: str, run_id: str) -> str:
+    """Return the reason, and the command that ends the state.
+
+    Args:
+        error: why a unit was left as it is.
+        table: the table's name, as the metastore has it now.
+        run_id: the run to which the unit's originals belong.
+    """
+    which = f"--table {table} --run-id {run_id}"
+    if isinstance(error, (DamagedOriginals, NoRule)):
+        return f"{reason}. If this is as it should be, end it with `lakekeeper forget {which}`, which deletes nothing"
+    if isinstance(error, OnlyCopy):
+        return f"{reason}. {restore_command(error.in_the_way, which)}"
+    return reason
+
+
+def restore_command(in_the_way: str | None, which: str) -> str:
+    """Return what restores originals although the live directory is missing, or lacks files.
+
+    A rollback does not replace a directory that was changed: what a writer left there may be the table's content. Only
+    a person can tell, and says so by moving it away.
+    """
+    rollback = f"`lakekeeper rollback {which}`"
+    if in_the_way is None:
+        return f"{rollback} restores them"
+    move = f"hdfs dfs -mv '{in_the_way}' <a directory outside the table>"
+    return f"To restore them, move what is there away ({move}), then {rollback}"

@@ -1,0 +1,81 @@
+"""The verb forget: it ends the record of originals that somebody has deleted or changed. It deletes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spark_jobs.core.model import TableName, parent
+from spark_jobs.core.outcomes import TableOutcome, UnitOutcome
+from spark_jobs.core.wire import TableReport, UnitReport
+from spark_jobs.protocol.execution.forget import Forget, Verdict
+from spark_jobs.protocol.execution.table_session import TableSession
+from spark_jobs.protocol.runs.journal_store import Run
+from spark_jobs.protocol.runs.run_lifecycle import enter
+from spark_jobs.verbs.job import Job
+
+
+def forget_table(job: Job, name: TableName) -> TableReport:
+    """End the record of the damaged originals of one run, and return the table's part of the report."""
+    run_id = job.invocation.run_id
+    with job.session(name) as session:
+        if not _folders(session, run_id):
+            return TableReport(str(name), TableOutcome.FAILED, reason=_unknown(name, run_id), run_id=run_id)
+        units = _forget(session, run_id) if job.invocation.yes else _would_forget(session, run_id)
+        report = TableReport(
+            table=session.facts.name,
+            location=session.facts.storage.location,
+            format=session.facts.storage.format,
+            run_id=run_id,
+            reason=None if units else f"run {run_id} holds no originals any more",
+            units=units,
+            warnings=list(session.notes),
+        )
+        return report.conclude(acted=(UnitOutcome.FORGOTTEN, UnitOutcome.FLAGGED))
+
+
+def _unknown(name: TableName, run_id: str | None) -> str:
+    return f"there is no run {run_id} of {name}; `lakekeeper history --table {name}` lists its runs"
+
+
+def _folders(session: TableSession, run_id: str | None) -> list[Run]:
+    return [run for run in session.runs() if run.run_id == run_id]
+
+
+def _would_forget(session: TableSession, run_id: str | None) -> list[UnitReport]:
+    found = [v for run in _folders(session, run_id) for v in _forget_of(session, run).verdicts()]
+    return [_planned(verdict) for verdict in found]
+
+
+def _planned(verdict: Verdict) -> UnitReport:
+    if not verdict.damaged:
+        return verdict.report(UnitOutcome.SKIPPED)
+    unit, reason = verdict.unit.swap.unit.to_json(), f"would be forgotten with --yes: {verdict.reason}"
+    return UnitReport.of(unit, UnitOutcome.FLAGGED, reason=reason)
+
+
+def _forget(session: TableSession, run_id: str | None) -> list[UnitReport]:
+    """Journal what is forgotten, under the leases and after the recovery. What was read before may be outdated."""
+    session.leases.take(parent(run.folder) for run in session.runs())
+    session.recover()
+    reports: list[UnitReport] = []
+    for found in _folders(session, run_id):
+        run = enter(found, session.leases, "forget")
+        work = _forget_of(session, run)
+        verdicts = work.verdicts()
+        work.forget(verdicts)
+        reports += [_done(verdict) for verdict in verdicts]
+    _close(session, run_id)
+    return reports
+
+
+def _done(verdict: Verdict) -> UnitReport:
+    return verdict.report(UnitOutcome.FORGOTTEN if verdict.damaged else UnitOutcome.SKIPPED)
+
+
+def _forget_of(session: TableSession, run: Run) -> Forget:
+    return Forget(session.services, run, session.recovery())
+
+
+def _close(session: TableSession, run_id: str | None) -> None:
+    folders: Sequence[Run] = _folders(session, run_id)
+    session.close(folders)

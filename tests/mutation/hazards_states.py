@@ -1,0 +1,38 @@
+"""Guards of states that only a person, or a property, may end; and of what is read again after a wait."""
+
+from __future__ import annotations
+
+from tests.mutation.mutation import Mutation
+from tests.mutation.operators import Condition, Remove
+
+_FORGET = "tests/crash/test_forget.py"
+_MISSING = "tests/crash/test_rollback_without_live.py"
+
+STATES = (
+    Mutation(
+        "H5-quarantined",
+        "a unit that is quarantined is compacted by the next run",
+        (Remove("unresolved_left_alone"),),
+        (
+            "tests/crash/test_guards_again.py::TestQuarantine::test_the_unit_is_left_alone_by_the_next_compactions",
+        ),
+    ),
+    Mutation(
+        "H5-forgotten",
+        "a recovery deletes what is left of a swap that a person has taken over",
+        (Condition("forgotten_left_alone", False),),
+        (f"{_FORGET}::test_a_recovery_leaves_the_directories_of_a_forgotten_swap_alone",),
+    ),
+    Mutation(
+        "H6-deleted",
+        "a rollback moves originals into the place of a directory that a writer is just replacing",
+        (Remove("rollback_without_live"),),
+        (f"{_MISSING}::test_a_writer_that_has_staged_its_files_is_not_forestalled",),
+    ),
+    Mutation(
+        "H19-read",
+        "the metastore is not read again after the wait for a lease",
+        (Remove("read_again_after_wait"),),
+        ("tests/crash/test_recovery_in_jobs.py::test_the_table_is_read_again_after_the_wait_for_a_lease",),
+    ),
+)
