@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.crash import writers
 from tests.crash.fault_injection import Fault, Point
 from tests.crash.flat_table import LIVE, only, originals, outcomes, roll_back
+from tests.crash.model_spark import visible_rows
 from tests.crash.oracle import check
 from tests.crash.scenario import FLAT
 from tests.crash.simulated_cluster import SimulatedCluster
@@ -33,6 +34,7 @@ def test_a_writer_that_has_staged_its_files_is_not_forestalled(done: SimulatedCl
 
 def test_a_writer_that_comes_back_in_time_keeps_its_rows(done: SimulatedCluster) -> None:
     """It deletes the directory, and creates its own while the rollback looks."""
+    done.ledger.overwritten.update(visible_rows(done.tree, LIVE))
     done.tree.remove(LIVE, recursive=True)
     ids = done.ledger.fresh(3)
     arrives = Fault.hook(_looks_at_live, lambda: writers.overwrite_by_recreation(done, LIVE, ids))

@@ -5,10 +5,23 @@ from __future__ import annotations
 from tests.mutation.mutation import Mutation
 from tests.mutation.operators import Condition, Remove
 
+_ABANDONED = "tests/crash/test_abandoned_folders.py"
 _FORGET = "tests/crash/test_forget.py"
 _MISSING = "tests/crash/test_rollback_without_live.py"
 
 STATES = (
+    Mutation(
+        "H2-abandoned",
+        "a folder without a journal is deleted although it holds originals",
+        (Condition("abandoned_holds_nothing_else", False),),
+        (f"{_ABANDONED}::test_one_that_holds_anything_else_is_kept_and_reported",),
+    ),
+    Mutation(
+        "H38-abandoned",
+        "a folder without a journal is deleted while tasks write to it",
+        (Condition("abandoned_is_old", False),),
+        (f"{_ABANDONED}::test_one_that_may_still_be_written_to_is_kept",),
+    ),
     Mutation(
         "H5-quarantined",
         "a unit that is quarantined is compacted by the next run",

@@ -22,6 +22,7 @@ from spark_jobs.protocol.execution.backup_table import sync_backup_table
 from spark_jobs.protocol.execution.recovery import RecoveredRun, Recovery
 from spark_jobs.protocol.planning.outside_partitions import check_units_outside
 from spark_jobs.protocol.planning.table import Table
+from spark_jobs.protocol.runs.abandoned import delete_abandoned
 from spark_jobs.protocol.runs.journal_store import Run, leave
 from spark_jobs.protocol.runs.lease import LeaseOptions, LeaseSet
 from spark_jobs.protocol.runs.run_finder import TableRuns, homes
@@ -106,6 +107,7 @@ class TableSession:
         """
         self.leases.watch(home.path for home in homes(self.facts, self.units))
         self.leases.take(parent(run.folder) for run in self._unfinished())
+        self._delete_abandoned()
         # Listed again under the leases: before that, another job may have finished some runs. Now no job changes them.
         recovery, self.unresolved = self.recovery(), []
         recovered = [recovery.run(run, resume=run.run_id == own) for run in self._unfinished()]
@@ -119,6 +121,19 @@ class TableSession:
             # Another job was active until now, and the recovery took time: the metastore may have changed.
             self.reload()  # guard: read_again_after_wait
         return recovered
+
+    def _delete_abandoned(self) -> None:
+        """Delete folders that late tasks of dead drivers created again, once they are older than `staging_ttl`."""
+        limit = self.services.now() - self.options.staging_ttl
+        before = int(limit.timestamp() * 1000)
+        old = [folder for folder in self._found.without_records.values() if folder.mtime < before]
+        if not old:
+            return
+        self.leases.take(parent(folder.path) for folder in old)
+        now = self.leases.taken() or self.services.now()
+        before = int((now - self.options.staging_ttl).timestamp() * 1000)
+        self.notes += delete_abandoned(self.services.fs, old, before)
+        self._found.without_records.clear()
 
     def recovery(self) -> Recovery:
         return Recovery(self.services, self.leases, self.policy, self.verb)

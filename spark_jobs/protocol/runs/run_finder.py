@@ -47,6 +47,8 @@ class TableRuns:
         self._copied: dict[str, str] = {}
         #: By unit key, where its originals lie if the directory was copied between the renames of a swap.
         self.left_in_copies: dict[str, str] = {}
+        #: Folders without a record, by path: a run that is just being opened, or one that late tasks created again.
+        self.without_records: dict[str, Status] = {}
 
     @property
     def notes(self) -> list[str]:
@@ -110,6 +112,7 @@ class TableRuns:
         try:
             last = self._journal(folder).last()
         except FileNotFoundError:
+            self.without_records[folder.path] = folder
             return ()
         closing = ClosingRecord.of(last, parent(folder.path)) if last else None
         copied = closing is not None and closing.home_id not in (None, identity)
@@ -129,8 +132,10 @@ class TableRuns:
         try:
             state = journal_.state()
         except FileNotFoundError:
+            self.without_records[folder.path] = folder
             return None
         if state is None:
+            self.without_records[folder.path] = folder
             return None
         parsed = RunFolder.parse(folder.name)
         assert parsed is not None, folder
