@@ -105,7 +105,7 @@ def quarantined(report: dict[str, Any]) -> list[dict[str, Any]]:
     return [unit for table in report["tables"] for unit in table["units"] if unit["outcome"] == "quarantined"]
 
 
-def _restored_what_was_left(report: dict[str, Any]) -> bool:
+def restored_what_was_left(report: dict[str, Any]) -> bool:
     """A rollback after a cleanup that died: it restores what is left, and names each unit that it cannot restore."""
     units = {(unit["outcome"], unit["code"]) for table in report["tables"] for unit in table["units"]}
     whole = {("restored", None), ("skipped", "ORIGINALS_DELETED")}
@@ -117,7 +117,7 @@ def complaint(report: dict[str, Any]) -> list[str]:
     """Why a report is not that of a job that did all that it should."""
     if report["exit_code"] == 0 and not quarantined(report):
         return []
-    if _restored_what_was_left(report):
+    if restored_what_was_left(report):
         return []
     tables = [
         (t["outcome"], t["code"], t["reason"], [u["reason"] for u in t["units"] if u["outcome"] != "healthy"])
