@@ -165,7 +165,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise UsageError(
                 f"{command[0]!r} was not found: install a Spark client, or set spark_submit.submit_command"
             )
-        print(f"Launching: {shlex.join(command)}", file=sys.stderr, flush=True)
+        print(f"Launching: {shlex.join(commands.redacted(command))}", file=sys.stderr, flush=True)
         return _wait(subprocess.Popen(command))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,8 @@ from lakekeeper_provider.parsers import boolean
 from lakekeeper_provider.selection import Selection
 from lakekeeper_provider.spark_submit_options import SparkSubmit
 
+#: Properties that Spark masks (the default of `spark.redaction.regex`), in any case.
+_SECRET = re.compile(r"(?i)^([^=]*(?:secret|password|token|access[.]?key)[^=]*)=.*", re.DOTALL)
 #: Arguments of SparkSubmitOperator -> keys of the ``spark_submit`` section that have another name.
 _SPARK_SUBMIT_KEYS = {"yarn_queue": "queue", "spark_binary": "submit_command"}
 
@@ -156,6 +159,11 @@ def spark_submit_command(
     ):
         command += [flag, str(value)] if value else []
     return [*command, script, *arguments]
+
+
+def redacted(command: Sequence[str]) -> list[str]:
+    """Return the command for a log: values of secret Spark properties are masked, as Spark itself masks them."""
+    return [_SECRET.sub(r"\1=******", word) for word in command]
 
 
 def master(spark: SparkSubmit) -> str:

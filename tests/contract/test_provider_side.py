@@ -107,6 +107,7 @@ TASK_RESULTS = {
     "report_rollback_partial.json": TaskResult.FAIL,
     "report_cleanup_done.json": TaskResult.DONE,
     "report_history_done.json": TaskResult.DONE,
+    "report_forget_done.json": TaskResult.DONE,
 }
 
 

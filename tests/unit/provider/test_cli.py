@@ -139,6 +139,26 @@ def test_history_through_a_launcher_names_its_verb(tmp_path, spark_submit):
     assert argv[-6:] == ["/opt/run.py", "history", "--database", "mydb", "--limit", "2"]
 
 
+def test_forget_needs_a_run_and_passes_its_confirmation_on(spark_submit):
+    assert cli.main(["forget", "--table", "mydb.events", "--run-id", "r1", "--yes"]) == 0
+    argv = json.loads(spark_submit.read_text())["argv"]
+    script = next(i for i, word in enumerate(argv) if word.endswith("/spark_jobs/forget.py"))
+    assert Path(argv[script]).is_file()
+    assert argv[script + 1 :] == ["--table", "mydb.events", "--run-id", "r1", "--yes"]
+
+
+def test_secrets_among_the_spark_properties_are_not_printed(tmp_path, spark_submit, capsys):
+    conf = "{spark.ssl.keyPassword: hunter2, spark.hadoop.fs.s3a.access.key: AKIA42, spark.ui.port: 4050}"
+    text = f"spark_submit: {{enabled: true, extra_conf: {conf}}}"
+    assert cli.main(["-c", config_file(tmp_path, text), "analyze", "--table", "a.b"]) == 0
+    printed = capsys.readouterr().err
+    assert "spark.ssl.keyPassword=******" in printed
+    assert "spark.ui.port=4050" in printed
+    assert "hunter2" not in printed
+    assert "AKIA42" not in printed
+    assert "spark.ssl.keyPassword=hunter2" in json.loads(spark_submit.read_text())["argv"]
+
+
 @pytest.mark.parametrize("code", [0, 1, 2, 3])
 def test_the_exit_code_of_the_job_passes_through(spark_submit, monkeypatch, code):
     monkeypatch.setenv("CODE", str(code))
@@ -169,6 +189,7 @@ def test_a_missing_spark_submit_is_named(monkeypatch, capsys, tmp_path):
         (["history", "--table", "a.b", "--limit", "0"], "expected a whole number from 1, got '0'"),
         (["history", "--table", "a.b", "--run-id", "r"], "unrecognized arguments"),
         (["cleanup", "--table", "a.b", "--limit", "1"], "unrecognized arguments"),
+        (["forget", "--table", "a.b", "--yes"], "the following arguments are required: --run-id"),
     ],
 )
 def test_wrong_usage_ends_with_2(capsys, argv, message):
@@ -224,7 +245,8 @@ def test_the_example_in_the_docs_is_what_generate_config_writes(capsys):
 
 
 @pytest.mark.parametrize(
-    "argv", [[], ["analyze"], ["compact"], ["rollback"], ["cleanup"], ["history"], ["generate-config"]]
+    "argv",
+    [[], ["analyze"], ["compact"], ["rollback"], ["cleanup"], ["history"], ["forget"], ["generate-config"]],
 )
 def test_help_explains_every_argument(capsys, argv):
     with pytest.raises(SystemExit) as stop:
