@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.operators import Condition, Remove
+from tests.mutation.operators import Condition, Remove, Value
 
 _ABANDONED = "tests/crash/test_abandoned_folders.py"
 _FORGET = "tests/crash/test_forget.py"
@@ -41,6 +41,14 @@ STATES = (
         "a rollback moves originals into the place of a directory that a writer is just replacing",
         (Remove("rollback_without_live"),),
         (f"{_MISSING}::test_a_writer_that_has_staged_its_files_is_not_forestalled",),
+    ),
+    Mutation(
+        "H19-stalled",
+        "the time in which the server answers nobody counts as the silence of a lease's owner",
+        (Value("stalled_server", "answered if latest != seen else since"),),
+        (
+            "tests/crash/test_guards_jobs.py::TestOtherJobs::test_an_owner_whose_heartbeat_waits_for_the_server_is_not_taken_over",
+        ),
     ),
     Mutation(
         "H19-read",

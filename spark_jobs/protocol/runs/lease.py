@@ -156,8 +156,8 @@ class LeaseSet:
         """Waits while the owner shows signs of life, by this machine's own clock: clocks of others say nothing."""
         clock, fs = self._services.clock, self._services.fs
         fs.mkdirs(home)
-        started = since = clock.monotonic()
-        seen = _highest(fs, home)
+        started = clock.monotonic()
+        seen, since = _highest(fs, home), clock.monotonic()
         if home in self._watched and self._watched[home] != (seen.file if seen else None):
             self.waited = True
         while seen is not None and not seen.file.released:  # guard: living_owner
@@ -170,9 +170,12 @@ class LeaseSet:
             self._check_wait_limit(home, seen, now - started)
             self.waited = True
             clock.sleep(min(_POLL_SECONDS, self._lease_options.expiry / 4))
+            asked = clock.monotonic()
             latest = _highest(fs, home)
-            if latest != seen:
-                seen, since = latest, clock.monotonic()
+            answered = clock.monotonic()
+            # While the server does not answer, the heartbeat of a living owner waits too.
+            since = answered if latest != seen else since + answered - asked  # guard: stalled_server
+            seen = latest
         return self._create(home, seen)
 
     def _check_wait_limit(self, home: str, seen: _Seen, waited: float) -> None:
