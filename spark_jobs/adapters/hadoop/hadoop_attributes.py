@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -21,6 +22,8 @@ _USER_XATTRS = ("user.", "trusted.")
 
 #: What servers say of a question that they do not know, or that was switched off.
 _UNKNOWN = ("Unknown method", "disabled", "not support")
+#: A path in a message: its names say nothing of the server.
+_PATHS = re.compile(r"\S*/\S*")
 
 
 class HadoopAttributes:
@@ -121,7 +124,8 @@ def _known(ask: Callable[[], Any]) -> Any:
         if isinstance(error, Py4JError) and not isinstance(error, Py4JJavaError):
             return None  # this file system's class has no such method
         kind, text = root_cause(error)
-        if "UnsupportedOperation" in kind or any(word in text for word in _UNKNOWN):
+        said = _PATHS.sub("", text)
+        if "UnsupportedOperation" in kind or any(word in said for word in _UNKNOWN):
             return None
         raise
 

@@ -46,7 +46,8 @@ class RecordFormat(HeaderFormat):
     def encoding(self, profile: Profile) -> Encoding:
         # Rows are not counted in the files: what a lenient reader left out would not be missed.
         for name in _STRICT:
-            if self._spark.sparkContext.getConf().get(name, "false") == "true":
+            value = str(self._spark.sparkContext.getConf().get(name, "false"))
+            if value.strip().lower() == "true":  # as Spark reads a boolean
                 raise Refusal(
                     RefusalCode.LENIENT,
                     f"{name} is true: files that cannot be read would be left out silently",
