@@ -25,7 +25,10 @@ class RefusalCode(Enum):
         "Make it external if nothing relies on Hive deleting its files.",
     )
     TRANSACTIONAL = ("The table is transactional (ACID).", "None: Hive compacts such tables itself.")
-    VIEW = ("It is a view, which has no files.", "Name the tables that it reads.")
+    VIEW = (
+        "It is a view, which has no files; or a materialized view, which Hive rebuilds itself.",
+        "Name the tables that it reads.",
+    )
     STORAGE_HANDLER = (
         "The table is read through a storage handler (HBase, Kudu, JDBC).",
         _NONE + " Its data is not in files.",

@@ -15,12 +15,15 @@ from pyspark.sql import functions as F
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem, decode_location
 from spark_jobs.adapters.hadoop.metastore_errors import MetastoreError, metastore_errors
 from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.core.errors import UsageError
+from spark_jobs.core.errors import Refusal, UsageError
 from spark_jobs.core.formats.registry import FORMATS
 from spark_jobs.core.model import DEFAULT_PARTITION, TableName, Unit
+from spark_jobs.core.refusals import RefusalCode
 
 #: Types as they may stand in a statement; a struct's fields are plain names.
 _TYPE = re.compile(r"(?:(?:var)?char\(\d+\)|decimal\(\d+,\d+\)|[\w<>,:])+\Z", re.IGNORECASE)
+#: What Spark says of a table of a kind that only Hive knows (3.3 to 4.x).
+_OTHER_KIND = re.compile(r"[Hh]ive (materialized view|index table)")
 BACKUP_PROPERTIES = {"external.table.purge": "false", "discover.partitions": "false"}
 RUN_PROPERTY = "lakekeeper.run_id"
 SOURCE_PROPERTY = "lakekeeper.source_table"
@@ -56,10 +59,21 @@ class Metastore:
             return list(self._json(self._catalog.listTables(database)))
 
     def table(self, name: TableName) -> TableFacts:
-        """What the metastore holds of a table; raises MetastoreError, also where there is none."""
-        with self._errors(f"cannot read {name}"):
-            raw = self._catalog.getTable(name.database, name.table)
-            return self._facts(name, raw)
+        """Return what the metastore has of a table.
+
+        Raises:
+            Refusal: it is a materialized view, or an index, of Hive, which Spark cannot read.
+            MetastoreError: there is no such table, or no answer.
+        """
+        try:
+            with self._errors(f"cannot read {name}"):
+                raw = self._catalog.getTable(name.database, name.table)
+                return self._facts(name, raw)
+        except MetastoreError as error:
+            kind = _OTHER_KIND.search(str(error))
+            if kind is None:
+                raise
+            raise Refusal(RefusalCode.VIEW, f"{name} is a {kind[1]} of Hive") from None
 
     def properties(self, name: TableName) -> dict[str, str]:
         with self._errors(f"cannot read {name}"):
