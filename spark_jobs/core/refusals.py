@@ -103,6 +103,10 @@ class RefusalCode(Enum):
         "Add the account to `trusted_owners` (YAML or `--trusted-owners`) if it is one of yours; otherwise check what"
         " it wrote.",
     )
+    LOCATION_IN_USE = (
+        "A table of the metastore has its root at, above or below the location that `cleanup --location` was given.",
+        "Clean that table up by its name. `--location` is for tables that were dropped.",
+    )
     # Other writers.
     ACTIVE_WRITER = (
         "A writer is active: its staging directory exists, a file is open, or a hidden or temporary file (`.tmp`,"

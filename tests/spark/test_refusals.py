@@ -79,9 +79,7 @@ def test_managed_tables_and_views(spark: SparkSession, jobs: Jobs, database: Dat
     _refused(jobs("compact", "--table", f"{database}.v"), "VIEW")
 
 
-def test_a_materialized_view_of_hive(
-    spark: SparkSession, jobs: Jobs, database: Database, files: str
-) -> None:
+def test_a_materialized_view_of_hive(spark: SparkSession, jobs: Jobs, database: Database, files: str) -> None:
     """Spark cannot even read its entry, and nothing in the nightly list of a database may fail on it."""
     table = _create(spark, database, f"STORED AS PARQUET LOCATION '{files}'")
     _alter(spark, table, lambda entry: entry.setTableType("MATERIALIZED_VIEW"))

@@ -23,10 +23,11 @@ from spark_jobs.core.commit_log.snapshots import (
     decode_entries,
     merge,
 )
+from spark_jobs.core.layout import LOG
 from spark_jobs.protocol.commit_log.draft import Draft
 from spark_jobs.protocol.file_system import RecordFiles, Status
 
-FOLDER = "log"
+FOLDER = LOG
 LATEST = "LATEST"
 #: From this age on, a file that no snapshot names was left by a crash: no attempt to publish takes so long.
 ORPHAN_AGE = timedelta(hours=1)

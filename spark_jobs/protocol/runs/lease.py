@@ -71,6 +71,10 @@ class Lease:
         """Lets the next one in at once. Whatever goes wrong here, the lease expires by itself."""
         try:
             self._fs.rename(self._path, f"{self._home}/{replace(self._file, released=True).name}")
+        except FileNotFoundError:
+            log.debug(
+                "the lease in %s is gone: its home was deleted, or another job has taken it over", self._home
+            )
         except OSError as error:
             log.warning("the lease in %s could not be released: %s", self._home, error)
 
