@@ -1,5 +1,4 @@
-"""The only user of the Hive metastore, through Spark's external catalog (values as they are) and SQL (for our
-own tables)."""
+"""The Hive metastore, by Spark's external catalog for reading, and by SQL for backup tables."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ _ADD_BATCH = 500
 
 
 class Metastore:
-    """Tables and partitions, read in bulk; backup tables, written."""
+    """Reads tables and partitions in bulk, and creates and drops backup tables."""
 
     def __init__(self, spark: SparkSession, fs: HadoopFileSystem) -> None:
         self._spark = spark
@@ -80,9 +79,9 @@ class Metastore:
             return dict(self._json(self._catalog.getTable(name.database, name.table).properties()))
 
     def partitions(self, facts: TableFacts) -> list[tuple[Unit, Storage]]:
-        """All partitions with their own locations, in one call and one JSON, never one DESCRIBE each.
+        """Return all partitions with their own locations, by one call.
 
-        SQL text would also confuse partitions: on an INT key, PARTITION (p='01') answers for p=1.
+        SQL text would confuse partitions: on an INT key, PARTITION (p='01') selects p=1.
         """
         name = TableName.parse(facts.name)
         with self._errors(f"cannot list the partitions of {name}"):  # guard: metastore_fails_closed
@@ -95,7 +94,7 @@ class Metastore:
         ]
 
     def units(self, facts: TableFacts) -> list[tuple[Unit, Storage]]:
-        """All units of a table as the metastore has them now: its partitions, or the table itself."""
+        """Return the units that the metastore has now: the partitions, or the table itself."""
         return (
             self.partitions(facts)
             if facts.partition_keys
@@ -103,7 +102,7 @@ class Metastore:
         )
 
     def matching(self, facts: TableFacts, units: Sequence[Unit], where: str) -> list[Unit]:
-        """The units whose partition values, cast to their types, satisfy a SQL condition over the partition keys."""
+        """Return the units that satisfy a SQL condition on the partition keys, with the values cast to their types."""
         if not facts.partition_keys:
             raise UsageError(f"{facts.name} has no partitions, so where = '{where}' cannot select any")
         names = [f"v{i}" for i in range(len(facts.partition_keys))]
@@ -122,7 +121,7 @@ class Metastore:
             ) from None
 
     def _values(self, units: Sequence[Unit], names: Sequence[str]) -> DataFrame:
-        """The partition values as a table, by a literal: createDataFrame would start Python on the executors."""
+        """Return the partition values as a table, by a literal: createDataFrame would start Python on the executors."""
         rows = [
             {"position": position, **dict(zip(names, (value for _, value in unit.spec)))}
             for position, unit in enumerate(units)
@@ -168,10 +167,10 @@ class Metastore:
         location: str,
         units: Sequence[tuple[Unit, str]],
     ) -> None:
-        """Registers the originals as an external table of minimal DDL, each unit where it lies now.
+        """Create an external table with minimal DDL over the originals of each unit.
 
-        Only called when the locations exist: the metastore creates a directory that it does not find, and a later
-        rename onto it would fail. Partition keys are STRING, for SQL text of an INT key turns `01` into `1`.
+        The locations must exist: the metastore creates a directory that it misses, and a later rename to it would fail.
+        The partition keys are STRING, because SQL text of an INT key turns `01` into `1`.
         """
         with self._errors(f"cannot register {backup}"):
             self._spark.sql(_backup_ddl(backup, source, run_id, location))
@@ -182,7 +181,7 @@ class Metastore:
                 self._spark.sql(f"ALTER TABLE {_quoted(backup)} ADD IF NOT EXISTS {clauses}")
 
     def backup_tables(self, run_id: str, database: str, source: str) -> list[TableName]:
-        """The backup tables of exactly this run of exactly this table: by their properties, never by their names."""
+        """Return the backup tables of this run of this table, by their properties and never by their names."""
         found = []
         for table in self.tables(database):
             name = TableName(database, table)
@@ -193,9 +192,10 @@ class Metastore:
         return found
 
     def drop_backup(self, backup: TableName, run_id: str, source: str) -> bool:
-        """Drops a backup table without its files; False where it is gone already.
+        """Drop a backup table without its files. Return False if it does not exist.
 
-        Safe because it is ours by its properties and external, and purge is switched off again right before.
+        It is dropped only if its properties name this run and this table, and it is external. Purge is switched off
+        directly before.
         """
         if not self.table_exists(backup):
             return False
@@ -214,14 +214,14 @@ class Metastore:
         return True
 
     def drop_backup_partitions(self, backup: TableName, units: Sequence[Unit]) -> None:
-        """Forgets units of a backup table whose originals have moved; external, so no file is touched."""
+        """Drop units of a backup table whose originals were moved. The table is external, so no file is deleted."""
         with self._errors(f"cannot update {backup}"):
             for start in range(0, len(units), _ADD_BATCH):
                 clauses = ", ".join(_partition_spec(unit) for unit in units[start : start + _ADD_BATCH])
                 self._spark.sql(f"ALTER TABLE {_quoted(backup)} DROP IF EXISTS {clauses}")
 
     def analyze(self, name: TableName, unit: Unit) -> None:
-        """ANALYZE TABLE ... COMPUTE STATISTICS on one unit."""
+        """Run ANALYZE TABLE ... COMPUTE STATISTICS on one unit."""
         where = f" {_partition_spec(unit)}" if unit.spec else ""
         with self._errors(f"cannot compute statistics of {name}"):
             self._spark.sql(f"ANALYZE TABLE {_quoted(name)}{where} COMPUTE STATISTICS")
@@ -233,7 +233,7 @@ def _unit(spec: dict[str, str], keys: Sequence[str], location: str) -> Unit:
 
 
 def _hive_type(column: dict[str, Any]) -> str:
-    """The Hive type of a Spark schema field; CHAR and VARCHAR travel in its metadata."""
+    """Return the Hive type of a field of a Spark schema. CHAR and VARCHAR are in its metadata."""
     from pyspark.sql.types import StructField
 
     raw = column.get("metadata", {}).get("__CHAR_VARCHAR_TYPE_STRING")
@@ -241,8 +241,10 @@ def _hive_type(column: dict[str, Any]) -> str:
 
 
 def _type(kind: str) -> str:
-    """A type for a statement; raises MetastoreError for any other text. Spark has the schema from a property of the
-    table, which its owner sets."""
+    """Return a type for a statement. Raise MetastoreError for any other text.
+
+    Spark reads the schema from a property of the table, which the table's owner can set.
+    """
     if not _TYPE.match(kind):  # guard: types_are_types
         raise MetastoreError(f"{kind!r} is no type that can stand in a statement")
     return kind
@@ -264,7 +266,7 @@ def _backup_ddl(backup: TableName, source: TableFacts, run_id: str, location: st
 
 
 def _stored(source: TableFacts) -> tuple[str, dict[str, str]]:
-    """How the files are read, and the table properties that it takes: text by its SerDe, Avro by its schema."""
+    """Return the clause that says how the files are read, and the table properties that it needs."""
     storage = source.storage
     spec = FORMATS[storage.format or ""]
     if spec.output_format is None:

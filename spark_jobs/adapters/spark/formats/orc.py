@@ -1,4 +1,4 @@
-"""ORC: written by Spark what it wrote itself, else stripe by stripe, by ORC's own merge."""
+"""ORC: written by Spark if Spark wrote it, else merged stripe by stripe by ORC's own merge."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PROBES = 16
 
 
 class OrcFormat(SparkFormat):
-    """Footers by ORC's own reader."""
+    """ORC, with footers by ORC's own reader."""
 
     def __init__(self, spark: SparkSession) -> None:
         super().__init__(spark)
@@ -69,7 +69,7 @@ class OrcFormat(SparkFormat):
         )
 
     def encoding(self, profile: Profile) -> Encoding:
-        """By Spark what it wrote itself, and what it cannot change; else stripe by stripe, where they fit together."""
+        """Return Spark as the engine if it changes neither types nor values; else a merge of stripes, if the files allow it."""
         obstacle = self._not_by_spark(profile)
         if obstacle is None:
             return Encoding()
@@ -93,8 +93,11 @@ class OrcFormat(SparkFormat):
         return self._moving_zone(profile) if any(map(local_time, profile.leaves.values())) else None
 
     def _moving_zone(self, profile: Profile) -> Refusal | None:
-        """ORC's readers and writers take a local time from one zone to another: an hour that one of them skips, or has
-        twice, comes out as another one."""
+        """Return a refusal if a time zone with clock changes takes part in reading or writing; or None.
+
+        ORC's readers and writers convert local times between zones. A local time that one of the zones skips or has
+        twice becomes another one.
+        """
         moving = sorted(zone for zone in profile.zones | self._java_zones() if not self._fixed(zone))
         # guard: moving_zone
         return (
@@ -104,7 +107,7 @@ class OrcFormat(SparkFormat):
         )
 
     def _java_zones(self) -> frozenset[str]:
-        """Asked of the executors; a zone without such hours does no harm."""
+        """Return the time zones of the executors."""
         if self._executor_zones is None:
             probe = self._spark.range(0, _PROBES, 1, _PROBES).selectExpr(
                 "reflect('java.time.ZoneId', 'systemDefault') AS zone"
@@ -113,7 +116,7 @@ class OrcFormat(SparkFormat):
         return self._executor_zones
 
     def _fixed(self, zone: str) -> bool:
-        """Has the zone always had one offset from UTC?"""
+        """Tell whether the zone has always had the same offset from UTC."""
         found = self._jvm.java.util.TimeZone.getTimeZone(zone).toZoneId()
         return bool(found.getRules().isFixedOffset())
 

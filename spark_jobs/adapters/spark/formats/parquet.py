@@ -1,4 +1,4 @@
-"""Parquet: footers of many files in one round trip; written by Spark, or copied record by record by parquet-java."""
+"""Parquet: footers of many files in one call to the JVM; written by Spark, or copied record by record."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _AS_TEXT_IF_PRESENT = (
 
 
 class ParquetFormat(SparkFormat):
-    """Footers by parquet-java, in threads on the driver: no Spark job, no Python on the executors."""
+    """Parquet, with footers by parquet-java, in threads on the driver."""
 
     def __init__(self, spark: SparkSession) -> None:
         super().__init__(spark)
@@ -83,7 +83,10 @@ class ParquetFormat(SparkFormat):
             raise
 
     def _with_structs(self, found: Any, footers: list[Footer]) -> list[Footer]:
-        """What Spark makes of each schema; there are few different ones among thousands of files."""
+        """Return the footers with the columns as Spark reads them.
+
+        Thousands of files have only a few different schemas.
+        """
         known: dict[str, Reading] = {}
         for number, footer in enumerate(footers):
             if footer.schema not in known:
@@ -92,7 +95,7 @@ class ParquetFormat(SparkFormat):
         return [with_reading(footer, known[footer.schema]) for footer in footers]
 
     def encoding(self, profile: Profile) -> Encoding:
-        """Spark where it writes what it has read; else a copy record by record, where that loses nothing."""
+        """Return Spark if it writes the types that it has read; else a copy record by record, if that loses nothing."""
         difference = profile.problem
         for encoding, leaves in self._candidates(profile):
             found = changed_type(profile.leaves, leaves)
@@ -106,7 +109,7 @@ class ParquetFormat(SparkFormat):
         raise Refusal(RefusalCode.TYPE, f"{difference}; {obstacle}")
 
     def _candidates(self, profile: Profile) -> Iterator[tuple[Encoding, Leaves]]:
-        """What Spark would write, setting by setting; as it is by itself first."""
+        """Return the settings of Spark's writer to try, its defaults first."""
         if profile.struct is None:
             return
         dates = calendar_settings(profile.calendar, profile.int96_calendar, profile.zone)
@@ -117,7 +120,7 @@ class ParquetFormat(SparkFormat):
                 yield Encoding(Engine.SPARK, {**dates, **settings}, exact), leaves
 
     def _cannot_copy(self, profile: Profile) -> str | None:
-        """A copy has one schema, to the letter, and none of the notes that writers leave in footers."""
+        """Return why the files cannot be copied: a copy has one schema, and none of the metadata of footers."""
         if len(profile.schemas) != 1:
             return "record by record it cannot be copied either, since the files differ in their schemas"
         if profile.meant:
@@ -125,11 +128,11 @@ class ParquetFormat(SparkFormat):
                 "record by record it cannot be copied either, since Spark or Hive noted how dates are meant"
             )
         if not self._is_text(profile.schemas[0]):
-            return "record by record it cannot be copied either, since a column has an odd name"
+            return "record by record it cannot be copied either, since the name of a column does not survive in the text of the schema"
         return None
 
     def _is_text(self, schema: str) -> bool:
-        """The writer takes its schema as text; not every name survives that."""
+        """Tell whether the schema survives as text, which the writer takes. Not every name does."""
         try:
             parsed = self._jvm.org.apache.parquet.schema.MessageTypeParser.parseMessageType(schema)
         except Exception:
@@ -187,7 +190,7 @@ def _blooms(chunks: Sequence[dict[str, Any]]) -> frozenset[str]:
 
 
 def _footer_mapper(jvm: Any) -> Any:
-    """A Jackson mapper for lists of Parquet footers: 500 footers in a quarter of a second instead of 20."""
+    """Return a Jackson mapper for lists of Parquet footers: 500 footers in a quarter of a second instead of 20 s."""
     databind = jvm.com.fasterxml.jackson.databind
     mapper = databind.ObjectMapper()
     mapper.disable(databind.SerializationFeature.FAIL_ON_EMPTY_BEANS)
