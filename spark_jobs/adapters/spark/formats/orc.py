@@ -69,7 +69,10 @@ class OrcFormat(SparkFormat):
         )
 
     def encoding(self, profile: Profile) -> Encoding:
-        """Return Spark as the engine if it changes neither types nor values; else a merge of stripes, if the files allow it."""
+        """Return Spark as the engine if it changes neither types nor values.
+
+        Else the stripes are merged, if the files allow it.
+        """
         obstacle = self._not_by_spark(profile)
         if obstacle is None:
             return Encoding()

@@ -128,7 +128,7 @@ class ParquetFormat(SparkFormat):
                 "record by record it cannot be copied either, since Spark or Hive noted how dates are meant"
             )
         if not self._is_text(profile.schemas[0]):
-            return "record by record it cannot be copied either, since the name of a column does not survive in the text of the schema"
+            return "record by record it cannot be copied either, since the schema's text does not keep a column's name"
         return None
 
     def _is_text(self, schema: str) -> bool:
