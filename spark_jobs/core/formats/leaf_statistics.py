@@ -47,6 +47,7 @@ class LeafStatistics:
 #: The leaves of one file, by lower-cased dotted path. None: the file has no statistics.
 FileStatistics = Mapping[str, LeafStatistics]
 
+_SIGN = 2**63
 #: A leaf about which nothing is known.
 UNKNOWN = LeafStatistics()
 #: A leaf without values, as in a file without rows.
@@ -62,7 +63,6 @@ def combined(parts: Sequence[LeafStatistics]) -> LeafStatistics:
     return LeafStatistics(
         _sum(part.entries for part in parts),
         _sum(part.non_null for part in parts),
-        # guard: bounds_of_all_files
         _union([part.bounds for part in parts if part.non_null != 0]),
         _sum(part.total for part in parts),
     )
@@ -97,7 +97,7 @@ def _differences(before: LeafStatistics, after: LeafStatistics) -> Iterator[tupl
     counts = (
         ("values with nulls", before.entries, after.entries),
         ("values that are not null", before.non_null, after.non_null),
-        ("sum", before.total, after.total),
+        ("sum", _wrapped(before.total), _wrapped(after.total)),
     )
     yield from ((name, was, now) for name, was, now in counts if None not in (was, now) and was != now)
     if before.bounds and after.bounds:
@@ -112,6 +112,11 @@ def _different_bounds(before: Bounds, after: Bounds) -> Iterator[tuple[str, Any,
         yield "maximum", before.maximum, after.maximum
 
 
+def _wrapped(total: int | None) -> int | None:
+    """Return a sum as 64 bits hold it: ORC does not notice each overflow of its sums."""
+    return None if total is None else (total + _SIGN) % (2 * _SIGN) - _SIGN
+
+
 def _equal(before: Any, after: Any) -> bool:
     return bool(before == after)
 
@@ -122,7 +127,6 @@ def _one_begins_other(before: str, after: str) -> bool:
 
 
 def _same_maximum(before: str, after: str) -> bool:
-    # guard: truncated_maximum
     return before == after or _one_begins_other(before[:-1], after[:-1])
 
 

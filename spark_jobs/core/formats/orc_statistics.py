@@ -38,15 +38,16 @@ def file_statistics(
 
     Args:
         columns: the columns in the order of their ids, without the root.
-        found: ORC's statistics of the same columns, as its classes are in JSON.
+        found: ORC's statistics of the root and of these columns, as its classes are in JSON.
         writer: the version of the writer.
     """
     if not rows:
         return {column.path: EMPTY for column in columns}
-    trusted = writer in _COUNTED and len(found) == len(columns)  # guard: orc_writers
-    if not trusted:
+    # A file without indexes has statistics in which nothing is counted, not even its rows.
+    counted = len(found) == len(columns) + 1 and found[0]["numberOfValues"] == rows
+    if writer not in _COUNTED or not counted:
         return {column.path: UNKNOWN for column in columns}
-    figures = {column.path: _of_column(column, each, writer) for column, each in zip(columns, found)}
+    figures = {column.path: _of_column(column, each, writer) for column, each in zip(columns, found[1:])}
     # Two names can have one path, and then neither is compared.
     return figures if len(figures) == len(columns) else {path: UNKNOWN for path in figures}
 
@@ -67,7 +68,7 @@ def _integers(found: _Statistics, minimum: str = "minimum", maximum: str = "maxi
 
 def _floats(found: _Statistics) -> Bounds | None:
     """Return None if there may be a NaN: which values are compared then depends on where it stands."""
-    if math.isnan(float(found.get("sum", math.nan))):  # guard: orc_nan
+    if math.isnan(float(found.get("sum", math.nan))):
         return None
     return _ordered(float(found["minimum"]), float(found["maximum"]))
 

@@ -1,15 +1,15 @@
 """The exact figures in the footer of a Parquet file.
 
-Counts of entries are taken from every writer: readers find the end of a column by them. All other figures are taken only
-from writers that are known to be right. Files of other writers exist with wrong null counts, and with statistics that
-are bounds only.
+Counts of entries are taken from every writer: readers find the end of a column by them. All other figures are taken
+only from writers that are known to be right. Others have written wrong null counts, or statistics that are no exact
+minimum and maximum.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -46,7 +46,7 @@ class Trust:
 
 
 def file_statistics(
-    leaves: Mapping[str, str], blocks: Iterable[Mapping[str, Any]], created_by: str
+    leaves: Mapping[str, str], blocks: Sequence[Mapping[str, Any]], created_by: str
 ) -> dict[str, LeafStatistics]:
     """Return the figures of each leaf.
 
@@ -56,21 +56,21 @@ def file_statistics(
     """
     groups = {path for path, kind in leaves.items() if _is_group(kind)}
     found: dict[str, list[LeafStatistics]] = {path: [] for path in leaves if path not in groups}
-    trust, number = _trust(created_by), 0
-    for number, block in enumerate(blocks, 1):
+    trust = _trust(created_by)
+    for block in blocks:
         for chunk in block["columns"]:
             path = _path(chunk["path"])
             if path in found:
                 nested = path.rpartition(".")[0] in groups
                 found[path].append(_of_chunk(chunk, leaves[path], trust, nested))
-    return {path: _over_blocks(parts, number) for path, parts in found.items()}
+    return {path: _over_blocks(parts, len(blocks)) for path, parts in found.items()}
 
 
 def _over_blocks(parts: list[LeafStatistics], blocks: int) -> LeafStatistics:
     """Combine one part for each row group. Two names can have one text, and then there are more."""
     if not blocks:
         return EMPTY
-    return combined(parts) if len(parts) == blocks else UNKNOWN  # guard: one_chunk_per_row_group
+    return combined(parts) if len(parts) == blocks else UNKNOWN
 
 
 def _path(text: str) -> str:
@@ -90,12 +90,12 @@ def _trust(created_by: str) -> Trust:
     version = int(found[2]), int(found[3])
     if found[1] == "parquet-mr":
         return Trust(nulls=True, nested=True, bounds=version >= _ORDERED_JAVA)
-    return Trust(nulls=version >= _RIGHT_ARROW, bounds=version >= _RIGHT_ARROW)  # guard: arrow_statistics
+    return Trust(nulls=version >= _RIGHT_ARROW, bounds=version >= _RIGHT_ARROW)
 
 
 def _of_chunk(chunk: Mapping[str, Any], kind: str, trust: Trust, nested: bool) -> LeafStatistics:
     entries, text = int(chunk["valueCount"]), chunk.get("statistics") or ""
-    if not trust.nulls or (nested and not trust.nested):  # guard: known_writers
+    if not trust.nulls or (nested and not trust.nested):
         return LeafStatistics(entries)
     found = _WITH_BOUNDS.fullmatch(text)
     counted = found[3] if found else _nulls(text)
@@ -122,7 +122,7 @@ def _bounds(kind: str, minimum: str, maximum: str) -> Bounds | None:
         return None
     if lowest is None or highest is None or lowest > highest:
         return None
-    if parse is _as_moment and not _FIRST_YEAR <= lowest[:4] <= _LAST_YEAR:  # guard: years_in_order
+    if parse is _as_moment and not _FIRST_YEAR <= lowest[:4] <= _LAST_YEAR:
         return None
     return Bounds(lowest, highest, truncated=parse is _as_text)
 

@@ -83,11 +83,11 @@ class OrcFormat(SparkFormat):
         )
 
     def _statistics(self, reader: Any, schema: str) -> Mapping[str, LeafStatistics]:
-        """Return the figures in the footer that has been read already, in one call of Java; the root is left out."""
+        """Return the figures in the footer that has been read already, in one call of Java."""
         if schema not in self._columns:
             self._columns[schema] = _columns(reader.getSchema())
         try:
-            found = json.loads(self._mapper.writeValueAsString(reader.getStatistics()))[1:]
+            found = json.loads(self._mapper.writeValueAsString(reader.getStatistics()))
         except Py4JJavaError:
             found = []  # Java cannot say them: nothing is compared
         writer = str(reader.getWriterVersion().toString())
