@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs.core.formats.leaf_statistics import FileStatistics, check_statistics, of_files
+from spark_jobs.core.formats.leaf_statistics import (
+    FileStatistics,
+    LeafStatistics,
+    check_statistics,
+    of_files,
+)
 from tests.fidelity import reading
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, data_files, many, only
@@ -65,6 +71,31 @@ def test_a_faulty_rewrite_fails_the_unit_and_names_the_column(
     (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
     assert (unit["outcome"], data_files(database.path / "t")) == ("failed", before), unit
     assert f"column {named}" in unit["reason"]
+
+
+def test_files_with_wrong_statistics_are_compacted_where_all_values_are_compared(
+    spark: SparkSession, jobs: Jobs, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from spark_jobs.adapters.spark.formats import parquet
+
+    honest = parquet.file_statistics
+
+    def wrong(*arguments: Any) -> dict[str, LeafStatistics]:
+        found = honest(*arguments)
+        rows = found["id"].non_null or 0
+        return found if rows == 40 else {**found, "v": replace(found["v"], non_null=rows - 1)}
+
+    monkeypatch.setattr(parquet, "file_statistics", wrong)
+    many(spark, database.location("t"), "SELECT id, id AS v FROM range(40)", 4)
+    table = f"{database}.t"
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT) STORED AS PARQUET LOCATION '{database.location('t')}'"
+    )
+    (unit,) = only(jobs("compact", "--table", table))["units"]
+    assert unit["outcome"] == "failed"
+    assert "column 'v': values that are not null 36 in the originals, and 40 in" in unit["reason"]
+    (unit,) = only(jobs("compact", "--table", table, "--verify", "hash"))["units"]
+    assert unit["outcome"] == "compacted", unit
 
 
 #: Queries of the files of one unit, and options of their writer. What is written again has other statistics.

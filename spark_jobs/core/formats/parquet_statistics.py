@@ -61,7 +61,7 @@ def file_statistics(
         for chunk in block["columns"]:
             path = _path(chunk["path"])
             if path in found:
-                nested = path.rpartition(".")[0] in groups
+                nested = path.rpartition(".")[0] in groups or leaves[path].startswith("repeated")
                 found[path].append(_of_chunk(chunk, leaves[path], trust, nested))
     return {path: _over_blocks(parts, len(blocks)) for path, parts in found.items()}
 
