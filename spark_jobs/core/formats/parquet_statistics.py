@@ -31,8 +31,8 @@ _RIGHT_ARROW = (12, 0)
 #: What Java writes in place of bytes that are no text.
 _NO_TEXT = "\ufffd"
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d\.\d+(\+0000)?)?")
-#: The years of a minimum for which texts have the order of the values. The text of a year before Christ is that of a
-#: later one, and so are sentinels like 4713 BC; nothing in a table is as old as these years before Christ.
+#: The years of a minimum in which texts have the order of the values. Java writes a year before Christ without a sign:
+#: 4713 BC, the first day of some calendars, looks like a late one. Tables hold no days from 2999 to 1583 BC.
 _FIRST_YEAR, _LAST_YEAR = "1583", "2999"
 
 
