@@ -127,6 +127,9 @@ def test_arrow_counts_nulls_of_flat_columns_only() -> None:
     assert parquet(leaves, blocks)["a.list.element"] == LeafStatistics(6, 4, Bounds(1, 2))
     arrow = parquet(leaves, blocks, by="parquet-cpp-arrow version 26.0.1")
     assert arrow == {"a.list.element": LeafStatistics(6)}
+    assert of("repeated int32", "num_nulls: 2, min/max not defined", "parquet-cpp-arrow version 26.0.1") == (
+        LeafStatistics(6)
+    )
 
 
 def test_row_groups_are_added_up_and_those_that_cannot_be_told_are_left_out() -> None:
