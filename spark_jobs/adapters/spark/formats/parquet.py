@@ -17,6 +17,7 @@ from spark_jobs.adapters.spark.spark_types import Reading, SparkTypes
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.encoding import PARQUET_SETTINGS, Encoding, Engine, calendar_settings
 from spark_jobs.core.formats.footers import Footer, Leaves, Profile
+from spark_jobs.core.formats.parquet_statistics import file_statistics
 from spark_jobs.core.formats.parquet_types import parse_message
 from spark_jobs.core.formats.struct_types import nullable
 from spark_jobs.core.model import name_of
@@ -161,6 +162,7 @@ def _parquet_footer(row: dict[str, Any]) -> Footer:
     metadata, name = row["parquetMetadata"], name_of(row["file"])
     about, blocks = metadata["fileMetaData"], metadata["blocks"]
     chunks = [column for block in blocks for column in block["columns"]]
+    leaves, created_by = parse_message(about["schema"]), about.get("createdBy") or ""
     codecs: Counter[str] = Counter()
     for chunk in chunks:
         codecs[chunk["codec"]] += chunk["totalSize"]
@@ -173,12 +175,13 @@ def _parquet_footer(row: dict[str, Any]) -> Footer:
         name=name,
         rows=sum(block["rowCount"] for block in blocks),
         codecs=codecs,
-        leaves=parse_message(about["schema"]),
+        leaves=leaves,
         writer=about["keyValueMetaData"],
         schema=about["schema"],
-        created_by=about.get("createdBy") or "",
+        created_by=created_by,
         row_group=max(block["totalByteSize"] for block in blocks) if len(blocks) > 1 else 0,
         blooms=_blooms(chunks),
+        statistics=file_statistics(leaves, blocks, created_by),
     )
 
 
