@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from spark_jobs.core.errors import Refusal, VerificationFailed
-from spark_jobs.core.formats import struct_types
+from spark_jobs.core.formats import avro_metadata, struct_types
 from spark_jobs.core.formats.encoding import Calendar
 from spark_jobs.core.formats.registry import FORMATS
 from spark_jobs.core.refusals import RefusalCode
@@ -50,6 +50,7 @@ class Footer:
         blooms: the columns, as dotted paths, that have a Bloom filter in all row groups.
         layout: for ORC, everything that files must have in common before their stripes can be merged into one file.
         zones: for ORC, the time zones of the local timestamps in the stripes.
+        metadata: for Avro, the file's own metadata, which a copy carries.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Footer:
     blooms: frozenset[str] = frozenset()
     layout: str = ""
     zones: frozenset[str] = frozenset()
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ class Profile:
         by_spark: Spark 3 or later wrote all files.
         mergeable: the stripes of all files can be merged into one file.
         zones: the time zones of the local timestamps in the stripes.
+        metadata: for Avro, the metadata of the written files.
         warnings: warnings for the report.
     """
 
@@ -108,6 +111,7 @@ class Profile:
     by_spark: bool = False
     mergeable: bool = False
     zones: frozenset[str] = frozenset()
+    metadata: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = field(default_factory=tuple)
 
 
@@ -146,6 +150,7 @@ def profile(
         by_spark=all(_spark_version(footer) >= _PROLEPTIC_SPARK for footer in footers),
         mergeable=len({footer.layout for footer in footers}) == 1 and bool(footers[0].layout),
         zones=frozenset.union(*(footer.zones for footer in footers)),
+        metadata=avro_metadata.common([(footer.name, footer.metadata) for footer in footers]),
         warnings=warnings,
     )
 
@@ -252,15 +257,21 @@ def _codec_name(codec: str, file_format: str) -> str:
 
 
 def check_written(before: Profile, written: Sequence[Footer]) -> None:
-    """Check that the written files have the row count and the physical types of the files that were read.
+    """Check that the written files have the row count, the physical types and the metadata of the files that were read.
 
     Raises:
         VerificationFailed: the row counts differ.
-        Refusal: TYPE, a physical type differs.
+        Refusal: TYPE, a physical type or the metadata differs.
     """
     rows = _rows(written)
     if rows != before.rows:  # guard: rows_compared
         raise VerificationFailed(f"{before.rows} rows were read and {rows} written")
+    for footer in written:
+        if dict(footer.metadata) != dict(before.metadata):  # guard: metadata_compared
+            raise Refusal(
+                RefusalCode.TYPE,
+                f"the metadata is {dict(before.metadata)}, and would be rewritten as {dict(footer.metadata)}",
+            )
     after: dict[str, str] = {}
     for footer in written:
         after.update(footer.leaves)
