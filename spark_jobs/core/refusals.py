@@ -132,7 +132,8 @@ class RefusalCode(Enum):
     # The files.
     EMPTY = ("There are only empty files.", _NONE)
     SCHEMA_CONFLICT = (
-        "Two files have different types for one column; the reason names both types.",
+        "Two files have different types for one column, and neither is the other one widened; or the files have more"
+        " than ten combinations of types. The reason names two types.",
         "Rewrite one of the files.",
     )
     POSITIONAL = (

@@ -7,8 +7,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 
 from spark_jobs.core import journal
-from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged, Unsafe
-from spark_jobs.core.health import Health
+from spark_jobs.core.errors import (
+    Deferred,
+    LakekeeperError,
+    NothingToGain,
+    Refusal,
+    UnitChanged,
+    Unsafe,
+)
+from spark_jobs.core.health import Health, settled
 from spark_jobs.core.journal import Swap
 from spark_jobs.core.model import Unit
 from spark_jobs.core.outcomes import UnitOutcome
@@ -54,6 +61,8 @@ def failed(
         outcome = UnitOutcome.CHANGED if active else UnitOutcome.SKIPPED
         report = UnitReport.of(values, outcome, health, code=error.code, reason=error.reason)
         return UnitResult(unit.key, report)
+    if isinstance(error, NothingToGain):
+        health = settled(health, error.target_files) if health else None
     if not isinstance(error, (LakekeeperError, OSError)):
         log.exception("%s failed", unit)
     reason = str(error) or type(error).__name__
@@ -64,6 +73,7 @@ def failed(
 _OUTCOMES: tuple[tuple[type[Exception], UnitOutcome], ...] = (
     (UnitChanged, UnitOutcome.CHANGED),
     (Deferred, UnitOutcome.DEFERRED),
+    (NothingToGain, UnitOutcome.HEALTHY),
     (Unsafe, UnitOutcome.QUARANTINED),
 )
 
