@@ -137,8 +137,10 @@ class RefusalCode(Enum):
         "Rewrite one of the files.",
     )
     POSITIONAL = (
-        "The table matches columns by position, and its files differ in schema.",
-        "Give all files one schema, or match columns by name.",
+        "The table matches columns by position, and its files differ in schema; or ORC files have more than ten orders"
+        " of columns, and some engines match these by position.",
+        "Give all files one schema, or match columns by name. If all readers of an ORC table match columns by name, set"
+        " `lakekeeper.readers=by-name` on it.",
     )
     TYPE = (
         "Neither Spark nor a copy record by record can write a column without a change of its physical type; the reason"

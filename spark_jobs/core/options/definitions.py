@@ -211,7 +211,7 @@ class Options:
     readers: str | None = choice(
         None,
         ("by-name", "by-position"),
-        "how the engines that read the table match columns (default: by name)",
+        "how the engines that read the table match columns (default: ORC possibly by position, other formats by name)",
     )
     enabled: bool = switch("whether the table is compacted at all", default=True)
     trusted_owners: tuple[str, ...] = option(
