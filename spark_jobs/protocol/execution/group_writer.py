@@ -113,10 +113,9 @@ class GroupWriter:
         Partition keys are left out, because they are constant within a unit, and so are columns that only other groups
         have.
         """
-        facts = self._table.facts
-        others = frozenset().union(*(other.columns or () for other in groups)) - (
-            group.columns or frozenset()
-        )
-        left_out = {key.lower() for key in facts.partition_keys} | others
+        facts, own = self._table.facts, group.columns
+        left_out = {key.lower() for key in facts.partition_keys}
+        if own is not None:
+            left_out.update(name for other in groups for name in other.columns or () if name not in own)
         columns = self._table.options.sort_columns or facts.sorted_by
         return [column for column in columns if column.lower() not in left_out]
