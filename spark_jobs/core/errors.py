@@ -26,6 +26,17 @@ class UnitChanged(LakekeeperError):
     """A writer was active in the unit. Nothing was swapped, or the swap was undone."""
 
 
+class NothingToGain(LakekeeperError):
+    """The files of a unit differ in schema, and a compaction would leave as many files as there are.
+
+    `target_files` is the number of files that it would leave.
+    """
+
+    def __init__(self, reason: str, target_files: int) -> None:
+        super().__init__(reason)
+        self.target_files = target_files
+
+
 class Deferred(LakekeeperError):
     """The deadline would be exceeded. The next run takes the unit first."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spark_jobs.core.model import FileListing
 
@@ -42,6 +42,11 @@ class Health:
     threshold: int
     target_files: int
     needs_compaction: bool
+
+
+def settled(health: Health, target_files: int) -> Health:
+    """Return the health of files of which a compaction would leave as many."""
+    return replace(health, target_files=target_files, needs_compaction=False)
 
 
 def assess(files: FileListing, thresholds: Thresholds) -> Health:

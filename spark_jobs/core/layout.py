@@ -202,3 +202,17 @@ def fresh_name(name: str, token: str) -> str:
         return f"{name[0]}lk{token}-{name[1:]}"
     stem, dot, tail = name.partition(".")
     return f"{stem}-lk{token}{dot}{tail}"
+
+
+#: No token of a file that is moved begins so: those are hexadecimal.
+_OF_GROUP = re.compile(r"-lkg\d+")
+
+
+def group_name(name: str, number: int) -> str:
+    """Return the name of a file that was written for one group of a unit's files (`core/formats/file_groups.py`)."""
+    return fresh_name(name, f"g{number}")
+
+
+def is_group_name(name: str) -> bool:
+    """Tell whether a file was written for one group of a unit's files."""
+    return bool(_OF_GROUP.search(name))

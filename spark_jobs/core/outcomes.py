@@ -34,7 +34,10 @@ class UnitOutcome(_Outcome):
         " would be deleted.",
         "Compact it.",
     )
-    HEALTHY = ("healthy", "It does not need a compaction.")
+    HEALTHY = (
+        "healthy",
+        "It does not need a compaction; `reason` says why, if its files are small and cannot be fewer.",
+    )
     COMPACTED = ("compacted", "It was rewritten, verified and swapped; the originals are kept.")
     RESTORED = ("restored", "Its originals are back.")
     CLEANED = ("cleaned", "Its originals were deleted.")

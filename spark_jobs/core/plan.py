@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from spark_jobs.core.commit_log.cache import CachedUnit
 from spark_jobs.core.eligibility import TableFacts
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.health import Health, Thresholds, assess
+from spark_jobs.core.errors import NothingToGain, Refusal
+from spark_jobs.core.health import Health, Thresholds, assess, settled
 from spark_jobs.core.model import FileListing, Unit
 from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.other_writers import WriterRules
@@ -38,7 +38,8 @@ class UnitPlan:
         inputs: the listing on which the plan is based; None if it was not needed, or not possible.
         health: the figures of this listing, or of an earlier one (`cached`).
         refusal: why the unit must not be compacted.
-        reason: why the unit is FAILED or QUARANTINED, or FLAGGED because of an unfinished run.
+        reason: why the unit is FAILED or QUARANTINED, FLAGGED because of an unfinished run, or HEALTHY although its
+            files are small.
         cached: figures that a later plan can use instead of listing the unit again.
     """
 
@@ -72,6 +73,18 @@ class UnitPlan:
 
     def refused(self, refusal: Refusal) -> UnitPlan:
         return replace(self, outcome=UnitOutcome.SKIPPED, refusal=refusal)
+
+    def settled(self, found: NothingToGain, options: Options) -> UnitPlan:
+        """Return the plan of a unit whose files cannot be fewer."""
+        health = settled(self.health, found.target_files) if self.health else None
+        plan = replace(self, outcome=UnitOutcome.HEALTHY, health=health, reason=str(found))
+        return plan.remember_settled(found.target_files, options)
+
+    def remember_settled(self, target_files: int, options: Options) -> UnitPlan:
+        """Return the plan whose figures tell a later plan that the unit's files cannot be fewer."""
+        thresholds, readers = options.thresholds(), options.readers
+        cached = self.cached.settle(target_files, thresholds, readers) if self.cached else None
+        return replace(self, cached=cached)
 
     def interrupted(self, reason: str) -> UnitPlan:
         """Return the plan with the unit FLAGGED, whatever its files are, unless it is refused.

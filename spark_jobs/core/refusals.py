@@ -139,12 +139,15 @@ class RefusalCode(Enum):
     # The files.
     EMPTY = ("There are only empty files.", _NONE)
     SCHEMA_CONFLICT = (
-        "Two files have different types for one column; the reason names both types.",
+        "Two files have different types for one column, and neither is the other one widened; or the files have more"
+        " than ten combinations of types. The reason names two types.",
         "Rewrite one of the files.",
     )
     POSITIONAL = (
-        "The table matches columns by position, and its files differ in schema.",
-        "Give all files one schema, or match columns by name.",
+        "The table matches columns by position, and its files differ in schema; or ORC files have more than ten orders"
+        " of columns, and some engines match these by position.",
+        "Give all files one schema, or match columns by name. If all readers of an ORC table match columns by name, set"
+        " `lakekeeper.readers=by-name` on it.",
     )
     TYPE = (
         "Neither Spark nor a copy record by record can write a column without a change of its physical type; the reason"

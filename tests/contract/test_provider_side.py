@@ -38,7 +38,7 @@ def test_the_page_shows_the_golden_files():
 
 def test_every_option_key_is_on_the_page():
     listed = WIRE.read_text().partition("<!-- generated: option keys -->")[2].partition("<!--")[0]
-    only_properties = {"bucketing", "enabled", "kafka_connect"}
+    only_properties = {"bucketing", "enabled", "kafka_connect", "readers"}
     assert set(re.findall(r"`(\w+)`", listed)) == set(OPTIONS) | only_properties
 
 

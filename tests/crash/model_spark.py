@@ -89,9 +89,13 @@ class ModelRewriter:
         return len(rows)
 
     def _tasks(self, plan: RewriteRequest, rows: Sequence[int], staging: str) -> list[str]:
-        """Each task writes its part; a task of a job whose folder was renamed away brings that folder back."""
-        count = max(1, min(plan.target_files, len(rows)))
-        names = [f"part-{part:05d}-{self._job_name}-c000.snappy.parquet" for part in range(count)]
+        """Each task writes its part; a task of a job whose folder was renamed away brings that folder back.
+
+        No two writes of a job give one name twice.
+        """
+        count, folder = max(1, min(plan.target_files, len(rows))), name_of(plan.target)
+        job = f"{self._job_name}-{folder}" if folder.startswith("group-") else self._job_name
+        names = [f"part-{part:05d}-{job}-c000.snappy.parquet" for part in range(count)]
         for part, name in enumerate(names):
             self._fs.replace(f"{staging}/{name}", encode_rows(rows[part::count]))
         return names

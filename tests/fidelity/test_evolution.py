@@ -81,6 +81,9 @@ def test_columns_that_come_and_go_keep_every_value(
     spark: SparkSession, jobs: Jobs, database: Database, change: list[Any], file_format: str
 ) -> None:
     table, folder = _table(spark, database, file_format)
+    if file_format == "orc":
+        # By default ORC files are kept apart where columns differ at a position: see test_readers.
+        spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('lakekeeper.readers'='by-name')")
     _write(folder, [OLD, pa.schema(change), OLD, pa.schema(change)], file_format)
     spark.sql(f"MSCK REPAIR TABLE {table}")
     before, through_hive = _seen(folder), spark.table(table).orderBy("id").collect()

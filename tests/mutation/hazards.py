@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tests.mutation.hazards_files import FILES
+from tests.mutation.hazards_formats import FORMATS
 from tests.mutation.hazards_ground import GROUND
 from tests.mutation.hazards_jobs import JOBS
 from tests.mutation.hazards_open import OPEN
@@ -69,7 +70,7 @@ ALL = tuple(HAZARDS)
 #: Ordered so that tables read well; those that need Spark come last.
 MUTATIONS: tuple[Mutation, ...] = (
     *sorted(
-        (*SWAP, *JOBS, *FILES, *GROUND, *OPEN, *WRITERS, *STATES),
+        (*SWAP, *JOBS, *FILES, *FORMATS, *GROUND, *OPEN, *WRITERS, *STATES),
         key=lambda mutation: ALL.index(mutation.hazard),
     ),
     *sorted(SEAM, key=lambda mutation: ALL.index(mutation.hazard)),

@@ -8,6 +8,7 @@ from tests.mutation.operators import Condition, Item, Remove, Replace, Rewrite, 
 
 _SEAM = "tests/spark/test_seam.py"
 _FIDELITY = "tests/spark/test_fidelity.py"
+_AVRO = "tests/fidelity/test_avro_metadata.py"
 
 
 SEAM = (
@@ -16,6 +17,13 @@ SEAM = (
         "a rename goes by FileSystem, which moves into an existing directory",
         (Rewrite("rename_never_into", "A.C(S).M(P, T, N)", "A._fs(S).M(P, T)"),),
         (f"{_SEAM}::test_a_rename_never_goes_into_or_over_a_directory",),
+        "spark",
+    ),
+    Mutation(
+        "H4-names",
+        "the files of a copy have the names of those of the copy before it",
+        (Value("copies_named_fresh", "str(status.getPath().getName())"),),
+        (f"{_AVRO}::test_the_files_of_a_copy_have_fresh_names[AVRO]",),
         "spark",
     ),
     Mutation(

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from spark_jobs.adapters.spark.formats.spark_format import RecordClasses, SparkFormat
 from spark_jobs.adapters.spark.sessions import COMMITTER
 from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.layout import fresh_name
 from spark_jobs.protocol.ports import RewriteRequest
 
 #: FileInputFormat takes its paths as one text of wildcards, in which commas part them.
@@ -39,16 +40,26 @@ class Copier:
         key, value = self._class(classes.key), self._class(classes.value)
         records = self._context.newAPIHadoopRDD(reading, self._class(classes.input_format), key, value)
         few, staging = records.coalesce(request.target_files), f"{request.target}/_copy"
-        few.saveAsNewAPIHadoopFile(staging, key, value, self._class(classes.output_format), conf)
+        output = self._class(classes.output_format)
+        if classes.old_output:
+            few.saveAsHadoopFile(
+                staging, key, value, output, self._jvm.org.apache.hadoop.mapred.JobConf(conf)
+            )
+        else:
+            few.saveAsNewAPIHadoopFile(staging, key, value, output, conf)
         self._move_up(staging, request.target, conf)
 
     def _move_up(self, staging: str, target: str, conf: Any) -> None:
-        """Move the files into the target: output formats require a directory that does not exist."""
-        hadoop = self._jvm.org.apache.hadoop.fs
+        """Move the files out of the folder, which output formats create themselves, and give them fresh names.
+
+        Not every output format lets its files be named.
+        """
+        hadoop, token = self._jvm.org.apache.hadoop.fs, uuid.uuid4().hex
         folder = hadoop.Path(staging)
         fs = folder.getFileSystem(conf)
         for status in fs.listStatus(folder):
-            if not fs.rename(status.getPath(), hadoop.Path(f"{target}/{status.getPath().getName()}")):
+            name = fresh_name(str(status.getPath().getName()), token)  # guard: copies_named_fresh
+            if not fs.rename(status.getPath(), hadoop.Path(f"{target}/{name}")):
                 raise LakekeeperError(f"{status.getPath()} could not be moved to {target}")
         fs.delete(folder, False)
 
@@ -76,7 +87,6 @@ class Copier:
 def _common(request: RewriteRequest) -> dict[str, str]:
     return {
         **_inputs(request.files),
-        "mapreduce.output.basename": f"part-{uuid.uuid4()}",
         **COMMITTER,
         **({"dfs.replication": str(request.replication)} if request.replication else {}),
     }

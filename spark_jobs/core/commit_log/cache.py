@@ -6,10 +6,10 @@ They are only used to decide whether a unit needs a compaction. They never repla
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from spark_jobs.core.commit_log.snapshots import packed, readable, unpacked
-from spark_jobs.core.health import Health, Thresholds, reassess
+from spark_jobs.core.health import Health, Thresholds, reassess, settled
 from spark_jobs.core.model import FileListing, Unit
 
 #: The time by which a directory must be older than its listing, in ms. The clocks of the driver and of the file system
@@ -26,6 +26,9 @@ class CachedUnit:
             a file that is added in between makes the directory newer than this time.
         closed: no file of the unit was open for writing, as far as the file system reports it. A file that is still
             written grows without a change of its directory.
+        settled_files: how many files a compaction would leave, if these are as many as there are; 0 if that is not
+            known. The files are small, but differ in schema.
+        settled_for: the options with which this is so.
     """
 
     unit: str
@@ -38,6 +41,8 @@ class CachedUnit:
     avg_file_size: int
     median_file_size: int
     fingerprint: str
+    settled_files: int = 0
+    settled_for: str = ""
 
     @classmethod
     def of(
@@ -56,9 +61,19 @@ class CachedUnit:
             files.fingerprint(),
         )
 
-    def health(self, thresholds: Thresholds) -> Health:
+    def health(self, thresholds: Thresholds, readers: str | None = None) -> Health:
         """Return the health by these thresholds, which may have changed since the listing."""
-        return reassess(self.files, self.bytes, self.avg_file_size, self.median_file_size, thresholds)
+        found = reassess(self.files, self.bytes, self.avg_file_size, self.median_file_size, thresholds)
+        known = self.settled_files and self.settled_for == _settled_for(thresholds, readers)
+        return settled(found, self.settled_files) if known else found
+
+    def settle(self, target_files: int, thresholds: Thresholds, readers: str | None) -> CachedUnit:
+        """Return the figures of files that a compaction cannot make fewer, as their footers have shown."""
+        return replace(self, settled_files=target_files, settled_for=_settled_for(thresholds, readers))
+
+
+def _settled_for(thresholds: Thresholds, readers: str | None) -> str:
+    return f"{thresholds.target} {readers or ''}"
 
 
 Cache = Mapping[str, CachedUnit]

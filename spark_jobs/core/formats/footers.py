@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from spark_jobs.core.errors import Refusal, VerificationFailed
-from spark_jobs.core.formats import leaf_statistics, struct_types
+from spark_jobs.core.formats import avro_metadata, leaf_statistics, struct_types
 from spark_jobs.core.formats.encoding import Calendar
 from spark_jobs.core.formats.leaf_statistics import FileStatistics
 from spark_jobs.core.formats.registry import FORMATS
@@ -52,6 +52,7 @@ class Footer:
         layout: for ORC, everything that files must have in common before their stripes can be merged into one file.
         zones: for ORC, the time zones of the local timestamps in the stripes.
         statistics: the exact figures of each leaf; None in formats that have none.
+        metadata: for Avro, the file's own metadata, which a copy carries.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Footer:
     layout: str = ""
     zones: frozenset[str] = frozenset()
     statistics: FileStatistics | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,7 @@ class Profile:
         mergeable: the stripes of all files can be merged into one file.
         zones: the time zones of the local timestamps in the stripes.
         statistics: the figures of each leaf over all files; a figure is None if a file lacks it.
+        metadata: for Avro, the metadata of the written files.
         warnings: warnings for the report.
     """
 
@@ -113,6 +116,7 @@ class Profile:
     mergeable: bool = False
     zones: frozenset[str] = frozenset()
     statistics: FileStatistics = field(default_factory=dict)
+    metadata: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = field(default_factory=tuple)
 
 
@@ -152,6 +156,7 @@ def profile(
         mergeable=len({footer.layout for footer in footers}) == 1 and bool(footers[0].layout),
         zones=frozenset.union(*(footer.zones for footer in footers)),
         statistics=_statistics(footers),
+        metadata=avro_metadata.common([(footer.name, footer.metadata) for footer in footers]),
         warnings=warnings,
     )
 
@@ -262,21 +267,31 @@ def _codec_name(codec: str, file_format: str) -> str:
 
 
 def check_written(before: Profile, written: Sequence[Footer], statistics: bool = True) -> None:
-    """Check that the written files have the row count, the physical types and the figures of those that were read.
+    """Check that the written files have the rows, the physical types, the metadata and the figures of the originals.
 
     Args:
         statistics: compare the figures of the columns too. Where all values are compared, they prove nothing more.
 
     Raises:
         VerificationFailed: the row counts or the figures of a column differ.
-        Refusal: TYPE, a physical type differs.
+        Refusal: TYPE, a physical type or the metadata differs.
     """
     rows = _rows(written)
     if rows != before.rows:  # guard: rows_compared
         raise VerificationFailed(f"{before.rows} rows were read and {rows} written")
+    _check_metadata(before, written)
     _check_types(before, written)
     if statistics:
         leaf_statistics.check_statistics(before.statistics, _statistics(written))
+
+
+def _check_metadata(before: Profile, written: Sequence[Footer]) -> None:
+    for footer in written:
+        if dict(footer.metadata) != dict(before.metadata):  # guard: metadata_compared
+            raise Refusal(
+                RefusalCode.TYPE,
+                f"the metadata is {dict(before.metadata)}, and would be rewritten as {dict(footer.metadata)}",
+            )
 
 
 def _check_types(before: Profile, written: Sequence[Footer]) -> None:

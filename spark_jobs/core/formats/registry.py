@@ -36,6 +36,7 @@ class FormatSpec:
         lines: files are read and written as lines of text, which are not counted and cannot be sorted.
         mirrors_layout: row groups and Bloom filters are written as in the original files.
         by_position: tells whether readers match the columns of a file with these types by position.
+        read_by_position: an engine matches the columns of all files by position by default (docs/production.md, 6).
         check_properties: raises Refusal for properties (of the table, its SerDe, the partition) with which a rewrite
             would change the rows that are read. The second argument names the table or partition.
     """
@@ -50,6 +51,7 @@ class FormatSpec:
     lines: bool = False
     mirrors_layout: bool = False
     by_position: Callable[[Mapping[str, str]], bool] = lambda _: False
+    read_by_position: bool = False
     check_properties: Callable[[Sequence[Mapping[str, str]], str], None] = _accept
 
 
@@ -81,6 +83,7 @@ FORMATS: dict[str, FormatSpec] = {
         codec_property="orc.compress",
         codec_classes=False,
         by_position=by_position,
+        read_by_position=True,
     ),
     AVRO: FormatSpec(
         ((f"{_HIVE}.ql.io.avro.AvroContainerInputFormat", f"{_HIVE}.serde2.avro.AvroSerDe"),),

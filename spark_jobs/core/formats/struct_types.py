@@ -95,6 +95,11 @@ def _text(kind: Any) -> str:
     return kind if isinstance(kind, str) else json.dumps(kind)
 
 
+def names(text: str) -> frozenset[str]:
+    """Return the names of the columns of a schema in lower case."""
+    return frozenset(field["name"].lower() for field in json.loads(text)["fields"])
+
+
 def nullable(text: str) -> str:
     """Return the schema with all columns, elements and fields nullable, as Spark reads files."""
     return json.dumps(_nullable(json.loads(text)))

@@ -208,6 +208,11 @@ class Options:
     kafka_connect: str = choice(
         "refuse", ("refuse", "retired"), "whether files named by Kafka Connect's HDFS sink are compacted"
     )
+    readers: str | None = choice(
+        None,
+        ("by-name", "by-position"),
+        "how the engines that read the table match columns (default: ORC possibly by position, other formats by name)",
+    )
     enabled: bool = switch("whether the table is compacted at all", default=True)
     trusted_owners: tuple[str, ...] = option(
         (),

@@ -88,5 +88,4 @@ def _swapped(item: WrittenUnit, result: SwapResult) -> UnitResult:
         changed = failed(unit, UnitChanged(result.problem), health)
         return replace(changed, kind=journal.COMMITTED, record=body)
     report = compacted_report(item.swap, health, item.seconds, result.moved_files)
-    codec = item.profile.codec if item.profile else None
-    return UnitResult(unit.key, report, journal.COMMITTED, body, codec, item.warnings)
+    return UnitResult(unit.key, report, journal.COMMITTED, body, item.codec, item.warnings)

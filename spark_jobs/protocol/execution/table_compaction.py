@@ -82,6 +82,7 @@ class TableCompaction:
             start = self._start()
         runs, fresh = self._open(start)
         results = self._compact_units(start, runs)
+        start = _remember_settled(start, results)
         report = self._with_results(start, results, runs).conclude(acted=(UnitOutcome.COMPACTED,))
         if report.outcome == TableOutcome.PARTIAL and self._options.on_failure == "undo":
             return self._undo(start, report, runs, fresh)
@@ -237,6 +238,21 @@ class TableCompaction:
             reason=f"a unit failed, and on_failure is 'undo': {_describe_restored(restored)}",
             warnings=_unique(report.warnings, warnings),
         )
+
+
+def _remember_settled(start: _Start, results: Iterable[UnitResult]) -> _Start:
+    """Return the start with figures that keep the next plan from reading the footers of settled units again."""
+    files = {
+        result.unit_key: result.report.target_files
+        for result in results
+        if result.report.outcome == UnitOutcome.HEALTHY
+    }
+    options = start.plan.options
+    units = (
+        unit.remember_settled(files[unit.unit.key] or 0, options) if unit.unit.key in files else unit
+        for unit in start.plan.units
+    )
+    return replace(start, plan=replace(start.plan, units=tuple(units)))
 
 
 def _units_to_write(start: _Start, home: Home, run: Run) -> list[UnitPlan]:

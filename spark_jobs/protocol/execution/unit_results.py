@@ -7,8 +7,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 
 from spark_jobs.core import journal
-from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged, Unsafe
-from spark_jobs.core.health import Health
+from spark_jobs.core.errors import (
+    Deferred,
+    LakekeeperError,
+    NothingToGain,
+    Refusal,
+    UnitChanged,
+    Unsafe,
+)
+from spark_jobs.core.health import Health, settled
 from spark_jobs.core.journal import UnitState
 from spark_jobs.core.model import Unit
 from spark_jobs.core.outcomes import UnitOutcome
@@ -56,6 +63,8 @@ def failed(
         outcome = UnitOutcome.CHANGED if active else UnitOutcome.SKIPPED
         report = UnitReport.of(values, outcome, health, code=error.code, reason=error.reason)
         return UnitResult(unit.key, report)
+    if isinstance(error, NothingToGain):
+        health = settled(health, error.target_files) if health else None
     report = UnitReport.of(values, _outcome_of(error), health, reason=reason_of(error, unit))
     return UnitResult(unit.key, report, outcome_unknown=unknown)
 
@@ -71,6 +80,7 @@ def reason_of(error: Exception, unit: Unit) -> str:
 _OUTCOMES: tuple[tuple[type[Exception], UnitOutcome], ...] = (
     (UnitChanged, UnitOutcome.CHANGED),
     (Deferred, UnitOutcome.DEFERRED),
+    (NothingToGain, UnitOutcome.HEALTHY),
     (Unsafe, UnitOutcome.QUARANTINED),
 )
 

@@ -8,20 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from spark_jobs.core import layout
-from spark_jobs.core.errors import Deferred, Refusal, UnitChanged
-from spark_jobs.core.formats import footers
-from spark_jobs.core.formats.footers import Profile
-from spark_jobs.core.formats.writer_options import writer_options
-from spark_jobs.core.health import assess
+from spark_jobs.core.errors import Deferred, NothingToGain, Refusal, UnitChanged
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.swap import Swap
+from spark_jobs.protocol.execution.group_writer import GroupWriter
 from spark_jobs.protocol.execution.preconditions import Preconditions
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes, copy_directory_attributes
-from spark_jobs.protocol.planning.footer_inspection import Inspection, inspect, read_footers
-from spark_jobs.protocol.ports import RewriteRequest
+from spark_jobs.protocol.planning.footer_inspection import Inspection, inspect
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import list_unit
 from spark_jobs.protocol.swap.late_files import differences
@@ -33,12 +29,12 @@ log = logging.getLogger("lakekeeper")
 class WrittenUnit:
     """A unit that is written and verified, and not yet swapped.
 
-    `profile` and `attributes` are None if an earlier attempt has written it. `seconds` is the time that writing took.
+    `codec` and `attributes` are None if an earlier attempt has written it. `seconds` is the time that writing took.
     """
 
     plan: UnitPlan
     swap: Swap
-    profile: Profile | None = None
+    codec: str | None = None
     attributes: UnitAttributes | None = None
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
@@ -60,13 +56,14 @@ class UnitWriter:
         self._stamp = stamp
         self._path = path
         self._checks = Preconditions(services, table)
+        self._groups = GroupWriter(services, table)
         self._created: set[str] = set()
 
     def write(self, plan: UnitPlan) -> WrittenUnit:
         """Write and verify a unit.
 
         Raises:
-            UnitChanged, Deferred, Refusal, LakekeeperError, OSError: the unit is called off.
+            UnitChanged, Deferred, Refusal, NothingToGain, LakekeeperError, OSError: the unit is called off.
         """
         started = time.monotonic()
         before = self._checks.before_write(plan.unit.location)
@@ -81,7 +78,7 @@ class UnitWriter:
         the unit was in use, which is not a failure.
         """
         fs, location = self._services.fs, plan.unit.location
-        plain = isinstance(error, (Refusal, Deferred))
+        plain = isinstance(error, (Refusal, Deferred, NothingToGain))
         try:
             now = fs.list_files(location)
             opened = [] if plain else fs.open_files(location, [file.name for file in now.data])
@@ -102,51 +99,16 @@ class UnitWriter:
         warnings = self._create_parents(layout.tmp_folder, live)
         self._services.fs.mkdirs(new)
         warnings += attributes.apply_to_directory(new, self._table.options.attributes)
-        request = self._rewrite_request(plan, before, found, new, attributes.file.replication)
-        rewritten = self._services.rewriter.write(request)
+        written = self._groups.write(found, live, new, attributes.file.replication)
         self._copy_flags(live, before, new)
         warnings += attributes.apply_to_files(new, self._table.options.attributes)
         compacted = list_unit(self._services.fs, new)
-        written = read_footers(self._services, self._table, new, compacted)
-        all_values = request.hashed and found.profile.struct is not None
-        footers.check_written(found.profile, written, statistics=not all_values)
-        swap = self._prepare(plan, before, compacted, rewritten.rows)
-        all_warnings = (*found.profile.warnings, *rewritten.warnings, *warnings)
-        return WrittenUnit(plan, swap, found.profile, attributes, time.monotonic() - started, all_warnings)
-
-    def _rewrite_request(
-        self, plan: UnitPlan, before: FileListing, found: Inspection, new: str, replication: int | None
-    ) -> RewriteRequest:
-        thresholds = self._table.options.thresholds()
-        target_files = assess(before, thresholds).target_files
-        return RewriteRequest(
-            files=[f"{plan.unit.location}/{f.name}" for f in before.data if f.length],
-            file_format=self._table.file_format,
-            target=new,
-            target_files=target_files,
-            target_bytes=thresholds.target,
-            profile=found.profile,
-            encoding=found.encoding,
-            replication=replication,
-            hashed=self._table.options.verify == "hash",
-            options=writer_options(
-                found.profile,
-                self._table.file_format,
-                self._table.facts.properties,
-                target_files,
-            ),
-            sort_columns=self._sort_columns(),
+        self._groups.verify(written, new, compacted)
+        swap = self._prepare(plan, before, compacted, sum(group.result.rows for group in written))
+        texts = [text for group in written for text in group.warnings]
+        return WrittenUnit(
+            plan, swap, found.codec, attributes, time.monotonic() - started, (*texts, *warnings)
         )
-
-    def _sort_columns(self) -> list[str]:
-        """Return the columns to sort by: those of the option, else those of SORTED BY in the DDL.
-
-        Partition keys are left out, because they are constant within a unit.
-        """
-        facts = self._table.facts
-        keys = {key.lower() for key in facts.partition_keys}
-        columns = self._table.options.sort_columns or facts.sorted_by
-        return [column for column in columns if column.lower() not in keys]
 
     def _copy_flags(self, live: str, before: FileListing, new: str) -> None:
         """Copy the flags into the new directory before the swap.

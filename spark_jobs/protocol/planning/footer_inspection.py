@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spark_jobs.core.eligibility import positional
-from spark_jobs.core.errors import LakekeeperError, Refusal
-from spark_jobs.core.formats import footers
+from spark_jobs.core.errors import LakekeeperError, NothingToGain, Refusal
+from spark_jobs.core.formats import file_groups, footers, struct_types
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.registry import FORMATS
+from spark_jobs.core.health import Thresholds, assess
+from spark_jobs.core.layout import is_group_name
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.refusals import RefusalCode
@@ -21,11 +23,32 @@ log = logging.getLogger("lakekeeper")
 
 
 @dataclass(frozen=True)
-class Inspection:
-    """The properties of a unit's files, and how they are rewritten."""
+class FileGroup:
+    """Files of a unit that are written with one schema: their properties, and how they are rewritten."""
 
+    files: FileListing
     profile: Profile
     encoding: Encoding
+
+    def target_files(self, thresholds: Thresholds) -> int:
+        return assess(self.files, thresholds).target_files
+
+    @property
+    def columns(self) -> frozenset[str] | None:
+        """Return the names of the columns in lower case; None if Spark cannot read them."""
+        return struct_types.names(self.profile.struct) if self.profile.struct else None
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """The groups of a unit's files."""
+
+    groups: tuple[FileGroup, ...]
+
+    @property
+    def codec(self) -> str:
+        """Return the codec of most bytes."""
+        return max(self.groups, key=lambda group: group.files.bytes).profile.codec
 
 
 def inspect(services: Services, table: TablePlan, location: str, files: FileListing) -> Inspection:
@@ -33,21 +56,52 @@ def inspect(services: Services, table: TablePlan, location: str, files: FileList
 
     Raises:
         Refusal: the unit cannot be rewritten without a change of its data.
+        NothingToGain: it can, and would have as many files as now.
         OSError: a footer cannot be read.
     """
     found = read_footers(services, table, location, files)
     if not found:
         raise Refusal(RefusalCode.EMPTY, f"{location} holds only empty files")
-    columns = [name for name, _ in table.facts.columns]
-    profile = footers.profile(found, _declared_codec(table), table.file_format, columns)
-    _check_positions(table, found, profile)
-    return Inspection(profile, services.rewriter.encoding(profile, table.file_format))
+    parts = file_groups.grouped(found, _by_position(table))
+    inspection = Inspection(tuple(_group(services, table, files, part) for part in parts.footers))
+    _check_positions(table, found, inspection)
+    _check_gain(inspection, files, table.options.thresholds(), parts.reason)
+    return inspection
 
 
-def _check_positions(table: TablePlan, found: Sequence[Footer], profile: Profile) -> None:
+def _group(services: Services, table: TablePlan, files: FileListing, part: Sequence[Footer]) -> FileGroup:
+    names, columns = {footer.name for footer in part}, [name for name, _ in table.facts.columns]
+    profile = footers.profile(part, _declared_codec(table), table.file_format, columns)
+    encoding = services.rewriter.encoding(profile, table.file_format)
+    return FileGroup(FileListing.of(file for file in files.data if file.name in names), profile, encoding)
+
+
+def _by_position(table: TablePlan) -> bool:
+    """Tell whether readers may match columns by position: they do, or do so by default in one of the engines."""
+    readers = table.options.readers
+    return readers == "by-position" or (
+        readers is None and FORMATS[table.file_format].read_by_position
+    )  # guard: readers_by_position
+
+
+def _check_gain(found: Inspection, files: FileListing, thresholds: Thresholds, reason: str | None) -> None:
+    """Raise NothingToGain where each group would leave as many files as it has.
+
+    Such a unit looks as if it needed a compaction, by the sizes of its files, and would be rewritten every night.
+    """
+    target_files = sum(group.target_files(thresholds) for group in found.groups)
+    if len(found.groups) > 1 and target_files >= len(files.data):
+        raise NothingToGain(
+            f"its {len(files.data)} files have {len(found.groups)} schemas that do not fit into one file: {reason}",
+            target_files,
+        )
+
+
+def _check_positions(table: TablePlan, found: Sequence[Footer], inspection: Inspection) -> None:
     """Raise Refusal if columns are matched by position and differ between files."""
     nameless = any(FORMATS[table.file_format].by_position(footer.leaves) for footer in found)
-    if (positional(table.facts) or nameless) and not profile.uniform:  # guard: columns_by_position
+    uniform = len(inspection.groups) == 1 and inspection.groups[0].profile.uniform
+    if (positional(table.facts) or nameless) and not uniform:  # guard: columns_by_position
         raise Refusal(
             RefusalCode.POSITIONAL,
             f"{table.facts.name} matches columns by position, and its files differ in schema",
@@ -70,6 +124,24 @@ def check_footers(services: Services, table: TablePlan) -> list[UnitPlan]:
         return list(pool.map(lambda unit: _check_unit(services, table, unit), table.units))
 
 
+def check_settled(services: Services, table: TablePlan) -> list[UnitPlan]:
+    """Return the same units, of which those are healthy that a compaction has left as they are.
+
+    They have a file or more for each schema, few in all. To each unit that must be compacted, this costs nothing.
+    """
+    suspects = [unit for unit in table.units if unit.due and _looks_settled(unit.due.files)]
+    if not suspects:
+        return list(table.units)
+    with services.pool(table.options.parallelism) as pool:
+        checked = pool.map(lambda unit: _check_unit(services, table, unit), suspects)
+        found = {unit.unit.key: unit for unit in checked}
+    return [found.get(unit.unit.key, unit) for unit in table.units]
+
+
+def _looks_settled(files: FileListing) -> bool:
+    return all(is_group_name(file.name) for file in files.data)
+
+
 def _check_unit(services: Services, table: TablePlan, unit: UnitPlan) -> UnitPlan:
     """Return the unit, refused if it has to be. A footer that cannot be read is reported by the compaction."""
     if unit.due is None:
@@ -78,6 +150,8 @@ def _check_unit(services: Services, table: TablePlan, unit: UnitPlan) -> UnitPla
         inspect(services, table, unit.unit.location, unit.due.files)
     except Refusal as refusal:
         return unit.refused(refusal)
+    except NothingToGain as found:
+        return unit.settled(found, table.options)
     except (OSError, LakekeeperError) as error:
         log.warning("the footers of %s cannot be read: %s", unit.unit, error)
     return unit

@@ -18,7 +18,7 @@ from spark_jobs.core.overlap import overlapping
 from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.commit_log.publisher import log_of
-from spark_jobs.protocol.planning.footer_inspection import check_footers
+from spark_jobs.protocol.planning.footer_inspection import check_footers, check_settled
 from spark_jobs.protocol.planning.hdfs_constraints import check_hdfs_constraints
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.planning.unfinished_runs import interrupted, missing, unfinished_warning
@@ -42,7 +42,8 @@ class Planner:
         """Return the plan; raise Refusal where the table as a whole is left alone.
 
         With `footers`, the files of flagged units are read too, and units refused that could not be written again. A
-        compaction does without: it reads the footers of each unit right before it writes it.
+        compaction does without: it reads the footers of each unit right before it writes it. Only units that look as
+        if they cannot have fewer files are read: no run is opened for them.
         """
         options = self._table.options
         file_format = eligibility.check_table(self._table.facts, options.bucketing, options.enabled)
@@ -58,7 +59,8 @@ class Planner:
         )
         plan = replace(plan, units=tuple(check_hdfs_constraints(self._services, plan)))
         self._check_single(plan.units)
-        return replace(plan, units=tuple(check_footers(self._services, plan))) if footers else plan
+        units = check_footers(self._services, plan) if footers else check_settled(self._services, plan)
+        return replace(plan, units=tuple(units))
 
     def _check_root(self) -> None:
         try:

@@ -55,8 +55,9 @@ class UnitPlanner:
         self._check(unit)
         thresholds, mtime = self.table.options.thresholds(), self._mtime(unit)
         cached = find(self.known, unit, mtime) if mtime is not None else None
-        if cached is not None and not cached.health(thresholds).needs_compaction:
-            return UnitPlan.healthy(unit, cached.health(thresholds), cached)
+        known = cached.health(thresholds, self.table.options.readers) if cached is not None else None
+        if cached is not None and known is not None and not known.needs_compaction:
+            return UnitPlan.healthy(unit, known, cached)
         files = list_unit(self.table.services.fs, unit.location, self.rules)
         check_writers(self.listing, unit.location, self.table.root, self.rules)
         health = assess(files, thresholds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import timedelta
 
 import pytest
@@ -73,3 +73,21 @@ def test_figures_travel_with_a_snapshot_until_newer_ones_come() -> None:
 def test_torn_figures_are_named() -> None:
     with pytest.raises(BrokenLog, match="survey-1"):
         cache.decode(gzip.compress(b"[]"), "survey-1")
+
+
+def test_files_that_cannot_be_fewer_are_known_until_an_option_changes() -> None:
+    settled = seen().settle(2, Thresholds(), None)
+    assert settled.health(Thresholds()) == replace(
+        seen().health(Thresholds()), target_files=2, needs_compaction=False
+    )
+    assert settled.health(Thresholds(), "by-name").needs_compaction
+    assert settled.health(Thresholds(target_file_size=1 << 40)).needs_compaction
+
+
+def test_figures_of_an_earlier_version_are_read() -> None:
+    earlier = cache.packed({"units": [_without_settled(seen())]})
+    assert cache.decode(earlier, "survey") == {UNIT.key: seen()}
+
+
+def _without_settled(cached: CachedUnit) -> dict[str, object]:
+    return {key: value for key, value in asdict(cached).items() if not key.startswith("settled")}

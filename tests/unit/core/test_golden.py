@@ -34,7 +34,7 @@ def test_values_of_options(name: str, values: Any) -> None:
 
 
 #: Options that only a table's property sets.
-PROPERTIES = {"bucketing", "enabled", "kafka_connect"}
+PROPERTIES = {"bucketing", "enabled", "kafka_connect", "readers"}
 
 
 def test_the_options_are_those_of_the_provider() -> None:

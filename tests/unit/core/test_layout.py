@@ -46,3 +46,11 @@ def test_carrying_a_file_makes_it_neither_visible_nor_hidden(name: str) -> None:
     carried = layout.fresh_name(name, "ab")
     assert carried != name
     assert FileEntry(carried, 1, 1).is_data == FileEntry(name, 1, 1).is_data
+
+
+def test_files_of_a_group_are_known_by_their_names_and_others_are_not() -> None:
+    named = layout.group_name("part-0.c000.snappy.parquet", 3)
+    assert layout.is_group_name(named)
+    assert layout.is_group_name(layout.fresh_name(named, "0badcafe"))
+    for name in ("part-0.parquet", layout.fresh_name("part-0.parquet", "0badcafe"), "000000_0"):
+        assert not layout.is_group_name(name)

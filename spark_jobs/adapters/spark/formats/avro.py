@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from spark_jobs.adapters.spark.formats.headers import RecordFormat, header, refuse_metadata
+from spark_jobs.adapters.spark.formats.headers import RecordFormat, header
 from spark_jobs.adapters.spark.formats.spark_format import RecordClasses
+from spark_jobs.core.formats.avro_metadata import check_keys
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.ports import RewriteRequest
@@ -25,12 +27,13 @@ class AvroFormat(RecordFormat):
         try:
             schema, codec = str(reader.getSchema().toString()), reader.getMetaString("avro.codec") or "null"
             start = int(reader.previousSync())
-            notes = [str(key) for key in reader.getMetaKeys() if not str(key).startswith("avro.")]
+            keys = [str(key) for key in reader.getMetaKeys() if not str(key).startswith("avro.")]
+            metadata = {key: str(reader.getMetaString(key)) for key in keys}
         finally:
             reader.close()
-        refuse_metadata(path, notes)
+        check_keys(str(path.toString()), keys)
         self._check_end(path, start, size)
-        return header(path, {str(codec): size}, schema)
+        return replace(header(path, {str(codec): size}, schema), metadata=metadata)
 
     def _check_end(self, path: Any, start: int, size: int) -> None:
         """Raise Refusal for a truncated file.
@@ -46,19 +49,22 @@ class AvroFormat(RecordFormat):
             raise FileSystemError(f"{path.toString()} is cut off: its last block has no end")
 
     def record_classes(self, request: RewriteRequest) -> RecordClasses:
+        """Only the output format of Hadoop's old interface writes metadata."""
         return RecordClasses(
             "org.apache.avro.mapreduce.AvroKeyInputFormat",
-            "org.apache.avro.mapreduce.AvroKeyOutputFormat",
+            "org.apache.avro.mapred.AvroOutputFormat",
             "org.apache.avro.mapred.AvroKey",
             "org.apache.hadoop.io.NullWritable",
+            old_output=True,
         )
 
     def record_settings(self, request: RewriteRequest) -> Mapping[str, str]:
         (schema,), codec = request.profile.schemas, request.profile.codec
         return {
             "avro.schema.input.key": schema,
-            "avro.schema.output.key": schema,
+            "avro.output.schema": schema,
             "avro.serialization.data.model": "org.apache.avro.generic.GenericData",
             "avro.output.codec": codec,
             "mapreduce.output.fileoutputformat.compress": str(codec != "null").lower(),
+            **{f"avro.meta.text.{key}": value for key, value in request.profile.metadata.items()},
         }

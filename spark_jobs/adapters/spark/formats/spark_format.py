@@ -19,12 +19,16 @@ _THREADS = 8
 
 @dataclass(frozen=True)
 class RecordClasses:
-    """The Java classes by which Hadoop copies a format record by record."""
+    """The Java classes by which Hadoop copies a format record by record.
+
+    `old_output`: the output format is one of `org.apache.hadoop.mapred`, and not of `org.apache.hadoop.mapreduce`.
+    """
 
     input_format: str
     output_format: str
     key: str
     value: str
+    old_output: bool = False
 
 
 class SparkFormat(ABC):

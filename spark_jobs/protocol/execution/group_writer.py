@@ -1,0 +1,123 @@
+"""The writer of a unit's files: each group of files with one schema is written by itself, and verified by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from spark_jobs.core import layout
+from spark_jobs.core.errors import VerificationFailed
+from spark_jobs.core.formats import footers
+from spark_jobs.core.formats.writer_options import writer_options
+from spark_jobs.core.model import FileListing
+from spark_jobs.core.plan import TablePlan
+from spark_jobs.protocol.planning.footer_inspection import FileGroup, Inspection, read_footers
+from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
+from spark_jobs.protocol.services import Services
+from spark_jobs.protocol.swap.directories import list_unit
+
+
+@dataclass(frozen=True)
+class WrittenGroup:
+    """A group that is written. `names` are those of its files; None if all files of the directory are."""
+
+    group: FileGroup
+    result: RewriteResult
+    names: frozenset[str] | None = None
+
+    @property
+    def warnings(self) -> list[str]:
+        return [*self.group.profile.warnings, *self.result.warnings]
+
+    def holds(self, name: str) -> bool:
+        return self.names is None or name in self.names
+
+
+class GroupWriter:
+    """The writer of groups of files of one table."""
+
+    def __init__(self, services: Services, table: TablePlan) -> None:
+        self._services = services
+        self._table = table
+
+    def write(self, found: Inspection, live: str, new: str, replication: int | None) -> list[WrittenGroup]:
+        """Write the groups of a unit into the directory `new`. See `FileRewriter.write` for what it raises."""
+        if len(found.groups) == 1:
+            request = self._request(found.groups[0], found, live, new, replication)
+            return [WrittenGroup(found.groups[0], self._services.rewriter.write(request))]
+        return [
+            self._write_beside(group, number, found, live, new, replication)
+            for number, group in enumerate(found.groups)
+        ]
+
+    def _write_beside(
+        self, group: FileGroup, number: int, found: Inspection, live: str, new: str, replication: int | None
+    ) -> WrittenGroup:
+        """Write a group into a directory of its own, then move its files up.
+
+        A rewrite compares what it has written with what it has read, and takes all files of its directory for its own.
+        By the names of the files, a later plan sees that each group has been written already.
+        """
+        fs, folder = self._services.fs, f"{new}/group-{number}"
+        fs.mkdirs(folder)
+        result = self._services.rewriter.write(self._request(group, found, live, folder, replication))
+        written = [file.name for file in list_unit(fs, folder).data]
+        names = {name: layout.group_name(name, number) for name in written}
+        for name, named in names.items():
+            fs.rename(f"{folder}/{name}", f"{new}/{named}")
+        if not fs.delete_empty(folder):
+            raise VerificationFailed(f"{folder} holds more than the files that were written into it")
+        return WrittenGroup(group, result, frozenset(names.values()))
+
+    def verify(self, written: Sequence[WrittenGroup], new: str, compacted: FileListing) -> None:
+        """Compare the rows and types of each group's files with those that were read.
+
+        Raises:
+            VerificationFailed: rows are missing, or a file belongs to no group.
+            Refusal: TYPE, a type differs.
+        """
+        found = read_footers(self._services, self._table, new, compacted)
+        for group in written:
+            own = [footer for footer in found if group.holds(footer.name)]
+            all_values = self._table.options.verify == "hash" and group.group.profile.struct is not None
+            # guard: each_group_compared
+            footers.check_written(group.group.profile, own, statistics=not all_values)
+        stray = [file.name for file in compacted.data if not any(group.holds(file.name) for group in written)]
+        if stray:  # guard: files_of_no_group
+            raise VerificationFailed(
+                f"{new}/{stray[0]} was written by none of the unit's {len(written)} writes"
+            )
+
+    def _request(
+        self, group: FileGroup, found: Inspection, live: str, target: str, replication: int | None
+    ) -> RewriteRequest:
+        thresholds = self._table.options.thresholds()
+        target_files = group.target_files(thresholds)
+        return RewriteRequest(
+            files=[f"{live}/{file.name}" for file in group.files.data],
+            file_format=self._table.file_format,
+            target=target,
+            target_files=target_files,
+            target_bytes=thresholds.target,
+            profile=group.profile,
+            encoding=group.encoding,
+            replication=replication,
+            hashed=self._table.options.verify == "hash",
+            options=writer_options(
+                group.profile, self._table.file_format, self._table.facts.properties, target_files
+            ),
+            sort_columns=self._sort_columns(group, found.groups),
+        )
+
+    def _sort_columns(self, group: FileGroup, groups: Iterable[FileGroup]) -> list[str]:
+        """Return the columns to sort by: those of the option, else those of SORTED BY in the DDL.
+
+        Partition keys are left out, because they are constant within a unit, and so are columns that only other groups
+        have.
+        """
+        facts, own = self._table.facts, group.columns
+        left_out = {key.lower() for key in facts.partition_keys}
+        if own is not None:
+            left_out.update(name for other in groups for name in other.columns or () if name not in own)
+        columns = self._table.options.sort_columns or facts.sorted_by
+        return [column for column in columns if column.lower() not in left_out]
