@@ -92,11 +92,13 @@ class TableCompaction:
         recovered: dict[Home, RecoveredRun] = {}
         recovered.update(self._recover())  # guard: recover_first
         plan = Planner(self._session.table, self._wanted).plan()
-        run_id, earlier = choose_run_id(self._run_id, self._session.runs())
+        runs = self._session.runs()
+        run_id, earlier = choose_run_id(self._run_id, runs, self._session.settled(runs))
         return _Start(plan, run_id, earlier, recovered)
 
     def _recover(self) -> dict[Home, RecoveredRun]:
-        own = newest_generation(self._run_id, self._session.runs())
+        runs = self._session.runs()
+        own = newest_generation(self._run_id, runs, self._session.settled(runs))
         found = self._session.recover(own)
         return {Home(parent(item.run.folder)): item for item in found if item.run.run_id == own}
 

@@ -142,6 +142,10 @@ class LeaseSet:
         if home not in self._held:
             raise LeaseLost(f"another job used {home} just now; try again")
 
+    def holds(self, home: str) -> bool:
+        """Tell whether a lease was taken on this home."""
+        return home in self._held
+
     def check(self) -> None:
         """Raises LeaseLost unless every lease is still ours."""
         for lease in self._held.values():
