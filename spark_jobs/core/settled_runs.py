@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
-from typing import Any, Union
+from typing import Any
 
 from spark_jobs import __version__
 from spark_jobs.core import journal
@@ -240,7 +240,7 @@ def _times(body: Mapping[str, Any]) -> dict[str, datetime]:
     return {key: _time(value) for key, value in body.items()}
 
 
-def _time(value: Union[str, Any]) -> datetime:
+def _time(value: Any) -> datetime:
     found = datetime.fromisoformat(value)
     if found.tzinfo is None:
         raise ValueError(f"{value!r} has no time zone")

@@ -95,7 +95,8 @@ def _nothing_reason(runs: Sequence[Run], wanted: Sequence[str], settled: Sequenc
     cleaned += cleaned_at(run for run in settled if run.run_id in wanted)
     if cleaned:
         return f"nothing to restore: the originals were cleaned up at {utc(max(cleaned))}"
-    unknown = [run_id for run_id in wanted if run_id not in {run.run_id for run in [*runs, *settled]}]
+    known = {run.run_id for run in runs} | {run.run_id for run in settled}
+    unknown = [run_id for run_id in wanted if run_id not in known]
     return (
         f"nothing to restore: there is no run {unknown[0]} of this table" if unknown else "nothing to restore"
     )

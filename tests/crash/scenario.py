@@ -12,6 +12,7 @@ from spark_jobs.verbs import job
 from spark_jobs.verbs.analyze import analyze_table
 from spark_jobs.verbs.cleanup import cleanup_table
 from spark_jobs.verbs.compact import compact_table
+from spark_jobs.verbs.history import history_table
 from spark_jobs.verbs.rollback import rollback_table
 from tests.crash import writers
 from tests.crash.model_tree import AUTHORITY
@@ -23,6 +24,7 @@ VERBS = {
     "compact": compact_table,
     "rollback": rollback_table,
     "cleanup": cleanup_table,
+    "history": history_table,
 }
 EVENTS, FLAT = "sales.events", "sales.flat"
 WAREHOUSE = f"{AUTHORITY}/warehouse"

@@ -153,7 +153,9 @@ class Folding:
     def _expirable(self, entered: Iterable[Run], runs: Iterable[Run]) -> list[Snapshot]:
         """Return the snapshots of runs that are folded, and those of runs whose directories somebody has removed."""
         kept = {run.run_id for run in runs} - {run.run_id for run in entered}
-        return [each for each in self._snapshots() if each.run_id not in kept and self._is_old(each.logged_at)]
+        return [
+            each for each in self._snapshots() if each.run_id not in kept and self._is_old(each.logged_at)
+        ]
 
     def _snapshots(self) -> list[Snapshot]:
         facts = self._session.facts

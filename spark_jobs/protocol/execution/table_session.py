@@ -187,7 +187,9 @@ class TableSession:
             Refusal: a directory that the run would rename or change belongs to an account that is not trusted.
         """
         self.notes += [note for note in self._found.notes if note not in self.notes]
-        own = [run for run in runs if not self._of_another_table(run.state.table)]  # guard: runs_of_another_table
+        own = [
+            run for run in runs if not self._of_another_table(run.state.table)
+        ]  # guard: runs_of_another_table
         root, keys = self.facts.storage.location, self.facts.partition_keys
         places = {unit.location for unit in self.units}
         trust = Trust(self.services.fs, root, self.options.trusted_owners)

@@ -80,9 +80,7 @@ class TableRuns:
         present = {
             run.state.folder_id or self._fs.identity(run.folder) for run in runs if run.run_id in ids
         }  # guard: present_folder_counts
-        return sorted(
-            (run for run in found if run.folder_id not in present), key=lambda run: run.started
-        )
+        return sorted((run for run in found if run.folder_id not in present), key=lambda run: run.started)
 
     def unfinished(self) -> list[Run]:
         """Those that somebody is at work in, or has left half-way. Reads one record of each run that has ended, and all

@@ -57,7 +57,9 @@ def delete_moved(fs: DataDirectories, home: str) -> list[str]:
 
 def _delete(fs: DataDirectories, folder: str) -> list[str]:
     if not holds_only_records(fs, folder):  # guard: moved_folder_with_files
-        return [f"{folder} is not deleted: it holds files that are no records. Look at them before you remove it"]
+        return [
+            f"{folder} is not deleted: it holds files that are no records. Look at them before you remove it"
+        ]
     for entry in fs.list(folder):
         if entry.name == RECORDS:
             _delete_records(fs, entry.path)

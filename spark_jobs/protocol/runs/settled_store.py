@@ -92,13 +92,15 @@ class SettledStore:
 
     def _published(self) -> dict[int, Status]:
         """Return the records by number. Raise Refusal if one is of an account that is not trusted."""
-        folder = self._fs.status(self.folder)
-        if folder is None:
+        try:
+            found = [(_NUMBERED.match(status.name), status) for status in self._fs.list(self.folder)]
+        except FileNotFoundError:
             return {}
-        found = ((_NUMBERED.match(status.name), status) for status in self._fs.list(self.folder))
         files = {int(match[1]): status for match, status in found if match and not status.is_dir}
-        owners = {file.owner for file in files.values()}
-        RunFolderTrust(self._trust, folder).check(owners)  # guard: settled_record_owner
+        folder = self._fs.status(self.folder) if files else None
+        if folder is not None:
+            owners = {file.owner for file in files.values()}
+            RunFolderTrust(self._trust, folder).check(owners)  # guard: settled_record_owner
         return files
 
     def _delete_older(self, number: int) -> None:
