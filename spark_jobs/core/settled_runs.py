@@ -75,11 +75,6 @@ def is_settled(state: RunState) -> bool:
     """Tell whether a run has ended and holds no originals any more."""
     if state.entered:  # guard: unfinished_run_not_folded
         return False
-    return holds_nothing(state)
-
-
-def holds_nothing(state: RunState) -> bool:
-    """Tell whether a run holds no originals, and has no intent without a result."""
     return all(unit.final for unit in state.units.values())  # guard: originals_not_folded
 
 

@@ -127,6 +127,8 @@ def folds_at(sim: SimulatedCluster, act: Act) -> range:
         without = sim.copy().client()
         act(without)
     first = next(
-        number for number, (one, other) in enumerate(zip(client.trace, without.trace), 1) if one != other
+        number
+        for number, (one, other) in enumerate(zip(client.trace, without.trace, strict=False), 1)
+        if one != other
     )
     return range(first, first + client.points - without.points)

@@ -10,8 +10,9 @@ counts. Snapshots of the commit log are deleted last, and only of runs that have
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
 from spark_jobs.core.commit_log.change import changes_of
 from spark_jobs.core.commit_log.history import of_table
@@ -19,7 +20,7 @@ from spark_jobs.core.commit_log.snapshots import Snapshot
 from spark_jobs.core.errors import LeaseLost
 from spark_jobs.core.layout import SETTLED
 from spark_jobs.core.model import parent
-from spark_jobs.core.settled_runs import SettledRun, holds_nothing, is_settled
+from spark_jobs.core.settled_runs import SettledRun, is_settled
 from spark_jobs.protocol.commit_log.publisher import log_of
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.runs.journal_store import Run, leave
@@ -58,7 +59,7 @@ class Folding:
         self._log = log_of(self._fs, session.facts, session.services.now)
 
     def run(self) -> None:
-        if not self._session.leases.holds(self._home):  # guard: fold_under_lease
+        if not self._session.leases.holds(self._home):
             return
         self._session.leases.check()
         runs = self._session.runs()
@@ -77,17 +78,14 @@ class Folding:
 
     def _due(self, runs: Sequence[Run]) -> list[list[Run]]:
         """Return the directories of the runs to fold, by run, oldest first."""
-        groups: dict[str, list[Run]] = {}
-        for run in runs:
-            groups.setdefault(run.run_id, []).append(run)
-        return [group for group in groups.values() if self._is_due(group)][:_RUNS_PER_JOB]
+        return [group for group in _by_run(runs).values() if self._is_due(group)][:_RUNS_PER_JOB]
 
     def _is_due(self, group: Sequence[Run]) -> bool:
         """Tell whether a run is to be folded. It is folded as a whole, in all its homes, or not at all."""
         if not all(is_settled(run.state) for run in group):
             return False
         leases = self._session.leases
-        if not all(leases.holds(parent(run.folder)) for run in group):  # guard: fold_under_all_leases
+        if not all(leases.holds(parent(run.folder)) for run in group):
             return False
         if not all(self._is_old(run.journal.records()[-1].at) for run in group):
             return False
@@ -98,29 +96,55 @@ class Folding:
         return now is not None and now - at >= FOLD_AFTER  # guard: fold_age
 
     def _fold(self, due: Sequence[Sequence[Run]], runs: Sequence[Run]) -> None:
-        entered: list[Run] = []
+        self._prepare([run for group in due for run in group])
+        entered = [run for group in due for run in self._enter(group)]
         try:
-            for group in due:
-                entered += [enter(run, self._session.leases, "fold") for run in group]
-            if not all(holds_nothing(run.state) for run in entered):  # guard: judged_after_entering
-                raise LeaseLost("another job has used a run meanwhile")
-            self._complete_log(entered)
-            self._publish(entered, runs)
-        except LeaseLost:
-            raise
+            self._publish(entered, runs)  # guard: record_before_move
         except Exception:
             # No directory was moved yet, so that no late call can take one away from the next job.
-            leave_all(entered)
+            self._leave(entered)
             raise
         for run in entered:
-            move_away(self._fs, run)
+            self._try(f"{run.folder} could not be moved away", partial(move_away, self._fs, run))
+
+    def _prepare(self, due: Sequence[Run]) -> None:
+        """Do all that may fail time and again before anything is written to a journal."""
+        self._session.settled_store.read()
+        self._complete_log(due)
+        for home in {self._home, *(parent(run.folder) for run in due)}:
+            self._make_folder(home)
+
+    def _enter(self, group: Sequence[Run]) -> list[Run]:
+        """Enter a run: from then on a job that takes this one over renames its directories.
+
+        Return no directories where this fails. The leases are looked at again after that, so that no other job has worked in the run since it was read.
+        """
+        entered: list[Run] = []
+        try:
+            for run in group:
+                entered.append(enter(run, self._session.leases, "fold"))  # guard: entered_before_move
+        except LeaseLost:
+            raise
+        except Exception as error:
+            self.warnings.append(f"run {group[0].run_id} could not be folded: {error}")
+            self._leave(entered)
+            return []
+        return entered
+
+    def _leave(self, entered: Iterable[Run]) -> None:
+        for folders in _by_run(entered).values():
+            self._try("a run could not be closed", partial(leave, folders))
+
+    def _try(self, problem: str, act: Callable[[], object]) -> None:
+        """One run must not stop the others."""
+        try:
+            act()
+        except Exception as error:
+            self.warnings.append(f"{problem} ({error}); the next job tries again")
 
     def _complete_log(self, runs: Sequence[Run]) -> None:
         """Publish what the commit log lacks of these runs: soon it cannot be derived from their journals any more."""
-        by_run: dict[str, list[Run]] = {}
-        for run in runs:
-            by_run.setdefault(run.run_id, []).append(run)
-        for run_id, folders in by_run.items():
+        for run_id, folders in _by_run(runs).items():
             for change in changes_of(run_id, [run.state for run in folders]):
                 self._log.publish(change)  # guard: logged_before_folded
 
@@ -128,12 +152,10 @@ class Folding:
         store, home_id = self._session.settled_store, self._fs.identity(self._home)
         if home_id is None:
             raise FileNotFoundError(f"{self._home} is gone")
-        for home in {self._home, *(parent(run.folder) for run in entered)}:
-            self._make_folder(home)
         held = {key for run in runs for key, unit in run.state.units.items() if not unit.final}
         number = store.number()
         settled = [self._settled(run, held) for run in entered]
-        store.publish(store.read().adding(home_id, settled, self._expirable(entered, runs)), number)
+        store.publish(store.read().adding(home_id, settled, self._snapshots_of(entered, runs)), number)
 
     def _make_folder(self, home: str) -> None:
         path = f"{home}/{SETTLED}"
@@ -150,31 +172,27 @@ class Folding:
             raise LeaseLost(f"{run.folder} was taken over by another job")
         return SettledRun.of(run.run_id, identity, run.state, held)
 
-    def _expirable(self, entered: Iterable[Run], runs: Iterable[Run]) -> list[Snapshot]:
+    def _snapshots_of(self, entered: Iterable[Run], runs: Iterable[Run]) -> list[Snapshot]:
         """Return the snapshots of runs that are folded, and those of runs whose directories somebody has removed."""
         kept = {run.run_id for run in runs} - {run.run_id for run in entered}
-        return [
-            each for each in self._snapshots() if each.run_id not in kept and self._is_old(each.logged_at)
-        ]
+        return [snapshot for snapshot in self._snapshots() if snapshot.run_id not in kept]
 
     def _snapshots(self) -> list[Snapshot]:
         facts = self._session.facts
         return of_table(self._log.snapshots(), facts.name, facts.storage.location)
 
     def _expire_snapshots(self) -> None:
-        """Delete the snapshots that the record has, but none of a run that has a directory: what its journal says and
+        """Delete old snapshots that the record has, but none of a run that has a directory: what its journal says and
         the log does not would be published again."""
         recorded = {snapshot.uuid for snapshot in self._session.settled_store.read().snapshots}
         present = {run.run_id for run in self._session.runs()}
-        self._log.expire(
-            {s.uuid for s in self._snapshots() if s.uuid in recorded and s.run_id not in present}
-        )  # guard: snapshot_of_present_run
+        old = [each for each in self._snapshots() if each.uuid in recorded and self._is_old(each.logged_at)]
+        # guard: snapshots_of_present_runs
+        self._log.expire({snapshot.uuid for snapshot in old if snapshot.run_id not in present})
 
 
-def leave_all(runs: Iterable[Run]) -> None:
-    """Close the directories of runs that were entered."""
-    by_run: dict[str, list[Run]] = {}
+def _by_run(runs: Iterable[Run]) -> dict[str, list[Run]]:
+    found: dict[str, list[Run]] = {}
     for run in runs:
-        by_run.setdefault(run.run_id, []).append(run)
-    for folders in by_run.values():
-        leave(folders)
+        found.setdefault(run.run_id, []).append(run)
+    return found

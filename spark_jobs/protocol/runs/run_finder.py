@@ -77,9 +77,7 @@ class TableRuns:
         """
         found = [run for run in self.settled_store.read().runs if run.is_of(self._table, self._location)]
         ids = {run.run_id for run in found}
-        present = {
-            run.state.folder_id or self._fs.identity(run.folder) for run in runs if run.run_id in ids
-        }  # guard: present_folder_counts
+        present = {run.state.folder_id or self._fs.identity(run.folder) for run in runs if run.run_id in ids}
         return sorted((run for run in found if run.folder_id not in present), key=lambda run: run.started)
 
     def unfinished(self) -> list[Run]:

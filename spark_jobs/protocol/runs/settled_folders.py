@@ -52,7 +52,14 @@ def delete_moved(fs: DataDirectories, home: str) -> list[str]:
     except FileNotFoundError:
         return []
     moved = [entry for entry in entries if entry.is_dir and RunFolder.parse(entry.name)]
-    return [warning for entry in moved for warning in _delete(fs, entry.path)]
+    return [warning for entry in moved for warning in _try_to_delete(fs, entry.path)]
+
+
+def _try_to_delete(fs: DataDirectories, folder: str) -> list[str]:
+    try:
+        return _delete(fs, folder)
+    except OSError as error:
+        return [f"{folder} could not be deleted ({error}); the next job tries again"]
 
 
 def _delete(fs: DataDirectories, folder: str) -> list[str]:

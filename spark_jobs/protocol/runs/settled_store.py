@@ -61,7 +61,7 @@ class SettledStore:
         number = after + 1
         staged = f"{self.folder}/.{number:06d}-{uuid.uuid4().hex}"
         self._fs.create(staged, record.encode())
-        self._fs.rename(staged, self._path(number))  # guard: settled_record_exclusive
+        self._fs.rename(staged, self._path(number))
         self._delete_older(number)
 
     def check_folder(self, folder: Status) -> None:
