@@ -115,10 +115,10 @@ class SettledRecord:
             "schema_version": SCHEMA_VERSION,
             "version": __version__,
             "home_id": self.home_id,
-            "runs": [_written(asdict(run)) for run in self.runs],
-            "snapshots": [_written({name: asdict(each)[name] for name in _KEPT}) for each in self.snapshots],
+            "runs": [vars(run) for run in self.runs],
+            "snapshots": [{name: getattr(each, name) for name in _KEPT} for each in self.snapshots],
         }
-        return gzip.compress(json.dumps(body).encode(), mtime=0)
+        return gzip.compress(json.dumps(body, default=_plain).encode(), mtime=0)
 
     @classmethod
     def decode(cls, data: bytes, name: str) -> SettledRecord:
@@ -153,10 +153,10 @@ _KEPT = (
 )
 
 
-def _written(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _written(each) for key, each in value.items()}
-    return value.astimezone(timezone.utc).isoformat() if isinstance(value, datetime) else value
+def _plain(value: datetime | Sizes) -> str | dict[str, int]:
+    if isinstance(value, Sizes):
+        return asdict(value)
+    return value.astimezone(timezone.utc).isoformat()
 
 
 Check = Callable[[Any], bool]

@@ -117,7 +117,8 @@ class Folding:
     def _enter(self, group: Sequence[Run]) -> list[Run]:
         """Enter a run: from then on a job that takes this one over renames its directories.
 
-        Return no directories where this fails. The leases are looked at again after that, so that no other job has worked in the run since it was read.
+        The leases are looked at again after that, so that no other job has worked in the run since it was read. Return
+        no directories where this fails.
         """
         entered: list[Run] = []
         try:

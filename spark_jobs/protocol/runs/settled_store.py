@@ -30,6 +30,7 @@ class SettledStore:
         self._fs = fs
         self._home = home
         self._trust = trust
+        self._records: dict[str, SettledRecord] = {}
         #: What a person should know of a record that is not of this home.
         self.notes: list[str] = []
 
@@ -76,8 +77,7 @@ class SettledStore:
         number = self.number()
         if not number:
             return SettledRecord()
-        path = self._path(number)
-        record = SettledRecord.decode(self._fs.read_once(path), path)
+        record = self._decoded(self._path(number))
         if record.home_id == self._fs.identity(self._home):  # guard: copied_settled_record
             return record
         note = (
@@ -86,6 +86,12 @@ class SettledStore:
         )
         self.notes = [note]
         return SettledRecord()
+
+    def _decoded(self, path: str) -> SettledRecord:
+        """A record never changes, so that each is decoded once."""
+        if path not in self._records:
+            self._records[path] = SettledRecord.decode(self._fs.read(path), path)
+        return self._records[path]
 
     def _path(self, number: int) -> str:
         return f"{self.folder}/{number:06d}.json.gz"
