@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from spark_jobs.core.settled_runs import SettledRecord
-from spark_jobs.protocol.runs.settled_store import SettledStore
-from spark_jobs.protocol.runs.trust import Trust
 from tests.crash import writers
 from tests.crash.explorer import cleanup, compact, rollback, runs_of
 from tests.crash.flat_table import HOME, LIVE, only, outcomes
 from tests.crash.oracle import check
-from tests.crash.process import acting_as
 from tests.crash.scenario import EVENTS, FLAT, build, run
 from tests.crash.settled import (
     DAY,
@@ -157,71 +150,6 @@ def folds(sim: SimulatedCluster, table: str = FLAT) -> None:
     sim.advance(2 * DAY)
     add_files(sim, table)
     assert compact(table, "later")(sim.client())["exit_code"] == 0
-
-
-class TestTheRecord:
-    def test_it_is_input_like_a_journal(self) -> None:
-        sim = folded()
-        changed(sim, lambda body: body["runs"][0].update(run_id="../../finance"))
-        for verb in ("compact", "rollback", "history"):
-            found = only(run(sim.client(), verb, "--table", FLAT))
-            assert (found["outcome"], found["code"]) == ("failed", "UNSAFE"), verb
-        assert check(sim) == []
-
-    def test_one_of_a_newer_version_is_refused_and_says_so(self) -> None:
-        sim = folded()
-        changed(sim, lambda body: body.update(schema_version=2, version="9.0"))
-        assert "version 9.0 wrote it" in only(compact(FLAT, "r3")(sim.client()))["reason"]
-
-    def test_one_of_an_account_that_is_not_trusted_is_refused(self) -> None:
-        sim = folded()
-        number = sim.tree.find(RECORD)
-        assert number is not None
-        sim.tree.change(number, owner="mallory")
-        assert only(compact(FLAT, "r3")(sim.client()))["code"] == "UNTRUSTED_OWNER"
-
-    def test_one_that_came_with_a_copy_is_ignored_and_reported(self) -> None:
-        sim = folded()
-        changed(sim, lambda body: body.update(home_id="hdfs:1"))
-        report = run(sim.copy().client(), "history", "--table", FLAT)
-        assert {row["run_id"] for row in only(report)["history"]} == {"r2"}
-        assert "came here with a copy" in only(report)["warnings"][0]
-        add_files(sim)
-        assert compact(FLAT, "r3")(sim.client())["exit_code"] == 0
-
-    def test_it_is_not_published_over_another_one(self) -> None:
-        """A job that slept does not replace what its successor has published."""
-        sim = folded()
-        client = sim.client()
-        with acting_as(client):
-            store = SettledStore(client.fs, HOME, Trust(client.fs, None))
-            before = store.read()
-            with pytest.raises(FileExistsError):
-                store.publish(SettledRecord("hdfs:1"), 0)
-            assert store.read() == before
-
-    def test_of_a_run_whose_directory_is_there_the_journal_counts(self) -> None:
-        """A job published the record and died, or was fenced off, before it moved the directory away."""
-        sim = settled()
-        before = answers(sim)
-        done = sim.copy()
-        compact(FLAT, "r2")(done.client())
-        number = done.tree.find(RECORD)
-        assert number is not None
-        sim.tree.write(RECORD, done.tree.inodes[number].content, parents=True)
-        assert answers(sim) == before
-        cleanup(FLAT, "--older-than", "3650d")(sim.client())
-        compact(FLAT, "r2")(sim.client())
-        assert answers(sim) == before
-        assert present(sim, FLAT, OLD) == []
-
-
-def changed(sim: SimulatedCluster, change: Callable[[dict[str, Any]], object]) -> None:
-    number = sim.tree.find(RECORD)
-    assert number is not None
-    body = json.loads(gzip.decompress(sim.tree.inodes[number].content))
-    change(body)
-    sim.tree.change(number, content=gzip.compress(json.dumps(body).encode()))
 
 
 def test_a_later_run_that_is_folded_still_comes_before_an_earlier_one() -> None:

@@ -34,19 +34,21 @@ def calls_of_no_op(sim: SimulatedCluster, table: str) -> int:
     return client.points
 
 
-@pytest.mark.parametrize("table", [FLAT, EVENTS])
-def test_a_year_of_daily_runs(table: str) -> None:
+@pytest.mark.parametrize(
+    ("table", "days"), [(FLAT, 365), (EVENTS, 60), pytest.param(EVENTS, 365, marks=pytest.mark.full)]
+)
+def test_a_year_of_daily_runs(table: str, days: int) -> None:
     sim, most = build(files=2, rows=1), 0
     day(sim, table, "d0")
     first = calls_of_no_op(sim, table)
-    for number in range(1, 366):
+    for number in range(1, days + 1):
         day(sim, table, f"d{number}")
         most = max(most, len(names_in(sim, table)))
     assert most <= NAMES
     assert calls_of_no_op(sim, table) <= 1.5 * first
     rows = [(row["run_id"], row["kind"], row["rollback"]) for row in history(sim, table)]
-    assert {(f"d{number}", "compact", "cleaned") for number in range(366)} <= set(rows)
-    assert len(rows) == 2 * 366
+    assert {(f"d{number}", "compact", "cleaned") for number in range(days + 1)} <= set(rows)
+    assert len(rows) == 2 * (days + 1)
 
 
 def test_a_retention_of_a_week() -> None:
