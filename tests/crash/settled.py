@@ -17,7 +17,7 @@ from tests.crash.flat_table import HOME as FLAT_HOME
 from tests.crash.flat_table import LIVE, out
 from tests.crash.process import acting_as
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
-from tests.crash.simulated_cluster import SimulatedCluster
+from tests.crash.simulated_cluster import Client, SimulatedCluster
 
 DAY = 86400
 #: The runs of `settled`: r0 died before its swap and was recovered, r1 was cleaned up.
@@ -96,6 +96,24 @@ def snapshots(sim: SimulatedCluster, table: str = FLAT) -> list[Snapshot]:
 
 
 @dataclass(frozen=True)
+class WithNewFiles:
+    """An act of a process that finds new files."""
+
+    act: Act
+
+    @property
+    def tables(self) -> list[str]:
+        return self.act.tables
+
+    def __str__(self) -> str:
+        return f"{self.act} of new files"
+
+    def __call__(self, client: Client) -> dict[str, Any]:
+        add_files(client.sim, self.act.tables[0])
+        return self.act(client)
+
+
+@dataclass(frozen=True)
 class Later:
     """Acts of other processes, with time between them."""
 
@@ -110,7 +128,7 @@ class Later:
     def __str__(self) -> str:
         return ", later ".join(map(str, self.acts))
 
-    def __call__(self, client: Any) -> dict[str, Any]:
+    def __call__(self, client: Client) -> dict[str, Any]:
         for act in self.acts:
             report = act(client.sim.client())
             assert report["exit_code"] == 0, report

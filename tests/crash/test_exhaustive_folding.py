@@ -11,7 +11,7 @@ from tests.crash.fault_injection import Fault
 from tests.crash.figures import Figures, figures
 from tests.crash.oracle import check
 from tests.crash.scenario import EVENTS, FLAT
-from tests.crash.settled import Later, answers, folds_at, rollback_of, settled
+from tests.crash.settled import Later, WithNewFiles, answers, folds_at, rollback_of, settled
 from tests.crash.simulated_cluster import SimulatedCluster
 from tests.crash.test_exhaustive_late import LateProof, late_points
 from tests.crash.test_exhaustive_zombies import Sleep, awake
@@ -104,10 +104,10 @@ def outcome(report: dict[str, Any]) -> list[Any]:
 
 @pytest.mark.parametrize(
     "second",
-    [RESUMING, compact(FLAT, "other"), rollback(FLAT), cleanup(FLAT)],
+    [WithNewFiles(RESUMING), WithNewFiles(compact(FLAT, "other")), rollback(FLAT), cleanup(FLAT)],
     ids=["retry of r0", "compact", "rollback", "cleanup"],
 )
-def test_it_falls_asleep_while_it_folds(second: Act) -> None:
+def test_it_falls_asleep_while_it_folds(second: Any) -> None:
     """The one that takes over works in the very run that the sleeper was about to fold."""
     start, act = settled(), compact(FLAT, "r2")
     line = figures(f"fold asleep, {second} takes over", "1 pause")
@@ -115,16 +115,17 @@ def test_it_falls_asleep_while_it_folds(second: Act) -> None:
     for number in folds_at(start, act):
         sleep = Sleep(start, act, number, second)
         awake(line, proof, sleep)
-        if second is RESUMING:
+        if second == WithNewFiles(RESUMING):
             expect_rollback(line, sleep.name, sleep.sim)
-        proof.settle(sleep.name, sleep.sim, ways(act)[number % 5], rest=number % 6 == 0)
+        # r0 began before r2 and has compacted after it: of the newest run a rollback says that it was overwritten.
+        proof.settle(sleep.name, sleep.sim, ways(act)[number % 5], rest=number % 6 == 0, refuses=True)
     assert line.violations == []
 
 
 def expect_rollback(line: Figures, where: str, sim: SimulatedCluster) -> None:
     """What r0 has swapped under its successor's eyes can still be undone."""
     found = rollback_of(sim, "r0")
-    if found[0] != "nothing" and found[2] != ["restored"]:
+    if found[2] != ["restored"]:
         line.violated(where, [f"r0 cannot be rolled back: {found}"])
 
 

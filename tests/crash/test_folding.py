@@ -8,12 +8,14 @@ import pytest
 
 from tests.crash import writers
 from tests.crash.explorer import cleanup, compact, rollback, runs_of
+from tests.crash.fault_injection import Fault, Point
 from tests.crash.flat_table import HOME, LIVE, only, outcomes
 from tests.crash.oracle import check
 from tests.crash.scenario import EVENTS, FLAT, build, run
 from tests.crash.settled import (
     DAY,
     OLD,
+    WithNewFiles,
     add_files,
     answers,
     folded,
@@ -101,6 +103,20 @@ def test_what_a_resumed_run_swaps_can_be_rolled_back() -> None:
     assert [row["rollback"] for row in history(sim) if row["run_id"] == "r0"] == ["possible"]
     report = run(sim.client(), "rollback", "--table", FLAT, "--run-id", "r0")
     assert outcomes(report) == ["restored"]
+    assert check(sim) == []
+
+
+def test_who_was_taken_over_before_he_moved_a_directory_moves_nothing() -> None:
+    """Its successor has resumed the very run meanwhile, whose directory holds originals again."""
+
+    def moving(point: Point) -> bool:
+        return point.op == "rename" and "/settled/r0." in point.args[1]
+
+    sim = settled()
+    meanwhile = WithNewFiles(compact(FLAT, "r0"))
+    sleeper = sim.client(Fault.hook(moving, lambda: meanwhile(sim.client()), paused=True))
+    assert compact(FLAT, "r2")(sleeper)["exit_code"] == 0
+    assert rollback_of(sim, "r0")[2] == ["restored"]
     assert check(sim) == []
 
 

@@ -7,7 +7,6 @@ from tests.mutation.operators import Condition, Remove, Rewrite, Value
 
 _FOLDING = "tests/crash/test_folding.py"
 _RECORD = "tests/crash/test_settled_record.py"
-_EXHAUSTIVE = "tests/crash/test_exhaustive_folding.py"
 _SETTLED = "tests/unit/core/test_settled_runs.py"
 
 RUNS = (
@@ -45,7 +44,7 @@ RUNS = (
         "H45-enter",
         "a run's directory is moved away without entering the run, so that nobody fences the one who does it",
         (Rewrite("entered_before_move", "A.append(F(R, L, V))", "A.append(R)"),),
-        (f"{_EXHAUSTIVE}::test_it_falls_asleep_while_it_folds[retry of r0]",),
+        (f"{_FOLDING}::test_who_was_taken_over_before_he_moved_a_directory_moves_nothing",),
     ),
     Mutation(
         "H45-record",
