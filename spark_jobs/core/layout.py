@@ -17,8 +17,12 @@ from spark_jobs.core.model import Spec, name_of, parent
 HOME = ".lakekeeper"  # guard: hidden_home
 #: The directory of a run's journal records.
 RECORDS = "journal"
+#: The directory of the commit log.
 LOG = "log"
+#: The directory of the record of settled runs, in which their directories are deleted.
+SETTLED = "settled"
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
+_RUN_OR_GENERATION = re.compile(r"[A-Za-z0-9_-]{1,80}\Z")
 _RUN_FOLDER = re.compile(r"(?P<run>[A-Za-z0-9_-]{1,80})\.(?P<attempt>[0-9a-f]{12})\Z")
 
 _WORKING = re.compile(r"__(?P<kind>compact_tmp|old|undone|conflict|cleaned)_(?P<stamp>\d+)\Z")
@@ -75,6 +79,11 @@ def check_run_id(run_id: str) -> str:
     if not RUN_ID.match(run_id):
         raise UsageError(f"run id '{run_id}' must be 1 to 64 characters of A-Z a-z 0-9 _ -")
     return run_id
+
+
+def is_run_id(name: str) -> bool:
+    """Tell whether this is the id of a run, or of one of its generations."""
+    return bool(_RUN_OR_GENERATION.match(name))
 
 
 def generation(run_id: str, number: int) -> str:

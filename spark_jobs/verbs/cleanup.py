@@ -12,6 +12,7 @@ from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.retention import Candidate, expired
 from spark_jobs.core.wire import TableReport
 from spark_jobs.protocol.execution.cleanup import Cleanup
+from spark_jobs.protocol.execution.folding import fold_settled_runs
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unit_results import UnitResult
 from spark_jobs.protocol.execution.waves import Waves
@@ -35,6 +36,7 @@ def clean_up(session: TableSession) -> TableReport:
     runs = _recover_and_choose(session, runs)
     results = [result for run in runs for result in _clean(session, run)]
     _close(session, runs)
+    session.notes += fold_settled_runs(session)
     return _report(session, runs, results)
 
 

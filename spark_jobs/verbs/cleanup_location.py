@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from spark_jobs.core.layout import Home
 from spark_jobs.core.model import parent
 from spark_jobs.core.outcomes import TableOutcome
 from spark_jobs.core.wire import TableReport
@@ -46,7 +47,8 @@ def _delete_homes(session: TableSession, leases: LeaseSet) -> None:
     if any(run.state.unfinished or not unit.final for run in runs for unit in run.state.units.values()):
         return
     folders = {run.folder for run in runs}
-    homes = sorted({parent(folder) for folder in folders})
+    own = Home.of_table(session.facts.storage.location, bool(session.facts.partition_keys))
+    homes = sorted({own.path, *(parent(folder) for folder in folders)})
     leases.take(homes)
     texts = [delete_settled_home(session.services.fs, home, folders) for home in homes]
     session.notes += [text for text in texts if text]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.model import TableName
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.wire import TableReport
+from spark_jobs.protocol.execution.folding import fold_settled_runs
 from spark_jobs.protocol.execution.table_compaction import TableCompaction
 from spark_jobs.protocol.planning.planner import Planner
 from spark_jobs.verbs.analyze import PLANNED
@@ -19,6 +22,7 @@ def compact_table(job: Job, name: TableName) -> TableReport:
         if session.options.dry_run:
             return Planner(session.table, wanted).plan(footers=True).report().conclude(acted=PLANNED)
         try:
-            return TableCompaction(session, job.run_id, wanted).run()
+            report = TableCompaction(session, job.run_id, wanted).run()
         except PermissionError as error:
             raise Refusal(RefusalCode.NOT_WRITABLE, str(error)) from None  # guard: not_writable_refused
+        return replace(report, warnings=[*report.warnings, *fold_settled_runs(session)])

@@ -22,10 +22,14 @@ def history_table(job: Job, name: TableName) -> TableReport:
     runs: dict[str, list[RunState]] = {}
     units = [unit for unit, _ in services.metastore.units(facts)]
     found_runs = TableRuns(services.fs, facts, units, job.layers.resolve(str(name)).trusted_owners)
-    for run in found_runs.all():
+    folders = found_runs.all()
+    for run in folders:
         runs.setdefault(run.run_id, []).append(run.state)
     snapshots, logged, problem = _read(log_of(services.fs, facts, services.now), list(runs))
-    found = history.rows(history.of_table(snapshots, facts.name, root), runs, logged)
+    # After the log: a snapshot is deleted only once the record of settled runs has it.
+    settled = found_runs.settled(folders)
+    snapshots = found_runs.settled_store.read().with_deleted(snapshots)
+    found = history.rows(history.of_table(snapshots, facts.name, root), runs, logged, settled)
     shown = found[: job.invocation.limit]
     print(history.render(str(name), shown, len(found) - len(shown)), flush=True)
     return TableReport(

@@ -10,6 +10,7 @@ from spark_jobs.core import journal
 from spark_jobs.core.journal import UnitState
 from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.outcomes import TableOutcome, UnitOutcome
+from spark_jobs.core.settled_runs import SettledRun, cleaned_at
 from spark_jobs.core.wire import TableReport, UnitReport, utc
 from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.rollback import Rollback
@@ -27,7 +28,7 @@ log = logging.getLogger("lakekeeper")
 def rollback_table(job: Job, name: TableName) -> TableReport:
     """Roll a table back, and return its part of the report."""
     with job.session(name) as session:
-        chosen, runs, wanted = _choose(job, name, session)
+        chosen, runs, wanted, settled = _choose(job, name, session)
         deleted = [deleted_originals(unit) for unit in _without_originals(chosen, runs)]
         units = [*session.unresolved, *_roll_back_all(session, chosen, runs), *deleted]
         report = TableReport(
@@ -35,7 +36,7 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
             location=session.facts.storage.location,
             format=session.facts.storage.format,
             run_id=chosen[-1].run_id if chosen else None,
-            reason=None if units else _nothing_reason(runs, wanted),
+            reason=None if units else _nothing_reason(runs, wanted, settled),
             units=units,
             warnings=list(session.notes),
         )
@@ -51,17 +52,20 @@ def _as_partial(report: TableReport, deleted: int) -> TableReport:
     return replace(report, outcome=TableOutcome.PARTIAL, reason=reason)
 
 
-def _choose(job: Job, name: TableName, session: TableSession) -> tuple[list[Run], list[Run], list[str]]:
-    """Return the folders to roll back, the folders of all runs, and the ids of the wanted runs.
+def _choose(
+    job: Job, name: TableName, session: TableSession
+) -> tuple[list[Run], list[Run], list[str], list[SettledRun]]:
+    """Return the folders to roll back, the folders of all runs, the ids of the wanted runs, and runs without folders.
 
     The runs are chosen under the leases and after the recovery: what was read earlier may be outdated.
     """
     session.leases.take(parent(run.folder) for run in session.runs() if _holds_originals(run))
     session.recover()
     runs = session.runs()
-    wanted = _wanted_run_ids(job, name, runs)
+    settled = session.settled(runs)
+    wanted = _wanted_run_ids(job, name, runs, settled)
     chosen = [run for run in runs if run.run_id in wanted and _holds_originals(run)]
-    return chosen, runs, wanted
+    return chosen, runs, wanted, settled
 
 
 def _roll_back_all(session: TableSession, chosen: Sequence[Run], runs: Sequence[Run]) -> list[UnitReport]:
@@ -86,7 +90,9 @@ def _holds_originals(run: Run) -> bool:
     return any(not unit.final for unit in run.state.units.values())  # guard: originals_by_journal
 
 
-def _wanted_run_ids(job: Job, name: TableName, runs: Sequence[Run]) -> list[str]:
+def _wanted_run_ids(
+    job: Job, name: TableName, runs: Sequence[Run], settled: Sequence[SettledRun]
+) -> list[str]:
     """Return the ids of the runs to roll back.
 
     A run id on the command line is taken literally. A run id in a request means its newest generation, and never an
@@ -96,19 +102,21 @@ def _wanted_run_ids(job: Job, name: TableName, runs: Sequence[Run]) -> list[str]
         return [job.invocation.run_id]
     requested = job.requested_runs(name)
     if requested is not None:
-        return [newest_generation(run_id, runs) for run_id in requested]
+        return [newest_generation(run_id, runs, settled) for run_id in requested]
     held = [run.run_id for run in runs if _holds_originals(run)]
     return held[-1:]
 
 
-def _nothing_reason(runs: Sequence[Run], wanted: Sequence[str]) -> str:
+def _nothing_reason(runs: Sequence[Run], wanted: Sequence[str], settled: Sequence[SettledRun]) -> str:
     found = [run for run in runs if run.run_id in wanted]
-    cleaned = [unit for run in found for unit in run.state.of_kind(journal.CLEANED)]
+    cleaned = [(unit.at, unit.forgotten) for run in found for unit in run.state.of_kind(journal.CLEANED)]
+    cleaned += [(at, False) for at in cleaned_at(run for run in settled if run.run_id in wanted)]
     if cleaned:
-        last = max(cleaned, key=lambda unit: unit.at)
-        how = "forgotten" if last.forgotten else "cleaned up"
-        return f"nothing to restore: the originals were {how} at {utc(last.at)}"
-    unknown = [run_id for run_id in wanted if run_id not in {run.run_id for run in runs}]
+        at, forgotten = max(cleaned)
+        how = "forgotten" if forgotten else "cleaned up"
+        return f"nothing to restore: the originals were {how} at {utc(at)}"
+    known = {run.run_id for run in runs} | {run.run_id for run in settled}
+    unknown = [run_id for run_id in wanted if run_id not in known]
     return (
         f"nothing to restore: there is no run {unknown[0]} of this table" if unknown else "nothing to restore"
     )

@@ -14,6 +14,7 @@ from spark_jobs.verbs.cleanup import cleanup_table
 from spark_jobs.verbs.cleanup_location import cleanup_location
 from spark_jobs.verbs.compact import compact_table
 from spark_jobs.verbs.forget import forget_table
+from spark_jobs.verbs.history import history_table
 from spark_jobs.verbs.rollback import rollback_table
 from tests.crash import writers
 from tests.crash.model_tree import AUTHORITY
@@ -26,6 +27,7 @@ VERBS = {
     "rollback": rollback_table,
     "cleanup": cleanup_table,
     "forget": forget_table,
+    "history": history_table,
 }
 EVENTS, FLAT = "sales.events", "sales.flat"
 WAREHOUSE = f"{AUTHORITY}/warehouse"

@@ -112,6 +112,21 @@ def test_a_home_that_holds_anything_else_is_kept(dropped: SimulatedCluster) -> N
     assert dropped.tree.find(f"{folder}/__conflict_1772323200/flat/0/part-0.parquet") is not None
 
 
+def test_a_home_of_settled_runs_goes_too(dropped: SimulatedCluster) -> None:
+    """A run of the table was cleaned up, and folded by the next one, before the table was dropped."""
+    register = dropped.copy()
+    writers.create_table(register, FLAT, LIVE)
+    run(register.client(), "cleanup", "--table", FLAT, *AT_ONCE)
+    register.advance(2 * 24 * 3600)
+    for _ in range(6):
+        writers.append(register, LIVE, register.ledger.fresh(2))
+    assert outcomes(compact(register.client(), FLAT, "r2")) == ["compacted"]
+    assert [path for path in _hidden(register) if path.startswith(HOME) and "/settled/" in path]
+    register.metastore.drop(TableName.parse(FLAT))
+    assert _clean(register, LIVE)["exit_code"] == 0
+    assert register.tree.find(HOME) is None
+
+
 def test_where_there_is_nothing_it_says_so(dropped: SimulatedCluster) -> None:
     report = _clean(dropped, f"{WAREHOUSE}/nowhere")
     assert (report["outcome"], report["exit_code"]) == ("nothing", 0)

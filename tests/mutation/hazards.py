@@ -12,6 +12,7 @@ from tests.mutation.hazards_formats import FORMATS
 from tests.mutation.hazards_ground import GROUND
 from tests.mutation.hazards_jobs import JOBS
 from tests.mutation.hazards_open import OPEN
+from tests.mutation.hazards_runs import RUNS
 from tests.mutation.hazards_seam import SEAM
 from tests.mutation.hazards_states import STATES
 from tests.mutation.hazards_swap import SWAP
@@ -64,13 +65,14 @@ HAZARDS = {
     "H42": "a writer relies on files that are not data",
     "H43": "a home is copied or moved with its table",
     "H44": "backups of Lakekeeper 0.0.6 in the same place",
+    "H45": "records of a run are deleted that are still needed",
 }
 ALL = tuple(HAZARDS)
 
 #: Ordered so that tables read well; those that need Spark come last.
 MUTATIONS: tuple[Mutation, ...] = (
     *sorted(
-        (*SWAP, *JOBS, *FILES, *FORMATS, *GROUND, *OPEN, *WRITERS, *STATES),
+        (*SWAP, *JOBS, *FILES, *FORMATS, *GROUND, *OPEN, *WRITERS, *RUNS, *STATES),
         key=lambda mutation: ALL.index(mutation.hazard),
     ),
     *sorted(SEAM, key=lambda mutation: ALL.index(mutation.hazard)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -112,3 +113,32 @@ def test_an_analysis_lists_only_what_has_changed(
     # Other thresholds are another question to the same figures.
     jobs("analyze", "--table", events, "--min-input-files", "9")
     assert "large" not in listed
+
+
+def test_old_runs_are_folded_and_the_history_stays(
+    spark: SparkSession, jobs: Jobs, database: Database, events: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also the checksum files go, which a local disk has beside each record."""
+    for number in range(3):
+        jobs("compact", "--table", events, "--run-id", f"old{number}")
+        jobs("cleanup", "--table", events, "--older-than", "0s", "--skip-trash")
+        many(spark, f"{database.location('events')}/k=small", "SELECT id FROM range(9)", 3)
+    before = only(jobs("history", "--table", events))["history"]
+
+    monkeypatch.setattr("spark_jobs.protocol.execution.folding.FOLD_AFTER", timedelta(0))
+    report = only(jobs("compact", "--table", events, "--run-id", "new"))
+
+    assert (report["outcome"], report["warnings"]) == ("done", [])
+    home = database.path / "events" / ".lakekeeper"
+    assert [path.name.split(".")[0] for path in home.glob("*.*") if path.is_dir()] == ["new"]
+    assert sorted(path.name for path in (home / "settled").iterdir()) == [
+        ".000001.json.gz.crc",
+        "000001.json.gz",
+    ]
+    assert [
+        row for row in only(jobs("history", "--table", events))["history"] if row["run_id"] != "new"
+    ] == before
+    again = only(jobs("rollback", "--table", events, "--run-id", "old1"))
+    assert "cleaned up at" in again["reason"]
+    jobs("compact", "--table", events, "--run-id", "old1")
+    assert only(jobs("rollback", "--table", events, "--run-id", "new"))["outcome"] == "done"

@@ -11,6 +11,7 @@ from spark_jobs.core import journal
 from spark_jobs.core.commit_log.change import Change, changes_of
 from spark_jobs.core.commit_log.snapshots import COMPACT, Sizes, Snapshot, Token
 from spark_jobs.core.journal import RunState, UnitState
+from spark_jobs.core.settled_runs import SettledRun
 from spark_jobs.core.wire import utc
 
 POSSIBLE, DONE, CLEANED, SUPERSEDED = "possible", "done", "cleaned", "superseded"
@@ -20,13 +21,19 @@ Runs = Mapping[str, Sequence[RunState]]
 Row = dict[str, Any]
 
 
-def rows(snapshots: Iterable[Snapshot], runs: Runs, logged: Collection[Token]) -> list[Row]:
+def rows(
+    snapshots: Iterable[Snapshot],
+    runs: Runs,
+    logged: Collection[Token],
+    settled: Sequence[SettledRun] = (),
+) -> list[Row]:
     """Return one row for each change, newest first. Changes that are not in the commit log come from the journals.
 
     Args:
         logged: the tokens of all units of these runs that are in snapshots.
+        settled: the runs whose journals are deleted.
     """
-    undo = {run_id: rollback(run_id, runs) for run_id in runs}
+    undo = {run_id: rollback(run_id, runs, settled) for run_id in [*runs, *(run.run_id for run in settled)]}
     found = [(s.committed_at, s.id, _logged(s, undo.get(s.run_id))) for s in snapshots]
     for run_id, states in runs.items():
         lacking = [change.without(logged) for change in changes_of(run_id, states)]
@@ -44,27 +51,32 @@ def of_table(snapshots: Iterable[Snapshot], table: str, location: str) -> list[S
     return [s for s in snapshots if s.table == table or s.location == location]
 
 
-def rollback(run_id: str, runs: Runs) -> str | None:
+def rollback(run_id: str, runs: Runs, settled: Sequence[SettledRun] = ()) -> str | None:
     """Return whether this run can be rolled back: POSSIBLE, SUPERSEDED, DONE or CLEANED.
 
     None means that the run has never swapped a unit. Only the journals are read, and not the directories: whether a
     writer has overwritten a unit since is checked by the rollback itself.
     """
-    units = [unit for state in runs[run_id] for unit in state.units.values()]
+    units = [unit for state in runs.get(run_id, ()) for unit in state.units.values()]
     held = [unit for unit in units if not unit.final]
     if held:
         others = [s for other, states in runs.items() if other != run_id for s in states]
-        return SUPERSEDED if all(_superseded(unit, others) for unit in held) else POSSIBLE
-    if any(unit.kind == journal.CLEANED for unit in units):
+        gone = [run for run in settled if run.run_id != run_id]
+        return SUPERSEDED if all(_superseded(unit, others, gone) for unit in held) else POSSIBLE
+    kinds = {unit.kind for unit in units}.union(*(run.kinds for run in settled if run.run_id == run_id))
+    if journal.CLEANED in kinds:
         return CLEANED
-    return DONE if any(unit.kind == journal.ROLLED_BACK for unit in units) else None
+    return DONE if journal.ROLLED_BACK in kinds else None
 
 
-def _superseded(unit: UnitState, others: Iterable[RunState]) -> bool:
+def _superseded(unit: UnitState, others: Iterable[RunState], settled: Iterable[SettledRun]) -> bool:
     """Tell whether a later run has compacted the unit again.
 
     Then the later run must be rolled back first.
     """
+    key, at = unit.swap.unit.key, unit.committed_at
+    if at is not None and any(at < run.replaced[key] for run in settled if key in run.replaced):
+        return True
     same = [state.units.get(unit.swap.unit.key) for state in others]
     return any(
         later is not None

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from spark_jobs.core.errors import Refusal, VerificationFailed
+from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats import avro_metadata, leaf_statistics, struct_types
 from spark_jobs.core.formats.encoding import Calendar
 from spark_jobs.core.formats.leaf_statistics import FileStatistics
@@ -138,7 +138,7 @@ def profile(
     problem = next((footer.problem for footer in footers if footer.problem), None)
     structs = dict.fromkeys(footer.struct for footer in footers if footer.struct)
     return Profile(
-        rows=_rows(footers),
+        rows=rows_of(footers),
         codec=codec,
         leaves=leaves,
         uniform=len({tuple(f.leaves.items()) for f in footers}) == 1,
@@ -155,17 +155,19 @@ def profile(
         by_spark=all(_spark_version(footer) >= _PROLEPTIC_SPARK for footer in footers),
         mergeable=len({footer.layout for footer in footers}) == 1 and bool(footers[0].layout),
         zones=frozenset.union(*(footer.zones for footer in footers)),
-        statistics=_statistics(footers),
+        statistics=statistics_of(footers),
         metadata=avro_metadata.common([(footer.name, footer.metadata) for footer in footers]),
         warnings=warnings,
     )
 
 
-def _statistics(footers: Iterable[Footer]) -> FileStatistics:
+def statistics_of(footers: Iterable[Footer]) -> FileStatistics:
+    """Return the figures of each leaf over all files."""
     return leaf_statistics.of_files([footer.statistics for footer in footers])
 
 
-def _rows(footers: Iterable[Footer]) -> int | None:
+def rows_of(footers: Iterable[Footer]) -> int | None:
+    """Return the number of rows; None if a file does not count them."""
     counts = [footer.rows for footer in footers]
     return None if None in counts else sum(count for count in counts if count is not None)
 
@@ -264,41 +266,3 @@ def _codec(footers: Iterable[Footer], declared: str | None, file_format: str) ->
 def _codec_name(codec: str, file_format: str) -> str:
     """Return the name of a codec as the writer needs it. Formats of Hadoop use class names, whose case counts."""
     return codec if FORMATS[file_format].codec_classes else codec.lower()
-
-
-def check_written(before: Profile, written: Sequence[Footer], statistics: bool = True) -> None:
-    """Check that the written files have the rows, the physical types, the metadata and the figures of the originals.
-
-    Args:
-        statistics: compare the figures of the columns too. Where all values are compared, they prove nothing more.
-
-    Raises:
-        VerificationFailed: the row counts or the figures of a column differ.
-        Refusal: TYPE, a physical type or the metadata differs.
-    """
-    rows = _rows(written)
-    if rows != before.rows:  # guard: rows_compared
-        raise VerificationFailed(f"{before.rows} rows were read and {rows} written")
-    _check_metadata(before, written)
-    _check_types(before, written)
-    if statistics:
-        leaf_statistics.check_statistics(before.statistics, _statistics(written))
-
-
-def _check_metadata(before: Profile, written: Sequence[Footer]) -> None:
-    for footer in written:
-        if dict(footer.metadata) != dict(before.metadata):  # guard: metadata_compared
-            raise Refusal(
-                RefusalCode.TYPE,
-                f"the metadata is {dict(before.metadata)}, and would be rewritten as {dict(footer.metadata)}",
-            )
-
-
-def _check_types(before: Profile, written: Sequence[Footer]) -> None:
-    after: dict[str, str] = {}
-    for footer in written:
-        after.update(footer.leaves)
-    for path in sorted(before.leaves.keys() | after.keys()):
-        was, now = before.leaves.get(path, "absent"), after.get(path, "absent")
-        if was != now:  # guard: types_compared
-            raise Refusal(RefusalCode.TYPE, f"column '{path}' is {was}, and would be rewritten as {now}")

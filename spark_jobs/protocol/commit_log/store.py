@@ -53,7 +53,8 @@ class CommitLog:
 
     def snapshots(self) -> list[Snapshot]:
         """All snapshots in order; raises BrokenLog."""
-        return [self._snapshot(number) for number in sorted(self._numbers())]
+        found = (self._snapshot_if_there(number) for number in sorted(self._numbers()))
+        return [snapshot for snapshot in found if snapshot is not None]
 
     def latest(self) -> Snapshot | None:
         number = self._hinted() or max(self._numbers(), default=0)
@@ -110,6 +111,19 @@ class CommitLog:
             self._fs.delete_file(path)
         return orphans
 
+    def expire(self, uuids: Collection[str]) -> None:
+        """Deletes these snapshots and the files that no other snapshot names. The latest one stays: it names all that
+        the log adds up to, and the next one is numbered after it."""
+        older = self.snapshots()[:-1]  # guard: latest_snapshot_stays
+        expired = [snapshot for snapshot in older if snapshot.uuid in uuids]
+        if not expired:
+            return
+        # An outdated hint counts where the next number is missing, so that it must be right before there are gaps.
+        self._fs.replace(f"{self._folder('snapshot')}/{LATEST}", str(max(self._numbers())).encode())
+        for snapshot in expired:
+            self._fs.delete_file(self._path(snapshot.id))
+        self.sweep()
+
     def _folder(self, name: str) -> str:
         return f"{self.home}/{FOLDER}/{name}"
 
@@ -149,6 +163,13 @@ class CommitLog:
             self._fs.replace(f"{self._folder('snapshot')}/{LATEST}", str(number).encode())
         except OSError:
             return  # it saves a listing and nothing else
+
+    def _snapshot_if_there(self, number: int) -> Snapshot | None:
+        """None where another job has deleted it since the numbers were listed."""
+        try:
+            return self._snapshot(number)
+        except FileNotFoundError:
+            return None
 
     def _snapshot(self, number: int) -> Snapshot:
         return self._once("snapshot", f"snapshot-{number}", Snapshot.decode)

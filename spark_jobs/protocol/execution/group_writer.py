@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from spark_jobs.core import layout
 from spark_jobs.core.errors import VerificationFailed
-from spark_jobs.core.formats import footers
+from spark_jobs.core.formats import verification
 from spark_jobs.core.formats.writer_options import writer_options
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan
@@ -81,7 +81,7 @@ class GroupWriter:
             own = [footer for footer in found if group.holds(footer.name)]
             all_values = self._table.options.verify == "hash" and group.group.profile.struct is not None
             # guard: each_group_compared
-            footers.check_written(group.group.profile, own, statistics=not all_values)
+            verification.check_written(group.group.profile, own, statistics=not all_values)
         stray = [file.name for file in compacted.data if not any(group.holds(file.name) for group in written)]
         if stray:  # guard: files_of_no_group
             raise VerificationFailed(

@@ -42,12 +42,14 @@ class _Start:
         earlier: the folders of this run that earlier attempts have left.
         recovered: those of them that were unfinished, by home. They are entered, and their units that were written and
             verified are ready to be swapped.
+        resumed_settled: the run is resumed, and has no folders any more.
     """
 
     plan: TablePlan
     run_id: str
     earlier: Sequence[Run]
     recovered: Mapping[Home, RecoveredRun]
+    resumed_settled: bool = False
 
     def home(self, unit: UnitPlan) -> Home:
         return Home.of(self.plan.facts.storage.location, unit.unit.location)
@@ -98,11 +100,14 @@ class TableCompaction:
         recovered.update(self._recover())  # guard: recover_first
         plan = Planner(self._session.table, self._wanted).plan()
         plan = plan.without([unit.unit for unit in self._session.unresolved])  # guard: unresolved_left_alone
-        run_id, earlier = choose_run_id(self._run_id, self._session.runs())
-        return _Start(plan, run_id, earlier, recovered)
+        runs = self._session.runs()
+        settled = self._session.settled(runs)
+        run_id, earlier = choose_run_id(self._run_id, runs, settled)
+        return _Start(plan, run_id, earlier, recovered, run_id in {run.run_id for run in settled})
 
     def _recover(self) -> dict[Home, RecoveredRun]:
-        own = newest_generation(self._run_id, self._session.runs())
+        runs = self._session.runs()
+        own = newest_generation(self._run_id, runs, self._session.settled(runs))
         found = self._session.recover(own)
         return {Home(parent(item.run.folder)): item for item in found if item.run.run_id == own}
 
@@ -110,7 +115,8 @@ class TableCompaction:
         leave((item.run for item in start.recovered.values()), journal.FINISHED, outcome=TableOutcome.NOTHING)
         report = start.plan.report()
         units = [*report.units, *self._session.unresolved]
-        report = replace(report, units=units, warnings=list(self._session.notes))
+        run_id = start.run_id if start.resumed_settled else report.run_id
+        report = replace(report, run_id=run_id, units=units, warnings=list(self._session.notes))
         return report.conclude(acted=(UnitOutcome.COMPACTED,))
 
     def _homes(self, start: _Start) -> list[Home]:

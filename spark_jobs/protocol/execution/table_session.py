@@ -16,6 +16,7 @@ from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.journal_bounds import check_units, uri_path
 from spark_jobs.core.model import TableName, Unit, parent
 from spark_jobs.core.options.definitions import Options, writer_rules
+from spark_jobs.core.settled_runs import SettledRun
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.protocol.commit_log.publisher import log_runs
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
@@ -26,6 +27,7 @@ from spark_jobs.protocol.runs.abandoned import delete_abandoned
 from spark_jobs.protocol.runs.journal_store import Run, leave
 from spark_jobs.protocol.runs.lease import LeaseOptions, LeaseSet
 from spark_jobs.protocol.runs.run_finder import TableRuns, homes
+from spark_jobs.protocol.runs.settled_store import SettledStore
 from spark_jobs.protocol.runs.trust import Trust
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.swap_executor import SwapPolicy
@@ -98,6 +100,20 @@ class TableSession:
     def runs(self) -> list[Run]:
         """Return every run of the table, oldest first."""
         return self._checked(self._found.all())
+
+    def settled(self, runs: Sequence[Run]) -> list[SettledRun]:
+        """Return the settled runs of the table whose directories are deleted, oldest first.
+
+        Args:
+            runs: every run of the table that has directories, read before.
+        """
+        found = self._found.settled(runs)
+        self.notes += [note for note in self._found.notes if note not in self.notes]
+        return [run for run in found if not self._of_another_table(run.table)]
+
+    @property
+    def settled_store(self) -> SettledStore:
+        return self._found.settled_store
 
     def recover(self, own: str | None = None) -> list[RecoveredRun]:
         """Recover unfinished runs and close them.
@@ -196,7 +212,9 @@ class TableSession:
             Refusal: a directory that the run would rename or change belongs to an account that is not trusted.
         """
         self.notes += [note for note in self._found.notes if note not in self.notes]
-        own = [run for run in runs if not self._of_another_table(run)]  # guard: runs_of_another_table
+        own = [
+            run for run in runs if not self._of_another_table(run.state.table)
+        ]  # guard: runs_of_another_table
         root, keys = self.facts.storage.location, self.facts.partition_keys
         places = {unit.location for unit in self.units}
         trust = Trust(self.services.fs, root, self.options.trusted_owners)
@@ -205,13 +223,12 @@ class TableSession:
             check_units_outside(self.services.fs, run, root, places, trust)  # guard: owner_of_unit_outside
         return own
 
-    def _of_another_table(self, run: Run) -> bool:
-        """Return whether a run at this location belongs to another table.
+    def _of_another_table(self, name: str) -> bool:
+        """Return whether a run of the table of this name, at this location, belongs to another table.
 
         A run with another table name belongs to this table if the table was renamed since: then no table of the old
         name is at the same location.
         """
-        name = run.state.table
         if name == self.facts.name:
             return False
         if name not in self._tables_at_location:

@@ -55,10 +55,12 @@ def _options(layers: Layers, facts: TableFacts) -> Options:
 def _facts(services: Services, layers: Layers, location: str, keys: tuple[str, ...]) -> TableFacts | None:
     """Return the description of the table whose journals are in the home of this location; None without journals."""
     facts = TableFacts("", "EXTERNAL", Storage(location, None, None), None, {}, (), keys)
-    runs = TableRuns(services.fs, facts, (), layers.resolve().trusted_owners).all()
-    if not runs:
+    finder = TableRuns(services.fs, facts, (), layers.resolve().trusted_owners)
+    runs = finder.all()
+    names = [run.table for run in finder.settled(runs)] + [run.state.table for run in runs]
+    if not names:
         return None
-    return replace(facts, name=runs[-1].state.table, partition_keys=_keys(runs) if keys else ())
+    return replace(facts, name=names[-1], partition_keys=_keys(runs) if keys else ())
 
 
 def _keys(runs: Sequence[Run]) -> tuple[str, ...]:

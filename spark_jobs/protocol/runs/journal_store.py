@@ -16,6 +16,7 @@ from spark_jobs.core.journal import Record, RunState
 from spark_jobs.core.journal_bounds import uri_path, within
 from spark_jobs.core.layout import RECORDS, generation
 from spark_jobs.core.model import parent
+from spark_jobs.core.settled_runs import SettledRun
 from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.file_system import RecordFiles, Status
 from spark_jobs.protocol.runs.trust import RunFolderTrust
@@ -158,7 +159,7 @@ def leave(runs: Iterable[Run], kind: str = journal.LEFT, **body: Any) -> None:
             )
 
 
-def next_run_id(run_id: str, existing: Iterable[Run]) -> str:
+def next_run_id(run_id: str, existing: Iterable[Run | SettledRun]) -> str:
     """Return the run id; if runs of this id exist, its next generation."""
     taken = {run.run_id for run in existing}
     number = 1

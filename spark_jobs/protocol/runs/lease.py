@@ -169,6 +169,10 @@ class LeaseSet:
         if home not in self._held:
             raise LeaseLost(f"another job has just used {home}; try again")
 
+    def holds(self, home: str) -> bool:
+        """Tell whether a lease was taken on this home."""
+        return home in self._held
+
     def check(self) -> None:
         """Raise LeaseLost if another job has taken over one of the leases."""
         for lease in self._held.values():

@@ -9,9 +9,11 @@ from spark_jobs.core.journal import INTENTS
 from spark_jobs.core.journal_bounds import ClosingRecord, server_of
 from spark_jobs.core.layout import RECORDS, Home, RunFolder, is_home_of_one_directory
 from spark_jobs.core.model import Unit, name_of, parent
+from spark_jobs.core.settled_runs import SettledRun
 from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.file_system import FileSystem, Status
 from spark_jobs.protocol.runs.journal_store import Journal, Run
+from spark_jobs.protocol.runs.settled_store import SettledStore
 from spark_jobs.protocol.runs.trust import RunFolderTrust, Trust
 
 
@@ -46,6 +48,8 @@ class TableRuns:
         self._homes = [home.path for home in homes(facts, units)]
         self._trust = Trust(fs, self._location, trusted_owners)
         self._trust_outside = Trust(fs, None, trusted_owners)  # guard: root_owner_outside
+        #: In the table's own home, also for those of its runs that have directories in other homes.
+        self.settled_store = SettledStore(fs, self._homes[0], self._trust)
         self._copied: dict[str, str] = {}
         #: By unit key, where its originals lie if the directory was copied between the renames of a swap.
         self.left_in_copies: dict[str, str] = {}
@@ -54,8 +58,8 @@ class TableRuns:
 
     @property
     def notes(self) -> list[str]:
-        """Return warnings about runs that do not belong to this table."""
-        return list(self._copied.values())
+        """Return warnings about runs that do not belong to this table, and about settled runs."""
+        return [*self._copied.values(), *self.settled_store.notes]
 
     def all(self) -> list[Run]:
         """Return all runs, the oldest first."""
@@ -68,6 +72,18 @@ class TableRuns:
                     found[run.folder] = run
                     paths.extend(home for home in self._followed(run.state.homes) if home != path)
         return _oldest_first(found.values())
+
+    def settled(self, runs: Iterable[Run]) -> list[SettledRun]:
+        """Return the settled runs whose directories are deleted, oldest first.
+
+        Args:
+            runs: all runs that have directories, read before. Their journals count, also where a job died, or was
+                fenced off, after it had published the record and before it had moved the directory away.
+        """
+        found = [run for run in self.settled_store.read().runs if run.is_of(self._table, self._location)]
+        ids = {run.run_id for run in found}
+        present = {run.state.folder_id or self._fs.identity(run.folder) for run in runs if run.run_id in ids}
+        return sorted((run for run in found if run.folder_id not in present), key=lambda run: run.started)
 
     def unfinished(self) -> list[Run]:
         """Return the unfinished runs. Of a finished run only the last record is read."""

@@ -14,27 +14,36 @@ from spark_jobs.core.layout import Home
 from spark_jobs.core.model import parent
 from spark_jobs.core.outcomes import TableOutcome
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.settled_runs import SettledRun
 from spark_jobs.protocol.file_system import FileSystem
 from spark_jobs.protocol.runs.journal_store import Journal, Run, next_run_id
 from spark_jobs.protocol.runs.lease import LeaseSet
 
 
-def choose_run_id(asked: str, existing: Sequence[Run]) -> tuple[str, list[Run]]:
-    """Return the run to work in, and its directories if it exists.
+def choose_run_id(
+    asked: str, existing: Sequence[Run], settled: Sequence[SettledRun] = ()
+) -> tuple[str, list[Run]]:
+    """Return the run to work in, and its directories if it has any.
 
     A run that has ended well is never changed: if it is requested again, a new generation is opened. Any other run is
-    continued, so that a retried task works in its own run, and a rollback finds all units under one id.
+    continued, so that a retried task works in its own run, and a rollback finds all units under one id. That holds for
+    a settled run too, whose directories are deleted.
     """
-    newest = newest_generation(asked, existing)
+    newest = newest_generation(asked, existing, settled)
     same = [run for run in existing if run.run_id == newest]
-    if any(run.state.outcome not in (TableOutcome.DONE, TableOutcome.NOTHING) for run in same):
+    outcomes = [run.state.outcome for run in same] or [r.outcome for r in settled if r.run_id == newest]
+    if any(outcome not in (TableOutcome.DONE, TableOutcome.NOTHING) for outcome in outcomes):
         return newest, same
-    return next_run_id(asked, existing), []
+    return next_run_id(asked, [*existing, *settled]), []
 
 
-def newest_generation(asked: str, existing: Sequence[Run]) -> str:
-    """Return the newest generation of a run id (`<id>`, `<id>-g2`, ...). `existing` are sorted, the oldest first."""
-    ours = [run.run_id for run in existing if re.fullmatch(rf"{re.escape(asked)}(-g\d+)?", run.run_id)]
+def newest_generation(asked: str, existing: Sequence[Run], settled: Sequence[SettledRun] = ()) -> str:
+    """Return the newest generation of a run id (`<id>`, `<id>-g2`, ...)."""
+    started = [(run.state.started, run.run_id) for run in existing] + [
+        (run.started, run.run_id) for run in settled
+    ]
+    known = [run_id for _, run_id in sorted(started, key=lambda pair: pair[0])]
+    ours = [run_id for run_id in known if re.fullmatch(rf"{re.escape(asked)}(-g\d+)?", run_id)]
     return ours[-1] if ours else asked
 
 
@@ -84,9 +93,9 @@ def open_run(
     journal_ = Journal(fs, folder)
     fs.mkdirs(folder)
     # Closed before a record is in it, or the folder for records: a kill in between leaves a folder that is no run.
-    _close(fs, folder, turns)
+    close_to_others(fs, folder, turns)
     journal_.open()
-    _close(fs, journal_.path, turns)
+    close_to_others(fs, journal_.path, turns)
     paths = [other.path for other in homes_]
     journal_.append(
         journal.RUN,
@@ -103,7 +112,7 @@ def open_run(
     return Run(run_id, folder, journal_, state)
 
 
-def _close(fs: FileSystem, folder: str, turns: bool) -> None:
+def close_to_others(fs: FileSystem, folder: str, turns: bool) -> None:
     """Remove the write permission of other accounts, which a umask or a default ACL may have given them.
 
     The records in a run's directory count only if no other account can create them. With `turns`, the group may write.

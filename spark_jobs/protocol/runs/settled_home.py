@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from spark_jobs.core.layout import LOG, RECORDS, LeaseFile, RunFolder
+from spark_jobs.core.layout import LOG, RECORDS, SETTLED, LeaseFile, RunFolder
 from spark_jobs.protocol.file_system import FileSystem, Status
 
 
@@ -34,6 +34,8 @@ def _other_content(fs: FileSystem, entry: Status, run_folders: Collection[str]) 
     """Return the path of something that is not a record, a lease or a file of the commit log; or None."""
     if LeaseFile.parse(entry.name) or (entry.is_dir and entry.name == LOG):
         return None
+    if entry.is_dir and entry.name == SETTLED:
+        return next((inner.path for inner in fs.list(entry.path) if inner.is_dir), None)
     if not entry.is_dir or RunFolder.parse(entry.name) is None or entry.path not in run_folders:
         return entry.path
     kept = (_first_file(fs, inner) for inner in fs.list(entry.path) if inner.name != RECORDS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spark_jobs.core.errors import Refusal
-from spark_jobs.core.formats import avro_metadata, footers
+from spark_jobs.core.formats import avro_metadata, footers, verification
 from spark_jobs.core.formats.footers import Footer
 
 VERSION, LEGACY = "org.apache.spark.version", "org.apache.spark.legacyDateTime"
@@ -59,6 +59,6 @@ def test_files_that_differ_in_it_are_refused(one: dict[str, str], other: dict[st
 
 def test_what_was_written_must_have_it() -> None:
     before = footers.profile([_avro("a", {VERSION: "3.5.9"})], None, "avro")
-    footers.check_written(before, [_avro("c", {VERSION: "3.5.9"})])
+    verification.check_written(before, [_avro("c", {VERSION: "3.5.9"})])
     with pytest.raises(Refusal, match="TYPE: the metadata is"):
-        footers.check_written(before, [_avro("c", {VERSION: "3.5.9"}), _avro("d", {})])
+        verification.check_written(before, [_avro("c", {VERSION: "3.5.9"}), _avro("d", {})])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spark_jobs.core.errors import Refusal, VerificationFailed
-from spark_jobs.core.formats import footers
+from spark_jobs.core.formats import footers, verification
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.orc_types import parse_struct
 from spark_jobs.core.formats.parquet_types import parse_message
@@ -75,9 +75,11 @@ def test_what_was_written_must_be_what_was_read() -> None:
     before = footers.profile(
         [footer(rows=5, id="int64", d="fixed_len_byte_array(5) (DECIMAL(10,2))")], None, "parquet"
     )
-    footers.check_written(before, [footer(rows=5, id="int64", d="fixed_len_byte_array(5) (DECIMAL(10,2))")])
+    verification.check_written(
+        before, [footer(rows=5, id="int64", d="fixed_len_byte_array(5) (DECIMAL(10,2))")]
+    )
     with pytest.raises(VerificationFailed, match="5 rows were read and 4 written"):
-        footers.check_written(before, [footer(rows=4, id="int64")])
+        verification.check_written(before, [footer(rows=4, id="int64")])
     for leaves in ({"id": "int64"}, {"id": "int64", "d": "int64 (DECIMAL(10,2))"}):
         with pytest.raises(Refusal, match="TYPE"):
-            footers.check_written(before, [footer(rows=5, **leaves)])
+            verification.check_written(before, [footer(rows=5, **leaves)])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from spark_jobs.core.errors import VerificationFailed
-from spark_jobs.core.formats import footers
+from spark_jobs.core.formats import footers, verification
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.leaf_statistics import (
     EMPTY,
@@ -34,23 +34,23 @@ def test_a_rewrite_with_other_figures_fails_before_the_swap_and_names_all() -> N
     before = footers.profile(
         [footer(2, {"v": leaf(2, 1, 5)}), footer(2, {"v": leaf(2, 0, 3)})], None, "parquet"
     )
-    footers.check_written(before, [footer(4, {"v": leaf(4, 0, 5)})])
+    verification.check_written(before, [footer(4, {"v": leaf(4, 0, 5)})])
     with pytest.raises(
         VerificationFailed, match="'v': minimum 0 in the originals, and 1 in the rewritten files"
     ):
-        footers.check_written(before, [footer(4, {"v": leaf(4, 1, 5)})])
+        verification.check_written(before, [footer(4, {"v": leaf(4, 1, 5)})])
     with pytest.raises(
         VerificationFailed, match="'v': values that are not null 4 in the originals, and 0 in"
     ):
-        footers.check_written(before, [footer(4, {"v": leaf(0, nulls=4)})])
+        verification.check_written(before, [footer(4, {"v": leaf(0, nulls=4)})])
 
 
 def test_where_all_values_are_compared_wrong_statistics_of_the_originals_do_no_harm() -> None:
     before = footers.profile([footer(2, {"v": leaf(1, 1, 1, nulls=1)})], None, "parquet")
     written = [footer(2, {"v": leaf(2, 1, 1)})]
     with pytest.raises(VerificationFailed, match="--verify hash"):
-        footers.check_written(before, written)
-    footers.check_written(before, written, statistics=False)
+        verification.check_written(before, written)
+    verification.check_written(before, written, statistics=False)
 
 
 DIFFERENT = {

@@ -1,0 +1,48 @@
+"""The comparison of the footers of written files with those that were read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spark_jobs.core.errors import Refusal, VerificationFailed
+from spark_jobs.core.formats import footers, leaf_statistics
+from spark_jobs.core.formats.footers import Footer, Profile
+from spark_jobs.core.refusals import RefusalCode
+
+
+def check_written(before: Profile, written: Sequence[Footer], statistics: bool = True) -> None:
+    """Check that the written files have the rows, the physical types, the metadata and the figures of the originals.
+
+    Args:
+        statistics: compare the figures of the columns too. Where all values are compared, they prove nothing more.
+
+    Raises:
+        VerificationFailed: the row counts or the figures of a column differ.
+        Refusal: TYPE, a physical type or the metadata differs.
+    """
+    rows = footers.rows_of(written)
+    if rows != before.rows:  # guard: rows_compared
+        raise VerificationFailed(f"{before.rows} rows were read and {rows} written")
+    _check_metadata(before, written)
+    _check_types(before, written)
+    if statistics:
+        leaf_statistics.check_statistics(before.statistics, footers.statistics_of(written))
+
+
+def _check_metadata(before: Profile, written: Sequence[Footer]) -> None:
+    for footer in written:
+        if dict(footer.metadata) != dict(before.metadata):  # guard: metadata_compared
+            raise Refusal(
+                RefusalCode.TYPE,
+                f"the metadata is {dict(before.metadata)}, and would be rewritten as {dict(footer.metadata)}",
+            )
+
+
+def _check_types(before: Profile, written: Sequence[Footer]) -> None:
+    after: dict[str, str] = {}
+    for footer in written:
+        after.update(footer.leaves)
+    for path in sorted(before.leaves.keys() | after.keys()):
+        was, now = before.leaves.get(path, "absent"), after.get(path, "absent")
+        if was != now:  # guard: types_compared
+            raise Refusal(RefusalCode.TYPE, f"column '{path}' is {was}, and would be rewritten as {now}")

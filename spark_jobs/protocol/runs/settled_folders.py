@@ -1,0 +1,89 @@
+"""The deletion of a settled run's directory: it is moved into the directory `settled` of its home, and deleted there.
+
+The rename is the one step that takes the run away. It fails for an attempt that was fenced off, because the run has
+another name then; and no job, of whatever version, meets a journal of which some records are missing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from spark_jobs.core.layout import RECORDS, SETTLED, RunFolder, working_folder
+from spark_jobs.core.model import name_of, parent
+from spark_jobs.protocol.file_system import DataDirectories, Status
+from spark_jobs.protocol.runs.journal_store import Run
+
+#: A record of a journal, and what an attempt to publish one has left.
+_RECORD = re.compile(r"(\d+\.json|\.\d+-[0-9a-f]{32})\Z")
+
+
+def holds_only_records(fs: DataDirectories, folder: str) -> bool:
+    """Tell whether there is no file in a run's directory but the records of its journal.
+
+    Any other file may hold the only copy of rows, whatever the journal says.
+    """
+    return all(_is_record_folder(fs, entry) or _has_no_files(fs, entry) for entry in fs.list(folder))
+
+
+def _is_record_folder(fs: DataDirectories, entry: Status) -> bool:
+    if not entry.is_dir or entry.name != RECORDS:
+        return False
+    return all(not each.is_dir and _RECORD.match(each.name) for each in fs.list(entry.path))
+
+
+def _has_no_files(fs: DataDirectories, entry: Status, working: bool = False) -> bool:
+    if not entry.is_dir or not (working or working_folder(entry.name)):
+        return False
+    return all(_has_no_files(fs, each, working=True) for each in fs.list(entry.path))
+
+
+def move_away(fs: DataDirectories, run: Run) -> None:
+    """Move the directory of a run that this job has entered into `settled` of its home, which exists already."""
+    fs.rename(run.folder, f"{parent(run.folder)}/{SETTLED}/{name_of(run.folder)}")
+
+
+def delete_moved(fs: DataDirectories, home: str) -> list[str]:
+    """Delete what was moved away in a home, also by jobs that died. Return warnings.
+
+    Files are deleted by the names that records have. A directory with any other file is kept.
+    """
+    try:
+        entries = fs.list(f"{home}/{SETTLED}")
+    except FileNotFoundError:
+        return []
+    moved = [entry for entry in entries if entry.is_dir and RunFolder.parse(entry.name)]
+    return [warning for entry in moved for warning in _try_to_delete(fs, entry.path)]
+
+
+def _try_to_delete(fs: DataDirectories, folder: str) -> list[str]:
+    try:
+        return _delete(fs, folder)
+    except OSError as error:
+        return [f"{folder} could not be deleted ({error}); the next job tries again"]
+
+
+def _delete(fs: DataDirectories, folder: str) -> list[str]:
+    if not holds_only_records(fs, folder):  # guard: moved_folder_with_files
+        return [
+            f"{folder} is not deleted: it holds files that are no records. Look at them before you remove it"
+        ]
+    for entry in fs.list(folder):
+        if entry.name == RECORDS:
+            _delete_records(fs, entry.path)
+        else:
+            _delete_empty(fs, entry)
+    fs.delete_empty(folder)
+    return []
+
+
+def _delete_records(fs: DataDirectories, folder: str) -> None:
+    for entry in fs.list(folder):
+        if _RECORD.match(entry.name):
+            fs.delete_file(entry.path)
+    fs.delete_empty(folder)
+
+
+def _delete_empty(fs: DataDirectories, entry: Status) -> None:
+    for each in fs.list(entry.path) if entry.is_dir else ():
+        _delete_empty(fs, each)
+    fs.delete_empty(entry.path)

@@ -1,0 +1,121 @@
+"""The record of settled runs on the file system: `<home>/settled/<number>.json.gz`, of which the highest counts."""
+
+from __future__ import annotations
+
+import logging
+import re
+import uuid
+
+from spark_jobs.core.layout import SETTLED
+from spark_jobs.core.settled_runs import SettledRecord
+from spark_jobs.protocol.file_system import DataDirectories, Status
+from spark_jobs.protocol.runs.trust import RunFolderTrust, Trust
+
+log = logging.getLogger("lakekeeper")
+
+_NUMBERED = re.compile(r"(\d+)\.json\.gz\Z")
+_STAGED = re.compile(r"\.(\d+)-[0-9a-f]{32}\Z")
+#: A record is deleted only after the next one is published: a reader that meets this looks again.
+_READS = 5
+
+
+class SettledStore:
+    """The record of settled runs in one home.
+
+    A record is never changed: it is written under a hidden name and renamed to the next number, which fails where the
+    number is taken. It is trusted by the rules for journals.
+    """
+
+    def __init__(self, fs: DataDirectories, home: str, trust: Trust) -> None:
+        self._fs = fs
+        self._home = home
+        self._trust = trust
+        self._records: dict[str, SettledRecord] = {}
+        #: What a person should know of a record that is not of this home.
+        self.notes: list[str] = []
+
+    @property
+    def folder(self) -> str:
+        return f"{self._home}/{SETTLED}"
+
+    def read(self) -> SettledRecord:
+        """Return the latest record; an empty one if there is none, or if it came with a copy of another home.
+
+        Raises:
+            Unsafe: it cannot be read.
+            Refusal: it belongs to an account that is not trusted.
+        """
+        for _ in range(_READS - 1):
+            try:
+                return self._latest()
+            except FileNotFoundError:
+                continue
+        return self._latest()
+
+    def publish(self, record: SettledRecord, after: int) -> None:
+        """Publish a record as the number after `after`, in the directory, which exists already.
+
+        Raises:
+            FileExistsError: another job has published a record meanwhile.
+            OSError: the record may have been published or not.
+        """
+        number = after + 1
+        staged = f"{self.folder}/.{number:06d}-{uuid.uuid4().hex}"
+        self._fs.create(staged, record.encode())
+        self._fs.rename(staged, self._path(number))
+        self._delete_older(number)
+
+    def check_folder(self, folder: Status) -> None:
+        """Raise Refusal for a directory in which another account may have put, or may put, a record."""
+        self._trust.check_folder(folder)
+
+    def number(self) -> int:
+        """Return the number of the latest record; 0 if there is none."""
+        return max(self._published(), default=0)
+
+    def _latest(self) -> SettledRecord:
+        number = self.number()
+        if not number:
+            return SettledRecord()
+        record = self._decoded(self._path(number))
+        if record.home_id == self._fs.identity(self._home):  # guard: copied_settled_record
+            return record
+        note = (
+            f"{self.folder} came here with a copy of another directory: what it says of settled runs is ignored."
+            f" Remove it: hdfs dfs -rm -r '{self.folder}'"
+        )
+        self.notes = [note]
+        return SettledRecord()
+
+    def _decoded(self, path: str) -> SettledRecord:
+        """A record never changes, so that each is decoded once."""
+        if path not in self._records:
+            self._records[path] = SettledRecord.decode(self._fs.read(path), path)
+        return self._records[path]
+
+    def _path(self, number: int) -> str:
+        return f"{self.folder}/{number:06d}.json.gz"
+
+    def _published(self) -> dict[int, Status]:
+        """Return the records by number. Raise Refusal if one is of an account that is not trusted."""
+        try:
+            found = [(_NUMBERED.match(status.name), status) for status in self._fs.list(self.folder)]
+        except FileNotFoundError:
+            return {}
+        files = {int(match[1]): status for match, status in found if match and not status.is_dir}
+        folder = self._fs.status(self.folder) if files else None
+        if folder is not None:
+            owners = {file.owner for file in files.values()}
+            RunFolderTrust(self._trust, folder).check(owners)  # guard: settled_record_owner
+        return files
+
+    def _delete_older(self, number: int) -> None:
+        """Delete the records before this one, and what attempts to publish them have left."""
+        for entry in self._fs.list(self.folder):
+            match = _NUMBERED.match(entry.name) or _STAGED.match(entry.name)
+            if match is None or int(match[1]) > number or entry.path == self._path(number):
+                continue
+            try:
+                self._fs.delete_file(entry.path)
+            except OSError as error:
+                log.warning("an old record of settled runs stays: %s", error)

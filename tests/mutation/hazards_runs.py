@@ -1,0 +1,85 @@
+"""Guards of the records of runs that are over. All on the model."""
+
+from __future__ import annotations
+
+from tests.mutation.mutation import Mutation
+from tests.mutation.operators import Condition, Remove, Rewrite, Value
+
+_FOLDING = "tests/crash/test_folding.py"
+_RECORD = "tests/crash/test_settled_record.py"
+_SETTLED = "tests/unit/core/test_settled_runs.py"
+
+RUNS = (
+    Mutation(
+        "H45-originals",
+        "a run that holds originals is folded",
+        (Value("originals_not_folded", "True"),),
+        (f"{_SETTLED}::test_a_run_is_settled_once_it_holds_no_originals",),
+    ),
+    Mutation(
+        "H45-unfinished",
+        "a run is folded that an attempt is at work in",
+        (Condition("unfinished_run_not_folded", False),),
+        (f"{_SETTLED}::test_a_run_that_somebody_is_at_work_in_is_not_settled",),
+    ),
+    Mutation(
+        "H45-files",
+        "a run is folded whose directory holds files that are no records",
+        (Value("files_not_folded", "True"),),
+        (f"{_FOLDING}::TestNotFolded::test_a_run_whose_directory_holds_another_file",),
+    ),
+    Mutation(
+        "H45-moved",
+        "what was moved away is deleted whatever is in it",
+        (Condition("moved_folder_with_files", False),),
+        (f"{_RECORD}::test_what_was_moved_away_and_holds_other_files_is_kept_and_reported",),
+    ),
+    Mutation(
+        "H45-age",
+        "a run is folded as soon as it is settled, while calls of its job may still be late",
+        (Value("fold_age", "True"),),
+        (f"{_FOLDING}::TestNotFolded::test_a_run_that_ended_today",),
+    ),
+    Mutation(
+        "H45-enter",
+        "a run's directory is moved away without entering the run, so that nobody fences the one who does it",
+        (Rewrite("entered_before_move", "A.append(F(R, L, V))", "A.append(R)"),),
+        (f"{_FOLDING}::test_who_was_taken_over_before_he_moved_a_directory_moves_nothing",),
+    ),
+    Mutation(
+        "H45-record",
+        "directories are moved away before the record is published",
+        (Remove("record_before_move"),),
+        (f"{_FOLDING}::test_settled_runs_are_folded_and_answer_as_before",),
+    ),
+    Mutation(
+        "H45-log",
+        "what the commit log lacks of a run is lost with its journal",
+        (Remove("logged_before_folded"),),
+        (f"{_RECORD}::test_what_the_log_lacks_is_logged_before_its_journal_goes",),
+    ),
+    Mutation(
+        "H45-latest",
+        "the latest snapshot of the commit log is deleted, and with it what the log adds up to",
+        (Rewrite("latest_snapshot_stays", "S.M()[:-1]", "S.M()"),),
+        (f"{_SETTLED}::test_the_latest_snapshot_stays_and_the_next_one_is_numbered_after_it",),
+    ),
+    Mutation(
+        "H45-snapshots",
+        "snapshots of a run are deleted whose journal is there and puts them into the log again",
+        (Rewrite("snapshots_of_present_runs", "S.L.M({A.U for A in O if C})", "S.L.M({A.U for A in O})"),),
+        (f"{_RECORD}::TestTheRecord::test_snapshots_of_a_run_whose_directory_is_there_stay",),
+    ),
+    Mutation(
+        "H45-owner",
+        "a record of settled runs counts whoever has put it there",
+        (Remove("settled_record_owner"),),
+        (f"{_RECORD}::TestTheRecord::test_one_of_an_account_that_is_not_trusted_is_refused",),
+    ),
+    Mutation(
+        "H45-copy",
+        "a record of settled runs that came with a copy counts",
+        (Condition("copied_settled_record", True),),
+        (f"{_RECORD}::TestTheRecord::test_one_that_came_with_a_copy_is_ignored_and_reported",),
+    ),
+)
