@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from spark_jobs.adapters.hadoop.metastore import RUN_PROPERTY
+from spark_jobs.adapters.hadoop.sql import RUN_PROPERTY
 from spark_jobs.core.model import TableName
 from tests.crash import model_metastore
 from tests.crash.model_spark import decode_rows, visible_rows

@@ -13,19 +13,25 @@ from pyspark.sql import functions as F
 
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem, decode_location
 from spark_jobs.adapters.hadoop.metastore_errors import MetastoreError, metastore_errors
+from spark_jobs.adapters.hadoop.sql import (
+    BACKUP_PROPERTIES,
+    RUN_PROPERTY,
+    SOURCE_PROPERTY,
+    backup_ddl,
+    hive_type_name,
+    identifier,
+    partition_clause,
+    partition_spec,
+    properties_clause,
+    qualified,
+)
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import Refusal, UsageError
-from spark_jobs.core.formats.registry import FORMATS
 from spark_jobs.core.model import DEFAULT_PARTITION, TableName, Unit
 from spark_jobs.core.refusals import RefusalCode
 
-#: Types as they may stand in a statement; a struct's fields are plain names.
-_TYPE = re.compile(r"(?:(?:var)?char\(\d+\)|decimal\(\d+,\d+\)|[\w<>,:])+\Z", re.IGNORECASE)
 #: What Spark says of a table of a kind that only Hive knows (3.3 to 4.x).
 _OTHER_KIND = re.compile(r"[Hh]ive (materialized view|index table)")
-BACKUP_PROPERTIES = {"external.table.purge": "false", "discover.partitions": "false"}
-RUN_PROPERTY = "lakekeeper.run_id"
-SOURCE_PROPERTY = "lakekeeper.source_table"
 _ADD_BATCH = 500
 
 
@@ -107,7 +113,7 @@ class Metastore:
             raise UsageError(f"{facts.name} has no partitions, so where = '{where}' cannot select any")
         names = [f"v{i}" for i in range(len(facts.partition_keys))]
         typed = [
-            f"CAST({name} AS {_type(kind)}) AS {_name(key)}"
+            f"CAST({name} AS {hive_type_name(kind)}) AS {identifier(key)}"
             for name, key, kind in zip(names, facts.partition_keys, facts.partition_types)
         ]
         try:
@@ -173,12 +179,12 @@ class Metastore:
         The partition keys are STRING, because SQL text of an INT key turns `01` into `1`.
         """
         with self._errors(f"cannot register {backup}"):
-            self._spark.sql(_backup_ddl(backup, source, run_id, location))
+            self._spark.sql(backup_ddl(backup, source, run_id, location))
             for start in range(0, len(units) if source.partition_keys else 0, _ADD_BATCH):
                 clauses = " ".join(
-                    _partition_clause(unit, where) for unit, where in units[start : start + _ADD_BATCH]
+                    partition_clause(unit, where) for unit, where in units[start : start + _ADD_BATCH]
                 )
-                self._spark.sql(f"ALTER TABLE {_quoted(backup)} ADD IF NOT EXISTS {clauses}")
+                self._spark.sql(f"ALTER TABLE {qualified(backup)} ADD IF NOT EXISTS {clauses}")
 
     def backup_tables(self, run_id: str, database: str, source: str) -> list[TableName]:
         """Return the backup tables of this run of this table, by their properties and never by their names."""
@@ -208,23 +214,23 @@ class Metastore:
         with self._errors(f"cannot drop {backup}"):
             # guard: no_purge_before_drop
             self._spark.sql(
-                f"ALTER TABLE {_quoted(backup)} SET TBLPROPERTIES ({_properties(BACKUP_PROPERTIES)})"
+                f"ALTER TABLE {qualified(backup)} SET TBLPROPERTIES ({properties_clause(BACKUP_PROPERTIES)})"
             )
-            self._spark.sql(f"DROP TABLE IF EXISTS {_quoted(backup)}")
+            self._spark.sql(f"DROP TABLE IF EXISTS {qualified(backup)}")
         return True
 
     def drop_backup_partitions(self, backup: TableName, units: Sequence[Unit]) -> None:
         """Drop units of a backup table whose originals were moved. The table is external, so no file is deleted."""
         with self._errors(f"cannot update {backup}"):
             for start in range(0, len(units), _ADD_BATCH):
-                clauses = ", ".join(_partition_spec(unit) for unit in units[start : start + _ADD_BATCH])
-                self._spark.sql(f"ALTER TABLE {_quoted(backup)} DROP IF EXISTS {clauses}")
+                clauses = ", ".join(partition_spec(unit) for unit in units[start : start + _ADD_BATCH])
+                self._spark.sql(f"ALTER TABLE {qualified(backup)} DROP IF EXISTS {clauses}")
 
     def analyze(self, name: TableName, unit: Unit) -> None:
         """Run ANALYZE TABLE ... COMPUTE STATISTICS on one unit."""
-        where = f" {_partition_spec(unit)}" if unit.spec else ""
+        where = f" {partition_spec(unit)}" if unit.spec else ""
         with self._errors(f"cannot compute statistics of {name}"):
-            self._spark.sql(f"ANALYZE TABLE {_quoted(name)}{where} COMPUTE STATISTICS")
+            self._spark.sql(f"ANALYZE TABLE {qualified(name)}{where} COMPUTE STATISTICS")
 
 
 def _unit(spec: dict[str, str], keys: Sequence[str], location: str) -> Unit:
@@ -238,71 +244,3 @@ def _hive_type(column: dict[str, Any]) -> str:
 
     raw = column.get("metadata", {}).get("__CHAR_VARCHAR_TYPE_STRING")
     return str(raw or StructField.fromJson(column).dataType.simpleString())
-
-
-def _type(kind: str) -> str:
-    """Return a type for a statement. Raise MetastoreError for any other text.
-
-    Spark reads the schema from a property of the table, which the table's owner can set.
-    """
-    if not _TYPE.match(kind):  # guard: types_are_types
-        raise MetastoreError(f"{kind!r} is no type that can stand in a statement")
-    return kind
-
-
-def _backup_ddl(backup: TableName, source: TableFacts, run_id: str, location: str) -> str:
-    columns = ", ".join(f"{_name(name)} {_type(kind)}" for name, kind in source.columns)
-    # guard: backup_keys_are_strings
-    keys = ", ".join(f"{_name(key)} STRING" for key in source.partition_keys)
-    partitioned = f" PARTITIONED BY ({keys})" if keys else ""
-    stored, more = _stored(source)
-    # guard: backup_own_properties
-    properties = {**BACKUP_PROPERTIES, RUN_PROPERTY: run_id, SOURCE_PROPERTY: source.name, **more}
-    # guard: backup_own_definition
-    return (
-        f"CREATE EXTERNAL TABLE {_quoted(backup)} ({columns}){partitioned} {stored}"
-        f" LOCATION {_literal(location)} TBLPROPERTIES ({_properties(properties)})"
-    )
-
-
-def _stored(source: TableFacts) -> tuple[str, dict[str, str]]:
-    """Return the clause that says how the files are read, and the table properties that it needs."""
-    storage = source.storage
-    spec = FORMATS[storage.format or ""]
-    if spec.output_format is None:
-        return f"STORED AS {(storage.format or '').upper()}", {}
-    serde = {key: value for key, value in storage.properties.items() if key != "serialization.format"}
-    serde = {**serde, "serialization.format": storage.properties.get("serialization.format", "1")}
-    needed = {key: value for key, value in source.properties.items() if key.startswith(spec.table_properties)}
-    return (
-        f"ROW FORMAT SERDE {_literal(storage.serde or '')} WITH SERDEPROPERTIES ({_properties(serde)})"
-        f" STORED AS INPUTFORMAT {_literal(storage.input_format or '')}"
-        f" OUTPUTFORMAT {_literal(spec.output_format)}",
-        needed,
-    )
-
-
-def _partition_clause(unit: Unit, location: str) -> str:
-    return f"{_partition_spec(unit)} LOCATION {_literal(location)}"
-
-
-def _partition_spec(unit: Unit) -> str:
-    values = ", ".join(f"{_name(k)}={_literal(DEFAULT_PARTITION if v is None else v)}" for k, v in unit.spec)
-    return f"PARTITION ({values})"
-
-
-def _properties(properties: dict[str, str]) -> str:
-    return ", ".join(f"{_literal(k)}={_literal(v)}" for k, v in properties.items())
-
-
-def _literal(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")  # guard: sql_quoting
-    return f"'{escaped}'"
-
-
-def _name(identifier: str) -> str:
-    return "`" + identifier.replace("`", "``") + "`"
-
-
-def _quoted(table: TableName) -> str:
-    return f"{_name(table.database)}.{_name(table.table)}"

@@ -17,6 +17,7 @@ from spark_jobs.protocol.execution.backup_table import sync_backup_table
 from spark_jobs.protocol.execution.compaction import Compaction
 from spark_jobs.protocol.execution.recovery import RecoveredRun
 from spark_jobs.protocol.execution.rollback import Rollback
+from spark_jobs.protocol.execution.table_reports import describe_restored, unique, unit_values, with_units
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unit_results import UnitResult, compacted_report
 from spark_jobs.protocol.execution.unit_writer import WrittenUnit
@@ -180,10 +181,10 @@ class TableCompaction:
             warnings=list(dict.fromkeys([*self._session.notes, *texts])),
         )
         now = [result.report for result in results]
-        known = {_unit_values(unit) for unit in now}
+        known = {unit_values(unit) for unit in now}
         earlier = [compacted_report(swap) for swap in _committed(runs.values())]
-        return _with_units(
-            report, [*now, *self._session.unresolved, *(u for u in earlier if _unit_values(u) not in known)]
+        return with_units(
+            report, [*now, *self._session.unresolved, *(u for u in earlier if unit_values(u) not in known)]
         )
 
     def _finish(
@@ -196,7 +197,7 @@ class TableCompaction:
         backup, warnings = self._sync_backup(start, runs, fresh)
         warnings += self._compute_statistics(runs)
         warnings += self._publish(start, runs, report.outcome)
-        return replace(report, backup_table=backup, warnings=_unique(report.warnings, warnings))
+        return replace(report, backup_table=backup, warnings=unique(report.warnings, warnings))
 
     def _sync_backup(
         self, start: _Start, runs: Mapping[Home, Run], fresh: bool
@@ -239,10 +240,10 @@ class TableCompaction:
         _, warnings = self._sync_backup(start, runs, fresh)
         warnings += self._publish(start, runs, UNDONE)
         return replace(
-            _with_units(report, restored),
+            with_units(report, restored),
             outcome=TableOutcome.FAILED,
-            reason=f"a unit failed, and on_failure is 'undo': {_describe_restored(restored)}",
-            warnings=_unique(report.warnings, warnings),
+            reason=f"a unit failed, and on_failure is 'undo': {describe_restored(restored)}",
+            warnings=unique(report.warnings, warnings),
         )
 
 
@@ -282,27 +283,3 @@ def _resumed(start: _Start, home: Home) -> list[WrittenUnit]:
 def _committed(runs: Iterable[Run]) -> list[Swap]:
     """Return the swaps of all swapped units of the run, also those of earlier attempts."""
     return [unit.swap for run in runs for unit in run.current().of_kind(journal.COMMITTED)]
-
-
-def _with_units(report: TableReport, units: Sequence[UnitReport]) -> TableReport:
-    """Replace the reports of these units, and append those of other units."""
-    new = {_unit_values(unit): unit for unit in units}
-    kept = [new.pop(_unit_values(unit), unit) for unit in report.units]
-    return replace(report, units=[*kept, *new.values()])
-
-
-def _unit_values(report: UnitReport) -> tuple[tuple[str, str | None], ...]:
-    return tuple(sorted(report.unit.items()))
-
-
-def _unique(*texts: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(text for each in texts for text in each))
-
-
-def _describe_restored(reports: Sequence[UnitReport]) -> str:
-    left = [
-        "/".join(f"{key}={value}" for key, value in report.unit.items()) or "the table"
-        for report in reports
-        if report.outcome != UnitOutcome.RESTORED
-    ]
-    return f"{', '.join(left)} could not be restored" if left else "the others were restored"

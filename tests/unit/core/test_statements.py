@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from spark_jobs.adapters.hadoop.file_system import decode_location
-from spark_jobs.adapters.hadoop.metastore import Metastore, MetastoreError, _backup_ddl, _partition_clause
+from spark_jobs.adapters.hadoop.metastore import Metastore, MetastoreError
+from spark_jobs.adapters.hadoop.sql import backup_ddl, partition_clause
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.model import TableName, Unit
 
@@ -37,7 +38,7 @@ SOURCE = TableFacts(
 
 
 def test_a_backup_table_is_defined_by_what_we_say_and_nothing_else() -> None:
-    assert _backup_ddl(BACKUP, SOURCE, "r1", "hdfs://nn/w/events/.lakekeeper/r1.0/__old_1") == (
+    assert backup_ddl(BACKUP, SOURCE, "r1", "hdfs://nn/w/events/.lakekeeper/r1.0/__old_1") == (
         "CREATE EXTERNAL TABLE `sales`.`__bkp_events_1` (`id` bigint, `it``s` char(3))"
         " PARTITIONED BY (`p` STRING) STORED AS PARQUET"
         " LOCATION 'hdfs://nn/w/events/.lakekeeper/r1.0/__old_1'"
@@ -47,7 +48,7 @@ def test_a_backup_table_is_defined_by_what_we_say_and_nothing_else() -> None:
 
 
 def test_values_are_quoted_and_not_interpreted() -> None:
-    clause = _partition_clause(Unit((("p", "it's \\ 01"), ("q", None)), "x"), "hdfs://nn/o'x")
+    clause = partition_clause(Unit((("p", "it's \\ 01"), ("q", None)), "x"), "hdfs://nn/o'x")
     assert clause == (
         "PARTITION (`p`='it\\'s \\\\ 01', `q`='__HIVE_DEFAULT_PARTITION__') LOCATION 'hdfs://nn/o\\'x'"
     )
@@ -129,7 +130,7 @@ def test_what_is_not_the_backup_of_exactly_this_run_is_not_dropped(run_id: str, 
 def test_the_type_of_a_column_is_a_type(kind: str) -> None:
     """Spark reads the schema from a property, which whoever may alter the table may set."""
     with pytest.raises(MetastoreError, match="is no type"):
-        _backup_ddl(BACKUP, replace(SOURCE, columns=(("id", kind),)), "r1", "hdfs://nn/w")
+        backup_ddl(BACKUP, replace(SOURCE, columns=(("id", kind),)), "r1", "hdfs://nn/w")
     store = Metastore.__new__(Metastore)
     with pytest.raises(MetastoreError, match="is no type"):
         store.matching(
@@ -142,4 +143,4 @@ def test_the_type_of_a_column_is_a_type(kind: str) -> None:
     ["bigint", "varchar(10)", "decimal(38,18)", "map<string,array<struct<a:char(3),b_c:decimal(5,2)>>>"],
 )
 def test_types_of_all_kinds_are_types(kind: str) -> None:
-    assert kind in _backup_ddl(BACKUP, replace(SOURCE, columns=(("id", kind),)), "r1", "hdfs://nn/w")
+    assert kind in backup_ddl(BACKUP, replace(SOURCE, columns=(("id", kind),)), "r1", "hdfs://nn/w")

@@ -1,0 +1,86 @@
+"""The SQL statements for backup tables and statistics. All names and values are quoted."""
+
+from __future__ import annotations
+
+import re
+
+from spark_jobs.adapters.hadoop.metastore_errors import MetastoreError
+from spark_jobs.core.eligibility import TableFacts
+from spark_jobs.core.formats.registry import FORMATS
+from spark_jobs.core.model import DEFAULT_PARTITION, TableName, Unit
+
+#: Types as they may stand in a statement; a struct's fields are plain names.
+_TYPE = re.compile(r"(?:(?:var)?char\(\d+\)|decimal\(\d+,\d+\)|[\w<>,:])+\Z", re.IGNORECASE)
+BACKUP_PROPERTIES = {"external.table.purge": "false", "discover.partitions": "false"}
+RUN_PROPERTY = "lakekeeper.run_id"
+SOURCE_PROPERTY = "lakekeeper.source_table"
+
+
+def hive_type_name(kind: str) -> str:
+    """Return a type for a statement. Raise MetastoreError for any other text.
+
+    Spark reads the schema from a property of the table, which the table's owner can set.
+    """
+    if not _TYPE.match(kind):  # guard: types_are_types
+        raise MetastoreError(f"{kind!r} is no type that can stand in a statement")
+    return kind
+
+
+def backup_ddl(backup: TableName, source: TableFacts, run_id: str, location: str) -> str:
+    columns = ", ".join(f"{identifier(name)} {hive_type_name(kind)}" for name, kind in source.columns)
+    # guard: backup_keys_are_strings
+    keys = ", ".join(f"{identifier(key)} STRING" for key in source.partition_keys)
+    partitioned = f" PARTITIONED BY ({keys})" if keys else ""
+    stored, more = _stored(source)
+    # guard: backup_own_properties
+    properties = {**BACKUP_PROPERTIES, RUN_PROPERTY: run_id, SOURCE_PROPERTY: source.name, **more}
+    # guard: backup_own_definition
+    return (
+        f"CREATE EXTERNAL TABLE {qualified(backup)} ({columns}){partitioned} {stored}"
+        f" LOCATION {_literal(location)} TBLPROPERTIES ({properties_clause(properties)})"
+    )
+
+
+def _stored(source: TableFacts) -> tuple[str, dict[str, str]]:
+    """Return the clause that says how the files are read, and the table properties that it needs."""
+    storage = source.storage
+    spec = FORMATS[storage.format or ""]
+    if spec.output_format is None:
+        return f"STORED AS {(storage.format or '').upper()}", {}
+    serde = {key: value for key, value in storage.properties.items() if key != "serialization.format"}
+    serde = {**serde, "serialization.format": storage.properties.get("serialization.format", "1")}
+    needed = {key: value for key, value in source.properties.items() if key.startswith(spec.table_properties)}
+    return (
+        f"ROW FORMAT SERDE {_literal(storage.serde or '')} WITH SERDEPROPERTIES ({properties_clause(serde)})"
+        f" STORED AS INPUTFORMAT {_literal(storage.input_format or '')}"
+        f" OUTPUTFORMAT {_literal(spec.output_format)}",
+        needed,
+    )
+
+
+def partition_clause(unit: Unit, location: str) -> str:
+    return f"{partition_spec(unit)} LOCATION {_literal(location)}"
+
+
+def partition_spec(unit: Unit) -> str:
+    values = ", ".join(
+        f"{identifier(k)}={_literal(DEFAULT_PARTITION if v is None else v)}" for k, v in unit.spec
+    )
+    return f"PARTITION ({values})"
+
+
+def properties_clause(properties: dict[str, str]) -> str:
+    return ", ".join(f"{_literal(k)}={_literal(v)}" for k, v in properties.items())
+
+
+def _literal(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")  # guard: sql_quoting
+    return f"'{escaped}'"
+
+
+def identifier(identifier: str) -> str:
+    return "`" + identifier.replace("`", "``") + "`"
+
+
+def qualified(table: TableName) -> str:
+    return f"{identifier(table.database)}.{identifier(table.table)}"
