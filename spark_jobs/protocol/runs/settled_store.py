@@ -63,6 +63,7 @@ class SettledStore:
         staged = f"{self.folder}/.{number:06d}-{uuid.uuid4().hex}"
         self._fs.create(staged, record.encode())
         self._fs.rename(staged, self._path(number))
+        self._records[self._path(number)] = record
         self._delete_older(number)
 
     def check_folder(self, folder: Status) -> None:
