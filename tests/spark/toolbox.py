@@ -19,6 +19,7 @@ from spark_jobs.verbs import job
 from spark_jobs.verbs.analyze import analyze_table
 from spark_jobs.verbs.cleanup import cleanup_table
 from spark_jobs.verbs.compact import compact_table
+from spark_jobs.verbs.forget import forget_table
 from spark_jobs.verbs.history import history_table
 from spark_jobs.verbs.rollback import rollback_table
 
@@ -31,6 +32,7 @@ VERBS = {
     "rollback": rollback_table,
     "cleanup": cleanup_table,
     "history": history_table,
+    "forget": forget_table,
 }
 
 

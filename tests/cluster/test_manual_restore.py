@@ -1,0 +1,107 @@
+"""The commands of docs/manual-restore.md, run as they are written there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.cluster.superuser import Superuser
+from tests.cluster.test_metastore import files
+from tests.spark.toolbox import Jobs, many, only, outcomes, rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PAGE = Path(__file__).parents[2] / "docs" / "manual-restore.md"
+_BLOCK = re.compile(r"^```(sh|sql)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
+
+
+class Terminal:
+    """Runs the lines of the page. The values of its variables are those of the test, not those of the page."""
+
+    def __init__(self, spark: SparkSession, values: Mapping[str, str]) -> None:
+        self._spark = spark
+        self._values = values
+        self.assigned: set[str] = set()
+
+    def run_page(self) -> None:
+        for kind, text in _BLOCK.findall(PAGE.read_text("utf-8")):
+            for line in filter(None, (line.strip() for line in text.splitlines())):
+                self._sql(line) if kind == "sql" else self._shell(line)
+
+    def _sql(self, line: str) -> None:
+        self._spark.sql(self._filled(line).rstrip(";")).collect()
+
+    def _shell(self, line: str) -> None:
+        name, equals, _ = line.partition("=")
+        if equals and name.isidentifier():
+            self.assigned.add(name)
+            return
+        words = shlex.split(self._filled(line))
+        assert words[:2] == ["hdfs", "dfs"], line
+        jvm = self._spark._jvm
+        conf = self._spark._jsc.hadoopConfiguration()
+        arguments = self._spark.sparkContext._gateway.new_array(jvm.java.lang.String, len(words) - 2)
+        for position, word in enumerate(words[2:]):
+            arguments[position] = word
+        code = jvm.org.apache.hadoop.util.ToolRunner.run(jvm.org.apache.hadoop.fs.FsShell(conf), arguments)
+        assert code == 0, line
+
+    def _filled(self, line: str) -> str:
+        return _VARIABLE.sub(lambda match: self._values[match[1]], line)
+
+
+def test_the_page_restores_a_partition(
+    spark: SparkSession, jobs: Jobs, superuser: Superuser, folder: str, pair: str
+) -> None:
+    name, live, home = f"default.{pair}", f"{folder}/pair/p=a", f"{folder}/pair/.lakekeeper"
+    originals, content = files(superuser, live), rows(spark, pair)
+    report = only(jobs("compact", "--table", name, "--run-id", "r1"))
+    assert [unit["outcome"] for unit in report["units"]] == ["compacted"] * 2
+    many(spark, live, "SELECT id + 1000 AS id FROM range(5)", 1)
+    content = rows(spark, pair)
+    (added,) = set(files(superuser, live)) - {live} - _compacted(superuser, live, report)
+    (old,) = [path for path in superuser.tree(home) if "/__old_" in path and path.endswith("/p=a")]
+    terminal = Terminal(
+        spark,
+        {
+            "HOME_DIR": home,
+            "LIVE": live,
+            "RUN_DIR": old.split("/__old_")[0],
+            "OLD": old,
+            "ASIDE": f"{home}/by-hand",
+            "ADDED": added.rsplit("/", 1)[1],
+            "TABLE": name,
+            "PARTITION": "p = 'a'",
+            "BACKUP": report["backup_table"],
+        },
+    )
+    terminal.run_page()
+    assert terminal.assigned == {"HOME_DIR", "LIVE", "RUN_DIR", "OLD", "ASIDE", "ADDED"}
+    restored = files(superuser, live)
+    assert {path: restored[path] for path in originals} == originals
+    assert rows(spark, pair) == content
+    _the_jobs_go_on(jobs, name)
+    assert rows(spark, pair) == content
+
+
+def _compacted(superuser: Superuser, live: str, report: dict[str, object]) -> set[str]:
+    """The files in the live directory that are older than the newest one, which a writer has added."""
+    found = {path: seen[2] for path, seen in files(superuser, live).items() if path != live}
+    newest = max(found, key=lambda path: found[path])
+    return set(found) - {newest}
+
+
+def _the_jobs_go_on(jobs: Jobs, name: str) -> None:
+    """A cleanup says what to do about the unit that was restored by hand, and cleans the other one up."""
+    cleanup = ("cleanup", "--table", name, "--older-than", "0s", "--skip-trash")
+    report = jobs(*cleanup)
+    assert (sorted(outcomes(report)), report["exit_code"]) == (["cleaned", "quarantined"], 3)
+    assert "lakekeeper forget" in str(only(report)["units"])
+    assert outcomes(jobs("forget", "--table", name, "--run-id", "r1", "--yes")) == ["forgotten"]
+    assert jobs(*cleanup)["exit_code"] == 0
+    assert jobs("compact", "--table", name, "--run-id", "r2")["exit_code"] == 0
