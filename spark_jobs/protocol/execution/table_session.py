@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from spark_jobs.core import journal
 from spark_jobs.core.commit_log.cache import CachedUnit, merged
 from spark_jobs.core.eligibility import TableFacts
-from spark_jobs.core.errors import LakekeeperError, UsageError
+from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.formats.registry import has_footer
-from spark_jobs.core.journal_bounds import check_units, uri_path
-from spark_jobs.core.model import TableName, Unit, parent
+from spark_jobs.core.journal_bounds import check_units
+from spark_jobs.core.model import Unit, parent
 from spark_jobs.core.options.definitions import Options, writer_rules
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.protocol.commit_log.publisher import log_runs
@@ -25,6 +25,7 @@ from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.runs.abandoned import delete_abandoned
 from spark_jobs.protocol.runs.journal_store import Run, leave
 from spark_jobs.protocol.runs.lease import LeaseOptions, LeaseSet
+from spark_jobs.protocol.runs.other_tables import OtherTables
 from spark_jobs.protocol.runs.run_finder import TableRuns, homes
 from spark_jobs.protocol.runs.trust import Trust
 from spark_jobs.protocol.services import Services
@@ -55,11 +56,11 @@ class TableSession:
     unresolved: list[UnitReport] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._tables_at_location: dict[str, bool] = {}
         self._find_runs()
 
     def _find_runs(self) -> None:
         trusted = self.options.trusted_owners
+        self._others = OtherTables(self.services, self.facts)
         self._found = TableRuns(self.services.fs, self.facts, self.units, trusted)
 
     def reload(self) -> None:
@@ -196,7 +197,7 @@ class TableSession:
             Refusal: a directory that the run would rename or change belongs to an account that is not trusted.
         """
         self.notes += [note for note in self._found.notes if note not in self.notes]
-        own = [run for run in runs if not self._of_another_table(run)]  # guard: runs_of_another_table
+        own = [run for run in runs if not self._others.own(run)]  # guard: runs_of_another_table
         root, keys = self.facts.storage.location, self.facts.partition_keys
         places = {unit.location for unit in self.units}
         trust = Trust(self.services.fs, root, self.options.trusted_owners)
@@ -204,29 +205,6 @@ class TableSession:
             check_units(run.state, root, keys, places)  # guard: units_of_this_table
             check_units_outside(self.services.fs, run, root, places, trust)  # guard: owner_of_unit_outside
         return own
-
-    def _of_another_table(self, run: Run) -> bool:
-        """Return whether a run at this location belongs to another table.
-
-        A run with another table name belongs to this table if the table was renamed since: then no table of the old
-        name is at the same location.
-        """
-        name = run.state.table
-        if name == self.facts.name:
-            return False
-        if name not in self._tables_at_location:
-            self._tables_at_location[name] = self._exists_at_location(name)
-        return self._tables_at_location[name]
-
-    def _exists_at_location(self, name: str) -> bool:
-        try:
-            table = TableName.parse(name)
-        except UsageError:
-            return False
-        metastore = self.services.metastore
-        if not metastore.database_exists(table.database) or not metastore.table_exists(table):
-            return False
-        return uri_path(metastore.table(table).storage.location) == uri_path(self.facts.storage.location)
 
 
 def _locations(units: Iterable[Unit]) -> dict[str, str]:
