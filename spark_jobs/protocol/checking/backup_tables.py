@@ -39,7 +39,8 @@ class _BackupCheck:
         for name in self._tables():
             run_id = self._metastore.properties(name).get(_RUN, "")
             runs = self._by_id.get(run_id, [])
-            if not any(run.state.unfinished for run in runs):
+            # A run at work, or one that is not known, may hold what the table shows.
+            if run_id not in self._scope.unknown and not any(run.state.unfinished for run in runs):
                 yield from self._check(name, run_id, runs)
         for run_id, runs in self._by_id.items():
             yield from self._missing(run_id, runs)
@@ -89,14 +90,9 @@ class _BackupCheck:
         if not _originals(runs) or any(self._metastore.table_exists(TableName.parse(str(n))) for n in names):
             return
         name = next(iter(sorted(map(str, names))), None)
-        text = (
-            f"backup table {name or ''} of run {run_id} does not exist; a rollback does not need it".replace(
-                "  ", " "
-            )
-        )
-        command = (
-            f"lakekeeper rollback {self._scope.which(runs[0])}, or cleanup, when the originals are not needed"
-        )
+        which = f"backup table {name}" if name else "the backup table"
+        text = f"{which} of run {run_id} does not exist; a rollback does not need it"
+        command = f"{self._scope.rollback(runs[0])}, or cleanup, when the originals are not needed"
         yield Finding(DamageCode.BACKUP_TABLE_MISSING, name or runs[0].folder, text, command, run_id=run_id)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from spark_jobs.core.commit_log.snapshots import BrokenLog, Snapshot
 from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.layout import Home
-from spark_jobs.protocol.checking.scope import Scope
+from spark_jobs.protocol.checking.scope import Scope, quoted
 from spark_jobs.protocol.commit_log.store import FOLDER, CommitLog
 
 
@@ -50,4 +50,4 @@ def check_log(scope: Scope) -> Iterator[Finding]:
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         text = f"the commit log cannot be read: {problems[0]}{more}; it is derived from the journals again"
-        yield Finding(DamageCode.LOG_UNREADABLE, folder, text, f"hdfs dfs -rm -r '{folder}'")
+        yield Finding(DamageCode.LOG_UNREADABLE, folder, text, f"hdfs dfs -rm -r {quoted(folder)}")

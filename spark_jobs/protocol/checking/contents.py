@@ -26,9 +26,7 @@ def check_kept_footers(scope: Scope, unit: UnitOfRun) -> Iterator[Finding]:
 def check_live_footers(scope: Scope, written: Written) -> Iterator[Finding]:
     """Read the footers of the files that a compaction has written."""
     unit = written.unit
-    command = (
-        f"lakekeeper rollback {scope.which(unit.run)}" if unit.held else "restore the file from a snapshot"
-    )
+    command = scope.rollback(unit.run) if unit.held else "restore the file from a snapshot"
     yield from _check_footers(scope, unit, written.place, unit.state.swap.compacted, command)
 
 
@@ -105,9 +103,7 @@ def _compare(scope: Scope, unit: UnitOfRun, place: str) -> Iterator[Finding]:
         yield unit.finding(DamageCode.ROWS_NOT_COMPARED, place, text, None)
     elif not same:
         text = f"the rows that run {unit.run.run_id} wrote to {place} are not those of the originals in {unit.old}"
-        yield unit.finding(
-            DamageCode.ROWS_DIFFER, place, text, f"lakekeeper rollback {scope.which(unit.run)}"
-        )
+        yield unit.finding(DamageCode.ROWS_DIFFER, place, text, scope.rollback(unit.run))
 
 
 def _same_rows(scope: Scope, unit: UnitOfRun, place: str) -> bool | None:

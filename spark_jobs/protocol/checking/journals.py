@@ -9,9 +9,9 @@ from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.journal_bounds import check_units
 from spark_jobs.core.layout import RECORDS, RunFolder
-from spark_jobs.core.model import parent
+from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.swap_state import SwapState
-from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
+from spark_jobs.protocol.checking.scope import AWAY, Scope, UnitOfRun, quoted
 from spark_jobs.protocol.file_system import Status
 from spark_jobs.protocol.planning.outside_partitions import check_units_outside
 from spark_jobs.protocol.planning.table import Table
@@ -23,7 +23,6 @@ from spark_jobs.protocol.runs.other_tables import OtherTables
 from spark_jobs.protocol.runs.run_finder import TableRuns, homes
 from spark_jobs.protocol.runs.trust import Trust
 
-_AWAY = "<a directory outside the table>"
 #: States in which a writer has recreated the live directory, and only the table property `lakekeeper.writers` decides.
 _RECREATED = (SwapState.FOREIGN_LIVE_IN_GAP, SwapState.FOREIGN_LIVE_AND_ASIDE)
 
@@ -47,8 +46,11 @@ class ReadableRuns(TableRuns):
         """Return every readable run of this table, oldest first."""
         return [run for run in self.all() if not self._others.own(run) and self._is_within(run)]
 
-    def homes(self) -> list[str]:
-        return list(dict.fromkeys(self._homes))
+    def unknown_ids(self) -> frozenset[str]:
+        """Return the ids of runs of which nothing is known."""
+        paths = [*self.unreadable, *self.copies, *self.without_records]
+        parsed = (RunFolder.parse(name_of(path)) for path in paths)
+        return frozenset(folder.run_id for folder in parsed if folder)
 
     def _folders(self, home: str) -> list[tuple[Status, str | None]]:
         try:
@@ -83,12 +85,12 @@ class ReadableRuns(TableRuns):
 def check_journals(runs: ReadableRuns) -> Iterator[Finding]:
     """Find journals that cannot be read, folders without a journal, and journals that came with a copy."""
     for path, error in runs.unreadable.items():
-        known = RunFolder.parse(path.rsplit("/", 1)[-1])
+        known = RunFolder.parse(name_of(path))
         code = DamageCode.JOURNAL_UNREADABLE if known else DamageCode.NOT_CHECKED
-        command = f"hdfs dfs -mv '{path}' {_AWAY}" if known else None
+        command = f"hdfs dfs -mv {quoted(path)} {AWAY}" if known else None
         yield Finding(code, path, str(error), command, run_id=known.run_id if known else None)
     for path, text in runs.copies.items():
-        yield Finding(DamageCode.JOURNAL_OF_COPY, path, text, f"hdfs dfs -rm -r '{path}'")
+        yield Finding(DamageCode.JOURNAL_OF_COPY, path, text, f"hdfs dfs -rm -r {quoted(path)}")
 
 
 def check_folders(scope: Scope, folders: Iterable[Status]) -> Iterator[Finding]:
@@ -102,7 +104,7 @@ def check_folders(scope: Scope, folders: Iterable[Status]) -> Iterator[Finding]:
             continue
         if other:
             text = f"{path} has no journal, but holds {other}: originals may be in it"
-            yield Finding(DamageCode.JOURNAL_MISSING, path, text, f"hdfs dfs -mv '{path}' {_AWAY}")
+            yield Finding(DamageCode.JOURNAL_MISSING, path, text, f"hdfs dfs -mv {quoted(path)} {AWAY}")
         else:
             text = (
                 f"{path} has no journal, and nothing in it was ever live; the next job deletes it once it is older"
@@ -122,6 +124,11 @@ def check_unfinished(scope: Scope) -> Iterator[Finding]:
         claimed = run.state.of_kind(journal.CLEANUP_CLAIMED)
         if run.state.entered or claimed or len(states) > len(stuck):
             text, command = unfinished_warning(run), scope.recovery()
+            if claimed and not run.state.unfinished:
+                text = f"a cleanup has claimed originals of run {run.run_id} and not deleted them"
+                command = (
+                    f"lakekeeper cleanup --table {scope.name} with its retention, or {scope.rollback(run)}"
+                )
             yield Finding(DamageCode.RUN_UNFINISHED, run.folder, text, command, run_id=run.run_id)
 
 
@@ -166,7 +173,7 @@ def check_leases(scope: Scope, at_work: Callable[[str], object]) -> Iterator[Fin
             continue
         age = int((now - renewed) / 1000)
         text = f"{path} was last renewed {age} s ago: its job has died, and the next one takes it over"
-        yield Finding(DamageCode.LEASE_STALE, path, text, scope.recovery())
+        yield Finding(DamageCode.LEASE_STALE, path, text)
 
 
 def marks(scope: Scope) -> list[tuple[str, int]]:

@@ -9,8 +9,7 @@ from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.model import FileListing, Unit
 from spark_jobs.core.swap_state import SwapState
-from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
-from spark_jobs.protocol.execution.ways_out import restore_command
+from spark_jobs.protocol.checking.scope import AWAY, Scope, UnitOfRun, quoted
 from spark_jobs.protocol.swap.late_files import differences
 
 #: States of an open swap in which nothing but a person, or a writer, has taken the live directory away.
@@ -64,7 +63,7 @@ class LiveCheck:
         if held:
             newest = held[-1]
             text += f"; its originals are in {newest.old}"
-            command = restore_command(None, self._scope.which(newest.run)).split("`")[1]
+            command = self._scope.rollback(newest.run)
         yield Finding(
             DamageCode.LIVE_MISSING,
             unit.location,
@@ -105,5 +104,7 @@ class LiveCheck:
         )
         command = "restore the files from a snapshot, or write the data again (INSERT OVERWRITE)"
         if found.held:
-            command = restore_command(unit.location, self._scope.which(found.run))
+            # A rollback does not replace a directory that was changed: what is in it may be a writer's.
+            away = f"hdfs dfs -mv {quoted(unit.location)} {AWAY}"
+            command = f"{away}, then {self._scope.rollback(found.run)}"
         return found.finding(DamageCode.LIVE_CHANGED, unit.location, text, command)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.errors import Refusal
-from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
+from spark_jobs.protocol.checking.scope import AWAY, Scope, UnitOfRun, quoted
 from spark_jobs.protocol.swap.directories import list_unit
 from spark_jobs.protocol.swap.late_files import differences
 
@@ -43,11 +43,21 @@ def _check_files(scope: Scope, unit: UnitOfRun) -> Iterator[Finding]:
     try:
         changes = differences(unit.state.swap.originals, list_unit(scope.services.fs, unit.old))
     except Refusal as error:
-        yield _changed(scope, unit, unit.old, f"{unit.old} is not as the journal lists it: {error.reason}")
+        text = f"{unit.old} is not as the journal lists it: {error.reason}"
+        yield unit.finding(DamageCode.ORIGINALS_CHANGED, unit.old, text, _move_added(scope, unit))
         return
     if changes:
         text = f"{unit.old} does not hold the files that the journal lists ({changes})"
         yield _changed(scope, unit, unit.old, text)
+
+
+def _move_added(scope: Scope, unit: UnitOfRun) -> str:
+    """Return the command that moves away what the journal does not list. A record that has a rest is not ended."""
+    known = {file.name for file in unit.state.swap.originals.files}
+    added = [entry.path for entry in scope.services.fs.list(unit.old) if entry.name not in known]
+    if not added:
+        return scope.forget(unit.run)
+    return f"hdfs dfs -mv {' '.join(map(quoted, added))} {AWAY}"
 
 
 def _check_claimed(scope: Scope, unit: UnitOfRun) -> Iterator[Finding]:
@@ -68,7 +78,7 @@ def _check_forgotten(scope: Scope, unit: UnitOfRun) -> Iterator[Finding]:
     for path in (unit.old, unit.claimed):
         if scope.services.fs.status(path) is not None:
             text = f"{path} is what is left of originals whose record was ended"
-            yield unit.finding(DamageCode.ORIGINALS_FORGOTTEN, path, text, f"hdfs dfs -rm -r '{path}'")
+            yield unit.finding(DamageCode.ORIGINALS_FORGOTTEN, path, text, f"hdfs dfs -rm -r {quoted(path)}")
 
 
 def _changed(scope: Scope, unit: UnitOfRun, path: str, text: str) -> Finding:

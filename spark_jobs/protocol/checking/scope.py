@@ -18,6 +18,13 @@ from spark_jobs.protocol.swap.directories import SwapPaths
 
 #: Kinds of records after which the run holds the originals of a unit.
 HELD = (journal.COMMITTED, journal.CLEANUP_CLAIMED)
+#: Where a command moves what is in the way; a person has to choose.
+AWAY = "<a directory outside the table>"
+
+
+def quoted(path: str) -> str:
+    """Return a path as a word of a shell."""
+    return "'" + path.replace("'", "'\\''") + "'"
 
 
 @dataclass(frozen=True)
@@ -56,10 +63,15 @@ class UnitOfRun:
 
 @dataclass(frozen=True)
 class Scope:
-    """One table, and its runs whose journals can be read, oldest first."""
+    """One table, and its runs whose journals can be read, oldest first.
+
+    Attributes:
+        unknown: the ids of runs whose journals are missing, cannot be read, or came with a copy.
+    """
 
     table: Table
     runs: Sequence[Run]
+    unknown: frozenset[str] = frozenset()
 
     @property
     def services(self) -> Services:
@@ -86,6 +98,9 @@ class Scope:
     def recovery(self) -> str:
         """Return the command that recovers unfinished runs and deletes no originals."""
         return f"lakekeeper cleanup --table {self.name} --older-than 36500d"
+
+    def rollback(self, run: Run) -> str:
+        return f"lakekeeper rollback {self.which(run)}"
 
     def forget(self, run: Run) -> str:
         return f"lakekeeper forget {self.which(run)} --yes"

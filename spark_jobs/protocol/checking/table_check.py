@@ -51,7 +51,6 @@ class TableCheck:
             scope, runs = self._scope()
             before = marks(scope)
             found = list(self._look(scope, runs))
-            # guard: damage_seen_at_rest
             if not damage(found) or marks(scope) == before:
                 return found
         self.warnings.append(
@@ -62,7 +61,8 @@ class TableCheck:
     def _scope(self) -> tuple[Scope, ReadableRuns]:
         table = self.read()
         runs = ReadableRuns(table)
-        scope = Scope(table, runs.own())
+        own = runs.own()
+        scope = Scope(table, own, runs.unknown_ids())
         self.runs = len(scope.runs)
         return scope, runs
 

@@ -1,0 +1,287 @@
+"""`check` finds each kind of damage, is silent without any, and changes nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from spark_jobs.core.damage import DamageCode
+from spark_jobs.core.model import TableName
+from tests.crash import writers
+from tests.crash.crashes import crash_states
+from tests.crash.explorer import Act, acts, after
+from tests.crash.fault_injection import Fault, Killed, Point
+from tests.crash.flat_table import AT_ONCE, LIVE, append, clean_up, compact, into, only, originals, roll_back
+from tests.crash.model_tree import AUTHORITY
+from tests.crash.planted_damage import DAY, PLANTS, Plant, live_emptied, rewritten_rows_exchanged
+from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
+from tests.crash.simulated_cluster import SimulatedCluster
+from tests.crash.test_copied_tables import declare
+
+BOTH = f"{EVENTS},{FLAT}"
+
+
+def check(sim: SimulatedCluster, tables: str = FLAT, *words: str) -> dict[str, Any]:
+    """The report of a check, which has changed nothing at all."""
+    before = sim.version
+    report = run(sim.client(), "check", "--tables", tables, *words)
+    assert sim.version == before
+    return report
+
+
+def findings(report: dict[str, Any]) -> list[dict[str, Any]]:
+    assert all(table["findings"] is not None for table in report["tables"]), report["tables"]
+    return [finding for table in report["tables"] for finding in table["findings"]]
+
+
+def codes(report: dict[str, Any]) -> list[str]:
+    return [finding["code"] for finding in findings(report)]
+
+
+@pytest.mark.parametrize("name", PLANTS)
+def test_each_kind_of_damage_is_found_and_nothing_else(done: SimulatedCluster, name: str) -> None:
+    plant = PLANTS[name]
+    plant.do(done)
+    report = check(done, FLAT, *plant.words)
+    assert sorted(codes(report)) == sorted(plant.codes)
+    assert report["exit_code"] == int(plant.damage)
+    assert only(report)["outcome"] == ("damaged" if plant.damage else "done")
+
+
+def test_each_code_is_planted() -> None:
+    planted = {code for plant in PLANTS.values() for code in plant.codes}
+    assert planted | {"ROWS_NOT_COMPARED"} == {code.name for code in DamageCode}
+
+
+def test_damage_in_one_partition_hides_that_in_no_other() -> None:
+    sim = build()
+    compact(sim.client(), EVENTS)
+    for value, place in (("a", f"{WAREHOUSE}/events/k=a"), ("c", f"{AUTHORITY}/elsewhere/c")):
+        sim.tree.remove(place, recursive=True)
+        assert ("LIVE_MISSING", {"k": value}) in [
+            (f["code"], f["unit"]) for f in findings(check(sim, EVENTS))
+        ]
+    journal = next(path for path, _, _ in sim.tree.walk(f"{AUTHORITY}/elsewhere") if path.endswith("1.json"))
+    sim.tree.write(journal, b"{", overwrite=True)
+    assert sorted(set(codes(check(sim, EVENTS)))) == ["JOURNAL_UNREADABLE", "LIVE_MISSING"]
+
+
+def test_findings_are_printed(done: SimulatedCluster, capsys: pytest.CaptureFixture[str]) -> None:
+    PLANTS["originals_deleted"].do(done)
+    place = findings(check(done))[0]["path"]
+    shown = capsys.readouterr().out
+    assert "sales.flat: 1 of damage, 0 notices" in shown
+    assert f"damage  ORIGINALS_MISSING  {place}" in shown
+    assert "command: lakekeeper forget --table sales.flat --run-id r1 --yes" in shown
+
+
+def _obey(sim: SimulatedCluster, command: str) -> None:
+    """Do what a finding says, in the order in which it says it."""
+    for moved, removed, table, words in re.findall(
+        r"hdfs dfs -mv '(.+?)'|hdfs dfs -rm -r '(.+?)'|DROP TABLE (\S+)|lakekeeper ([^,]+)", command
+    ):
+        if moved:
+            sim.tree.rename(moved, f"{AUTHORITY}/moved-away")
+        elif removed:
+            sim.tree.remove(removed, recursive=True)
+        elif table:
+            sim.metastore.drop(TableName.parse(table))
+        else:
+            run(sim.client(), *words.split())
+
+
+@pytest.mark.parametrize("name", [name for name, plant in PLANTS.items() if plant.obeyed])
+def test_the_command_of_a_finding_ends_it(done: SimulatedCluster, name: str) -> None:
+    plant: Plant = PLANTS[name]
+    plant.do(done)
+    (finding,) = findings(check(done, FLAT, *plant.words))
+    _obey(done, finding["command"])
+    assert finding["code"] not in codes(check(done, FLAT, *plant.words))
+    assert check(done, FLAT)["exit_code"] == 0
+
+
+def _compacted(sim: SimulatedCluster) -> None:
+    assert compact(sim.client(), BOTH)["exit_code"] == 0
+
+
+def _appended(sim: SimulatedCluster) -> None:
+    _compacted(sim)
+    append(sim)()
+    append(sim, f"{WAREHOUSE}/events/k=a")()
+
+
+def _recreated(sim: SimulatedCluster) -> None:
+    _compacted(sim)
+    for place in (LIVE, f"{WAREHOUSE}/events/k=a", f"{AUTHORITY}/elsewhere/c"):
+        writers.overwrite_by_recreation(sim, place, sim.ledger.fresh(3))
+
+
+def _overwritten_in_place(sim: SimulatedCluster) -> None:
+    declare(sim, FLAT, "lakekeeper.writers", "overwrite")
+    _compacted(sim)
+    writers.overwrite_in_place(sim, LIVE, sim.ledger.fresh(3))
+
+
+def _overwritten_in_place_after_a_cleanup(sim: SimulatedCluster) -> None:
+    _compacted(sim)
+    clean_up(sim)
+    writers.overwrite_in_place(sim, LIVE, sim.ledger.fresh(3))
+
+
+def _dropped(sim: SimulatedCluster) -> None:
+    _compacted(sim)
+    writers.drop_partition(sim, EVENTS, "a")
+    writers.drop_partition(sim, EVENTS, "b", delete_data=True)
+    writers.drop_partition(sim, EVENTS, "c", delete_data=True)
+
+
+def _compacted_twice(sim: SimulatedCluster) -> None:
+    _appended(sim)
+    append(sim)()
+    assert compact(sim.client(), BOTH, "r2")["exit_code"] == 0
+
+
+def _rolled_back(sim: SimulatedCluster) -> None:
+    _appended(sim)
+    assert roll_back(sim, FLAT)["exit_code"] == roll_back(sim, EVENTS)["exit_code"] == 0
+
+
+def _cleaned(sim: SimulatedCluster) -> None:
+    _appended(sim)
+    assert clean_up(sim)["exit_code"] == clean_up(sim, EVENTS)["exit_code"] == 0
+
+
+def _retried(sim: SimulatedCluster) -> None:
+    with pytest.raises(Killed):
+        compact(sim.client(Fault.crash_after(into)), BOTH)
+    _compacted(sim)
+
+
+def _renamed(sim: SimulatedCluster) -> None:
+    """ALTER TABLE RENAME of an external table: the directory stays."""
+    _compacted(sim)
+    known = sim.metastore.get(TableName.parse(FLAT))
+    sim.metastore.drop(TableName.parse(FLAT))
+    writers.create_table(sim, FLAT, known.facts.storage.location)
+
+
+def _without_backup_tables(sim: SimulatedCluster) -> None:
+    for table in (EVENTS, FLAT):
+        declare(sim, table, "lakekeeper.register_backup", "false")
+    _compacted(sim)
+
+
+def _never_compacted(_: SimulatedCluster) -> None: ...
+
+
+SOUND = (
+    _never_compacted,
+    _compacted,
+    _appended,
+    _recreated,
+    _overwritten_in_place,
+    _overwritten_in_place_after_a_cleanup,
+    _dropped,
+    _compacted_twice,
+    _rolled_back,
+    _cleaned,
+    _retried,
+    _renamed,
+    _without_backup_tables,
+)
+
+
+@pytest.mark.parametrize("make", SOUND)
+def test_without_damage_there_is_no_finding(make: Callable[[SimulatedCluster], None]) -> None:
+    sim = build()
+    make(sim)
+    report = check(sim, BOTH)
+    assert (findings(report), report["exit_code"], report["error"]) == ([], 0, None)
+    assert report["outcome"] == ("nothing" if make is _never_compacted else "done")
+
+
+@pytest.mark.parametrize(("act", "before"), acts(BOTH), ids=str)
+def test_a_kill_at_any_call_leaves_notices_only(act: Act, before: list[Act]) -> None:
+    for state in crash_states(after(build(), before), act):
+        report = check(state.sim, BOTH)
+        assert {finding["severity"] for finding in findings(report)} <= {"notice"}, (str(state), report)
+        assert report["exit_code"] == 0, str(state)
+
+
+def test_writers_that_overwrite_in_place_are_not_told_from_a_deletion(done: SimulatedCluster) -> None:
+    """As a cleanup has it: while originals are held, the table property decides."""
+    writers.overwrite_in_place(done, LIVE, done.ledger.fresh(3))
+    (finding,) = findings(check(done))
+    assert finding["code"] == "LIVE_CHANGED"
+    assert "lakekeeper.writers=overwrite" in finding["message"]
+
+
+def test_a_partition_that_no_run_has_rewritten_is_a_notice_without_its_directory() -> None:
+    sim = build()
+    place = writers.add_partition(sim, EVENTS, "d")
+    sim.tree.remove(place, recursive=True)
+    report = check(sim, EVENTS)
+    assert [(f["code"], f["severity"]) for f in findings(report)] == [("LIVE_MISSING", "notice")]
+    assert report["exit_code"] == 0
+
+
+def test_rows_are_compared_only_where_asked(done: SimulatedCluster) -> None:
+    rewritten_rows_exchanged(done)
+    assert codes(check(done)) == []
+
+
+@pytest.mark.parametrize("change", [live_emptied, _recreated, _compacted_twice])
+def test_rows_of_a_unit_that_was_written_to_are_not_compared(change: Callable[..., None]) -> None:
+    sim = build()
+    _compacted(sim)
+    if change is live_emptied:
+        writers.overwrite_by_recreation(sim, LIVE, sim.ledger.fresh(3))
+    else:
+        change(sim)
+    report = check(sim, FLAT, "--read-data")
+    assert set(codes(report)) == {"ROWS_NOT_COMPARED"}
+    assert report["exit_code"] == 0
+
+
+def test_rows_that_were_added_since_do_not_prevent_the_comparison(done: SimulatedCluster) -> None:
+    append(done)()
+    assert codes(check(done, FLAT, "--read-data")) == []
+    rewritten_rows_exchanged(done)
+    assert codes(check(done, FLAT, "--read-data")) == ["ROWS_DIFFER"]
+
+
+def test_a_job_that_works_meanwhile_is_no_damage(done: SimulatedCluster) -> None:
+    place = originals(done)
+
+    def looks_at_originals(point: Point) -> bool:
+        return point.op == "identity" and point.args[0] == place
+
+    rolled_back = Fault.hook(looks_at_originals, lambda: roll_back(done))
+    report = run(done.client(rolled_back), "check", "--table", FLAT)
+    assert (codes(report), report["exit_code"]) == ([], 0)
+
+
+def test_a_job_at_work_is_named(done: SimulatedCluster) -> None:
+    with pytest.raises(Killed):
+        compact(done.client(Fault.crash_after(1)), EVENTS)
+    PLANTS["run_killed"].do(done)
+    assert any("a job is at work" in text for text in only(check(done))["warnings"])
+    done.advance(DAY)
+    assert "LEASE_STALE" in codes(check(done))
+
+
+def test_a_view_or_a_backup_table_is_refused(done: SimulatedCluster) -> None:
+    backup = next(name for name, _ in done.metastore.tables() if name.table.startswith("__bkp"))
+    report = run(done.client(), "check", "--table", str(backup))
+    assert (only(report)["code"], report["exit_code"]) == ("BACKUP", 1)
+    report = run(done.client(), "check", "--database", "sales")
+    assert report["exit_code"] == 0
+
+
+def test_the_originals_of_a_cleanup_that_is_claimed_are_named(done: SimulatedCluster) -> None:
+    failed = Fault.error_before(lambda point: point.op == "delete_tree")
+    run(done.client(failed), "cleanup", "--table", FLAT, *AT_ONCE)
+    assert set(codes(check(done))) <= {"RUN_UNFINISHED"}
