@@ -14,12 +14,25 @@ from tests.crash import writers
 from tests.crash.crashes import crash_states
 from tests.crash.explorer import Act, acts, after
 from tests.crash.fault_injection import Fault, Killed, Point
-from tests.crash.flat_table import AT_ONCE, LIVE, append, clean_up, compact, into, only, originals, roll_back
+from tests.crash.flat_table import (
+    AT_ONCE,
+    HOME,
+    LIVE,
+    append,
+    clean_up,
+    compact,
+    into,
+    only,
+    originals,
+    out,
+    roll_back,
+)
 from tests.crash.model_tree import AUTHORITY
+from tests.crash.oracle import check as lost
 from tests.crash.planted_damage import DAY, PLANTS, Plant, live_emptied, rewritten_rows_exchanged
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
-from tests.crash.test_copied_tables import declare
+from tests.crash.test_copied_tables import copy_of, declare, restored_from_copy
 
 BOTH = f"{EVENTS},{FLAT}"
 
@@ -80,11 +93,14 @@ def test_findings_are_printed(done: SimulatedCluster, capsys: pytest.CaptureFixt
 
 def _obey(sim: SimulatedCluster, command: str) -> None:
     """Do what a finding says, in the order in which it says it."""
-    for moved, removed, table, words in re.findall(
-        r"hdfs dfs -mv '(.+?)'|hdfs dfs -rm -r '(.+?)'|DROP TABLE (\S+)|lakekeeper ([^,]+)", command
+    for moved, source, target, removed, table, words in re.findall(
+        r"hdfs dfs -mv '(.+?)'|hdfs dfs -cp -p '(.+?)' '(.+?)'|hdfs dfs -rm -r '(.+?)'|DROP TABLE (\S+)|lakekeeper ([^,]+)",
+        command,
     ):
         if moved:
             sim.tree.rename(moved, f"{AUTHORITY}/moved-away")
+        elif source:
+            copy_of(sim, source, target)
         elif removed:
             sim.tree.remove(removed, recursive=True)
         elif table:
@@ -226,6 +242,36 @@ def test_a_partition_that_no_run_has_rewritten_is_a_notice_without_its_directory
     report = check(sim, EVENTS)
     assert [(f["code"], f["severity"]) for f in findings(report)] == [("LIVE_MISSING", "notice")]
     assert report["exit_code"] == 0
+
+
+def _killed_between_the_renames(sim: SimulatedCluster) -> None:
+    with pytest.raises(Killed):
+        compact(sim.client(Fault.crash_after(out)))
+
+
+def _copied(sim: SimulatedCluster) -> None:
+    restored_from_copy(sim, HOME)
+
+
+def _originals_deleted(sim: SimulatedCluster) -> None:
+    sim.tree.remove(originals(sim), recursive=True)
+
+
+@pytest.mark.parametrize("then", [_copied, _originals_deleted])
+def test_the_only_copy_of_the_rows_is_named_before_the_next_job(
+    then: Callable[[SimulatedCluster], None],
+) -> None:
+    """A copy is ignored, and a swap without originals is called off, so that no job puts these rows back."""
+    sim = build()
+    _killed_between_the_renames(sim)
+    assert check(sim)["exit_code"] == 0
+    then(sim)
+    (finding,) = [finding for finding in findings(check(sim)) if finding["severity"] == "damage"]
+    assert finding["code"] == "LIVE_MISSING"
+    _obey(sim, finding["command"])
+    assert run(sim.client(), "cleanup", "--table", FLAT, *AT_ONCE)["exit_code"] == 0
+    assert check(sim)["exit_code"] == 0
+    assert lost(sim) == []
 
 
 def test_rows_are_compared_only_where_asked(done: SimulatedCluster) -> None:

@@ -163,7 +163,11 @@ def check_leases(scope: Scope, at_work: Callable[[str], object]) -> Iterator[Fin
     now = scope.services.now().timestamp() * 1000
     timeout = scope.table.options.lease_timeout.total_seconds() * 1000
     for home in all_homes(scope):
-        held = held_lease(scope.services.fs, home)
+        try:
+            held = held_lease(scope.services.fs, home)
+        except OSError as error:
+            yield Finding(DamageCode.NOT_CHECKED, home, str(error))
+            continue
         if held is None:
             continue
         path, renewed = held

@@ -58,21 +58,32 @@ class LiveCheck:
             return  # Between the renames of a swap: the next job finishes it.
         text = f"{unit.location} does not exist, although the metastore has it"
         held = [each for each in known if each.held]
-        rewritten = bool(held or interrupted or any(each.rewritten for each in known))
-        command = f"restore it from a snapshot, or {self._drop(unit)}"
-        if held:
-            newest = held[-1]
-            text += f"; its originals are in {newest.old}"
-            command = self._scope.rollback(newest.run)
+        rows = self._only_copy(unit, interrupted)
+        if rows:
+            text += f"; {rows} has its files"
+            command = f"hdfs dfs -cp -p {quoted(rows)} {quoted(unit.location)}"
+        elif held:
+            text += f"; its originals are in {held[-1].old}"
+            command = self._scope.rollback(held[-1].run)
+        else:
+            command = f"restore it from a snapshot, or {self._drop(unit)}"
+        notice = not (rows or held or any(each.rewritten for each in known))
+        run_id = held[-1].run.run_id if held else None
         yield Finding(
-            DamageCode.LIVE_MISSING,
-            unit.location,
-            text,
-            command,
-            unit.to_json(),
-            held[-1].run.run_id if held else None,
-            only_notice=not rewritten,
+            DamageCode.LIVE_MISSING, unit.location, text, command, unit.to_json(), run_id, only_notice=notice
         )
+
+    def _only_copy(self, unit: Unit, interrupted: list[UnitOfRun]) -> str | None:
+        """Return the directory that has the rows of a unit, and that no job puts in its place.
+
+        That is what came with a copy, or the rewritten directory of a swap whose originals somebody has deleted: the
+        next job calls that swap off, and deletes it.
+        """
+        paths = (each.paths(self._scope.services).rewritten() for each in interrupted)
+        for path in (self._scope.copies.get(unit.key), *paths):
+            if path is not None and self._fs.status(path) is not None:
+                return path
+        return None
 
     def _drop(self, unit: Unit) -> str:
         values = ", ".join(f"`{key}`='{value}'" for key, value in unit.spec)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from spark_jobs.core import journal
@@ -27,7 +28,7 @@ def quoted(path: str) -> str:
     return "'" + path.replace("'", "'\\''") + "'"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class UnitOfRun:
     """One unit of a run, as the journal has it."""
 
@@ -67,11 +68,13 @@ class Scope:
 
     Attributes:
         unknown: the ids of runs whose journals are missing, cannot be read, or came with a copy.
+        copies: by unit key, the originals of a directory that was copied between the renames of a swap.
     """
 
     table: Table
     runs: Sequence[Run]
     unknown: frozenset[str] = frozenset()
+    copies: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def services(self) -> Services:
@@ -81,16 +84,24 @@ class Scope:
     def name(self) -> str:
         return self.table.facts.name
 
+    @cached_property
     def units(self) -> list[UnitOfRun]:
         """Return each unit of each run."""
         return [UnitOfRun(run, state) for run in self.runs for state in run.state.units.values()]
 
-    def of(self, unit: Unit) -> Iterator[UnitOfRun]:
-        """Return what the runs have of a unit, by its partition values or by its directory."""
-        for found in self.units():
-            swap = found.state.swap
-            if swap.unit.key == unit.key or swap.live == unit.location:
-                yield found
+    @cached_property
+    def _by_name(self) -> dict[str, list[UnitOfRun]]:
+        found: dict[str, list[UnitOfRun]] = {}
+        for unit in self.units:
+            swap = unit.state.swap
+            for name in {swap.unit.key, swap.live}:
+                found.setdefault(name, []).append(unit)
+        return found
+
+    def of(self, unit: Unit) -> list[UnitOfRun]:
+        """Return what the runs have of a unit, by its partition values or by its directory; oldest first."""
+        found = [*self._by_name.get(unit.key, ()), *self._by_name.get(unit.location, ())]
+        return sorted(dict.fromkeys(found), key=lambda each: each.run.state.started)
 
     def which(self, run: Run) -> str:
         return f"--table {self.name} --run-id {run.run_id}"

@@ -62,7 +62,7 @@ class TableCheck:
         table = self.read()
         runs = ReadableRuns(table)
         own = runs.own()
-        scope = Scope(table, own, runs.unknown_ids())
+        scope = Scope(table, own, runs.unknown_ids(), dict(runs.left_in_copies))
         self.runs = len(scope.runs)
         return scope, runs
 
@@ -81,7 +81,7 @@ class TableCheck:
     def _look_at_units(self, scope: Scope) -> Iterator[Finding]:
         live, parallelism = LiveCheck(scope), scope.table.options.parallelism
         with scope.services.pool(parallelism) as pool:
-            kept = list(pool.map(lambda unit: _kept(scope, unit), scope.units()))
+            kept = list(pool.map(lambda unit: _kept(scope, unit), scope.units))
             found = [each for part in pool.map(live.check, scope.table.units) for each in part]
             footers = pool.map(lambda written: list(check_live_footers(scope, written)), live.intact)
             found += [each for part in footers for each in part]
