@@ -12,7 +12,6 @@ from tests.crash import writers
 from tests.crash.explorer import runs_of
 from tests.crash.fault_injection import Fault, Killed, Point
 from tests.crash.flat_table import AT_ONCE, HOME, LIVE, compact, into, originals
-from tests.crash.model_tree import AUTHORITY
 from tests.crash.scenario import FLAT, run
 from tests.crash.simulated_cluster import SimulatedCluster
 from tests.crash.test_copied_tables import restored_from_copy
@@ -31,8 +30,16 @@ def first_file(sim: SimulatedCluster, place: str) -> str:
     return f"{place}/{sim.tree.files(place)[0][0]}"
 
 
-def _remove_first(sim: SimulatedCluster, place: str) -> None:
-    sim.tree.remove(first_file(sim, place))
+def _content(sim: SimulatedCluster, path: str) -> bytes:
+    inode = sim.tree.get(path)
+    assert inode is not None
+    return inode.content
+
+
+def _truncate(sim: SimulatedCluster, path: str) -> None:
+    number = sim.tree.find(path)
+    assert number is not None
+    sim.tree.change(number, content=_content(sim, path)[:-5])
 
 
 def _break_content(sim: SimulatedCluster, path: str) -> None:
@@ -59,9 +66,8 @@ def record_of_a_newer_version(sim: SimulatedCluster) -> None:
 
 
 def record_that_leads_elsewhere(sim: SimulatedCluster) -> None:
-    content = sim.tree.inodes[sim.tree.find(_record(sim, 2)) or 0].content
     path = _record(sim, 2)
-    sim.tree.write(path, content.replace(b"__old_", b"../__old_"), overwrite=True)
+    sim.tree.write(path, _content(sim, path).replace(b"__old_", b"../__old_"), overwrite=True)
 
 
 def record_of_a_stranger(sim: SimulatedCluster) -> None:
@@ -87,28 +93,22 @@ def originals_deleted(sim: SimulatedCluster) -> None:
     sim.tree.remove(originals(sim), recursive=True)
 
 
-def originals_moved_away(sim: SimulatedCluster) -> None:
-    sim.tree.rename(originals(sim), f"{AUTHORITY}/originals")
-
-
 def originals_replaced(sim: SimulatedCluster) -> None:
     restored_from_copy(sim, originals(sim))
 
 
 def original_file_deleted(sim: SimulatedCluster) -> None:
-    _remove_first(sim, originals(sim))
+    sim.tree.remove(first_file(sim, originals(sim)))
 
 
 def original_file_truncated(sim: SimulatedCluster) -> None:
-    number = sim.tree.find(first_file(sim, originals(sim)))
-    assert number is not None
-    sim.tree.change(number, content=sim.tree.inodes[number].content[:-5])
+    _truncate(sim, first_file(sim, originals(sim)))
 
 
 def original_file_written_again(sim: SimulatedCluster) -> None:
     """The same bytes, as another file."""
     path = first_file(sim, originals(sim))
-    sim.tree.write(path, sim.tree.inodes[sim.tree.find(path) or 0].content, overwrite=True)
+    sim.tree.write(path, _content(sim, path), overwrite=True)
 
 
 def file_added_to_the_originals(sim: SimulatedCluster) -> None:
@@ -153,9 +153,7 @@ def rewritten_file_deleted(sim: SimulatedCluster) -> None:
 
 
 def rewritten_file_truncated(sim: SimulatedCluster) -> None:
-    number = sim.tree.find(first_file(sim, LIVE))
-    assert number is not None
-    sim.tree.change(number, content=sim.tree.inodes[number].content[:-5])
+    _truncate(sim, first_file(sim, LIVE))
 
 
 def rewritten_file_with_a_broken_footer(sim: SimulatedCluster) -> None:
@@ -260,15 +258,12 @@ _READ_DATA = ("--read-data",)
 PLANTS = {
     plant.do.__name__: plant
     for plant in (
-        *(
-            Plant(do, ("JOURNAL_UNREADABLE",))
-            for do in (record_torn, record_lost, record_of_a_newer_version, record_that_leads_elsewhere)
-        ),
-        Plant(record_of_a_stranger, ("JOURNAL_UNREADABLE",)),
+        *(Plant(do, ("JOURNAL_UNREADABLE",)) for do in (record_torn, record_lost, record_of_a_newer_version)),
+        *(Plant(do, ("JOURNAL_UNREADABLE",)) for do in (record_that_leads_elsewhere, record_of_a_stranger)),
         Plant(journal_deleted, ("JOURNAL_MISSING",)),
         Plant(table_restored_from_a_copy, ("JOURNAL_OF_COPY",), damage=False),
         Plant(folder_of_a_dead_driver, ("FOLDER_ABANDONED",), damage=False),
-        *(Plant(do, ("ORIGINALS_MISSING",)) for do in (originals_deleted, originals_moved_away)),
+        Plant(originals_deleted, ("ORIGINALS_MISSING",)),
         *(
             Plant(do, ("ORIGINALS_CHANGED",))
             for do in (

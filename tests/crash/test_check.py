@@ -1,57 +1,22 @@
-"""`check` finds each kind of damage, is silent without any, and changes nothing."""
+"""`check` finds each kind of damage, names the command that ends it, and changes nothing."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from spark_jobs.core.damage import DamageCode
-from spark_jobs.core.model import TableName
 from tests.crash import writers
-from tests.crash.crashes import crash_states
-from tests.crash.explorer import Act, acts, after
+from tests.crash.checked import check, codes, findings, obey
 from tests.crash.fault_injection import Fault, Killed, Point
-from tests.crash.flat_table import (
-    AT_ONCE,
-    HOME,
-    LIVE,
-    append,
-    clean_up,
-    compact,
-    into,
-    only,
-    originals,
-    out,
-    roll_back,
-)
+from tests.crash.flat_table import AT_ONCE, HOME, LIVE, append, compact, only, originals, out, roll_back
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.oracle import check as lost
-from tests.crash.planted_damage import DAY, PLANTS, Plant, live_emptied, rewritten_rows_exchanged
+from tests.crash.planted_damage import DAY, PLANTS, Plant, rewritten_rows_exchanged
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
-from tests.crash.test_copied_tables import copy_of, declare, restored_from_copy
-
-BOTH = f"{EVENTS},{FLAT}"
-
-
-def check(sim: SimulatedCluster, tables: str = FLAT, *words: str) -> dict[str, Any]:
-    """The report of a check, which has changed nothing at all."""
-    before = sim.version
-    report = run(sim.client(), "check", "--tables", tables, *words)
-    assert sim.version == before
-    return report
-
-
-def findings(report: dict[str, Any]) -> list[dict[str, Any]]:
-    assert all(table["findings"] is not None for table in report["tables"]), report["tables"]
-    return [finding for table in report["tables"] for finding in table["findings"]]
-
-
-def codes(report: dict[str, Any]) -> list[str]:
-    return [finding["code"] for finding in findings(report)]
+from tests.crash.test_copied_tables import restored_from_copy
 
 
 @pytest.mark.parametrize("name", PLANTS)
@@ -91,140 +56,14 @@ def test_findings_are_printed(done: SimulatedCluster, capsys: pytest.CaptureFixt
     assert "command: lakekeeper forget --table sales.flat --run-id r1 --yes" in shown
 
 
-def _obey(sim: SimulatedCluster, command: str) -> None:
-    """Do what a finding says, in the order in which it says it."""
-    for moved, source, target, removed, table, words in re.findall(
-        r"hdfs dfs -mv '(.+?)'|hdfs dfs -cp -p '(.+?)' '(.+?)'|hdfs dfs -rm -r '(.+?)'|DROP TABLE (\S+)|lakekeeper ([^,]+)",
-        command,
-    ):
-        if moved:
-            sim.tree.rename(moved, f"{AUTHORITY}/moved-away")
-        elif source:
-            copy_of(sim, source, target)
-        elif removed:
-            sim.tree.remove(removed, recursive=True)
-        elif table:
-            sim.metastore.drop(TableName.parse(table))
-        else:
-            run(sim.client(), *words.split())
-
-
 @pytest.mark.parametrize("name", [name for name, plant in PLANTS.items() if plant.obeyed])
 def test_the_command_of_a_finding_ends_it(done: SimulatedCluster, name: str) -> None:
     plant: Plant = PLANTS[name]
     plant.do(done)
     (finding,) = findings(check(done, FLAT, *plant.words))
-    _obey(done, finding["command"])
+    obey(done, finding["command"])
     assert finding["code"] not in codes(check(done, FLAT, *plant.words))
     assert check(done, FLAT)["exit_code"] == 0
-
-
-def _compacted(sim: SimulatedCluster) -> None:
-    assert compact(sim.client(), BOTH)["exit_code"] == 0
-
-
-def _appended(sim: SimulatedCluster) -> None:
-    _compacted(sim)
-    append(sim)()
-    append(sim, f"{WAREHOUSE}/events/k=a")()
-
-
-def _recreated(sim: SimulatedCluster) -> None:
-    _compacted(sim)
-    for place in (LIVE, f"{WAREHOUSE}/events/k=a", f"{AUTHORITY}/elsewhere/c"):
-        writers.overwrite_by_recreation(sim, place, sim.ledger.fresh(3))
-
-
-def _overwritten_in_place(sim: SimulatedCluster) -> None:
-    declare(sim, FLAT, "lakekeeper.writers", "overwrite")
-    _compacted(sim)
-    writers.overwrite_in_place(sim, LIVE, sim.ledger.fresh(3))
-
-
-def _overwritten_in_place_after_a_cleanup(sim: SimulatedCluster) -> None:
-    _compacted(sim)
-    clean_up(sim)
-    writers.overwrite_in_place(sim, LIVE, sim.ledger.fresh(3))
-
-
-def _dropped(sim: SimulatedCluster) -> None:
-    _compacted(sim)
-    writers.drop_partition(sim, EVENTS, "a")
-    writers.drop_partition(sim, EVENTS, "b", delete_data=True)
-    writers.drop_partition(sim, EVENTS, "c", delete_data=True)
-
-
-def _compacted_twice(sim: SimulatedCluster) -> None:
-    _appended(sim)
-    append(sim)()
-    assert compact(sim.client(), BOTH, "r2")["exit_code"] == 0
-
-
-def _rolled_back(sim: SimulatedCluster) -> None:
-    _appended(sim)
-    assert roll_back(sim, FLAT)["exit_code"] == roll_back(sim, EVENTS)["exit_code"] == 0
-
-
-def _cleaned(sim: SimulatedCluster) -> None:
-    _appended(sim)
-    assert clean_up(sim)["exit_code"] == clean_up(sim, EVENTS)["exit_code"] == 0
-
-
-def _retried(sim: SimulatedCluster) -> None:
-    with pytest.raises(Killed):
-        compact(sim.client(Fault.crash_after(into)), BOTH)
-    _compacted(sim)
-
-
-def _renamed(sim: SimulatedCluster) -> None:
-    """ALTER TABLE RENAME of an external table: the directory stays."""
-    _compacted(sim)
-    known = sim.metastore.get(TableName.parse(FLAT))
-    sim.metastore.drop(TableName.parse(FLAT))
-    writers.create_table(sim, FLAT, known.facts.storage.location)
-
-
-def _without_backup_tables(sim: SimulatedCluster) -> None:
-    for table in (EVENTS, FLAT):
-        declare(sim, table, "lakekeeper.register_backup", "false")
-    _compacted(sim)
-
-
-def _never_compacted(_: SimulatedCluster) -> None: ...
-
-
-SOUND = (
-    _never_compacted,
-    _compacted,
-    _appended,
-    _recreated,
-    _overwritten_in_place,
-    _overwritten_in_place_after_a_cleanup,
-    _dropped,
-    _compacted_twice,
-    _rolled_back,
-    _cleaned,
-    _retried,
-    _renamed,
-    _without_backup_tables,
-)
-
-
-@pytest.mark.parametrize("make", SOUND)
-def test_without_damage_there_is_no_finding(make: Callable[[SimulatedCluster], None]) -> None:
-    sim = build()
-    make(sim)
-    report = check(sim, BOTH)
-    assert (findings(report), report["exit_code"], report["error"]) == ([], 0, None)
-    assert report["outcome"] == ("nothing" if make is _never_compacted else "done")
-
-
-@pytest.mark.parametrize(("act", "before"), acts(BOTH), ids=str)
-def test_a_kill_at_any_call_leaves_notices_only(act: Act, before: list[Act]) -> None:
-    for state in crash_states(after(build(), before), act):
-        report = check(state.sim, BOTH)
-        assert {finding["severity"] for finding in findings(report)} <= {"notice"}, (str(state), report)
-        assert report["exit_code"] == 0, str(state)
 
 
 def test_writers_that_overwrite_in_place_are_not_told_from_a_deletion(done: SimulatedCluster) -> None:
@@ -268,7 +107,7 @@ def test_the_only_copy_of_the_rows_is_named_before_the_next_job(
     then(sim)
     (finding,) = [finding for finding in findings(check(sim)) if finding["severity"] == "damage"]
     assert finding["code"] == "LIVE_MISSING"
-    _obey(sim, finding["command"])
+    obey(sim, finding["command"])
     assert run(sim.client(), "cleanup", "--table", FLAT, *AT_ONCE)["exit_code"] == 0
     assert check(sim)["exit_code"] == 0
     assert lost(sim) == []
@@ -277,19 +116,6 @@ def test_the_only_copy_of_the_rows_is_named_before_the_next_job(
 def test_rows_are_compared_only_where_asked(done: SimulatedCluster) -> None:
     rewritten_rows_exchanged(done)
     assert codes(check(done)) == []
-
-
-@pytest.mark.parametrize("change", [live_emptied, _recreated, _compacted_twice])
-def test_rows_of_a_unit_that_was_written_to_are_not_compared(change: Callable[..., None]) -> None:
-    sim = build()
-    _compacted(sim)
-    if change is live_emptied:
-        writers.overwrite_by_recreation(sim, LIVE, sim.ledger.fresh(3))
-    else:
-        change(sim)
-    report = check(sim, FLAT, "--read-data")
-    assert set(codes(report)) == {"ROWS_NOT_COMPARED"}
-    assert report["exit_code"] == 0
 
 
 def test_rows_that_were_added_since_do_not_prevent_the_comparison(done: SimulatedCluster) -> None:
