@@ -84,8 +84,8 @@ class DamageCode(Enum):
     )
     ORIGINALS_FORGOTTEN = (
         _NOTICE,
-        "The record of originals was ended with `lakekeeper forget`, and their directory still exists.",
-        "Delete the directory when nobody needs it.",
+        "The record of a unit was ended with `lakekeeper forget`, and a directory of it still exists.",
+        "Look at the directory, and delete it when nobody needs it.",
     )
     # The live directory.
     LIVE_MISSING = (

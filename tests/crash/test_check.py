@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
+from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode
 from tests.crash import writers
 from tests.crash.checked import check, codes, findings, obey
 from tests.crash.fault_injection import Fault, Killed, Point
-from tests.crash.flat_table import AT_ONCE, HOME, LIVE, append, compact, only, originals, out, roll_back
+from tests.crash.flat_table import (
+    AT_ONCE,
+    HOME,
+    LIVE,
+    append,
+    clean_up,
+    compact,
+    only,
+    originals,
+    out,
+    roll_back,
+)
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.oracle import check as lost
-from tests.crash.planted_damage import DAY, PLANTS, Plant, rewritten_rows_exchanged
+from tests.crash.planted_damage import DAY, PLANTS, Plant, first_file, rewritten_rows_exchanged
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
 from tests.crash.test_copied_tables import restored_from_copy
+from tests.crash.test_planted_journals import places, swap
+from tests.crash.test_planted_journals import plant as plant_journal
 
 
 @pytest.mark.parametrize("name", PLANTS)
@@ -113,6 +128,14 @@ def test_the_only_copy_of_the_rows_is_named_before_the_next_job(
     assert lost(sim) == []
 
 
+def test_a_copy_that_may_have_the_only_rows_is_not_to_be_deleted() -> None:
+    sim = build()
+    _killed_between_the_renames(sim)
+    _copied(sim)
+    (command,) = [f["command"] for f in findings(check(sim)) if f["code"] == "JOURNAL_OF_COPY"]
+    assert command.startswith("hdfs dfs -mv ")
+
+
 def test_rows_are_compared_only_where_asked(done: SimulatedCluster) -> None:
     rewritten_rows_exchanged(done)
     assert codes(check(done)) == []
@@ -157,3 +180,51 @@ def test_the_originals_of_a_cleanup_that_is_claimed_are_named(done: SimulatedClu
     failed = Fault.error_before(lambda point: point.op == "delete_tree")
     run(done.client(failed), "cleanup", "--table", FLAT, *AT_ONCE)
     assert set(codes(check(done))) <= {"RUN_UNFINISHED"}
+
+
+def test_damage_is_found_after_a_cleanup_too(done: SimulatedCluster) -> None:
+    """Then no rollback restores the rows."""
+    assert clean_up(done)["exit_code"] == 0
+    done.tree.remove(first_file(done, LIVE))
+    (finding,) = findings(check(done))
+    assert (finding["code"], finding["severity"]) == ("LIVE_CHANGED", "damage")
+    assert "snapshot" in finding["command"]
+    done.tree.remove(LIVE, recursive=True)
+    (finding,) = findings(check(done))
+    assert (finding["code"], finding["severity"]) == ("LIVE_MISSING", "damage")
+
+
+def test_runs_of_another_table_in_the_same_directory_are_not_judged(done: SimulatedCluster) -> None:
+    writers.create_table(done, "sales.second", LIVE)
+    PLANTS["originals_deleted"].do(done)
+    assert codes(check(done, "sales.second")) == []
+    assert codes(check(done)) == ["ORIGINALS_MISSING"]
+
+
+def test_an_intent_on_a_directory_that_is_no_partition_is_damage() -> None:
+    sim = build()
+    inner = f"{WAREHOUSE}/events/inner"
+    sim.tree.make_dirs(inner)
+    intent = swap(sim, f"{WAREHOUSE}/events/k=a", live=inner, **places("inner"))
+    intent = replace(intent, new_id=f"hdfs:{sim.tree.find(inner)}")
+    plant_journal(sim, (journal.PREPARED, {"swaps": [intent.to_json()]}))
+    (finding,) = findings(check(sim, EVENTS))
+    assert finding["code"] == "JOURNAL_UNREADABLE"
+    assert f"{inner}, which is not a partition of this table" in finding["message"]
+
+
+def test_the_rest_of_a_swap_that_was_forgotten_is_not_to_be_deleted(done: SimulatedCluster) -> None:
+    """Its rewritten directory may be the only copy."""
+    roll_back(done)
+    with pytest.raises(Killed):
+        compact(done.client(Fault.crash_before(out)), run_id="r2")
+    new = next(
+        path for path, _, _ in done.tree.walk(HOME) if "compact_tmp" in path and path.endswith("/flat")
+    )
+    done.tree.make_dirs(new.replace("__compact_tmp", "__old"))
+    assert compact(done.client(), run_id="r3")["exit_code"] == 3
+    run(done.client(), "forget", "--table", FLAT, "--run-id", "r2", "--yes")
+    found = findings(check(done))
+    assert {finding["code"] for finding in found} == {"ORIGINALS_FORGOTTEN"}
+    assert any("compact_tmp" in finding["path"] for finding in found)
+    assert all(finding["command"].startswith("hdfs dfs -mv ") for finding in found)

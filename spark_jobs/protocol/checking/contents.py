@@ -19,7 +19,9 @@ from spark_jobs.protocol.ports import RewriteRequest
 def check_kept_footers(scope: Scope, unit: UnitOfRun) -> Iterator[Finding]:
     """Read the footers of the originals of one unit."""
     if unit.state.kind == journal.COMMITTED:
-        command = f"lakekeeper cleanup --table {scope.name}, or restore the file from a snapshot"
+        command = (
+            "restore the file from a snapshot; without one, the next cleanup past the retention deletes it"
+        )
         yield from _check_footers(scope, unit, unit.old, unit.state.swap.originals, command)
 
 

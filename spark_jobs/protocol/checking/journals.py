@@ -8,7 +8,7 @@ from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.journal_bounds import check_units
-from spark_jobs.core.layout import RECORDS, RunFolder
+from spark_jobs.core.layout import RECORDS, RunFolder, is_below
 from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.checking.scope import AWAY, Scope, UnitOfRun, quoted
@@ -90,7 +90,10 @@ def check_journals(runs: ReadableRuns) -> Iterator[Finding]:
         command = f"hdfs dfs -mv {quoted(path)} {AWAY}" if known else None
         yield Finding(code, path, str(error), command, run_id=known.run_id if known else None)
     for path, text in runs.copies.items():
-        yield Finding(DamageCode.JOURNAL_OF_COPY, path, text, f"hdfs dfs -rm -r {quoted(path)}")
+        # A copy that was taken between the renames of a swap may have the only rows of a unit.
+        rows = any(is_below(old, path) for old in runs.left_in_copies.values())
+        command = f"hdfs dfs -mv {quoted(path)} {AWAY}" if rows else f"hdfs dfs -rm -r {quoted(path)}"
+        yield Finding(DamageCode.JOURNAL_OF_COPY, path, text, command)
 
 
 def check_folders(scope: Scope, folders: Iterable[Status]) -> Iterator[Finding]:

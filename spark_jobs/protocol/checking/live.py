@@ -92,11 +92,12 @@ class LiveCheck:
 
     def _check_files(self, unit: Unit, found: UnitOfRun) -> Iterator[Finding]:
         compacted, live = found.state.swap.compacted, self._fs.list_files(unit.location)
-        lost = [file.name for file in differences(compacted, live).lost if file.is_data]
+        changes = differences(compacted, live)
+        lost = [file.name for file in changes.lost if file.is_data]
         if not lost:
             self.intact.append(Written(found, unit.location))
         elif not self._overwritten(found, compacted, live):
-            yield self._changed(unit, found, lost)
+            yield self._changed(unit, found, lost, sum(file.is_data for file in changes.added))
 
     def _overwritten(self, found: UnitOfRun, compacted: FileListing, live: FileListing) -> bool:
         """Return whether a writer has replaced all files in place.
@@ -107,7 +108,7 @@ class LiveCheck:
         replaced = not kept and any(file.length for file in live.data)
         return replaced and (self._scope.table.options.writers == "overwrite" or not found.held)
 
-    def _changed(self, unit: Unit, found: UnitOfRun, lost: list[str]) -> Finding:
+    def _changed(self, unit: Unit, found: UnitOfRun, lost: list[str], added: int) -> Finding:
         text = (
             f"{len(lost)} files that run {found.run.run_id} wrote to {unit.location} are missing or changed"
             f" ({lost[0]}). If writers of this table overwrite it in place, set the table"
@@ -118,4 +119,5 @@ class LiveCheck:
             # A rollback does not replace a directory that was changed: what is in it may be a writer's.
             away = f"hdfs dfs -mv {quoted(unit.location)} {AWAY}"
             command = f"{away}, then {self._scope.rollback(found.run)}"
+            command += f", then put back the {added} files that writers added" if added else ""
         return found.finding(DamageCode.LIVE_CHANGED, unit.location, text, command)

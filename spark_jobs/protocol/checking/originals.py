@@ -75,10 +75,14 @@ def _check_claimed(scope: Scope, unit: UnitOfRun) -> Iterator[Finding]:
 
 
 def _check_forgotten(scope: Scope, unit: UnitOfRun) -> Iterator[Finding]:
-    for path in (unit.old, unit.claimed):
+    """Find what is left of a unit whose record was ended. If its swap never ended, any of it may be the only copy."""
+    paths = unit.paths(scope.services)
+    ended = unit.state.committed_at is not None
+    for path in (unit.old, unit.claimed, *(() if ended else (paths.new, paths.aside))):
         if scope.services.fs.status(path) is not None:
-            text = f"{path} is what is left of originals whose record was ended"
-            yield unit.finding(DamageCode.ORIGINALS_FORGOTTEN, path, text, f"hdfs dfs -rm -r {quoted(path)}")
+            text = f"{path} is left of a unit whose record was ended with forget"
+            command = f"hdfs dfs -rm -r {quoted(path)}" if ended else f"hdfs dfs -mv {quoted(path)} {AWAY}"
+            yield unit.finding(DamageCode.ORIGINALS_FORGOTTEN, path, text, command)
 
 
 def _changed(scope: Scope, unit: UnitOfRun, path: str, text: str) -> Finding:
