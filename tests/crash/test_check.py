@@ -159,6 +159,21 @@ def test_a_job_that_works_meanwhile_is_no_damage(done: SimulatedCluster) -> None
     assert (codes(report), report["exit_code"]) == ([], 0)
 
 
+def test_a_partition_that_is_dropped_meanwhile_is_no_damage() -> None:
+    sim = build()
+    place = f"{WAREHOUSE}/events/k=b"
+
+    def looks_at_partition(point: Point) -> bool:
+        return point.op == "identity" and point.args[0] == place
+
+    dropped = Fault.hook(
+        looks_at_partition, lambda: writers.drop_partition(sim, EVENTS, "b", delete_data=True)
+    )
+    compact(sim.client(), EVENTS)
+    report = run(sim.client(dropped), "check", "--table", EVENTS)
+    assert (codes(report), report["exit_code"]) == ([], 0)
+
+
 def test_a_job_at_work_is_named(done: SimulatedCluster) -> None:
     with pytest.raises(Killed):
         compact(done.client(Fault.crash_after(1)), EVENTS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
@@ -12,7 +12,7 @@ from spark_jobs.core.layout import RECORDS, RunFolder, is_below
 from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.checking.scope import AWAY, Scope, UnitOfRun, quoted
-from spark_jobs.protocol.file_system import Status
+from spark_jobs.protocol.file_system import FileSystem, Status
 from spark_jobs.protocol.planning.outside_partitions import check_units_outside
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.planning.unfinished_runs import unfinished_warning
@@ -183,24 +183,20 @@ def check_leases(scope: Scope, at_work: Callable[[str], object]) -> Iterator[Fin
         yield Finding(DamageCode.LEASE_STALE, path, text)
 
 
-def marks(scope: Scope) -> list[tuple[str, int]]:
+def marks(table: Table) -> list[tuple[str, int]]:
     """Return what changes whenever a job works on the table: its leases, run folders and numbers of records."""
-    fs = scope.services.fs
+    fs = table.services.fs
     found: list[tuple[str, int]] = []
-    for home in all_homes(scope):
-        try:
-            entries = fs.list(home)
-        except OSError:
-            continue
+    for home in homes(table.facts, table.units):
+        entries = _entries(fs, home.path)
         found += [(entry.path, 0) for entry in entries]
-        for entry in entries:
-            if entry.is_dir and RunFolder.parse(entry.name):
-                found.append((entry.path, _records(scope, entry.path)))
+        folders = [entry for entry in entries if entry.is_dir and RunFolder.parse(entry.name)]
+        found += [(folder.path, len(_entries(fs, f"{folder.path}/{RECORDS}"))) for folder in folders]
     return sorted(found)
 
 
-def _records(scope: Scope, folder: str) -> int:
+def _entries(fs: FileSystem, folder: str) -> Sequence[Status]:
     try:
-        return len(scope.services.fs.list(f"{folder}/{RECORDS}"))
+        return fs.list(folder)
     except OSError:
-        return -1
+        return []

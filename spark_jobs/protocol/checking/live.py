@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
-from spark_jobs.core.model import FileListing, Unit
+from spark_jobs.core.model import DEFAULT_PARTITION, FileListing, Unit
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.checking.scope import AWAY, Scope, UnitOfRun, quoted
 from spark_jobs.protocol.swap.late_files import differences
@@ -86,9 +86,11 @@ class LiveCheck:
         return None
 
     def _drop(self, unit: Unit) -> str:
-        values = ", ".join(f"`{key}`='{value}'" for key, value in unit.spec)
-        what = f"DROP PARTITION ({values})" if unit.spec else ""
-        return f"ALTER TABLE {self._scope.name} {what}" if what else f"DROP TABLE {self._scope.name}"
+        if not unit.spec:
+            return f"DROP TABLE {self._scope.name}"
+        texts = [(key, DEFAULT_PARTITION if value is None else value) for key, value in unit.spec]
+        values = ", ".join(f"`{key}`='{value}'" for key, value in texts)
+        return f"ALTER TABLE {self._scope.name} DROP PARTITION ({values})"
 
     def _check_files(self, unit: Unit, found: UnitOfRun) -> Iterator[Finding]:
         compacted, live = found.state.swap.compacted, self._fs.list_files(unit.location)

@@ -1,6 +1,7 @@
 """The check of one table. It takes no lease, does no recovery, and changes nothing.
 
-A job may work on the table meanwhile. So damage counts only if nothing was changed while it was looked for.
+A job may work on the table meanwhile. So damage counts only if neither the journals nor the partitions changed
+while it was looked for.
 """
 
 from __future__ import annotations
@@ -48,23 +49,21 @@ class TableCheck:
         """Look at the table, and look again where damage may only be the work of another job."""
         for _ in range(_LOOKS):
             self.warnings.clear()
-            scope, runs = self._scope()
-            before = marks(scope)
-            found = list(self._look(scope, runs))
-            if not damage(found) or marks(scope) == before:
+            table = self.read()
+            before = marks(table)
+            found = self._look_at(table)
+            if not damage(found) or (marks(table) == before and self.read().units == table.units):
                 return found
         self.warnings.append(
             "another job changed the table while it was checked; run the check again after it"
         )
         return found
 
-    def _scope(self) -> tuple[Scope, ReadableRuns]:
-        table = self.read()
+    def _look_at(self, table: Table) -> list[Finding]:
         runs = ReadableRuns(table)
         own = runs.own()
-        scope = Scope(table, own, runs.unknown_ids(), dict(runs.left_in_copies))
-        self.runs = len(scope.runs)
-        return scope, runs
+        self.runs = len(own)
+        return list(self._look(Scope(table, own, runs.unknown_ids(), dict(runs.left_in_copies)), runs))
 
     def _look(self, scope: Scope, runs: ReadableRuns) -> Iterator[Finding]:
         yield from check_journals(runs)
