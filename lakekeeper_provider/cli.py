@@ -16,7 +16,7 @@ from typing import Any
 from lakekeeper_provider import __version__, bundle, commands, config, request
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.option import CHECK, COMPACT, FORGET, HISTORY, ROLLBACK, VERBS, Flag, Option
+from lakekeeper_provider.option import CHECK, CLEANUP, COMPACT, FORGET, HISTORY, ROLLBACK, VERBS, Flag, Option
 from lakekeeper_provider.option_values import parse_options
 from lakekeeper_provider.options import OPTIONS
 from lakekeeper_provider.parsers import Parser, integer
@@ -97,6 +97,8 @@ def _add_verb(parser: argparse.ArgumentParser, verb: str) -> None:
     which.add_argument("--table", metavar="DB.TABLE", help="the table to work on")
     which.add_argument("--tables", metavar="DB.A,DB.B", help="several tables")
     which.add_argument("--database", metavar="DB", help="all the tables of a database")
+    if verb == CLEANUP:
+        which.add_argument("--location", metavar="URI", help="what a dropped table left at its location")
     for option in OPTIONS.values():
         if option.flag and verb in option.flag.verbs:
             _add_option(parser, option.flag, option)
@@ -190,14 +192,20 @@ def build_command(arguments: argparse.Namespace, settings: Config, folder: Path)
 def job_flags(arguments: argparse.Namespace) -> list[str]:
     """Return the flags that were given; a file's options travel in the request, below table properties."""
     given = parse_options({key: getattr(arguments, key, None) for key in OPTIONS})
-    selection = Selection.of(arguments.table, arguments.tables, arguments.database)
-    flags = commands.selection_flags(selection)
+    flags = _selected(arguments)
     flags += commands.option_flags(given)
     run_id, limit = getattr(arguments, "run_id", None), getattr(arguments, "limit", None)
     flags += ["--run-id", run_id] if run_id else []
     flags += ["--yes"] if getattr(arguments, "yes", False) else []
     flags += ["--read-data"] if getattr(arguments, "read_data", False) else []
     return flags + (["--limit", str(limit)] if limit else [])
+
+
+def _selected(arguments: argparse.Namespace) -> list[str]:
+    location = getattr(arguments, "location", None)
+    if location:
+        return ["--location", location]
+    return commands.selection_flags(Selection.of(arguments.table, arguments.tables, arguments.database))
 
 
 def request_of(settings: Config) -> dict[str, Any] | None:

@@ -8,8 +8,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+import tenacity
+
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.storage import open_storage
+
+#: A report is asked for six times, for about a minute, while its storage does not answer.
+_RETRIES = tenacity.Retrying(
+    stop=tenacity.stop_after_attempt(6), wait=tenacity.wait_exponential(max=30), reraise=True
+)
 
 
 class Exchange:
@@ -38,8 +45,13 @@ class Exchange:
         self._fs.pipe_file(self._request, content)
 
     def read_report(self) -> bytes | None:
-        """Return the report, or None where the job left none."""
-        return _bytes(self._fs, self._report)
+        """
+        Return the report, or None where the job left none.
+
+        A storage that does not answer is asked again: the job has ended, and its result must not be lost to that.
+        """
+        content: bytes | None = _RETRIES(lambda: _bytes(self._fs, self._report))
+        return content
 
     def remove_request(self) -> None:
         """Remove the request; the report stays, for XCom may point to it."""

@@ -132,7 +132,7 @@ OPTIONS: Mapping[str, Option] = {
             "verify",
             choice("count", "hash"),
             "count",
-            "compare row counts and physical types (count), or every value too (hash)",
+            "compare row counts, physical types and column statistics (count), or every value (hash)",
             Flag("--verify", (COMPACT,)),
             Section.REWRITE,
             "The result is verified before it is swapped in. `hash` reads the written files once more.",

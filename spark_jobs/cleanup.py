@@ -3,6 +3,10 @@
 Example:
 
     spark-submit cleanup.py --database sales --older-than 7d
+
+Of a table that was dropped, by the location that it had:
+
+    spark-submit cleanup.py --location hdfs://nn/warehouse/sales.db/events
 """
 
 from __future__ import annotations
@@ -14,7 +18,8 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from spark_jobs.verbs.cleanup import cleanup_table
+from spark_jobs.verbs.cleanup_location import cleanup_location
 from spark_jobs.verbs.main import main
 
 if __name__ == "__main__":
-    sys.exit(main("cleanup", cleanup_table, sys.argv[1:], __doc__ or ""))
+    sys.exit(main("cleanup", cleanup_table, sys.argv[1:], __doc__ or "", cleanup_location))

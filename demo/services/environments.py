@@ -56,6 +56,7 @@ PROVIDER = (
     "apache-airflow-providers-apache-hive>=9.0",
     "apache-airflow-providers-standard",
     "pyyaml>=6.0",
+    "tenacity>=8.2.3",
 )
 TESTING = ("pytest>=8", "pytest-cov>=5", "pytest-reportlog>=1.0")
 SPARK = ("pyyaml>=6.0", *TESTING)

@@ -185,13 +185,24 @@ class SubmissionRunner:
 
     def _report(self, exchange: Exchange, application: str, error: Exception | None) -> Report:
         """Return the report, also of a failed process: YARN does not pass on exit codes of the driver."""
-        content = exchange.read_report() or self._stdout_report
+        content = self._content(exchange)
         if content is None:
             raise error or AirflowException(self._no_report(application))
         try:
             return report.parse(content, self._verb)
         except ReportError as unreadable:
             raise error or AirflowException(str(unreadable)) from unreadable
+
+    def _content(self, exchange: Exchange) -> bytes | str | None:
+        """Return the report file, or what a driver in client mode has printed of it, or None."""
+        try:
+            return exchange.read_report() or self._stdout_report
+        except Exception as error:
+            message = f"the job has ended, and its report {exchange.report} cannot be read: {error}"
+            if self._stdout_report is None:
+                raise AirflowException(message) from error
+            self._operator.log.warning("%s; its copy on standard output is used", message)
+            return self._stdout_report
 
     def _no_report(self, application: str) -> str:
         """Return the message for a job that succeeded and left no report."""

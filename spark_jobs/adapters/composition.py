@@ -1,4 +1,4 @@
-"""Puts the protocol and its adapters together; nothing else does."""
+"""The composition root: the only module that puts the protocol and its adapters together."""
 
 from __future__ import annotations
 

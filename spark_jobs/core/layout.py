@@ -17,6 +17,7 @@ from spark_jobs.core.model import Spec, name_of, parent
 HOME = ".lakekeeper"  # guard: hidden_home
 #: The directory of a run's journal records.
 RECORDS = "journal"
+LOG = "log"
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 _RUN_FOLDER = re.compile(r"(?P<run>[A-Za-z0-9_-]{1,80})\.(?P<attempt>[0-9a-f]{12})\Z")
 

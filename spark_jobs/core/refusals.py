@@ -25,7 +25,10 @@ class RefusalCode(Enum):
         "Make it external if nothing relies on Hive deleting its files.",
     )
     TRANSACTIONAL = ("The table is transactional (ACID).", "None: Hive compacts such tables itself.")
-    VIEW = ("It is a view, which has no files.", "Name the tables that it reads.")
+    VIEW = (
+        "It is a view, which has no files; or a materialized view, which Hive rebuilds itself.",
+        "Name the tables that it reads.",
+    )
     STORAGE_HANDLER = (
         "The table is read through a storage handler (HBase, Kudu, JDBC).",
         _NONE + " Its data is not in files.",
@@ -99,6 +102,10 @@ class RefusalCode(Enum):
         " account.",
         "Add the account to `trusted_owners` (YAML or `--trusted-owners`) if it is one of yours; otherwise check what"
         " it wrote.",
+    )
+    LOCATION_IN_USE = (
+        "A table of the metastore has its root at, above or below the location that `cleanup --location` was given.",
+        "Clean that table up by its name. `--location` is for tables that were dropped.",
     )
     # Other writers.
     ACTIVE_WRITER = (

@@ -1,4 +1,4 @@
-"""Real time, and a thread for what must go on in the background."""
+"""The clocks of this machine, and a thread for work in the background."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SystemClock:
         time.sleep(seconds)
 
     def every(self, seconds: float, act: Callable[[], None]) -> Callable[[], None]:
-        """Daemon thread: it must not keep a driver alive whose work has ended."""
+        """Use a daemon thread: it must not keep a driver alive whose work has ended."""
         stopped = threading.Event()
 
         def renew() -> None:

@@ -69,7 +69,7 @@ class RecordFiles(ABC):
 
     @abstractmethod
     def rename(self, source: str, target: str) -> None:
-        """Rename; raise FileExistsError where the target exists, FileNotFoundError where its parent does not."""
+        """Rename a path. Raise FileExistsError if the target exists, FileNotFoundError if its parent does not."""
 
     @abstractmethod
     def mkdirs(self, path: str) -> None:
@@ -86,7 +86,7 @@ class RecordFiles(ABC):
 
     @abstractmethod
     def touch(self, path: str, mtime: int) -> None:
-        """Set the modification time (ms since the epoch); raise FileNotFoundError."""
+        """Set the modification time (ms since the epoch). Raise FileNotFoundError."""
 
     @abstractmethod
     def read(self, path: str) -> bytes:
@@ -139,7 +139,7 @@ class DataDirectories(RecordFiles):
         """Tell whether `trash` would keep what it is given."""
 
     def move(self, source: str, target: str, identity: str) -> None:
-        """Rename the directory of this identity; after an error, where it is now tells whether the rename failed."""
+        """Rename the directory of this identity. After an error, its location tells whether the rename was executed."""
         try:
             self.rename(source, target)
         except OSError:

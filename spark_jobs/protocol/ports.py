@@ -1,7 +1,8 @@
-"""What the protocol asks of a metastore, of Spark and of time. The port of the file system is `file_system.py`.
+"""The ports of the protocol: metastore, footers, rewriting, time and threads.
 
-In production the adapters stand behind these ports (`adapters/`); the crash tests put a model there. Nothing in the
-protocol has an effect in any other way.
+`file_system.py` has that of the file system.
+
+In production the adapters implement them, in the crash tests a model. The protocol has no other effects.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from spark_jobs.core.model import TableName, Unit
 
 
 class Catalog(Protocol):
-    """The Hive metastore. Every method raises MetastoreError rather than read an error as 'there is none'."""
+    """The Hive metastore.
+
+    Each method raises MetastoreError if there is no answer: an error never means "does not exist".
+    """
 
     def database_exists(self, database: str) -> bool: ...
     def table_exists(self, table: TableName) -> bool: ...
@@ -43,17 +47,24 @@ class Catalog(Protocol):
 
 
 class Footers(Protocol):
-    """Reads what the files of a unit say of themselves."""
+    """Reads the footers, or headers, of data files."""
 
     def read(self, files: Sequence[str], file_format: str) -> list[Footer]: ...
 
 
 @dataclass(frozen=True)
 class RewriteRequest:
-    """What to write: non-empty input files and the target folder, which is there and empty, as URIs.
+    """A request to rewrite files.
 
-    `target_bytes` is the size to aim for, `replication` that of the files (None: the file system's); `options` go to
-    the format's writer; `hashed` compares values and not only counts.
+    Attributes:
+        files: the URIs of the input files, which are not empty.
+        target: the URI of the target directory, which exists and is empty.
+        target_files: the number of files to write.
+        target_bytes: the size of the files to write.
+        replication: that of the files; None for the default of the file system.
+        hashed: compare all values, and not only the number of rows.
+        options: options of the format's writer.
+        sort_columns: the columns to sort by.
     """
 
     files: Sequence[str]
@@ -71,14 +82,14 @@ class RewriteRequest:
 
 @dataclass(frozen=True)
 class RewriteResult:
-    """What a rewrite has done: so many rows, and what there is to say about it."""
+    """The result of a rewrite: the number of rows, and warnings."""
 
     rows: int
     warnings: Sequence[str] = ()
 
 
 class FileRewriter(Protocol):
-    """Writes the rows of some files into fewer."""
+    """Rewrites the rows of some files into fewer files."""
 
     def encoding(self, profile: Profile, file_format: str) -> Encoding: ...
     def write(self, request: RewriteRequest) -> RewriteResult: ...
@@ -88,22 +99,22 @@ class FileRewriter(Protocol):
 
 
 class Clock(Protocol):
-    """Time, and work that goes on in the background."""
+    """Time, and work in the background."""
 
     def now(self) -> datetime:
-        """The wall clock, for people and for retention."""
+        """Return the time of the wall clock. It is used for people and for retention."""
 
     def monotonic(self) -> float:
-        """Seconds that never jump: the only clock by which another process is judged."""
+        """Return seconds of a clock that never jumps. Only this clock measures the silence of another process."""
 
     def sleep(self, seconds: float) -> None: ...
 
     def every(self, seconds: float, act: Callable[[], None]) -> Callable[[], None]:
-        """Calls `act` at this interval in the background until the returned function is called."""
+        """Call `act` at this interval in the background until the returned function is called."""
 
 
 class Pool(Protocol):
-    """Works on several items side by side."""
+    """Processes several items at the same time."""
 
     def map(self, act: Callable[[Any], Any], items: Iterable[Any], /) -> Iterator[Any]: ...
 

@@ -1,4 +1,4 @@
-"""What the protocol works with: one value that carries all effects."""
+"""The services of the protocol: one value that carries all effects."""
 
 from __future__ import annotations
 

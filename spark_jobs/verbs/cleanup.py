@@ -24,13 +24,18 @@ from spark_jobs.verbs.job import Job
 def cleanup_table(job: Job, name: TableName) -> TableReport:
     """Clean a table up, and return its part of the report."""
     with job.session(name) as session:
-        runs = _due(session.services.now(), session.runs(), session.options)
-        if session.options.dry_run:
-            return _report(session, runs, [result for run in runs for result in _dry_run(session, run)])
-        runs = _recover_and_choose(session, runs)
-        results = [result for run in runs for result in _clean(session, run)]
-        _close(session, runs)
-        return _report(session, runs, results)
+        return clean_up(session)
+
+
+def clean_up(session: TableSession) -> TableReport:
+    """Delete the originals of one table that are past the retention."""
+    runs = _due(session.services.now(), session.runs(), session.options)
+    if session.options.dry_run:
+        return _report(session, runs, [result for run in runs for result in _dry_run(session, run)])
+    runs = _recover_and_choose(session, runs)
+    results = [result for run in runs for result in _clean(session, run)]
+    _close(session, runs)
+    return _report(session, runs, results)
 
 
 def _report(session: TableSession, runs: Sequence[Run], results: Sequence[UnitResult]) -> TableReport:

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -80,17 +81,27 @@ def _entry_of(by_table: Mapping[str, list[Any]], name: TableName) -> list[Any]:
 Verb = Callable[[Job, TableName], TableReport]
 
 
-def run(services: Services, invocation: Invocation, work: Verb, report: Report) -> Report:
+#: Works on the dropped tables of a location.
+AtLocation = Callable[[Job, str], Sequence[TableReport]]
+
+
+def run(
+    services: Services,
+    invocation: Invocation,
+    work: Verb,
+    report: Report,
+    at_location: AtLocation | None = None,
+) -> Report:
     """Run a job with services that are started already. Fill in the report, and return it."""
     report.by_name = not invocation.database
     report.complete = False
     try:
         job = _job(services, invocation)
         report.run_id = job.run_id if invocation.verb == "compact" else invocation.run_id
-        for name in job.table_names():
-            log.info("%s %s", invocation.verb, name)
-            report.tables.append(_work_on_table(job, work, name))
-            log.info("%s: %s", name, _summary(report.tables[-1]))
+        for what, act in _tasks(job, work, at_location):
+            log.info("%s %s", invocation.verb, what)
+            report.tables += _guarded(job, what, act)
+            log.info("%s: %s", what, _summary(report.tables[-1]))
         report.complete = True
     except UsageError as error:
         report.error, report.usage = str(error), True
@@ -98,6 +109,18 @@ def run(services: Services, invocation: Invocation, work: Verb, report: Report) 
         report.error = str(error)
     report.ended = utc_now()
     return report
+
+
+def _tasks(
+    job: Job, work: Verb, at_location: AtLocation | None
+) -> Iterator[tuple[str, Callable[[], Sequence[TableReport]]]]:
+    """Return what is worked on, by name, and how."""
+    location = job.invocation.location
+    if location is not None and at_location is not None:
+        yield location, lambda: at_location(job, location)
+        return
+    for name in job.table_names():
+        yield str(name), partial(_work_on_table, job, work, name)
 
 
 def _job(services: Services, invocation: Invocation) -> Job:
@@ -137,30 +160,45 @@ def _read(services: Services, uri: str) -> str:
         raise UsageError(f"cannot read {uri}: {error}") from None
 
 
-def _work_on_table(job: Job, work: Verb, name: TableName) -> TableReport:
-    """Work on one table, and turn an error into a report: one table must not stop the others."""
+def _work_on_table(job: Job, work: Verb, name: TableName) -> Sequence[TableReport]:
+    if not job.services.metastore.table_exists(name):
+        raise Refusal(RefusalCode.NOT_FOUND, f"table {name} does not exist in the metastore{_hint(job)}")
+    return [work(job, name)]
+
+
+def _guarded(job: Job, name: str, act: Callable[[], Sequence[TableReport]]) -> Sequence[TableReport]:
+    """Return the reports, or one about the error: one table must not stop the others."""
     try:
-        if not job.services.metastore.table_exists(name):
-            raise Refusal(RefusalCode.NOT_FOUND, f"table {name} does not exist in the metastore")
-        return work(job, name)
-    except Refusal as refusal:
-        return TableReport(str(name), TableOutcome.REFUSED, refusal.code, refusal.reason)
+        return act()
     except UsageError as error:
         if not job.invocation.database:
             raise
-        return TableReport(str(name), TableOutcome.REFUSED, RefusalCode.USAGE.name, str(error))
-    except Unsafe as error:
-        return TableReport(str(name), TableOutcome.FAILED, UNSAFE, f"{error}. {_unsafe_way_out(name)}")
-    except Busy as error:
-        return TableReport(str(name), TableOutcome.BUSY, reason=str(error))
-    except (LakekeeperError, OSError) as error:
-        return TableReport(str(name), TableOutcome.FAILED, reason=str(error))
+        return [TableReport(name, TableOutcome.REFUSED, RefusalCode.USAGE.name, str(error))]
     except Exception as error:
-        log.exception("%s failed", name)  # guard: table_failure_isolated
-        return TableReport(str(name), TableOutcome.FAILED, reason=f"{type(error).__name__}: {error}")
+        return [_report_of(name, error)]  # guard: table_failure_isolated
 
 
-def _unsafe_way_out(name: TableName) -> str:
+def _report_of(name: str, error: Exception) -> TableReport:
+    """Return the report of a table on which the work ended with this error."""
+    if isinstance(error, Refusal):
+        return TableReport(name, TableOutcome.REFUSED, error.code, error.reason)
+    if isinstance(error, Unsafe):
+        return TableReport(name, TableOutcome.FAILED, UNSAFE, f"{error}. {_unsafe_way_out(name)}")
+    if isinstance(error, Busy):
+        return TableReport(name, TableOutcome.BUSY, reason=str(error))
+    if isinstance(error, (LakekeeperError, OSError)):
+        return TableReport(name, TableOutcome.FAILED, reason=str(error))
+    log.error("%s failed", name, exc_info=error)
+    return TableReport(name, TableOutcome.FAILED, reason=f"{type(error).__name__}: {error}")
+
+
+def _hint(job: Job) -> str:
+    if job.invocation.verb != "cleanup":
+        return ""
+    return "; `lakekeeper cleanup --location URI` deletes the originals that a dropped table has left"
+
+
+def _unsafe_way_out(name: str) -> str:
     return (
         f"`lakekeeper check --table {name}` lists what the journals of the table still say. To go on without a run"
         " whose journal cannot be read, move its directory, with all that it holds, out of the table's home"

@@ -17,12 +17,14 @@ from spark_jobs.core.options.layers import parse_option
 from spark_jobs.core.wire import Report
 from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.services import Services
-from spark_jobs.verbs.job import Verb, run
+from spark_jobs.verbs.job import AtLocation, Verb, run
 
 log = logging.getLogger("lakekeeper")
 
 
-def main(verb: str, work: Verb, argv: Sequence[str], description: str) -> int:
+def main(
+    verb: str, work: Verb, argv: Sequence[str], description: str, at_location: AtLocation | None = None
+) -> int:
     """Run one job, publish its report also after an error, and return the exit code."""
     report = Report(verb, __version__, started=utc_now())
     invocation: Invocation | None = None
@@ -34,7 +36,7 @@ def main(verb: str, work: Verb, argv: Sequence[str], description: str) -> int:
         spark = start_spark(f"lakekeeper {verb}")
         services = spark_services(spark)
         try:
-            run(services, invocation, work, report)
+            run(services, invocation, work, report, at_location)
         finally:
             _publish(report, invocation, services)
             spark.stop()

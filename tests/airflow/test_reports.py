@@ -6,11 +6,27 @@ import json
 
 import pytest
 
+from lakekeeper_provider import exchange
 from lakekeeper_provider.compat import AirflowException, AirflowFailException, AirflowSkipException
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
 from lakekeeper_provider.operators.compact import CompactOperator
 from tests.airflow.support import after, context
 from tests.airflow.tasks import analyze, compact
+
+
+def _failing_reads(monkeypatch, failures):
+    """Let that many reads of a report fail as a gateway does; return the list of reads."""
+    asked, read = [], exchange._bytes
+
+    def flaky(fs, path):
+        asked.append(path)
+        if len(asked) <= failures:
+            raise ConnectionError("503 Service Unavailable")
+        return read(fs, path)
+
+    monkeypatch.setattr(exchange, "_bytes", flaky)
+    monkeypatch.setattr(exchange._RETRIES, "sleep", lambda _: None)
+    return asked
 
 
 class TestReports:
@@ -41,6 +57,23 @@ class TestReports:
     def test_the_line_of_the_driver_is_enough(self, spark):
         spark.plan(analyze={"report": "stdout"})
         assert analyze().execute(context())["tables"][0]["flagged"] == [{"date": "2026-02-23"}]
+
+    def test_a_storage_that_does_not_answer_at_once_is_asked_again(self, spark, monkeypatch):
+        asked = _failing_reads(monkeypatch, failures=2)
+        assert analyze().execute(context())["outcome"] == "done"
+        assert len(asked) == 3
+
+    def test_a_report_that_cannot_be_read_is_taken_from_standard_output(self, spark, monkeypatch):
+        _failing_reads(monkeypatch, failures=99)
+        spark.plan(analyze={"report": "stdout"})
+        assert analyze().execute(context())["outcome"] == "done"
+
+    def test_a_report_that_can_be_read_nowhere_fails_the_task_and_is_named(self, spark, monkeypatch):
+        _failing_reads(monkeypatch, failures=99)
+        spark.plan(analyze={"report": "file"})
+        with pytest.raises(AirflowException, match=r"report .*-report\.json cannot be read: 503") as error:
+            analyze().execute(context())
+        assert not isinstance(error.value, AirflowFailException)
 
     def test_no_report_is_a_failure_even_after_exit_0(self, spark):
         spark.plan(analyze={"report": "none"})

@@ -145,7 +145,12 @@ def test_airflow_gives_a_cleared_dag_run_another_start_but_not_one_that_still_ru
 
 
 def test_originals_that_are_gone_fail_the_task_at_once_and_are_named(spark, record):
-    deleted = {"unit": {"d": "1"}, "outcome": "skipped", "code": "ORIGINALS_DELETED", "reason": "deleted at 9"}
+    deleted = {
+        "unit": {"d": "1"},
+        "outcome": "skipped",
+        "code": "ORIGINALS_DELETED",
+        "reason": "deleted at 9",
+    }
     table = {"outcome": "partial", "reason": "the originals of 1 of 2 units were deleted", "units": [deleted]}
     spark.plan(rollback={"outcome": "partial", "exit": 1, "table": table})
     with pytest.raises(AirflowFailException, match=r"partial .*d=1: skipped ORIGINALS_DELETED deleted at 9"):

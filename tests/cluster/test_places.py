@@ -87,7 +87,7 @@ def test_a_table_without_partitions_that_is_the_root_of_an_encryption_zone_is_re
     superuser.make(f"{folder}/zone")
     superuser.encrypt(f"{folder}/zone")
     reason = refused(jobs, SmallFiles(spark, superuser, f"{folder}/zone", flat=True), "ENCRYPTION_ZONE_ROOT")
-    assert f"the encryption zone {folder}/zone, the folder above it in no encryption zone" in reason
+    assert f"the encryption zone {folder}/zone, and the directory above it in no encryption zone" in reason
 
 
 def test_a_table_of_which_a_snapshot_was_taken_is_compacted_and_the_snapshot_keeps_the_originals(

@@ -12,6 +12,7 @@ from spark_jobs.verbs import job
 from spark_jobs.verbs.analyze import analyze_table
 from spark_jobs.verbs.check import check_table
 from spark_jobs.verbs.cleanup import cleanup_table
+from spark_jobs.verbs.cleanup_location import cleanup_location
 from spark_jobs.verbs.compact import compact_table
 from spark_jobs.verbs.forget import forget_table
 from spark_jobs.verbs.rollback import rollback_table
@@ -57,7 +58,7 @@ def run(client: Client, verb: str, *argv: str, request: dict[str, Any] | None = 
         words += ["--request", _put_request(client, request)]
     report = Report(verb, __version__)
     with acting_as(client):
-        job.run(client.cluster, parse(verb, words, ""), VERBS[verb], report)
+        job.run(client.cluster, parse(verb, words, ""), VERBS[verb], report, cleanup_location)
     return {**report.to_json(), "exit_code": report.exit_code}
 
 

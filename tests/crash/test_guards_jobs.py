@@ -31,6 +31,27 @@ class TestOtherJobs:
         assert outcomes(compact(flat.client(second))) == ["compacted"]
         assert only(reports[0])["outcome"] == "busy"
 
+    @pytest.mark.parametrize("look", [4, 6, 9])
+    def test_an_owner_whose_heartbeat_waits_for_the_server_is_not_taken_over(
+        self, flat: SimulatedCluster, look: int
+    ) -> None:
+        """The server answers nobody for half a minute, in the middle of a look of the job that waits."""
+        reports: list[dict[str, Any]] = []
+        looks: list[Point] = []
+
+        def second_look(point: Point) -> bool:
+            looks.extend([point] if point.op == "list" and point.args[0] == HOME else [])
+            return len(looks) == look
+
+        def stall() -> None:
+            flat.tree.millis += 30_000
+
+        def other() -> None:
+            reports.append(compact(flat.client(Fault.hook(second_look, stall)), FLAT, "r2"))
+
+        assert outcomes(compact(flat.client(Fault.hook(writing, other)))) == ["compacted"]
+        assert only(reports[0])["outcome"] == "busy"
+
     @pytest.mark.parametrize("moment", [out, into])
     def test_who_slept_at_a_rename_is_fenced_off(
         self, flat: SimulatedCluster, moment: Callable[[Point], bool]

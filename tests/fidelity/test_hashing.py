@@ -74,7 +74,7 @@ def test_a_value_that_was_written_as_another_fails_the_unit(
     before, honest = data_files(database.path / "t"), rewriter._sorted
 
     def faulty(frame: DataFrame, *rest: Any) -> DataFrame:
-        return honest(frame, *rest).selectExpr("id", "IF(id = 7, 'w7', v) AS v")
+        return honest(frame, *rest).selectExpr("id", "IF(id = 7, 'v71', v) AS v")
 
     monkeypatch.setattr(rewriter, "_sorted", faulty)
     (unit,) = only(jobs("compact", "--table", f"{database}.t", "--verify", "hash"))["units"]

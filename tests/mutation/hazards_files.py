@@ -9,9 +9,11 @@ _TABLES = "tests/crash/test_guards_tables.py"
 _STATEMENTS = "tests/unit/core/test_statements.py"
 _DECIDING = "tests/unit/core/test_deciding.py"
 _FOOTERS = "tests/unit/core/test_footers.py"
+_LEAVES = "tests/unit/core/test_leaf_statistics.py"
 
 ROWS = Condition("rows_compared", False)
 TYPES = Condition("types_compared", False)
+FIGURES = Remove("leaf_statistics_compared")
 
 FILES = (
     Mutation(
@@ -103,6 +105,12 @@ FILES = (
         "rows are not counted after the rewrite",
         (ROWS,),
         (f"{_FOOTERS}::test_what_was_written_must_be_what_was_read",),
+    ),
+    Mutation(
+        "H29-figures",
+        "figures of the columns are not compared",
+        (FIGURES,),
+        (f"{_LEAVES}::test_a_rewrite_with_other_figures_fails_before_the_swap_and_names_all",),
     ),
     Mutation(
         "H29-empty",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.mutation.hazards_files import ROWS, TYPES
+from tests.mutation.hazards_files import FIGURES, ROWS, TYPES
 from tests.mutation.mutation import Mutation
 from tests.mutation.operators import Condition, Item, Remove, Replace, Rewrite, Value
 
@@ -85,6 +85,16 @@ SEAM = (
         "spark",
     ),
     Mutation(
+        "H29-columns",
+        "a column that was emptied, or exchanged with another, is not noticed where values are not hashed",
+        (FIGURES,),
+        (
+            "tests/fidelity/test_leaf_statistics.py"
+            "::test_a_faulty_rewrite_fails_the_unit_and_names_the_column",
+        ),
+        "spark",
+    ),
+    Mutation(
         "H17-keys",
         "the backup table's keys have the types of the source's",
         (
@@ -134,11 +144,12 @@ SEAM = (
     ),
     Mutation(
         "H29-pages",
-        "pages that cannot be read are left out (three layers: the setting, and rows counted twice)",
+        "pages that cannot be read are left out (four layers: the setting, rows counted twice, and figures of columns)",
         (
             Item("pinned_settings", "spark.sql.files.ignoreCorruptFiles", "true"),
             Condition("rows_read_compared", False),
             ROWS,
+            FIGURES,
         ),
         (f"{_SEAM}::test_a_page_that_cannot_be_read_fails_the_unit",),
         "spark",

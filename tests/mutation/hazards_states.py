@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.operators import Condition, Remove
+from tests.mutation.operators import Condition, Remove, Value
 
 _ABANDONED = "tests/crash/test_abandoned_folders.py"
+_DROPPED = "tests/crash/test_dropped_tables.py"
 _FORGET = "tests/crash/test_forget.py"
 _MISSING = "tests/crash/test_rollback_without_live.py"
 
@@ -21,6 +22,18 @@ STATES = (
         "a folder without a journal is deleted while tasks write to it",
         (Condition("abandoned_is_old", False),),
         (f"{_ABANDONED}::test_one_that_may_still_be_written_to_is_kept",),
+    ),
+    Mutation(
+        "H2-location",
+        "a cleanup by location takes the originals of a table that is there",
+        (Condition("location_of_table", False),),
+        (f"{_DROPPED}::test_the_location_of_a_table_is_refused",),
+    ),
+    Mutation(
+        "H2-home",
+        "the home of a dropped table is deleted with rows in it",
+        (Condition("home_of_records_only", False),),
+        (f"{_DROPPED}::test_a_home_that_holds_anything_else_is_kept",),
     ),
     Mutation(
         "H5-quarantined",
@@ -41,6 +54,14 @@ STATES = (
         "a rollback moves originals into the place of a directory that a writer is just replacing",
         (Remove("rollback_without_live"),),
         (f"{_MISSING}::test_a_writer_that_has_staged_its_files_is_not_forestalled",),
+    ),
+    Mutation(
+        "H19-stalled",
+        "the time in which the server answers nobody counts as the silence of a lease's owner",
+        (Value("stalled_server", "answered if latest != seen else since"),),
+        (
+            "tests/crash/test_guards_jobs.py::TestOtherJobs::test_an_owner_whose_heartbeat_waits_for_the_server_is_not_taken_over",
+        ),
     ),
     Mutation(
         "H19-read",

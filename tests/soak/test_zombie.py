@@ -127,5 +127,5 @@ def test_of_two_compactions_at_once_one_works_and_the_other_has_nothing_to_do(st
 
 def _outcome(report: dict[str, Any]) -> str:
     """Somebody who was kept waiting for too long has not worked either, and says who did."""
-    busy = report["outcome"] == "busy" and "another job is at work" in report["reason"]
+    busy = report["outcome"] == "busy" and "another job works" in report["reason"]
     return "nothing" if busy else str(report["outcome"])

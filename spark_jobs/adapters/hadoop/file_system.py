@@ -1,4 +1,4 @@
-"""The only user of the JVM's file systems. All paths are fully qualified, decoded URIs (`hdfs://nn/warehouse/a b`)."""
+"""The file system, by Hadoop's Java client. All paths are fully qualified, decoded URIs (`hdfs://nn/warehouse/a b`)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from spark_jobs.protocol.file_system import FileSystem, FileSystemError, Status
 
 
 def decode_location(location: str) -> str:
-    """A `java.net.URI`'s text as a Hadoop path's text: `%25` becomes `%`."""
+    """Convert the text of a `java.net.URI` into that of a Hadoop path: `%25` becomes `%`."""
     return unquote(location).rstrip("/")  # guard: location_decoded_once
 
 
 class HadoopFileSystem(FileSystem):
-    """Files and directories through Hadoop's own client, on whatever file system a URI names."""
+    """Files and directories on the file system that each URI names."""
 
     def __init__(self, spark: Any) -> None:
         self._jvm = spark._jvm
@@ -42,15 +42,18 @@ class HadoopFileSystem(FileSystem):
         self._hdfs = HdfsDirectories(self._jvm)
 
     def qualify(self, path: str) -> str:
-        """`path` with its scheme and authority; a bare path is on the default file system, and one of a viewfs is where
-        its mounts lead: nobody can ask a viewfs for open files, encryption zones or quotas."""
+        """Return a path with scheme and authority.
+
+        A bare path is on the default file system. A path of a viewfs is resolved, because a viewfs does not answer
+        questions about open files, encryption zones or quotas.
+        """
         with java_errors(f"cannot resolve {path}"):
             fs = self._fs(path)
             qualified = str(fs.makeQualified(self._path(path)).toString())
             return self._mounted(fs, qualified) if qualified.startswith("viewfs:") else qualified
 
     def _mounted(self, fs: Any, path: str) -> str:
-        """What is not there yet, or not any more, would be where the folder above it is."""
+        """Return the resolved path. A path that does not exist is resolved by the directory above it."""
         missing: list[str] = []
         while True:
             try:
@@ -62,13 +65,13 @@ class HadoopFileSystem(FileSystem):
                 path = parent(path)
 
     def list(self, path: str) -> Sequence[Status]:
-        """The entries of a directory in one call; raises FileNotFoundError."""
+        """Return the entries of a directory, by one call. Raise FileNotFoundError."""
         with java_errors(f"cannot list {path}"):
             rows = json.loads(self._mapper.writeValueAsString(self._fs(path).listStatus(self._path(path))))
         return [_status(row) for row in rows]
 
     def status(self, path: str) -> Status | None:
-        """The entry itself, or None where there is nothing."""
+        """Return the entry of a path; None if there is none."""
         try:
             with java_errors(f"cannot look at {path}"):
                 return _status(
@@ -80,9 +83,9 @@ class HadoopFileSystem(FileSystem):
             return None
 
     def identity(self, path: str) -> str | None:
-        """A proof of which directory this is that survives renames, or None where there is nothing.
+        """Return what identifies a directory across renames; None if there is none.
 
-        HDFS gives each inode a fileId for life; a local path is known by device and inode.
+        HDFS gives each inode a permanent fileId. On a local disk it is the device and the inode.
         """
         status = self.status(path)
         if status is None:
@@ -96,7 +99,7 @@ class HadoopFileSystem(FileSystem):
         )
 
     def open_files(self, path: str, names: Sequence[str]) -> Sequence[str]:
-        """Asks HDFS about each file; other file systems cannot tell."""
+        """Return the files that are open, by one call for each. Only HDFS knows them."""
         fs = self._fs(path)
         if not path.startswith("hdfs:"):
             return []
@@ -109,25 +112,33 @@ class HadoopFileSystem(FileSystem):
             return str(current.getShortUserName())
 
     def rename(self, source: str, target: str) -> None:
-        """Renames, or raises: FileExistsError where the target exists, FileNotFoundError where a parent is not.
+        """Rename a path.
 
-        FileSystem.rename would move `source` *into* an existing target directory and call that success.
+        FileSystem.rename would move `source` *into* an existing target directory and report success.
+
+        Raises:
+            FileExistsError: the target exists.
+            FileNotFoundError: the source, or the parent of the target, does not exist.
         """
         with java_errors(f"cannot rename {source} to {target}"):
             # guard: rename_never_into
             self._context(source).rename(self._path(source), self._path(target), self._refuse)
 
     def mkdirs(self, path: str) -> None:
-        """Makes a directory and its parents; a local disk says no by returning false, HDFS by raising."""
+        """Create a directory and its parents. A local disk refuses by returning false, HDFS by an exception."""
         with java_errors(f"cannot create {path}"):
             if not self._fs(path).mkdirs(self._path(path)):
                 raise PermissionError(f"cannot create {path}: the file system declined")
 
     def create(self, path: str, data: bytes) -> None:
-        """Writes a new file and flushes it to disk; raises FileExistsError where there is one.
+        """Write a new file and flush it to disk.
 
-        Raises FileNotFoundError where the folder is missing, and never makes it: a folder that was renamed away from a
-        fenced attempt must not come back under its old name. FileSystem.create would bring it back.
+        The directory is never created: one that was renamed away from a fenced attempt must not exist again under its
+        old name. FileSystem.create would create it.
+
+        Raises:
+            FileExistsError: the file exists.
+            FileNotFoundError: the directory does not exist.
         """
         with java_errors(f"cannot write {path}"):
             # guard: create_in_folder
@@ -151,7 +162,7 @@ class HadoopFileSystem(FileSystem):
                 stream.close()
 
     def replace(self, path: str, data: bytes) -> None:
-        """Writes a file whether or not there is one; for reports only, never for what must not be lost."""
+        """Write a file, also over an existing one. This is for reports only, never for data that must not be lost."""
         with java_errors(f"cannot write {path}"):
             stream = self._fs(path).create(self._path(path), True)
             try:
@@ -164,7 +175,7 @@ class HadoopFileSystem(FileSystem):
             self._fs(path).delete(self._path(path), False)
 
     def delete_empty(self, path: str) -> bool:
-        """Deletes a directory if it is empty; the file system itself refuses otherwise."""
+        """Delete a directory if it is empty. The file system itself refuses to delete any other."""
         try:
             with java_errors(f"cannot delete {path}"):
                 return bool(self._fs(path).delete(self._path(path), False))
@@ -172,13 +183,13 @@ class HadoopFileSystem(FileSystem):
             return False
 
     def delete_tree(self, path: str) -> None:
-        """Deletes a directory and all below it. Callers pass only what the journal names."""
+        """Delete a directory and all that is below it. Callers pass only directories that a journal names."""
         with java_errors(f"cannot delete {path}"):
             if not self._fs(path).delete(self._path(path), True) and self.status(path) is not None:
                 raise FileSystemError(f"cannot delete {path}: the file system declined")
 
     def trash(self, path: str) -> bool:
-        """Moves a directory to the user's trash; False where trash is switched off."""
+        """Move a directory to the user's trash. Return False if the trash is switched off."""
         with java_errors(f"cannot move {path} to the trash"):
             move = self._jvm.org.apache.hadoop.fs.Trash.moveToAppropriateTrash
             return bool(move(self._fs(path), self._path(path), self._conf))
@@ -208,7 +219,10 @@ class HadoopFileSystem(FileSystem):
             return bool(self._jvm.org.apache.hadoop.fs.Trash(self._fs(path), self._conf).isEnabled())
 
     def _context(self, path: str) -> Any:
-        """Kept for each file system: making one costs a connection, and must not happen between two renames."""
+        """Return the FileContext of a file system.
+
+        Creating one costs a connection, and must not happen between two renames.
+        """
         uri = self._path(path).toUri()
         key = f"{uri.getScheme()}://{uri.getAuthority()}"
         if key not in self._contexts:
@@ -240,7 +254,10 @@ def _status(row: dict[str, Any]) -> Status:
 
 
 def _shared(permission: Mapping[str, Any]) -> str:
-    """By the names of Hadoop's FsAction; with an ACL the group's are those of its mask."""
+    """Return which other accounts may write, by the names of Hadoop's FsAction.
+
+    With an ACL, the group's are those of its mask.
+    """
     for name, key in (("others", "otheraction"), ("group", "groupaction")):
         action = str(permission.get(key))
         if "WRITE" in action or action == "ALL":
@@ -258,10 +275,9 @@ def _local_identity(path: str) -> str | None:
 
 
 def _status_mapper(jvm: Any) -> Any:
-    """A Jackson mapper that turns a whole `FileStatus[]` into JSON in one call: 65,000 files in one round
-    trip, not 300,000.
+    """Return a Jackson mapper that converts a `FileStatus[]` into JSON: 65,000 files in one call instead of 300,000.
 
-    It reads fields, not getters: a getter would ask the file system again, or throw.
+    It reads fields and not getters: a getter would ask the file system again, or throw.
     """
     jackson = jvm.com.fasterxml.jackson
     visibility = jackson.annotation.JsonAutoDetect.Visibility

@@ -1,8 +1,9 @@
-"""Reads and gives attributes through Hadoop's client; what a file system does not know of is None there."""
+"""Reads and sets attributes by Hadoop's client. An attribute that a file system does not support is None."""
 
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -21,16 +22,18 @@ _USER_XATTRS = ("user.", "trusted.")
 
 #: What servers say of a question that they do not know, or that was switched off.
 _UNKNOWN = ("Unknown method", "disabled", "not support")
+#: A path in a message: its names say nothing of the server.
+_PATHS = re.compile(r"\S*/\S*")
 
 
 class HadoopAttributes:
-    """Attributes of the paths of one JVM's file systems."""
+    """The attributes of paths."""
 
     def __init__(self, jvm: Any) -> None:
         self._jvm = jvm
 
     def read(self, fs: Any, path: Any) -> Attributes:
-        """All that can be known of a path, in a handful of calls; raises what Java raises where there is nothing."""
+        """Return all attributes of a path, by a few calls. Java's exceptions are not translated here."""
         status = fs.getFileStatus(path)
         permission = status.getPermission()
         return Attributes(
@@ -54,7 +57,7 @@ class HadoopAttributes:
         return tuple(str(entry.toString()) for entry in whole)
 
     def set_attributes(self, fs: Any, path: Any, wanted: Attributes) -> list[LostAttribute]:
-        """Sets what differs; returns what could not be set."""
+        """Set the attributes that differ. Return those that could not be set."""
         now = self.read(fs, path)
         return [
             LostAttribute(kind, reason)
@@ -66,8 +69,11 @@ class HadoopAttributes:
     def _steps(
         self, fs: Any, path: Any, now: Attributes, wanted: Attributes
     ) -> Iterator[tuple[str, Callable[[], object]]]:
-        """Policies first: they count for what is written below from then on. The owner last: who gives a directory away
-        may do nothing more to it."""
+        """Return the calls that set each attribute, in their order.
+
+        Policies come first, because they apply to what is written below from then on. The owner comes last: an account
+        that has given a directory away may not change it any more.
+        """
         if wanted.erasure_coding != now.erasure_coding:
             policy = wanted.erasure_coding or _REPLICATED
             # For a file the server declines: it has the policy of the directory that it was written in.
@@ -114,20 +120,21 @@ def _erasure_coding(fs: Any, path: Any) -> str | None:
 
 
 def _known(ask: Callable[[], Any]) -> Any:
-    """None where the file system, or its server, does not know the question."""
+    """Return the answer; None if the file system, or its server, does not support the question."""
     try:
         return ask()
     except Exception as error:
         if isinstance(error, Py4JError) and not isinstance(error, Py4JJavaError):
             return None  # this file system's class has no such method
         kind, text = root_cause(error)
-        if "UnsupportedOperation" in kind or any(word in text for word in _UNKNOWN):
+        said = _PATHS.sub("", text)
+        if "UnsupportedOperation" in kind or any(word in said for word in _UNKNOWN):
             return None
         raise
 
 
 def _attempt(act: Callable[[], object]) -> str | None:
-    """Why it failed, in a line."""
+    """Return why the call failed, in one line; None if it did not."""
     try:
         act()
     except Exception as error:

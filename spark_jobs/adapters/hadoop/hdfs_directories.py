@@ -1,4 +1,4 @@
-"""What HDFS ties to a directory besides its files: encryption zones, snapshots, quotas; other systems have none."""
+"""What HDFS has for a directory besides its files: encryption zones, snapshots and quotas."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNKNOWN = ("UnsupportedOperationException", "RpcNoSuchMethodException", "RpcNoS
 
 
 class HdfsDirectories:
-    """Asks the NameNode."""
+    """Asks the NameNode. Other file systems have nothing of this."""
 
     def __init__(self, jvm: Any) -> None:
         self._jvm = jvm
@@ -27,11 +27,17 @@ class HdfsDirectories:
         return str(fs.makeQualified(self._jvm.org.apache.hadoop.fs.Path(zone.getPath()))) if zone else None
 
     def snapshottable(self, fs: Any, path: Any) -> bool:
-        """Such a directory alone shows a `.snapshot`, to everybody; the list of them shows each user his own."""
+        """Tell whether the directory is snapshottable: it has a `.snapshot` then.
+
+        All users can see it. The list of snapshottable directories has only those of the user who asks.
+        """
         return _is_hdfs(path) and bool(fs.exists(self._jvm.org.apache.hadoop.fs.Path(path, ".snapshot")))
 
     def quota(self, fs: Any, path: Any) -> Quota | None:
-        """Where there is no quota, HDFS counts all that is below: a call that no large folder should be asked by."""
+        """Return the quotas of a directory.
+
+        Without a quota HDFS counts all that is below: do not call this for large trees.
+        """
         usage = self._usage(fs, path) if _is_hdfs(path) else None
         if usage is None:
             return None
@@ -42,7 +48,10 @@ class HdfsDirectories:
         return Quota(str(path.toString()), names, used[0], space, used[1])
 
     def _usage(self, fs: Any, path: Any) -> Any:
-        """None for who may not look at all below: HDFS has the last word anyway, when something is written."""
+        """Return the usage; None if the account may not read all directories below.
+
+        HDFS enforces quotas in any case.
+        """
         try:
             with java_errors(f"cannot look up the quota of {path}"):
                 return _answer(lambda: fs.getQuotaUsage(path))
@@ -51,7 +60,10 @@ class HdfsDirectories:
 
 
 def _answer(ask: Callable[[], Any]) -> Any:
-    """None where the question is not known; by the kind of the error, for its words may be those of a path."""
+    """Return the answer; None if the server does not know the question.
+
+    The kind of the error decides: its message may contain the same words in a path.
+    """
     try:
         return ask()
     except Py4JJavaError as error:

@@ -1,4 +1,4 @@
-"""Java's exceptions as Python's, so that nothing above knows the JVM."""
+"""Translates exceptions of Java, so that no other module knows the JVM."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WRAPPED = "org.apache.hadoop.ipc.RemoteException"
 
 @contextmanager
 def java_errors(what: str) -> Iterator[None]:
-    """Translates a Java exception into one line: what was tried, why it failed, and what lies at the bottom of it."""
+    """Translate a Java exception into one line: what was tried, why it failed, and the first cause."""
     try:
         yield
     except Py4JJavaError as error:
@@ -36,19 +36,19 @@ def java_errors(what: str) -> Iterator[None]:
 
 
 def _kind(java: Any) -> str:
-    """The exception's class; of what a server threw and HDFS's client left wrapped, the class that it had there."""
+    """Return the exception's class; for a wrapped exception of a server, the class that it had there."""
     name = str(java.getClass().getName())
     return str(java.getClassName()) if name == _WRAPPED else name
 
 
 def with_cause(message: str, error: Exception) -> str:
-    """A message and what lies at the bottom of the error, unless it says so already."""
+    """Return the message with the first cause, unless the message contains it."""
     _, cause = root_cause(error)
     return message if cause in message else f"{message}: {cause}"
 
 
 def root_cause(error: Exception) -> tuple[str, str]:
-    """Class and first line of the Java exception at the bottom of an error; PySpark has classes of its own for some."""
+    """Return class and first line of the first cause of an error. PySpark has classes of its own for some errors."""
     java = error.java_exception if isinstance(error, Py4JJavaError) else getattr(error, "_origin", None)
     if java is None:
         return type(error).__name__, _first_line(str(error))

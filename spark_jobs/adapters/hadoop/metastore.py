@@ -1,5 +1,4 @@
-"""The only user of the Hive metastore, through Spark's external catalog (values as they are) and SQL (for our
-own tables)."""
+"""The Hive metastore, by Spark's external catalog for reading, and by SQL for backup tables."""
 
 from __future__ import annotations
 
@@ -15,12 +14,15 @@ from pyspark.sql import functions as F
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem, decode_location
 from spark_jobs.adapters.hadoop.metastore_errors import MetastoreError, metastore_errors
 from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.core.errors import UsageError
+from spark_jobs.core.errors import Refusal, UsageError
 from spark_jobs.core.formats.registry import FORMATS
 from spark_jobs.core.model import DEFAULT_PARTITION, TableName, Unit
+from spark_jobs.core.refusals import RefusalCode
 
 #: Types as they may stand in a statement; a struct's fields are plain names.
 _TYPE = re.compile(r"(?:(?:var)?char\(\d+\)|decimal\(\d+,\d+\)|[\w<>,:])+\Z", re.IGNORECASE)
+#: What Spark says of a table of a kind that only Hive knows (3.3 to 4.x).
+_OTHER_KIND = re.compile(r"[Hh]ive (materialized view|index table)")
 BACKUP_PROPERTIES = {"external.table.purge": "false", "discover.partitions": "false"}
 RUN_PROPERTY = "lakekeeper.run_id"
 SOURCE_PROPERTY = "lakekeeper.source_table"
@@ -28,7 +30,7 @@ _ADD_BATCH = 500
 
 
 class Metastore:
-    """Tables and partitions, read in bulk; backup tables, written."""
+    """Reads tables and partitions in bulk, and creates and drops backup tables."""
 
     def __init__(self, spark: SparkSession, fs: HadoopFileSystem) -> None:
         self._spark = spark
@@ -56,19 +58,30 @@ class Metastore:
             return list(self._json(self._catalog.listTables(database)))
 
     def table(self, name: TableName) -> TableFacts:
-        """What the metastore holds of a table; raises MetastoreError, also where there is none."""
-        with self._errors(f"cannot read {name}"):
-            raw = self._catalog.getTable(name.database, name.table)
-            return self._facts(name, raw)
+        """Return what the metastore has of a table.
+
+        Raises:
+            Refusal: it is a materialized view, or an index, of Hive, which Spark cannot read.
+            MetastoreError: there is no such table, or no answer.
+        """
+        try:
+            with self._errors(f"cannot read {name}"):
+                raw = self._catalog.getTable(name.database, name.table)
+                return self._facts(name, raw)
+        except MetastoreError as error:
+            kind = _OTHER_KIND.search(str(error))
+            if kind is None:
+                raise
+            raise Refusal(RefusalCode.VIEW, f"{name} is a {kind[1]} of Hive") from None
 
     def properties(self, name: TableName) -> dict[str, str]:
         with self._errors(f"cannot read {name}"):
             return dict(self._json(self._catalog.getTable(name.database, name.table).properties()))
 
     def partitions(self, facts: TableFacts) -> list[tuple[Unit, Storage]]:
-        """All partitions with their own locations, in one call and one JSON, never one DESCRIBE each.
+        """Return all partitions with their own locations, by one call.
 
-        SQL text would also confuse partitions: on an INT key, PARTITION (p='01') answers for p=1.
+        SQL text would confuse partitions: on an INT key, PARTITION (p='01') selects p=1.
         """
         name = TableName.parse(facts.name)
         with self._errors(f"cannot list the partitions of {name}"):  # guard: metastore_fails_closed
@@ -81,7 +94,7 @@ class Metastore:
         ]
 
     def units(self, facts: TableFacts) -> list[tuple[Unit, Storage]]:
-        """All units of a table as the metastore has them now: its partitions, or the table itself."""
+        """Return the units that the metastore has now: the partitions, or the table itself."""
         return (
             self.partitions(facts)
             if facts.partition_keys
@@ -89,7 +102,7 @@ class Metastore:
         )
 
     def matching(self, facts: TableFacts, units: Sequence[Unit], where: str) -> list[Unit]:
-        """The units whose partition values, cast to their types, satisfy a SQL condition over the partition keys."""
+        """Return the units that satisfy a SQL condition on the partition keys, with the values cast to their types."""
         if not facts.partition_keys:
             raise UsageError(f"{facts.name} has no partitions, so where = '{where}' cannot select any")
         names = [f"v{i}" for i in range(len(facts.partition_keys))]
@@ -108,7 +121,7 @@ class Metastore:
             ) from None
 
     def _values(self, units: Sequence[Unit], names: Sequence[str]) -> DataFrame:
-        """The partition values as a table, by a literal: createDataFrame would start Python on the executors."""
+        """Return the partition values as a table, by a literal: createDataFrame would start Python on the executors."""
         rows = [
             {"position": position, **dict(zip(names, (value for _, value in unit.spec)))}
             for position, unit in enumerate(units)
@@ -154,10 +167,10 @@ class Metastore:
         location: str,
         units: Sequence[tuple[Unit, str]],
     ) -> None:
-        """Registers the originals as an external table of minimal DDL, each unit where it lies now.
+        """Create an external table with minimal DDL over the originals of each unit.
 
-        Only called when the locations exist: the metastore creates a directory that it does not find, and a later
-        rename onto it would fail. Partition keys are STRING, for SQL text of an INT key turns `01` into `1`.
+        The locations must exist: the metastore creates a directory that it misses, and a later rename to it would fail.
+        The partition keys are STRING, because SQL text of an INT key turns `01` into `1`.
         """
         with self._errors(f"cannot register {backup}"):
             self._spark.sql(_backup_ddl(backup, source, run_id, location))
@@ -168,7 +181,7 @@ class Metastore:
                 self._spark.sql(f"ALTER TABLE {_quoted(backup)} ADD IF NOT EXISTS {clauses}")
 
     def backup_tables(self, run_id: str, database: str, source: str) -> list[TableName]:
-        """The backup tables of exactly this run of exactly this table: by their properties, never by their names."""
+        """Return the backup tables of this run of this table, by their properties and never by their names."""
         found = []
         for table in self.tables(database):
             name = TableName(database, table)
@@ -179,9 +192,10 @@ class Metastore:
         return found
 
     def drop_backup(self, backup: TableName, run_id: str, source: str) -> bool:
-        """Drops a backup table without its files; False where it is gone already.
+        """Drop a backup table without its files. Return False if it does not exist.
 
-        Safe because it is ours by its properties and external, and purge is switched off again right before.
+        It is dropped only if its properties name this run and this table, and it is external. Purge is switched off
+        directly before.
         """
         if not self.table_exists(backup):
             return False
@@ -200,14 +214,14 @@ class Metastore:
         return True
 
     def drop_backup_partitions(self, backup: TableName, units: Sequence[Unit]) -> None:
-        """Forgets units of a backup table whose originals have moved; external, so no file is touched."""
+        """Drop units of a backup table whose originals were moved. The table is external, so no file is deleted."""
         with self._errors(f"cannot update {backup}"):
             for start in range(0, len(units), _ADD_BATCH):
                 clauses = ", ".join(_partition_spec(unit) for unit in units[start : start + _ADD_BATCH])
                 self._spark.sql(f"ALTER TABLE {_quoted(backup)} DROP IF EXISTS {clauses}")
 
     def analyze(self, name: TableName, unit: Unit) -> None:
-        """ANALYZE TABLE ... COMPUTE STATISTICS on one unit."""
+        """Run ANALYZE TABLE ... COMPUTE STATISTICS on one unit."""
         where = f" {_partition_spec(unit)}" if unit.spec else ""
         with self._errors(f"cannot compute statistics of {name}"):
             self._spark.sql(f"ANALYZE TABLE {_quoted(name)}{where} COMPUTE STATISTICS")
@@ -219,7 +233,7 @@ def _unit(spec: dict[str, str], keys: Sequence[str], location: str) -> Unit:
 
 
 def _hive_type(column: dict[str, Any]) -> str:
-    """The Hive type of a Spark schema field; CHAR and VARCHAR travel in its metadata."""
+    """Return the Hive type of a field of a Spark schema. CHAR and VARCHAR are in its metadata."""
     from pyspark.sql.types import StructField
 
     raw = column.get("metadata", {}).get("__CHAR_VARCHAR_TYPE_STRING")
@@ -227,8 +241,10 @@ def _hive_type(column: dict[str, Any]) -> str:
 
 
 def _type(kind: str) -> str:
-    """A type for a statement; raises MetastoreError for any other text. Spark has the schema from a property of the
-    table, which its owner sets."""
+    """Return a type for a statement. Raise MetastoreError for any other text.
+
+    Spark reads the schema from a property of the table, which the table's owner can set.
+    """
     if not _TYPE.match(kind):  # guard: types_are_types
         raise MetastoreError(f"{kind!r} is no type that can stand in a statement")
     return kind
@@ -250,7 +266,7 @@ def _backup_ddl(backup: TableName, source: TableFacts, run_id: str, location: st
 
 
 def _stored(source: TableFacts) -> tuple[str, dict[str, str]]:
-    """How the files are read, and the table properties that it takes: text by its SerDe, Avro by its schema."""
+    """Return the clause that says how the files are read, and the table properties that it needs."""
     storage = source.storage
     spec = FORMATS[storage.format or ""]
     if spec.output_format is None:

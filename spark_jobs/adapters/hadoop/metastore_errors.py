@@ -1,4 +1,4 @@
-"""The metastore's errors as the jobs' own: one line, with the cause that lies at the bottom."""
+"""The errors of the metastore as errors of the jobs: one line, with the first cause."""
 
 from __future__ import annotations
 
@@ -15,12 +15,17 @@ _CONNECTION = ("TTransportException", "ConnectException", "SocketException", "So
 
 
 class MetastoreError(LakekeeperError):
-    """The metastore did not answer, or refused; nothing may be concluded from its silence."""
+    """The metastore did not answer, or refused. This never means that something does not exist."""
 
 
 @contextmanager
 def metastore_errors(what: str, uris: str = "") -> Iterator[None]:
-    """Fails closed: an error is never read as 'there is none'. `uris` is where the metastore should be."""
+    """Translate errors of the metastore.
+
+    Args:
+        what: what failed, for the message.
+        uris: the URIs of the metastore, for the message.
+    """
     try:
         yield
     except Py4JJavaError as error:
@@ -36,7 +41,10 @@ def metastore_errors(what: str, uris: str = "") -> Iterator[None]:
 
 
 def _explained(message: str, error: Exception, uris: str) -> str:
-    """With what lies at the bottom: on top, Hive says of a server that is down that a class cannot be instantiated."""
+    """Return the message with its first cause.
+
+    For a server that is down, Hive's message only says that a class could not be created.
+    """
     lost = any(sign in " ".join(root_cause(error)) for sign in _CONNECTION)
     message = with_cause(message, error)
     return f"{message} (the Hive Metastore at {uris})" if lost and uris else message

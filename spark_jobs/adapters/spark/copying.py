@@ -1,6 +1,6 @@
-"""Writes a unit again record by record, with Hadoop's own input and output formats: no type of Spark's comes between.
+"""The copy of a unit record by record, with Hadoop's own input and output formats and without Spark's types.
 
-It runs on Spark's executors, in the JVM alone. The classes come with every Spark distribution.
+It runs on Spark's executors, in the JVM only. All Spark distributions contain the classes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Copier:
         self._move_up(staging, request.target, conf)
 
     def _move_up(self, staging: str, target: str, conf: Any) -> None:
-        """Output formats insist on a folder that is not there yet."""
+        """Move the files into the target: output formats require a directory that does not exist."""
         hadoop = self._jvm.org.apache.hadoop.fs
         folder = hadoop.Path(staging)
         fs = folder.getFileSystem(conf)
@@ -53,7 +53,7 @@ class Copier:
         fs.delete(folder, False)
 
     def count(self, request: RewriteRequest, files: Sequence[str]) -> int:
-        """The records in some files, for formats that do not count them."""
+        """Return the number of records in some files, for formats that do not count them."""
         classes, settings = self._copy_of(request)
         conf = self._conf({**settings, **_inputs(files)})
         loaded = (self._class(name) for name in (classes.input_format, classes.key, classes.value))
@@ -90,5 +90,5 @@ def _inputs(files: Sequence[str]) -> dict[str, str]:
 
 
 def _literal(file: str) -> str:
-    """First so that no character is a wildcard, then so that the list is parted nowhere else."""
+    """Escape a path for an input path list: first the characters of globs, then those that separate paths."""
     return _PARTING.sub(r"\\\1", _WILD.sub(r"\\\1", file))

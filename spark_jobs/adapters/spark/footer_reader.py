@@ -1,4 +1,4 @@
-"""Reads what the data files of a unit say of themselves."""
+"""The reader of the footers and headers of data files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from spark_jobs.core.formats.footers import Footer
 
 
 class FooterReader:
-    """Footers and headers by the formats' own Java readers, on the driver."""
+    """Reads footers and headers with the formats' own Java readers, on the driver."""
 
     def __init__(self, formats: Mapping[str, SparkFormat]) -> None:
         self._formats = formats

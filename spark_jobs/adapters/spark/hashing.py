@@ -19,7 +19,7 @@ _LOW = 0xFFFFFFFF
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """So many rows, and the sums of the upper and the lower halves of their hashes (None: not hashed)."""
+    """The number of rows, and the sums of the upper and lower halves of their hashes; None if they were not hashed."""
 
     rows: int
     upper: int | None = None
@@ -27,13 +27,13 @@ class Fingerprint:
 
     @classmethod
     def of(cls, row: Row | dict[str, int]) -> Fingerprint:
-        """From what `aggregates` computed; the sums over no rows are null."""
+        """Return the fingerprint from the results of `aggregates`. Sums over no rows are null."""
         found = row.asDict() if isinstance(row, Row) else row
         return cls(found["rows"], found.get("upper"), found.get("lower"))
 
 
 def aggregates(schema: StructType, hashed: bool) -> list[Column]:
-    """The aggregates that make a fingerprint; they can be observed in the pass that writes."""
+    """Return the aggregates of a fingerprint. They can be observed in the pass that writes."""
     rows = F.count(F.lit(1)).alias("rows")
     if not hashed:
         return [rows]
@@ -43,7 +43,7 @@ def aggregates(schema: StructType, hashed: bool) -> list[Column]:
 
 
 def fingerprint(frame: DataFrame, schema: StructType, hashed: bool) -> Fingerprint:
-    """In a pass of its own."""
+    """Compute the fingerprint in a separate pass."""
     first = frame.agg(*aggregates(schema, hashed)).first()
     assert first is not None
     return Fingerprint.of(first)
@@ -54,7 +54,7 @@ def _flagged(column: Column, kind: DataType) -> Column:
 
 
 def _parts(column: Column, kind: DataType) -> list[Column]:
-    """What is hashed of a value, as fields of a struct: hashing goes into structs and arrays by itself."""
+    """Return what is hashed of a value, as fields of a struct. Spark's hash descends into structs and arrays itself."""
     if isinstance(kind, StructType):
         fields = (_flagged(column.getField(field.name), field.dataType) for field in kind)
         return [field.alias(f"f{number}") for number, field in enumerate(fields)]

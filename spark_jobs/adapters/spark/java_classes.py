@@ -13,17 +13,17 @@ from py4j.java_gateway import JavaClass, JavaMember, JavaPackage, JVMView
 
 
 def cache_java_classes(jvm: Any) -> None:
-    """Has a driver's `jvm` remember the classes that were found by name; for PySpark's own look-ups too.
+    """Make a driver's `jvm` remember the classes that were found by name, also for PySpark's own use.
 
-    The object stays the same one, for PySpark keeps it in several places.
+    The object stays the same, because PySpark refers to it in several places.
     """
     jvm.__class__ = _View
 
 
 class _Remembering:
-    """What was found is an attribute from then on, for which Python does not ask `__getattr__` again.
+    """A view of the JVM that stores what was found as an attribute.
 
-    Packages, classes and static methods stay what they are; a static field may change, and is asked for each time.
+    Packages, classes and static methods never change. A static field may change, so it is read each time.
     """
 
     def __getattr__(self, name: str) -> Any:

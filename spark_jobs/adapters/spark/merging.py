@@ -1,4 +1,4 @@
-"""Puts the stripes of many ORC files into few, as they are: by ORC's own merge, on the driver."""
+"""The merge of many ORC files into few by ORC's own merge of stripes, on the driver."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from spark_jobs.protocol.ports import RewriteRequest
 
 
 class Merger:
-    """No value is decoded, so that none can change; the stripes stay as small as they were."""
+    """Merges ORC files.
+
+    No value is decoded, so that no value can change. The stripes stay as small as they were.
+    """
 
     def __init__(self, spark: SparkSession) -> None:
         self._jvm = spark._jvm
@@ -39,7 +42,7 @@ class Merger:
             )
 
     def _groups(self, request: RewriteRequest, conf: Any) -> list[list[Any]]:
-        """The files in their order, parted where the bytes so far reach the next of equal shares."""
+        """Return the files in their order, in groups of about equal size."""
         paths = [self._jvm.org.apache.hadoop.fs.Path(file) for file in request.files]
         sizes = [int(path.getFileSystem(conf).getFileStatus(path).getLen()) for path in paths]
         share, before = max(1, sum(sizes)) / request.target_files, 0

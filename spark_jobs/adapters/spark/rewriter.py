@@ -1,4 +1,4 @@
-"""Writes a unit's rows into fewer files, as faithfully as Spark can."""
+"""The rewrite of a unit's rows into fewer files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 
 
 class Rewriter:
-    """Rewrites through DataFrames, or by a copy; nothing of ours runs on the executors."""
+    """Rewrites files through DataFrames, or by a copy. No Python code runs on the executors."""
 
     def __init__(self, spark: SparkSession, formats: Mapping[str, SparkFormat]) -> None:
         self._sessions = Sessions(spark)
@@ -34,12 +34,17 @@ class Rewriter:
         self._merger = Merger(spark)
 
     def encoding(self, profile: Profile, file_format: str) -> Encoding:
-        """How the unit will be written; raises Refusal TYPE where it cannot be without a change."""
+        """Return how the unit will be rewritten. Raise Refusal TYPE if that changes a physical type."""
         return self._formats[file_format].encoding(profile)
 
     def write(self, request: RewriteRequest) -> RewriteResult:
-        """Writes into the target folder; raises Refusal, VerificationFailed or LakekeeperError and may leave a partial
-        target."""
+        """Write into the target directory. After an error it may hold a part of the files.
+
+        Raises:
+            Refusal: the files cannot be rewritten without a change.
+            VerificationFailed: the rows that were written are not those that were read.
+            LakekeeperError: Spark or Hadoop failed.
+        """
         try:
             return self._write(request) if request.encoding.engine is Engine.SPARK else self._copy(request)
         except LakekeeperError:
@@ -81,9 +86,11 @@ class Rewriter:
     def _observed(
         self, frame: DataFrame, seen: Observation, request: RewriteRequest, schema: StructType
     ) -> DataFrame:
-        """The rows as they will be written, observed as they are read, before anything of ours is done to them. Sorting
-        into several files looks at them twice, and what Spark is told of nulls cuts an observation off: then it comes
-        last."""
+        """Return the rows to write, which are observed.
+
+        They are observed as they are read, before any other step. A sort into several files reads its input twice, and
+        a frame with declared columns ends an observation: in these cases the observation comes last.
+        """
         wanted = aggregates(schema, _hashed(request))
         if request.encoding.exact:
             return _as_declared(_sorted(frame, request, schema), schema).observe(seen, *wanted)
@@ -104,7 +111,7 @@ class Rewriter:
         )
 
     def _count(self, request: RewriteRequest) -> int:
-        """Where no footer counts them: the records that were read, and those that were written."""
+        """Return the number of records. Raise VerificationFailed if fewer or more were written than read."""
         read, written = (
             self._copier.count(request, request.files),
             self._copier.count(request, [request.target]),
@@ -114,8 +121,12 @@ class Rewriter:
         return read
 
     def _compare(self, request: RewriteRequest, seen: Fingerprint) -> int:
-        """The number of rows. A retried task is observed twice, so that a difference is looked at again before it fails
-        the unit."""
+        """Return the number of rows that were read.
+
+        Raise VerificationFailed if others were written, or if footers say otherwise.
+
+        A task that was retried is observed twice. So the rows are read again before a difference fails the unit.
+        """
         expected = request.profile.rows
         written = self._fingerprint(request, [request.target]) if _hashed(request) else seen
         if seen != written or expected not in (None, seen.rows):
@@ -130,7 +141,7 @@ class Rewriter:
         return fingerprint(self._frame(request, files), _schema(request), _hashed(request))
 
     def _frame(self, request: RewriteRequest, files: Sequence[str]) -> DataFrame:
-        """Exactly the files named: no glob in a name is expanded, no partition column is inferred from a path."""
+        """Return the rows of exactly these files. No glob is expanded, and no partition column is inferred."""
         session = self._sessions.get(
             {**request.encoding.settings, "spark.sql.files.maxPartitionBytes": str(request.target_bytes)}
         )
@@ -152,12 +163,12 @@ def _is_lines(request: RewriteRequest) -> bool:
 
 
 def _hashed(request: RewriteRequest) -> bool:
-    """Nobody has counted the lines of text: their bytes are compared in any case."""
+    """Tell whether contents are compared: on request, and always for text, whose files do not count their lines."""
     return request.hashed or _is_lines(request)
 
 
 def _format_options(request: RewriteRequest) -> dict[str, str]:
-    """A line ends at a line feed and nowhere else, so that every other byte stays what it is."""
+    """Return the options of Spark's reader. A line ends at a line feed only, so that all other bytes are kept."""
     return {"lineSep": "\n"} if _is_lines(request) else {}
 
 
@@ -188,8 +199,10 @@ def _sorted(frame: DataFrame, request: RewriteRequest, schema: StructType) -> Da
 
 
 def _as_declared(frame: DataFrame, schema: StructType) -> DataFrame:
-    """The same rows, of which Spark is told what is never null: the files' own schemas say so, and no reader of theirs
-    could have made a null of it."""
+    """Return the frame with the columns that the files declare as required.
+
+    Spark reads every column as nullable. The schemas of the files say which values are never null.
+    """
     session = frame.sparkSession
     rows, kind = frame._jdf.queryExecution().toRdd(), _java_type(session, schema)
     return DataFrame(session._jsparkSession.internalCreateDataFrame(rows, kind, False), session)
@@ -200,7 +213,7 @@ def _java_type(session: SparkSession, schema: StructType) -> Any:
 
 
 def _explained(error: Exception) -> LakekeeperError:
-    """What went wrong at the bottom of it; Spark wraps it in the story of how it got there."""
+    """Return the message of the first cause of a Spark error."""
     kind, text = root_cause(error)
     if kind.endswith("SparkUpgradeException"):
         return Refusal(

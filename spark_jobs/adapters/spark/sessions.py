@@ -1,4 +1,4 @@
-"""Spark sessions with settings of their own: the cluster's defaults must not decide how data is read or written."""
+"""Spark sessions with settings of their own: the defaults of a cluster must not change how data is read or written."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ COMMITTER = {  # guard: committer_pinned
 
 
 class Sessions:
-    """One session for each set of settings: units side by side must not share them."""
+    """Sessions by their settings: units that are processed at the same time must not share settings."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
@@ -55,7 +55,7 @@ class Sessions:
         self._lock = threading.Lock()
 
     def get(self, settings: Mapping[str, str] | None = None) -> SparkSession:
-        """The session with these settings on top of the pinned ones."""
+        """Return the session with these settings in addition to the fixed ones."""
         key = tuple(sorted((settings or {}).items()))
         with self._lock:
             if key not in self._made:

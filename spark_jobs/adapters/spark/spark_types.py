@@ -22,7 +22,7 @@ _TIME = '"time('
 
 @dataclass(frozen=True)
 class Reading:
-    """A file's columns as Spark reads them (`struct`, a StructType's JSON), or why it cannot."""
+    """The columns of a file as Spark reads them (`struct` is a StructType's JSON), or the reason why it cannot."""
 
     struct: str | None
     problem: str | None = None
@@ -38,7 +38,7 @@ class SparkTypes:
         self._orc = self._jvm.org.apache.spark.sql.execution.datasources.orc.OrcUtils
 
     def of_parquet(self, message: Any) -> Reading:
-        """`message` is a `MessageType`. Field by field, so that the reason names the column."""
+        """Return the columns of a `MessageType`. They are converted one by one, so that the reason names the column."""
         converter = self._parquet.ParquetToSparkSchemaConverter(self._conf({}))
         fields = []
         for field in message.getFields():
@@ -59,19 +59,19 @@ class SparkTypes:
         return Reading(json.dumps({"type": "struct", "fields": fields}))
 
     def of_orc(self, schema: Any) -> Reading:
-        """`schema` is a `TypeDescription`."""
+        """Return the columns of a `TypeDescription`."""
         try:
             return Reading(self._orc.toCatalystSchema(schema).json())
         except Exception as error:
             return Reading(None, f"{schema.toString()} cannot be read by Spark: {root_cause(error)[1]}")
 
     def parquet_text(self, struct: str, settings: Mapping[str, str]) -> str:
-        """The schema that Spark's writer would give a Parquet file of these columns, in its text form."""
+        """Return, as text, the schema that Spark writes to a Parquet file of these columns."""
         converter = self._parquet.SparkToParquetSchemaConverter(self._conf(settings))
         return str(converter.convert(self._struct(struct)).toString())
 
     def orc_text(self, struct: str) -> str:
-        """The same for ORC."""
+        """Return, as text, the schema that Spark writes to an ORC file of these columns."""
         return str(self._orc.getOrcSchemaString(self._struct(struct)))
 
     def _struct(self, struct: str) -> Any:

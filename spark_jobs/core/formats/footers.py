@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from spark_jobs.core.errors import Refusal, VerificationFailed
-from spark_jobs.core.formats import struct_types
+from spark_jobs.core.formats import leaf_statistics, struct_types
 from spark_jobs.core.formats.encoding import Calendar
+from spark_jobs.core.formats.leaf_statistics import FileStatistics
 from spark_jobs.core.formats.registry import FORMATS
 from spark_jobs.core.refusals import RefusalCode
 
@@ -50,6 +51,7 @@ class Footer:
         blooms: the columns, as dotted paths, that have a Bloom filter in all row groups.
         layout: for ORC, everything that files must have in common before their stripes can be merged into one file.
         zones: for ORC, the time zones of the local timestamps in the stripes.
+        statistics: the exact figures of each leaf; None in formats that have none.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Footer:
     blooms: frozenset[str] = frozenset()
     layout: str = ""
     zones: frozenset[str] = frozenset()
+    statistics: FileStatistics | None = None
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,7 @@ class Profile:
         by_spark: Spark 3 or later wrote all files.
         mergeable: the stripes of all files can be merged into one file.
         zones: the time zones of the local timestamps in the stripes.
+        statistics: the figures of each leaf over all files; a figure is None if a file lacks it.
         warnings: warnings for the report.
     """
 
@@ -108,6 +112,7 @@ class Profile:
     by_spark: bool = False
     mergeable: bool = False
     zones: frozenset[str] = frozenset()
+    statistics: FileStatistics = field(default_factory=dict)
     warnings: tuple[str, ...] = field(default_factory=tuple)
 
 
@@ -146,8 +151,13 @@ def profile(
         by_spark=all(_spark_version(footer) >= _PROLEPTIC_SPARK for footer in footers),
         mergeable=len({footer.layout for footer in footers}) == 1 and bool(footers[0].layout),
         zones=frozenset.union(*(footer.zones for footer in footers)),
+        statistics=_statistics(footers),
         warnings=warnings,
     )
+
+
+def _statistics(footers: Iterable[Footer]) -> FileStatistics:
+    return leaf_statistics.of_files([footer.statistics for footer in footers])
 
 
 def _rows(footers: Iterable[Footer]) -> int | None:
@@ -251,16 +261,25 @@ def _codec_name(codec: str, file_format: str) -> str:
     return codec if FORMATS[file_format].codec_classes else codec.lower()
 
 
-def check_written(before: Profile, written: Sequence[Footer]) -> None:
-    """Check that the written files have the row count and the physical types of the files that were read.
+def check_written(before: Profile, written: Sequence[Footer], statistics: bool = True) -> None:
+    """Check that the written files have the row count, the physical types and the figures of those that were read.
+
+    Args:
+        statistics: compare the figures of the columns too. Where all values are compared, they prove nothing more.
 
     Raises:
-        VerificationFailed: the row counts differ.
+        VerificationFailed: the row counts or the figures of a column differ.
         Refusal: TYPE, a physical type differs.
     """
     rows = _rows(written)
     if rows != before.rows:  # guard: rows_compared
         raise VerificationFailed(f"{before.rows} rows were read and {rows} written")
+    _check_types(before, written)
+    if statistics:
+        leaf_statistics.check_statistics(before.statistics, _statistics(written))
+
+
+def _check_types(before: Profile, written: Sequence[Footer]) -> None:
     after: dict[str, str] = {}
     for footer in written:
         after.update(footer.leaves)

@@ -9,7 +9,11 @@ _MAGIC_BYTES = {
     b"PK\x03\x04": "ZIP",
     b"(\xb5/\xfd": "Zstandard",
     b"\xfd7zX": "XZ",
+    b"\x89LZO": "lzop",
+    b"\x04\x22\x4d\x18": "LZ4",
 }
+#: The second byte of a zlib stream (RFC 1950) with the usual window; `x^` of the fourth level may begin a line of text.
+_ZLIB_LEVELS = (b"\x01", b"\x9c", b"\xda")
 _BZIP2 = range(ord("1"), ord("9") + 1)
 _VERSIONS = range(1, 10)
 #: The length of an ORC postscript, which is the last byte of the file. No text has such a character there.
@@ -31,6 +35,8 @@ def binary_format(head: bytes, tail: bytes) -> str | None:
         return "sequences"
     if head[:3] == b"\x1f\x8b\x08":
         return "gzip"
+    if head[:1] == b"\x78" and head[1:2] in _ZLIB_LEVELS:
+        return "zlib"
     if head[:3] == b"BZh" and head[3:4] and head[3] in _BZIP2 and head[4:8] == b"1AY&":
         return "bzip2"
     return _MAGIC_BYTES.get(head[:4])

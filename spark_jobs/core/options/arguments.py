@@ -14,7 +14,7 @@ from spark_jobs import __version__
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.layout import check_run_id
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
-from spark_jobs.core.options.option import CHECK, COMPACT, FORGET, HISTORY, ROLLBACK, Option
+from spark_jobs.core.options.option import CHECK, CLEANUP, COMPACT, FORGET, HISTORY, ROLLBACK, Option
 
 _RUN_ID = {
     COMPACT: "name of the run; a rollback can refer to it",
@@ -33,6 +33,7 @@ class Invocation:
         limit: the number of rows of a history to show; None for all.
         yes: do what `forget` says, instead of only saying it.
         read_data: compare rows in a check.
+        location: the location of a dropped table, which a cleanup may work on instead of tables.
     """
 
     verb: str
@@ -46,6 +47,7 @@ class Invocation:
     limit: int | None = None
     yes: bool = False
     read_data: bool = False
+    location: str | None = None
 
 
 class _Parser(argparse.ArgumentParser):
@@ -66,9 +68,10 @@ def parse(verb: str, argv: Sequence[str], description: str) -> Invocation:
         _split_names(given.pop("table", "") + given.pop("tables", "")),
         given.pop("database", None),
     )
-    if not tables and not database:
+    location = given.pop("location", None)
+    if not tables and not database and not location:
         raise UsageError(
-            "--table, --tables or --database has an empty value; name a table or a database, see --help"
+            "--table, --tables, --database or --location has an empty value; name a table or a database, see --help"
         )
     run_id = given.pop("run_id", None)
     return Invocation(
@@ -82,6 +85,7 @@ def parse(verb: str, argv: Sequence[str], description: str) -> Invocation:
         limit=given.pop("limit", None),
         yes=given.pop("yes", False),
         read_data=given.pop("read_data", False),
+        location=location,
         options=given,
     )
 
@@ -98,7 +102,7 @@ def _parser(verb: str, description: str) -> argparse.ArgumentParser:
         argument_default=argparse.SUPPRESS,
         allow_abbrev=False,
     )
-    _add_common(parser)
+    _add_common(parser, verb)
     if verb in _RUN_ID:
         parser.add_argument("--run-id", metavar="ID", required=verb == FORGET, help=_RUN_ID[verb])
     if verb == FORGET:
@@ -118,11 +122,13 @@ def _parser(verb: str, description: str) -> argparse.ArgumentParser:
     return parser
 
 
-def _add_common(parser: argparse.ArgumentParser) -> None:
+def _add_common(parser: argparse.ArgumentParser, verb: str) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--table", metavar="DB.TABLE", help="one table")
     what.add_argument("--tables", metavar="DB.A,DB.B", help="several tables")
     what.add_argument("--database", metavar="DB", help="all tables of a database")
+    if verb == CLEANUP:
+        what.add_argument("--location", metavar="URI", help="what a dropped table left at its location")
     parser.add_argument("-c", "--config-file", metavar="FILE", help="configuration file, YAML or JSON")
     parser.add_argument(
         "--request", metavar="URI", help="resolved configuration and the units to work on (JSON)"

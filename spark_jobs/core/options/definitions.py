@@ -136,7 +136,7 @@ class Options:
     verify: str = choice(
         "count",
         ("count", "hash"),
-        "compare row counts and physical types (count), or every value too (hash)",
+        "compare row counts, physical types and column statistics (count), or every value (hash)",
         flag="--verify",
         verbs=(COMPACT,),
     )

@@ -19,7 +19,7 @@ from spark_jobs.protocol.file_system import RecordFiles
 
 
 class Draft:
-    """Writes under fresh names that nobody else knows; until the snapshot has its number, nothing names them."""
+    """Writes files under random names. Nothing refers to them until the snapshot has its number."""
 
     def __init__(self, fs: RecordFiles, folder: Callable[[str], str]) -> None:
         self._fs = fs
@@ -29,7 +29,7 @@ class Draft:
         self.staged = f"{folder('snapshot')}/.snapshot-{self.uuid}"
 
     def manifest(self, entries: Sequence[Entry]) -> list[ManifestMeta]:
-        """A manifest of these entries; none where there are none."""
+        """Write a manifest of these entries. Return None without entries."""
         if not entries:
             return []
         data, kinds = encode_entries(entries), [entry.kind for entry in entries]
@@ -44,7 +44,7 @@ class Draft:
         return self._write("survey", f"survey-{uuid.uuid4().hex}", data)
 
     def stage(self, snapshot: Snapshot) -> None:
-        """The snapshot itself, under a hidden name that waits for its number."""
+        """Write the snapshot under a hidden name. A rename then gives it its number."""
         self._write("snapshot", f".snapshot-{self.uuid}", snapshot.encode())
 
     def discard(self) -> None:
@@ -56,7 +56,7 @@ class Draft:
                 continue
 
     def _write(self, folder: str, name: str, data: bytes) -> str:
-        """Noted before it is written: an error may come after the file does."""
+        """Write a file. Its name is noted before, because a call may fail after the server has executed it."""
         path = f"{self._folder(folder)}/{name}"
         self._paths.append(path)
         self._fs.create(path, data)

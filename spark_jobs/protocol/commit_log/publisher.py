@@ -1,4 +1,4 @@
-"""From journals to the commit log: what a job does once its work on a table is done."""
+"""The publication of finished runs in the commit log, from their journals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spark_jobs.protocol.runs.journal_store import Run
 
 
 def log_of(fs: FileSystem, facts: TableFacts, now: Callable[[], datetime]) -> CommitLog:
-    """The commit log of a table, in the table's own home."""
+    """Return the commit log of a table, which is in the table's own home."""
     return CommitLog(fs, Home.of_table(facts.storage.location, bool(facts.partition_keys)).path, now)
 
 
@@ -50,7 +50,10 @@ def log_runs(
 
 
 def _changes(fs: FileSystem, facts: TableFacts, runs: Sequence[Run], verb: str) -> list[Change]:
-    """In the order of the journals' times; who did it is only known of a run itself, and of this very job."""
+    """Return the changes of these runs in the order of their times.
+
+    The user of a compaction is in the journal. The user of another change is known only if this job made it.
+    """
     by_run: dict[str, list[RunState]] = {}
     for run in runs:
         by_run.setdefault(run.run_id, []).append(run.current())

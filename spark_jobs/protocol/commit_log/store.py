@@ -1,4 +1,4 @@
-"""The commit log on the file system: publishing snapshots, reading them, sweeping up what crashes left."""
+"""The commit log on the file system: it publishes and reads snapshots, and deletes what crashes left."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ from spark_jobs.core.commit_log.snapshots import (
     decode_entries,
     merge,
 )
+from spark_jobs.core.layout import LOG
 from spark_jobs.protocol.commit_log.draft import Draft
 from spark_jobs.protocol.file_system import RecordFiles, Status
 
-FOLDER = "log"
+FOLDER = LOG
 LATEST = "LATEST"
 #: From this age on, a file that no snapshot names was left by a crash: no attempt to publish takes so long.
 ORPHAN_AGE = timedelta(hours=1)
@@ -59,15 +60,15 @@ class CommitLog:
         return self._snapshot(number) if number else None
 
     def files(self, snapshot: Snapshot) -> list[Entry]:
-        """What the log adds up to: ADDs of the files that runs put in place, DELETEs of those from before it began."""
+        """Return the sum of the log: ADDs of files that runs have added, DELETEs of files from before the log began."""
         return merge(self._entries(self.standing(snapshot)))
 
     def logged(self, run_ids: Collection[str]) -> set[Token]:
-        """The units of these runs that are in the log, by what was done to them."""
+        """Return the tokens of the units of these runs that are in the log."""
         return self._tokens(snapshot for snapshot in self.snapshots() if snapshot.run_id in run_ids)
 
     def survey(self) -> Cache:
-        """The newest figures of the listing, by unit; none while nobody has noted any."""
+        """Return the newest figures of listings by unit; empty if there are none."""
         latest = self.latest()
         name = latest.survey if latest else None
         return self._once("survey", name, cache.decode) if name else {}
@@ -113,7 +114,7 @@ class CommitLog:
         return f"{self.home}/{FOLDER}/{name}"
 
     def _file(self, folder: str, name: str) -> str:
-        """The path of a file that a snapshot names; raises BrokenLog for a name that leads anywhere else."""
+        """Return the path of a file that a snapshot names. Raise BrokenLog if it is not a file name of the log."""
         if not _NUMBERED.match(name) and not _OURS[folder].match(name):  # guard: names_in_the_log
             raise BrokenLog(f"{self._folder(folder)}: a snapshot names {name!r}, which is no file of the log")
         return f"{self._folder(folder)}/{name}"
@@ -132,7 +133,10 @@ class CommitLog:
         return f"{self._folder('snapshot')}/snapshot-{number}"
 
     def _hinted(self) -> int | None:
-        """The hint is written last, by anybody, and may be stale or torn: it counts if there is no later snapshot."""
+        """Return the number in the hint file.
+
+        It may be outdated or incomplete, so it counts only if no later snapshot exists.
+        """
         try:
             number = int(self._fs.read(f"{self._folder('snapshot')}/{LATEST}"))
         except (OSError, ValueError):
@@ -153,7 +157,7 @@ class CommitLog:
         return self._once("manifest", name, ManifestList.decode)
 
     def _once(self, folder: str, name: str, decode: Callable[[bytes, str], T]) -> T:
-        """Published files never change, so each is read once."""
+        """Read a file once. Published files never change."""
         path = self._file(folder, name)
         if path not in self._decoded:
             self._decoded[path] = decode(self._fs.read(path), path)
@@ -180,7 +184,7 @@ class CommitLog:
         return names
 
     def _write(self, draft: Draft, change: Change, last: Snapshot | None, survey: Cache | None) -> Snapshot:
-        """Everything up to the snapshot under its hidden name. On an error it is cleaned up: nothing names it yet."""
+        """Write all files of a snapshot. After an error they are deleted: nothing refers to them yet."""
         if self._fs.status(self.home) is None:
             raise FileNotFoundError(f"{self.home} is gone; the commit log does not bring it back")
         try:
@@ -234,7 +238,7 @@ class CommitLog:
     def _merged_fully(
         self, draft: Draft, metas: Sequence[ManifestMeta], due: Collection[str]
     ) -> list[ManifestMeta]:
-        """A DELETE may go once no manifest is left that adds its file, so those that do are merged too."""
+        """Merge manifests so that DELETE entries can be removed: no manifest that is left may add the same file."""
         entries = merge(self._entries([meta for meta in metas if meta.name in due]))
         gone = {entry.identity for entry in entries if entry.kind == DELETE}
         kept = [meta for meta in metas if meta.name not in due and not self._adds(meta, gone)]

@@ -94,7 +94,7 @@ class TableSession:
         )
 
     def _registered_now(self) -> dict[str, str]:
-        return _locations(unit for unit, _ in self.services.metastore.units(self.facts))
+        return _locations(self.table.registered())
 
     def runs(self) -> list[Run]:
         """Return every run of the table, oldest first."""
@@ -173,10 +173,10 @@ class TableSession:
         """
         states = [run.current() for run in runs]
         swaps = [unit.swap for state in states for unit in state.of_kind(*_IN_PLACE)]
-        if not swaps or not self.facts.partition_keys:
+        if not swaps or not self.facts.partition_keys or self.table.dropped:
             return []
         try:
-            known = {unit.key for unit, _ in self.services.metastore.units(self.facts)}
+            known = {unit.key for unit in self.table.registered()}
         except LakekeeperError as error:
             return [f"could not check whether the metastore still has the partitions of this run: {error}"]
         return [

@@ -107,7 +107,9 @@ class UnitWriter:
         self._copy_flags(live, before, new)
         warnings += attributes.apply_to_files(new, self._table.options.attributes)
         compacted = list_unit(self._services.fs, new)
-        footers.check_written(found.profile, read_footers(self._services, self._table, new, compacted))
+        written = read_footers(self._services, self._table, new, compacted)
+        all_values = request.hashed and found.profile.struct is not None
+        footers.check_written(found.profile, written, statistics=not all_values)
         swap = self._prepare(plan, before, compacted, rewritten.rows)
         all_warnings = (*found.profile.warnings, *rewritten.warnings, *warnings)
         return WrittenUnit(plan, swap, found.profile, attributes, time.monotonic() - started, all_warnings)

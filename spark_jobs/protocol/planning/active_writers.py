@@ -1,4 +1,4 @@
-"""Traces of other writers in the directories above a unit."""
+"""The check for other writers in the directories above a unit."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from spark_jobs.core.other_writers import WriterRules, is_staging
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.file_system import Status
 
-#: Lists a directory; usually cached, for ancestors are shared by thousands of partitions.
+#: Lists a directory. It is usually cached, because thousands of partitions have the same directories above them.
 ListDirectory = Callable[[str], Sequence[Status]]
 
 
 def check_writers(listing: ListDirectory, location: str, root: str, rules: WriterRules) -> None:
-    """Raise Refusal where a writer stages, or another tool left something, between the unit and the table's root.
+    """Raise Refusal for the staging of a writer, or leftovers of another tool, in a directory above the unit.
 
-    Staging that was not touched for `staging_ttl` belongs to a writer that is dead. Beside a table without partitions
-    lie directories of others: a writer's staging there does not concern this table.
+    The directories are those up to the table's root. Staging that was not changed for `staging_ttl` belongs to a writer
+    that has died. The directories beside a table without partitions are not part of it, and neither is staging there.
     """
     for folder in ancestors(location, root):
         if location != root and folder != root:  # guard: table_format_marks_between

@@ -1,4 +1,4 @@
-"""Reads the footers of a unit's files, and decides whether and how they can be written again without a change."""
+"""The inspection of the footers of a unit's files: can they be rewritten without a change of the data, and how?"""
 
 from __future__ import annotations
 
@@ -22,14 +22,19 @@ log = logging.getLogger("lakekeeper")
 
 @dataclass(frozen=True)
 class Inspection:
-    """What a unit's files are like, and how they will be written."""
+    """The properties of a unit's files, and how they are rewritten."""
 
     profile: Profile
     encoding: Encoding
 
 
 def inspect(services: Services, table: TablePlan, location: str, files: FileListing) -> Inspection:
-    """Read every footer; raise Refusal where the unit cannot be written again without a change, or OSError."""
+    """Read the footers of all files of a unit.
+
+    Raises:
+        Refusal: the unit cannot be rewritten without a change of its data.
+        OSError: a footer cannot be read.
+    """
     found = read_footers(services, table, location, files)
     if not found:
         raise Refusal(RefusalCode.EMPTY, f"{location} holds only empty files")
@@ -40,7 +45,7 @@ def inspect(services: Services, table: TablePlan, location: str, files: FileList
 
 
 def _check_positions(table: TablePlan, found: Sequence[Footer], profile: Profile) -> None:
-    """Columns that are matched by position must be the same in every file."""
+    """Raise Refusal if columns are matched by position and differ between files."""
     nameless = any(FORMATS[table.file_format].by_position(footer.leaves) for footer in found)
     if (positional(table.facts) or nameless) and not profile.uniform:  # guard: columns_by_position
         raise Refusal(
@@ -50,7 +55,7 @@ def _check_positions(table: TablePlan, found: Sequence[Footer], profile: Profile
 
 
 def read_footers(services: Services, table: TablePlan, location: str, listing: FileListing) -> list[Footer]:
-    """The footers of the files that hold anything."""
+    """Return the footers of the files that are not empty."""
     files = [f"{location}/{f.name}" for f in listing.data if f.length]  # guard: empty_files_not_read
     return services.footers.read(files, table.file_format)
 
@@ -60,13 +65,13 @@ def _declared_codec(table: TablePlan) -> str | None:
 
 
 def check_footers(services: Services, table: TablePlan) -> list[UnitPlan]:
-    """Return the same units, of which those are refused that could not be written again as they are."""
+    """Return the units. Those that cannot be rewritten without a change of their data are refused."""
     with services.pool(table.options.parallelism) as pool:
         return list(pool.map(lambda unit: _check_unit(services, table, unit), table.units))
 
 
 def _check_unit(services: Services, table: TablePlan, unit: UnitPlan) -> UnitPlan:
-    """Never raises: what cannot be read now is reported by the compaction."""
+    """Return the unit, refused if it has to be. A footer that cannot be read is reported by the compaction."""
     if unit.due is None:
         return unit
     try:

@@ -1,7 +1,7 @@
-"""What HDFS ties to a directory besides its files: encryption zones, snapshots and quotas. Checked before any write.
+"""The checks of encryption zones, snapshots and quotas, which come before any write.
 
-The root of an encryption zone would be replaced by a directory in plain text; a quota and the permission for snapshots
-would stay with the originals, and where there are snapshots HDFS refuses the rename.
+The root of an encryption zone would be replaced by a directory that is not encrypted. A quota, and the permission for
+snapshots, would move away with the originals. HDFS refuses to rename a directory that has snapshots.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from spark_jobs.core.quota import RUN, Need, Quota, shortfall
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.services import Services
 
-#: Of files that cannot be read: the compaction says why.
+#: The replication that is assumed for files that cannot be read. The compaction reports why they cannot.
 _REPLICATION = 3
 
 
 def check_hdfs_constraints(services: Services, table: TablePlan) -> list[UnitPlan]:
-    """Return the same units; those are refused that cannot be swapped, or for which a quota leaves too little."""
+    """Return the units. Those that cannot be swapped, or for which a quota is too small, are refused."""
     constraints = HdfsConstraints(services, table)
     with services.pool(table.options.parallelism) as pool:
         units = list(pool.map(constraints.check_unit, table.units))
@@ -29,7 +29,7 @@ def check_hdfs_constraints(services: Services, table: TablePlan) -> list[UnitPla
 
 
 class HdfsConstraints:
-    """Looks at the directories of one table's units and at those above them."""
+    """The checks of the directories of one table's units, and of those above them."""
 
     def __init__(self, services: Services, table: TablePlan) -> None:
         self._fs = services.fs
@@ -39,7 +39,7 @@ class HdfsConstraints:
         self._quotas = lru_cache(maxsize=None)(self._look_for_quotas)
 
     def check_unit(self, unit: UnitPlan) -> UnitPlan:
-        """Never raises. A unit of which the NameNode does not tell stays as it is, and is reported as failed."""
+        """Return the unit, refused if it has to be, and failed if the NameNode does not answer."""
         if unit.due is None:
             return unit
         try:
@@ -47,7 +47,7 @@ class HdfsConstraints:
         except Refusal as refusal:
             return unit.refused(refusal)
         except FileNotFoundError:
-            return unit  # dropped meanwhile: the compaction finds out
+            return unit  # It was dropped meanwhile: the compaction reports it.
         except (OSError, LakekeeperError) as error:
             return UnitPlan.failed(unit.unit, str(error))
         return unit
@@ -57,24 +57,24 @@ class HdfsConstraints:
         if zone != around:  # guard: encryption_zone_root
             raise Refusal(
                 RefusalCode.ENCRYPTION_ZONE_ROOT,
-                f"{location} lies in {_named(zone)}, the folder above it in {_named(around)}: its originals could not"
-                " be kept there",
+                f"{location} is in {_named(zone)}, and the directory above it in {_named(around)}: its originals could"
+                " not be kept there",
             )
         if self._fs.snapshottable(location):  # guard: snapshottable_root
             raise Refusal(
                 RefusalCode.SNAPSHOTTABLE,
-                f"snapshots are allowed on {location} itself; they would not move along",
+                f"{location} itself is snapshottable; HDFS does not rename a directory that has snapshots",
             )
         if self._fs.quota(location) is not None:  # guard: quota_root
             raise Refusal(
-                RefusalCode.QUOTA, f"{location} has a quota of its own, which would stay with the originals"
+                RefusalCode.QUOTA, f"{location} itself has a quota, which would move away with the originals"
             )
 
     def _home(self, location: str) -> Home:
         return Home.of(self._root, location)
 
     def check_quotas(self, units: Sequence[UnitPlan]) -> list[UnitPlan]:
-        """One after the other, for all of them write below the same quotas."""
+        """Check the units in sequence, because all of them use the same quotas."""
         claimed: dict[str, Need] = {}
         return [self._check_quota(unit, unit.due, claimed) if unit.due else unit for unit in units]
 
@@ -105,10 +105,10 @@ class HdfsConstraints:
         return found.replication or 1
 
     def _look_for_quotas(self, base: str) -> list[Quota]:
-        """Of the folder that a home lies in, if it is the table's own, and of those that were named.
+        """Return the quotas of the table's root, if the home is in it, and of the directories in `quota_folders`.
 
-        Not of all above: where there is no quota, HDFS counts all files below to answer. What is not known here HDFS
-        refuses itself, when it is written, and nothing is lost.
+        Directories above are not asked: without a quota, the NameNode counts all files below to answer. A quota that is
+        not checked here is enforced by HDFS during the write, and nothing is lost.
         """
         named = [self._fs.qualify(folder) for folder in self._options.quota_folders]
         folders = [folder for folder in named if is_below(base, folder) or base == folder]

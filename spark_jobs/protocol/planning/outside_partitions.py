@@ -1,4 +1,7 @@
-"""Partitions that lie outside their table's root: whoever may alter a table can point one at a directory of others."""
+"""The checks of partitions outside their table's root.
+
+Each account that may alter a table can set the location of a partition to a directory of another account.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,10 @@ from spark_jobs.protocol.runs.trust import Trust
 def check_outside(
     fs: FileSystem, listing: Callable[[str], Sequence[Status]], trust: Trust, location: str, root: str
 ) -> None:
-    """Raises Refusal where a partition outside the root is not the table's to have rewritten.
+    """Raise Refusal if a partition outside the root may belong to somebody other than the table's owner.
 
-    The account that maintains all tables may write there; whether the table's owner may, tells the directory's owner.
+    The account of the jobs may write there in any case, so its permissions prove nothing. The owner of the directory
+    does.
     """
     if location == root or is_below(location, root):
         return
@@ -33,9 +37,13 @@ def check_outside(
 
 
 def check_units_outside(fs: FileSystem, run: Run, root: str, places: Collection[str], trust: Trust) -> None:
-    """Raises Refusal where a run would move, or change, a directory outside the root that is somebody else's: a home
-    beside one directory serves the one that it lies beside now, and may have been moved there. `places` are the
-    metastore's."""
+    """Raise Refusal if a run would rename or change a directory outside the root that belongs to another account.
+
+    The home of one directory serves the directory that is beside it now. Somebody may have moved it there.
+
+    Args:
+        places: the locations of the partitions in the metastore.
+    """
     for unit in run.state.units.values():
         live = unit.swap.live
         at_stake = unit.kind in INTENTS or (live in places and not unit.final)
@@ -45,19 +53,23 @@ def check_units_outside(fs: FileSystem, run: Run, root: str, places: Collection[
 
 
 def check_server(fs: FileSystem, location: str) -> None:
-    """Raises Refusal for a local path where the default file system is another: it is that of whichever machine looks,
-    such as the driver's own programs."""
+    """Raise Refusal for a local path if the default file system is another one.
+
+    Such a path is on the local disk of the machine that reads it, and may be a directory of the driver's own programs.
+    """
     if location.startswith("file:") and not fs.qualify("/").startswith(
         "file:"
     ):  # guard: local_disk_of_the_driver
         raise Refusal(
-            RefusalCode.OBJECT_STORE, f"{location} is on the local disk of whichever machine looks for it"
+            RefusalCode.OBJECT_STORE, f"{location} is on the local disk of each machine that reads it"
         )
 
 
 def _table_roots(location: str) -> list[str]:
-    """Where the root of a table would be that has this directory as its own: above its partitions' folders, and, as
-    Iceberg has it, above `data`."""
+    """Return the paths where a table has its root if this directory is a partition of it.
+
+    They are above the directories of partition values, and above `data`, which Iceberg has between.
+    """
     folder = parent(location)
     while "=" in name_of(folder):
         folder = parent(folder)

@@ -28,6 +28,15 @@ class Table:
         return dict(self.services.metastore.units(self.facts))
 
     @property
+    def dropped(self) -> bool:
+        """Tell whether the metastore does not have the table any more."""
+        return False
+
+    def registered(self) -> list[Unit]:
+        """Return the units that the metastore has now. Raise MetastoreError if it does not answer."""
+        return [] if self.dropped else [unit for unit, _ in self.services.metastore.units(self.facts)]
+
+    @property
     def units(self) -> list[Unit]:
         return list(self.storages)
 

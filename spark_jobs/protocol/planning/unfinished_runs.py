@@ -1,4 +1,4 @@
-"""What runs that have not ended mean for the units of a table, for a look that changes nothing."""
+"""The effect of unfinished runs on the plan of a table. Nothing is changed here."""
 
 from __future__ import annotations
 
@@ -12,23 +12,25 @@ from spark_jobs.protocol.runs.journal_store import Run
 
 def unfinished_warning(run: Run) -> str:
     return (
-        f"run {run.run_id} has not ended: it is at work right now, or was interrupted; then the next compaction,"
-        " rollback or cleanup of this table settles it"
+        f"run {run.run_id} is unfinished: it is active now, or it was interrupted, and the next compaction, rollback or"
+        " cleanup of this table recovers it"
     )
 
 
 def interrupted(runs: Sequence[Run], unit: Unit) -> str | None:
-    """Why a unit that looks healthy, or is missing, is not: a run holds its originals, or is about to."""
+    """Return why the unit has to be recovered, although it looks healthy or is missing; or None."""
     for run in runs:
         state = run.state.units.get(unit.key)
         if state is not None and state.kind in journal.INTENTS:
-            return f"run {run.run_id} was interrupted while it worked here; the next compaction settles it"
+            return f"run {run.run_id} was interrupted during the swap of this unit; the next compaction recovers it"
     return None
 
 
 def missing(fs: FileSystem, location: str, old: str) -> str | None:
-    """Why a unit is not there that was copied between the renames of a swap: the copy has its rows, and no reader sees
-    them. None where it is there, or its originals are not."""
+    """Return the reason for a unit that was copied between the renames of a swap; or None.
+
+    Its live directory is missing, and its rows are in the copied originals, which no reader finds.
+    """
     # guard: missing_in_a_copy
     if fs.status(location) is not None or fs.status(old) is None:
         return None

@@ -1,4 +1,4 @@
-"""Plans one unit: lists it, unless an earlier listing still holds, and decides whether it needs a compaction."""
+"""The plan of one unit: it is listed, unless an earlier listing is still valid, and its file sizes are assessed."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from spark_jobs.protocol.swap.directories import list_unit
 
 @dataclass(frozen=True)
 class UnitPlanner:
-    """Plans units of one table.
+    """The planner of the units of one table.
 
     Attributes:
-        overlaps: by unit key, the location with which the unit's own overlaps.
-        listing: lists a directory above units, each one once.
+        overlaps: by unit key, the other location that overlaps with the unit's location.
+        listing: lists a directory above the units. Each one is listed once.
         known: figures of earlier listings.
     """
 
@@ -39,7 +39,7 @@ class UnitPlanner:
     known: Cache = field(default_factory=dict)
 
     def plan(self, unit: Unit) -> UnitPlan:
-        """Never raises: one odd unit must not stop the others."""
+        """Return the plan of a unit. An error becomes a part of it: one unit must not stop the others."""
         try:
             return self._plan(unit)
         except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Folders of runs without a journal: tasks of a dead driver create one again when its run was renamed or removed."""
+"""Run directories without a journal: tasks of a driver that has died create one again after its run was renamed."""
 
 from __future__ import annotations
 

@@ -25,8 +25,11 @@ _NUMBERED = re.compile(r"(\d+)\.json\Z")
 
 
 class Journal:
-    """The journal in one run folder. Safe to use from several threads of one process. One that was found, and not
-    made by this process, is read with `trust` alone."""
+    """The journal in the directory of one run. It can be used by several threads of one process.
+
+    Args:
+        trust: checks the owners of the records; None for a journal that this process has created.
+    """
 
     def __init__(
         self,
@@ -47,16 +50,18 @@ class Journal:
         return f"{self.folder}/{RECORDS}"
 
     def moved(self, folder: str) -> Journal:
-        """The same journal, whose folder has another name now."""
+        """Return the same journal under the new name of its directory."""
         return Journal(self._fs, folder, self._trust, self._now)
 
     def open(self) -> None:
-        """Makes the run's folder; the only place that does, so that a folder renamed away stays away."""
+        """Create the run's directory.
+
+        Nothing else does, so that a directory that was renamed away is not created again.
+        """
         self._fs.mkdirs(self.path)
 
     def append(self, kind: str, **body: Any) -> None:
-        """Publishes a record: written and flushed under a hidden name, then renamed; an existing number is
-        never overwritten."""
+        """Publish a record. It is written and flushed under a hidden name, then renamed; no number is used twice."""
         record = Record(kind, self._now(), body)
         with self._lock:
             number = (self._last if self._last is not None else self._count()) + 1
@@ -66,7 +71,7 @@ class Journal:
             self._last = number
 
     def _publish(self, staged: str, path: str) -> None:
-        """An error after success is told by where the record is: only this attempt knows its hidden name."""
+        """Rename the record to its number. After an error, its location tells whether the rename was executed."""
         try:
             self._fs.rename(staged, path)
         except OSError:
@@ -74,15 +79,14 @@ class Journal:
                 raise
 
     def records(self) -> list[Record]:
-        """All published records, in order; none is older than the file that holds it, whatever the clock of the driver
-        said that wrote it."""
+        """Return all published records in order. The time of a record is not earlier than that of its file."""
         published = self._published()
         if list(published) != list(range(1, len(published) + 1)):
             raise Unsafe(f"{self.path} has a gap in its numbers; nothing is changed")
         return [_dated(self._record(number), file.mtime) for number, file in published.items()]
 
     def last(self) -> Record | None:
-        """The newest record alone: it tells whether somebody is at work, or stopped half-way."""
+        """Return the newest record; None without records. It tells whether the run is finished."""
         number = self._count()
         return self._record(number) if number else None
 
@@ -94,7 +98,7 @@ class Journal:
         return f"{self.path}/{number:06d}.json"
 
     def state(self) -> RunState | None:
-        """What the records add up to; raises Unsafe for what this journal has no business with."""
+        """Return the state after all records. Raise Unsafe for records that this journal must not contain."""
         state = journal.fold(self.records())
         return within(state, parent(self.folder)) if state else None  # guard: journal_in_bounds
 
@@ -102,7 +106,7 @@ class Journal:
         return max(self._published(), default=0)
 
     def _published(self) -> dict[int, Status]:
-        """The records' files by number, in order; raises Refusal where one is of an account that is not trusted."""
+        """Return the record files by number, in order. Raise Refusal for a file whose owner is not trusted."""
         found = ((_NUMBERED.match(status.name), status) for status in self._fs.list(self.path))
         files = {int(match[1]): status for match, status in found if match}
         if self._trust is not None:
@@ -128,19 +132,22 @@ class Run:
         return f"{self.folder}/{relative}"
 
     def current(self) -> RunState:
-        """The state that the journal adds up to now; `state` is as it was when the run was found."""
+        """Return the state of the journal now; `state` is that of the time when the run was found."""
         return self.journal.state() or self.state
 
     def is_of(self, table: str, location: str) -> bool:
-        """By the table's name, or by its location if it was renamed since."""
+        """Tell whether the run belongs to this table, by its name or, after a renaming, by its location."""
         # guard: run_of_this_table
         return self.state.table == table or uri_path(self.state.location) == uri_path(location)
 
 
 def leave(runs: Iterable[Run], kind: str = journal.LEFT, **body: Any) -> None:
-    """Publish the record that closes all folders of a run; it says whether an intent stays open, and where the run's
-    other parts lie, so that nobody need read them all: only this leads to a home whose partition the metastore has
-    forgotten. The folder in the table's own home comes last and answers for the others too."""
+    """Publish the record that closes the directories of a run.
+
+    It says whether an intent is open, and names all homes of the run. So another job need not read all records to find
+    them: nothing else leads to a home whose partition was dropped. The directory in the table's own home comes last,
+    and its record counts for the others too.
+    """
     unsettled = False
     for run in sorted(runs, key=lambda run: parent(run.folder) in run.state.homes[:1]):
         state = run.current()
@@ -152,7 +159,7 @@ def leave(runs: Iterable[Run], kind: str = journal.LEFT, **body: Any) -> None:
 
 
 def next_run_id(run_id: str, existing: Iterable[Run]) -> str:
-    """`run_id` itself, or its next generation where runs of that id stand already."""
+    """Return the run id; if runs of this id exist, its next generation."""
     taken = {run.run_id for run in existing}
     number = 1
     while generation(run_id, number) in taken:

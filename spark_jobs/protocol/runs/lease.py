@@ -1,7 +1,8 @@
-"""Who may work in a home: a lease that is made once, kept alive by touching it, and taken over when it is not.
+"""Leases: the right to change a home.
 
-`lease-<epoch>` is created exclusively and never overwritten; the highest epoch owns. A lease does not stop a process
-that was only asleep: renaming the run folders that it worked in does (`runs.take_over`), once the lease is ours.
+A lease is the file `lease-<epoch>`. It is created exclusively and never overwritten, and the highest epoch owns the
+home. Its owner touches it regularly; without that, another job takes it over. A lease does not stop a process that
+only slept: the new owner fences it off by renaming the directories of its runs (`run_lifecycle.take_over`).
 """
 
 from __future__ import annotations
@@ -27,7 +28,13 @@ _POLL_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class LeaseOptions:
-    """How long a lease lives without a heartbeat, how long to wait for somebody else's, and for what it is wanted."""
+    """The options of leases.
+
+    Attributes:
+        expiry: seconds without a heartbeat after which a lease is taken over.
+        wait: seconds to wait for the lease of another job.
+        until: the time at which the wait ends in any case.
+    """
 
     verb: str
     expiry: float = 20.0
@@ -36,7 +43,11 @@ class LeaseOptions:
 
 
 class Lease:
-    """The right to work in one home; `taken` is when it was made, in ms since the epoch by the file system's clock."""
+    """The lease of one home.
+
+    Attributes:
+        taken: when it was created, in ms since the epoch by the clock of the file system.
+    """
 
     def __init__(self, services: Services, home: str, file: LeaseFile, taken: int) -> None:
         self.taken = taken
@@ -50,7 +61,7 @@ class Lease:
         return f"{self._home}/{self._file.name}"
 
     def renew(self) -> None:
-        """Shows that this process is alive; whether the lease is still its own is `check`'s to say."""
+        """Touch the lease file. Whether the lease is still held is not checked here."""
         try:
             self._fs.touch(self._path, int(self._services.now().timestamp() * 1000))
         except OSError as error:
@@ -61,23 +72,27 @@ class Lease:
         return top is not None and top.file == self._file
 
     def check(self) -> None:
-        """Raises LeaseLost if somebody has taken the home over: then nothing may be changed here any more."""
+        """Raise LeaseLost if another job has taken the home over. Then nothing may be changed any more."""
         if not self.is_ours():
             raise LeaseLost(
-                f"another job has taken {self._home} over, for this one did not answer for a while"
+                f"another job has taken over the lease in {self._home}, because this one did not renew it in time"
             )
 
     def release(self) -> None:
-        """Lets the next one in at once. Whatever goes wrong here, the lease expires by itself."""
+        """Mark the lease as released, so that nobody waits for it. If this fails, the lease expires."""
         try:
             self._fs.rename(self._path, f"{self._home}/{replace(self._file, released=True).name}")
+        except FileNotFoundError:
+            log.debug(
+                "the lease in %s is gone: its home was deleted, or another job has taken it over", self._home
+            )
         except OSError as error:
             log.warning("the lease in %s could not be released: %s", self._home, error)
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """A lease as it was seen: nothing but a change of it shows that its owner lives."""
+    """A lease file as it was listed. Only a change of it shows that its owner is alive."""
 
     file: LeaseFile
     mtime: int
@@ -89,7 +104,7 @@ def _list_leases(fs: RecordFiles, home: str) -> list[_Seen]:
 
 
 def _highest(fs: RecordFiles, home: str) -> _Seen | None:
-    """A released lease counts after the same one unreleased: a release is the last thing that happens to it."""
+    """Return the lease of the highest epoch, or None. Of one epoch, the released file is the newer one."""
     return max(_list_leases(fs, home), key=lambda seen: (seen.file.epoch, seen.file.released), default=None)
 
 
@@ -103,7 +118,11 @@ def held_lease(fs: RecordFiles, home: str) -> tuple[str, int] | None:
 
 
 class LeaseSet:
-    """All the leases that one verb holds on the homes of a table, with one heartbeat for them."""
+    """The leases that one verb holds on the homes of a table, with one heartbeat for all of them.
+
+    Attributes:
+        waited: another job was active in one of the homes since `watch`, or had to be waited for.
+    """
 
     def __init__(self, services: Services, lease_options: LeaseOptions) -> None:
         self._services = services
@@ -130,8 +149,11 @@ class LeaseSet:
             lease.renew()
 
     def watch(self, homes: Iterable[str]) -> None:
-        """Notes who worked in these homes last: where it is somebody else by the time that the lease is taken, what was
-        seen in between counts for nothing, and `waited` says so."""
+        """Note the current lease of each home.
+
+        If it is another one when the lease is taken, a job was active in between: `waited` is set, and what was read
+        before is outdated.
+        """
         for home in set(homes) - self._held.keys():
             try:
                 seen = _highest(self._services.fs, home)
@@ -140,48 +162,59 @@ class LeaseSet:
             self._watched[home] = seen.file if seen else None
 
     def take(self, homes: Iterable[str]) -> None:
-        """Leases on all these homes, in an order that is the same for everybody; raises Busy and OSError."""
+        """Take the leases of these homes, in an order that is the same for all jobs, so that there is no deadlock.
+
+        Raises:
+            Busy: another job did not release a lease in time.
+            OSError: a call of the file system failed.
+        """
         for home in sorted(set(homes) - self._held.keys()):
             lease = self._acquire(home)
             with self._lock:
                 self._held[home] = lease
 
     def require(self, home: str) -> None:
-        """Raise LeaseLost where no lease was taken: what is found there now did not exist just before."""
+        """Raise LeaseLost if the lease of this home is not held: another job has just created what was found in it."""
         if home not in self._held:
-            raise LeaseLost(f"another job used {home} just now; try again")
+            raise LeaseLost(f"another job has just used {home}; try again")
 
     def check(self) -> None:
-        """Raises LeaseLost unless every lease is still ours."""
+        """Raise LeaseLost if another job has taken over one of the leases."""
         for lease in self._held.values():
             lease.check()
 
     def taken(self) -> datetime | None:
-        """What time it was where the files are when the first lease was taken; None while there is none."""
+        """Return when the first lease was taken, by the clock of the file system; None without a lease."""
         millis = min((lease.taken for lease in self._held.values()), default=None)
         return None if millis is None else datetime.fromtimestamp(millis / 1000, timezone.utc)
 
     def _acquire(self, home: str) -> Lease:
-        """Waits while the owner shows signs of life, by this machine's own clock: clocks of others say nothing."""
+        """Wait for the current owner, then create the next lease.
+
+        Only the monotonic clock of this machine is used: clocks of two machines are never compared.
+        """
         clock, fs = self._services.clock, self._services.fs
         fs.mkdirs(home)
-        started = since = clock.monotonic()
-        seen = _highest(fs, home)
+        started = clock.monotonic()
+        seen, since = _highest(fs, home), clock.monotonic()
         if home in self._watched and self._watched[home] != (seen.file if seen else None):
             self.waited = True
         while seen is not None and not seen.file.released:  # guard: living_owner
             now = clock.monotonic()
             if now - since >= self._lease_options.expiry:
                 log.warning(
-                    "the owner of %s has not answered for %.0f s; taking over", seen.file.name, now - since
+                    "the owner of %s has not renewed it for %.0f s; taking over", seen.file.name, now - since
                 )
                 break
             self._check_wait_limit(home, seen, now - started)
             self.waited = True
             clock.sleep(min(_POLL_SECONDS, self._lease_options.expiry / 4))
+            asked = clock.monotonic()
             latest = _highest(fs, home)
-            if latest != seen:
-                seen, since = latest, clock.monotonic()
+            answered = clock.monotonic()
+            # While the server does not answer, the heartbeat of a living owner waits too.
+            since = answered if latest != seen else since + answered - asked  # guard: stalled_server
+            seen = latest
         return self._create(home, seen)
 
     def _check_wait_limit(self, home: str, seen: _Seen, waited: float) -> None:
@@ -189,7 +222,7 @@ class LeaseSet:
         if waited < self._lease_options.wait and not (until and self._services.now() >= until):
             return
         raise Busy(
-            f"another job is at work in {home} ({self._describe(home, seen)}); it was waited for {waited:.0f} s."
+            f"another job works in {home} ({self._describe(home, seen)}); waited {waited:.0f} s for it."
             " Try again later"
         )
 
@@ -217,7 +250,7 @@ class LeaseSet:
         return Lease(self._services, home, file, top.mtime)
 
     def _acquire_again(self, home: str) -> Lease:
-        """Somebody was quicker, and may have done work that this one has not seen."""
+        """Start again: another job has created the lease, and may have changed what was read before."""
         self.waited = True
         return self._acquire(home)
 
@@ -233,14 +266,14 @@ class LeaseSet:
         ).encode()
 
     def _is_mine(self, path: str) -> bool:
-        """An error after success, told by what lies there."""
+        """Tell whether this job has created the file: a call may fail after the server has executed it."""
         try:
             return bool(json.loads(self._services.fs.read(path))["owner"] == self._owner)
         except (OSError, ValueError, KeyError, TypeError):
             return False
 
     def _forget_older(self, home: str, mine: LeaseFile) -> None:
-        """Lower epochs own nothing any more; only the highest is ever looked at."""
+        """Delete lease files of lower epochs, which have no effect any more."""
         for seen in _list_leases(self._services.fs, home):
             if seen.file.epoch < mine.epoch:
                 try:

@@ -1,4 +1,4 @@
-"""Finds a table's runs over all its homes, and tells them from those that came with a copy of a directory."""
+"""Finds the runs of a table in all its homes, and tells them from runs that came with a copy of a directory."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from spark_jobs.protocol.runs.trust import RunFolderTrust, Trust
 
 
 def homes(facts: TableFacts, units: Iterable[Unit]) -> list[Home]:
-    """The table's own home first, then those of partitions that lie outside its root; none on a local disk where the
-    root is elsewhere: it does not tell whose a journal is."""
+    """Return the table's own home, and then those of partitions outside its root.
+
+    If the root is not on a local disk, homes on local disks are left out: there, the owner of a journal is unknown.
+    """
     root = facts.storage.location
     local = root.startswith("file:")
     found = [
@@ -52,11 +54,11 @@ class TableRuns:
 
     @property
     def notes(self) -> list[str]:
-        """What a person should know of runs that are none of this table's."""
+        """Return warnings about runs that do not belong to this table."""
         return list(self._copied.values())
 
     def all(self) -> list[Run]:
-        """Every run, oldest first."""
+        """Return all runs, the oldest first."""
         paths = list(self._homes)
         found: dict[str, Run] = {}
         while paths:
@@ -68,8 +70,7 @@ class TableRuns:
         return _oldest_first(found.values())
 
     def unfinished(self) -> list[Run]:
-        """Those that somebody is at work in, or has left half-way. Reads one record of each run that has ended, and all
-        of the others."""
+        """Return the unfinished runs. Of a finished run only the last record is read."""
         paths = sorted(set(self._homes))
         found: list[Run] = []
         for path in paths:
@@ -89,8 +90,10 @@ class TableRuns:
         return self._trust if home == self._homes[0] else self._trust_outside
 
     def _followed(self, homes: Iterable[str]) -> list[str]:
-        """Of the homes that a journal names, those that a partition outside the root may have: beside one directory, on
-        the root's server. A home below a root serves all that lies there, and is followed only where the root is."""
+        """Return those of the named homes that may be followed: homes of one directory, on the server of the root.
+
+        The home of a root contains the runs of all partitions below. It is read only for its own root.
+        """
         server = server_of(self._location)
         # guard: homes_of_one_directory
         return [
@@ -98,7 +101,7 @@ class TableRuns:
         ]
 
     def _folders(self, home: str) -> list[tuple[Status, str | None]]:
-        """The folders of runs in a home, and which directory the home is right now."""
+        """Return the run directories in a home, and the identity of the home."""
         try:
             entries = self._fs.list(home)
         except FileNotFoundError:
@@ -108,7 +111,7 @@ class TableRuns:
         return [(folder, identity) for folder in folders]
 
     def _look_into(self, folder: Status, identity: str | None, found: list[Run]) -> Sequence[str]:
-        """Adds the run if it is unfinished; returns the homes that it names."""
+        """Add the run to `found` if it is unfinished. Return the homes that it names."""
         try:
             last = self._journal(folder).last()
         except FileNotFoundError:
@@ -127,7 +130,7 @@ class TableRuns:
         return run.state.homes if run else ()
 
     def _run(self, folder: Status, identity: str | None) -> Run | None:
-        """The run in a folder; None where there is none yet, or it came with a copy."""
+        """Return the run in a directory; None if it has no record yet, or came with a copy."""
         journal_ = self._journal(folder)
         try:
             state = journal_.state()
@@ -158,7 +161,10 @@ class TableRuns:
                 trust.check_folder(entry)
 
     def _written_here(self, run: Run, identity: str | None) -> bool:
-        """0.1.0 did not note its home: such a run is of this place if any directory that it still works with is."""
+        """Tell whether the run was written in this home.
+
+        0.1.0 did not record its home. Such a run belongs here if any directory that it still needs is in its place.
+        """
         if run.state.home_id is not None:
             own = run.state.folder_id
             return run.state.home_id == identity and (own is None or own == self._fs.identity(run.folder))

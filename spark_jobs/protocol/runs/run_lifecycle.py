@@ -1,4 +1,4 @@
-"""A table's runs: choosing one, opening one, taking one over."""
+"""The start of work in a run: choose the run, open it, or take it over."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from spark_jobs.protocol.runs.lease import LeaseSet
 
 
 def choose_run_id(asked: str, existing: Sequence[Run]) -> tuple[str, list[Run]]:
-    """The run to work in, and its folders where it stands already.
+    """Return the run to work in, and its directories if it exists.
 
-    A run that ended well is never touched again: asked for once more, it opens a new generation. One that did
-    not is resumed, so that a retried task continues its own run and a rollback finds all of it under one id.
+    A run that has ended well is never changed: if it is requested again, a new generation is opened. Any other run is
+    continued, so that a retried task works in its own run, and a rollback finds all units under one id.
     """
     newest = newest_generation(asked, existing)
     same = [run for run in existing if run.run_id == newest]
@@ -33,15 +33,15 @@ def choose_run_id(asked: str, existing: Sequence[Run]) -> tuple[str, list[Run]]:
 
 
 def newest_generation(asked: str, existing: Sequence[Run]) -> str:
-    """`asked` itself, or the newest of its generations (`asked-g2`, ...); `existing` are sorted oldest first."""
+    """Return the newest generation of a run id (`<id>`, `<id>-g2`, ...). `existing` are sorted, the oldest first."""
     ours = [run.run_id for run in existing if re.fullmatch(rf"{re.escape(asked)}(-g\d+)?", run.run_id)]
     return ours[-1] if ours else asked
 
 
 def take_over(fs: FileSystem, run: Run) -> Run:
-    """The same run under a folder name of this attempt's own. This fences every earlier attempt off:
+    """Rename the run's directory to a name of this attempt, and return the run.
 
-    whatever it still tries to rename or to journal is not there any more, in either half of a swap.
+    This fences off all earlier attempts: the paths of their renames and records do not exist any more.
     """
     folder = f"{parent(run.folder)}/{run.run_id}.{uuid.uuid4().hex[:12]}"
     try:
@@ -54,8 +54,11 @@ def take_over(fs: FileSystem, run: Run) -> Run:
 
 
 def enter(run: Run, leases: LeaseSet, verb: str) -> Run:
-    """Announces work in a run, and only then looks at the lease again: whoever took it over before that is seen here,
-    and whoever takes it over later sees the announcement and fences this attempt off."""
+    """Publish ENTERED, and only then check the lease again.
+
+    A job that took the lease over before that is noticed here. A job that takes it over later sees the record, and
+    fences this attempt off.
+    """
     leases.require(parent(run.folder))
     run.journal.append(journal.ENTERED, verb=verb)
     leases.check()  # guard: lease_held_on_enter
@@ -71,8 +74,12 @@ def open_run(
     leases: LeaseSet,
     turns: bool = False,
 ) -> Run:
-    """A new run's folder in a home; its journal says whose run this is, and where its other parts lie. `turns`: several
-    accounts go on with each other's runs."""
+    """Create the directory of a new run in a home, and publish its RUN record.
+
+    Args:
+        homes_: all homes of the run. The record names them, so that they are found even if partitions are dropped.
+        turns: several accounts continue each other's runs.
+    """
     folder = home.run_folder(run_id, uuid.uuid4().hex[:12])
     journal_ = Journal(fs, folder)
     fs.mkdirs(folder)
@@ -97,8 +104,10 @@ def open_run(
 
 
 def _close(fs: FileSystem, folder: str, turns: bool) -> None:
-    """What is in a run's folder counts only if nobody else may have put it there; a umask or a default ACL may let
-    them. Where accounts take `turns`, their group may."""
+    """Remove the write permission of other accounts, which a umask or a default ACL may have given them.
+
+    The records in a run's directory count only if no other account can create them. With `turns`, the group may write.
+    """
     found, unwanted = fs.attributes(folder), 0o002 if turns else 0o022
     if not found.mode & unwanted:
         return
@@ -109,6 +118,6 @@ def _close(fs: FileSystem, folder: str, turns: bool) -> None:
 
 
 def next_timestamp(fs: FileSystem, runs: Iterable[Run], now: int) -> str:
-    """Seconds since the epoch, later than any stamp in the run's folders: no folder name is ever used twice."""
+    """Return seconds since the epoch, later than all timestamps in the run's directories: no name is used twice."""
     used = [layout.timestamp_of(entry.name) for run in runs for entry in fs.list(run.folder)]
     return str(max([now, *(number + 1 for number in used)]))

@@ -156,6 +156,13 @@ def test_check_is_a_job_like_the_others(spark_submit, flag):
     assert argv[script + 1 :] == ["--database", "mydb", *flag]
 
 
+def test_a_dropped_table_is_cleaned_up_by_its_location(spark_submit):
+    assert cli.main(["cleanup", "--location", "hdfs://nn/w/events", "--older-than", "7d"]) == 0
+    argv = json.loads(spark_submit.read_text())["argv"]
+    script = next(i for i, word in enumerate(argv) if word.endswith("/spark_jobs/cleanup.py"))
+    assert argv[script + 1 :] == ["--location", "hdfs://nn/w/events", "--older-than", "7d"]
+
+
 def test_secrets_among_the_spark_properties_are_not_printed(tmp_path, spark_submit, capsys):
     conf = "{spark.ssl.keyPassword: hunter2, spark.hadoop.fs.s3a.access.key: AKIA42, spark.ui.port: 4050}"
     text = f"spark_submit: {{enabled: true, extra_conf: {conf}}}"
@@ -198,6 +205,8 @@ def test_a_missing_spark_submit_is_named(monkeypatch, capsys, tmp_path):
         (["history", "--table", "a.b", "--limit", "0"], "expected a whole number from 1, got '0'"),
         (["history", "--table", "a.b", "--run-id", "r"], "unrecognized arguments"),
         (["cleanup", "--table", "a.b", "--limit", "1"], "unrecognized arguments"),
+        (["compact", "--location", "hdfs://nn/w/events"], "one of the arguments --table --tables --database"),
+        (["cleanup", "--location", "/w/events", "--table", "a.b"], "not allowed with"),
         (["forget", "--table", "a.b", "--yes"], "the following arguments are required: --run-id"),
     ],
 )

@@ -16,7 +16,7 @@ _SYNC = 16
 
 
 class AvroFormat(RecordFormat):
-    """Headers by Avro's own reader."""
+    """Avro, with headers by Avro's own reader."""
 
     def _header(self, path: Any, size: int) -> Footer:
         avro = self._jvm.org.apache.avro
@@ -33,8 +33,10 @@ class AvroFormat(RecordFormat):
         return header(path, {str(codec): size}, schema)
 
     def _check_end(self, path: Any, start: int, size: int) -> None:
-        """Every block ends with the mark at the end of the file's head, or else the file is cut; its reader would take
-        that for its end, and say nothing."""
+        """Raise Refusal for a truncated file.
+
+        Every block ends with the sync marker of the header. Avro's reader takes a missing one for the end of the file.
+        """
         stream = path.getFileSystem(self._conf).open(path)
         try:
             marks = {self._bytes(stream, end - _SYNC, _SYNC) for end in (start, size)}

@@ -1,4 +1,4 @@
-"""Reading the headers of files in formats without footers."""
+"""The reading of headers, for formats without footers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STRICT = ("spark.files.ignoreCorruptFiles", "spark.files.ignoreMissingFiles")
 
 
 class HeaderFormat(SparkFormat):
-    """A format whose files say in their first bytes what they hold, and do not count their rows."""
+    """A format whose files have a header and do not count their rows."""
 
     def _read_one(self, file: str) -> Footer:
         path = self._path(file)
@@ -41,12 +41,13 @@ class HeaderFormat(SparkFormat):
 
 
 class RecordFormat(HeaderFormat):
-    """One that is copied record by record, with the schema, or the classes, of its headers."""
+    """A format that is copied record by record, with the schema or the classes of its headers."""
 
     def encoding(self, profile: Profile) -> Encoding:
         # Rows are not counted in the files: what a lenient reader left out would not be missed.
         for name in _STRICT:
-            if self._spark.sparkContext.getConf().get(name, "false") == "true":
+            value = str(self._spark.sparkContext.getConf().get(name, "false"))
+            if value.strip().lower() == "true":  # as Spark reads a boolean
                 raise Refusal(
                     RefusalCode.LENIENT,
                     f"{name} is true: files that cannot be read would be left out silently",

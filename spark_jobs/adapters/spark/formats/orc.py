@@ -1,9 +1,12 @@
-"""ORC: written by Spark what it wrote itself, else stripe by stripe, by ORC's own merge."""
+"""ORC: written by Spark if Spark wrote it, else merged stripe by stripe by ORC's own merge."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.hadoop.java_errors import java_errors
@@ -13,21 +16,31 @@ from spark_jobs.adapters.spark.spark_types import SparkTypes
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Footer, Profile
+from spark_jobs.core.formats.leaf_statistics import LeafStatistics
+from spark_jobs.core.formats.orc_statistics import OrcColumn, file_statistics
 from spark_jobs.core.formats.orc_types import changed_by_spark, local_time, parse_struct
 from spark_jobs.core.model import name_of
 from spark_jobs.core.refusals import RefusalCode
 
 #: Tasks that ask an executor for its time zone; they are spread over all that there are.
 _PROBES = 16
+#: Values in statistics that are told by their text.
+_AS_TEXT = (
+    "org.apache.hadoop.hive.common.type.HiveDecimal",
+    "java.util.Date",
+    "java.time.chrono.ChronoLocalDate",
+)
 
 
 class OrcFormat(SparkFormat):
-    """Footers by ORC's own reader."""
+    """ORC, with footers by ORC's own reader."""
 
     def __init__(self, spark: SparkSession) -> None:
         super().__init__(spark)
         self._types = SparkTypes(spark)
         self._executor_zones: frozenset[str] | None = None
+        self._mapper = _statistics_mapper(self._jvm)
+        self._columns: dict[str, list[OrcColumn]] = {}
 
     def _read_one(self, file: str) -> Footer:
         orc = self._jvm.org.apache.orc.OrcFile
@@ -66,10 +79,25 @@ class OrcFormat(SparkFormat):
             schema,
             layout=repr(common),
             zones=_zones(reader) if local_time(schema) else frozenset(),
+            statistics=self._statistics(reader, schema),
         )
 
+    def _statistics(self, reader: Any, schema: str) -> Mapping[str, LeafStatistics]:
+        """Return the figures in the footer that has been read already, in one call of Java."""
+        if schema not in self._columns:
+            self._columns[schema] = _columns(reader.getSchema())
+        try:
+            found = json.loads(self._mapper.writeValueAsString(reader.getStatistics()))
+        except Py4JJavaError:
+            found = []  # Java cannot say them: nothing is compared
+        writer = str(reader.getWriterVersion().toString())
+        return file_statistics(self._columns[schema], found, int(reader.getNumberOfRows()), writer)
+
     def encoding(self, profile: Profile) -> Encoding:
-        """By Spark what it wrote itself, and what it cannot change; else stripe by stripe, where they fit together."""
+        """Return Spark as the engine if it changes neither types nor values.
+
+        Else the stripes are merged, if the files allow it.
+        """
         obstacle = self._not_by_spark(profile)
         if obstacle is None:
             return Encoding()
@@ -93,8 +121,11 @@ class OrcFormat(SparkFormat):
         return self._moving_zone(profile) if any(map(local_time, profile.leaves.values())) else None
 
     def _moving_zone(self, profile: Profile) -> Refusal | None:
-        """ORC's readers and writers take a local time from one zone to another: an hour that one of them skips, or has
-        twice, comes out as another one."""
+        """Return a refusal if a time zone with clock changes takes part in reading or writing; or None.
+
+        ORC's readers and writers convert local times between zones. A local time that one of the zones skips or has
+        twice becomes another one.
+        """
         moving = sorted(zone for zone in profile.zones | self._java_zones() if not self._fixed(zone))
         # guard: moving_zone
         return (
@@ -104,7 +135,7 @@ class OrcFormat(SparkFormat):
         )
 
     def _java_zones(self) -> frozenset[str]:
-        """Asked of the executors; a zone without such hours does no harm."""
+        """Return the time zones of the executors."""
         if self._executor_zones is None:
             probe = self._spark.range(0, _PROBES, 1, _PROBES).selectExpr(
                 "reflect('java.time.ZoneId', 'systemDefault') AS zone"
@@ -113,7 +144,7 @@ class OrcFormat(SparkFormat):
         return self._executor_zones
 
     def _fixed(self, zone: str) -> bool:
-        """Has the zone always had one offset from UTC?"""
+        """Tell whether the zone has always had the same offset from UTC."""
         found = self._jvm.java.util.TimeZone.getTimeZone(zone).toZoneId()
         return bool(found.getRules().isFixedOffset())
 
@@ -126,3 +157,21 @@ def _zones(reader: Any) -> frozenset[str]:
         )
     finally:
         rows.close()
+
+
+def _columns(schema: Any) -> list[OrcColumn]:
+    """Return all columns below the root, in the order of their ids; there are few schemas among thousands of files."""
+    kinds = [schema.findSubtype(number) for number in range(1, int(schema.getMaximumId()) + 1)]
+    return [
+        OrcColumn(str(kind.getFullFieldName()).lower(), str(kind.getCategory().getName())) for kind in kinds
+    ]
+
+
+def _statistics_mapper(jvm: Any) -> Any:
+    databind = jvm.com.fasterxml.jackson.databind
+    mapper = databind.ObjectMapper()
+    mapper.disable(databind.SerializationFeature.FAIL_ON_EMPTY_BEANS)
+    module = databind.module.SimpleModule()
+    for name in _AS_TEXT:
+        module.addSerializer(jvm.java.lang.Class.forName(name), databind.ser.std.ToStringSerializer.instance)
+    return mapper.registerModule(module)

@@ -1,4 +1,4 @@
-"""Every format of `core/formats/registry.py`, with what Spark and Hadoop do for it."""
+"""The adapters of all formats of `core/formats/registry.py`."""
 
 from __future__ import annotations
 

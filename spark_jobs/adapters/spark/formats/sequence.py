@@ -17,7 +17,7 @@ _SEPARATOR = " "
 
 
 class SequenceFormat(RecordFormat):
-    """Headers by Hadoop's own reader."""
+    """Sequence files, with headers by Hadoop's own reader."""
 
     def _header(self, path: Any, size: int) -> Footer:
         sequence = self._jvm.org.apache.hadoop.io.SequenceFile

@@ -23,7 +23,7 @@ _END = 8
 
 
 class TextFormat(HeaderFormat):
-    """Files have no header; their first and last bytes tell binary files, which a table reads as text by mistake."""
+    """Text. Its files have no header; their first and last bytes show binary files in a text table."""
 
     def _header(self, path: Any, size: int) -> Footer:
         factory = self._jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(self._conf)

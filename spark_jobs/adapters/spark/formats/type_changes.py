@@ -1,4 +1,4 @@
-"""Comparing the physical types of files with those that Spark would write."""
+"""The comparison of the physical types of files with those that Spark would write."""
 
 from __future__ import annotations
 

@@ -1,0 +1,46 @@
+"""The removal of the home of a dropped table, once its runs hold nothing any more."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from spark_jobs.core.layout import LOG, RECORDS, LeaseFile, RunFolder
+from spark_jobs.protocol.file_system import FileSystem, Status
+
+
+def delete_settled_home(fs: FileSystem, home: str, run_folders: Collection[str]) -> str | None:
+    """Delete a home that holds records only. Its lease must be held.
+
+    Args:
+        run_folders: the directories of runs that hold no originals.
+
+    Returns:
+        Why the home is kept, or None.
+    """
+    try:
+        for entry in fs.list(home):
+            other = _other_content(fs, entry, run_folders)
+            if other:  # guard: home_of_records_only
+                return f"{home} is kept, because it holds {other}; look at it, and delete it yourself"
+        fs.delete_tree(home)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return f"{home} could not be deleted: {error}"
+    return None
+
+
+def _other_content(fs: FileSystem, entry: Status, run_folders: Collection[str]) -> str | None:
+    """Return the path of something that is not a record, a lease or a file of the commit log; or None."""
+    if LeaseFile.parse(entry.name) or (entry.is_dir and entry.name == LOG):
+        return None
+    if not entry.is_dir or RunFolder.parse(entry.name) is None or entry.path not in run_folders:
+        return entry.path
+    kept = (_first_file(fs, inner) for inner in fs.list(entry.path) if inner.name != RECORDS)
+    return next((path for path in kept if path), None)
+
+
+def _first_file(fs: FileSystem, entry: Status) -> str | None:
+    if not entry.is_dir:
+        return entry.path
+    return next((path for path in (_first_file(fs, inner) for inner in fs.list(entry.path)) if path), None)
