@@ -16,7 +16,7 @@ from typing import Any
 from lakekeeper_provider import __version__, bundle, commands, config, request
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.option import CLEANUP, COMPACT, FORGET, HISTORY, ROLLBACK, VERBS, Flag, Option
+from lakekeeper_provider.option import CHECK, CLEANUP, COMPACT, FORGET, HISTORY, ROLLBACK, VERBS, Flag, Option
 from lakekeeper_provider.option_values import parse_options
 from lakekeeper_provider.options import OPTIONS
 from lakekeeper_provider.parsers import Parser, integer
@@ -31,6 +31,7 @@ _HELP = {
     "rollback": "Put the originals of a compaction back.",
     "cleanup": "Delete kept originals and their backup tables. Those runs cannot be rolled back afterwards.",
     "forget": "End the record of originals that somebody deleted or changed. Deletes nothing.",
+    "check": "Check journals, originals and backup tables. Writes nothing; exit code 1 means damage.",
     "history": "Show what was done to tables, and which runs can still be rolled back. Writes nothing.",
 }
 _RUN_ID = {
@@ -38,10 +39,11 @@ _RUN_ID = {
     ROLLBACK: "the run to roll back (default: the newest)",
     FORGET: "the run whose damaged originals are forgotten",
 }
+_READ_DATA = "compare the rows of originals and rewritten files too; reads all of both"
 _EPILOG = """\
 exit codes:
   0  done, or nothing to do
-  1  a table or unit failed, was busy, or was refused although it was named
+  1  a table or unit failed, was busy, or was refused although it was named; a check has found damage
   2  wrong usage or configuration
   3  a unit is in a state that needs a person
 """
@@ -104,6 +106,8 @@ def _add_verb(parser: argparse.ArgumentParser, verb: str) -> None:
         parser.add_argument("--run-id", metavar="ID", required=verb == FORGET, help=_RUN_ID[verb])
     if verb == FORGET:
         parser.add_argument("--yes", action="store_true", help="do it; without this flag nothing is changed")
+    if verb == CHECK:
+        parser.add_argument("--read-data", action="store_true", help=_READ_DATA)
     if verb == HISTORY:
         parser.add_argument(
             "--limit", metavar="N", type=_typed("limit", integer(1)), help="only the newest N rows"
@@ -193,6 +197,7 @@ def job_flags(arguments: argparse.Namespace) -> list[str]:
     run_id, limit = getattr(arguments, "run_id", None), getattr(arguments, "limit", None)
     flags += ["--run-id", run_id] if run_id else []
     flags += ["--yes"] if getattr(arguments, "yes", False) else []
+    flags += ["--read-data"] if getattr(arguments, "read_data", False) else []
     return flags + (["--limit", str(limit)] if limit else [])
 
 

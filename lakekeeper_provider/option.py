@@ -9,8 +9,8 @@ from typing import Any
 from lakekeeper_provider.parsers import Parser
 
 ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY = "analyze", "compact", "rollback", "cleanup", "history"
-FORGET = "forget"
-VERBS = (ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY, FORGET)
+FORGET, CHECK = "forget", "check"
+VERBS = (ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY, FORGET, CHECK)
 #: The verbs that plan: they have the same thresholds and selections.
 PLANNING = (ANALYZE, COMPACT)
 

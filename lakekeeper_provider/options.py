@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lakekeeper_provider.option import CLEANUP, COMPACT, PLANNING, ROLLBACK, Flag, Option, Section
+from lakekeeper_provider.option import CHECK, CLEANUP, COMPACT, PLANNING, ROLLBACK, Flag, Option, Section
 from lakekeeper_provider.parsers import (
     boolean,
     choice,
@@ -124,7 +124,7 @@ OPTIONS: Mapping[str, Option] = {
             integer(1),
             4,
             "partitions (or tables without partitions) that are processed at the same time",
-            Flag("--parallelism", (COMPACT, ROLLBACK, CLEANUP), "N"),
+            Flag("--parallelism", (COMPACT, ROLLBACK, CLEANUP, CHECK), "N"),
             Section.JOB,
             per_table=False,
         ),

@@ -13,7 +13,7 @@ from lakekeeper_provider.exceptions import ReportError, UsageError
 SENTINEL = "LAKEKEEPER_REPORT "
 XCOM_LIMIT = 48 * 1024
 OUTCOMES = ("done", "nothing", "partial", "failed", "unsafe", "usage")
-TABLE_OUTCOMES = ("done", "nothing", "refused", "busy", "partial", "failed")
+TABLE_OUTCOMES = ("done", "nothing", "refused", "busy", "partial", "failed", "damaged")
 _TROUBLE = ("failed", "quarantined")
 ORIGINALS_DELETED = "ORIGINALS_DELETED"
 
@@ -89,6 +89,9 @@ def evaluate(report: Report, named: Iterable[str] = ()) -> tuple[TaskResult, str
         return TaskResult.FAIL, f"{report.verb} could not start: {report.error or '; '.join(refused)}"
     if report.outcome == "unsafe":
         return TaskResult.FAIL, f"a person must look at this before anything else runs: {_join(problems)}"
+    damaged = [_because(table) for table in report.tables if table["outcome"] == "damaged"]
+    if damaged:
+        return TaskResult.FAIL, f"{report.verb} {report.outcome}: {_join([*damaged, *problems, *refused])}"
     if _is_permanent(report):
         return TaskResult.FAIL, f"{report.verb} {report.outcome}: {_join(problems)}"
     if problems or (report.outcome in ("partial", "failed") and not refused):

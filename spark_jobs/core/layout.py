@@ -214,7 +214,7 @@ def fresh_name(name: str, token: str) -> str:
 
 
 #: No token of a file that is moved begins so: those are hexadecimal.
-_OF_GROUP = re.compile(r"-lkg\d+")
+_OF_GROUP = re.compile(r"-lkg(\d+)(?=[-.]|\Z)")
 
 
 def group_name(name: str, number: int) -> str:
@@ -222,6 +222,7 @@ def group_name(name: str, number: int) -> str:
     return fresh_name(name, f"g{number}")
 
 
-def is_group_name(name: str) -> bool:
-    """Tell whether a file was written for one group of a unit's files."""
-    return bool(_OF_GROUP.search(name))
+def group_number(name: str) -> int | None:
+    """Return the number of the group for which a file was written; None for any other file."""
+    match = _OF_GROUP.search(name)
+    return int(match[1]) if match else None

@@ -87,6 +87,11 @@ class TableOutcome(_Outcome):
         "Run the job again; after a rollback with `ORIGINALS_DELETED` there is nothing left to do.",
     )
     FAILED = ("failed", "No unit was processed, and at least one failed.", "Run the job again.")
+    DAMAGED = (
+        "damaged",
+        "A check has found damage; nothing was changed.",
+        "Look at `findings`: each one names the command that ends it.",
+    )
 
 
 class JobOutcome(_Outcome):
@@ -104,12 +109,12 @@ class JobOutcome(_Outcome):
     PARTIAL = (
         "partial",
         1,
-        "Some tables were processed, and some failed, were busy, or were refused although they were named.",
+        "Some tables were processed, and some failed, were busy or damaged, or were refused although they were named.",
     )
     FAILED = (
         "failed",
         1,
-        "No table was processed, and at least one failed, was busy, or was refused although it was named.",
+        "No table was processed, and at least one failed, was busy or damaged, or was refused although it was named.",
     )
     USAGE = ("usage", 2, "The command line, the request or the configuration is wrong; nothing was changed.")
     UNSAFE = ("unsafe", 3, "A unit is quarantined, or a journal cannot be read; a person must look at it.")

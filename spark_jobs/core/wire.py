@@ -17,7 +17,15 @@ SENTINEL = "LAKEKEEPER_REPORT"
 _REQUEST_KEYS = ("schema_version", "arguments", "tables", "settings", "units", "runs")
 
 _BAD_UNITS = (UnitOutcome.FAILED, UnitOutcome.QUARANTINED)
-_BAD_TABLES = {TableOutcome.FAILED, TableOutcome.PARTIAL, TableOutcome.BUSY, TableOutcome.REFUSED}
+_BAD_TABLES = {
+    TableOutcome.FAILED,
+    TableOutcome.PARTIAL,
+    TableOutcome.BUSY,
+    TableOutcome.REFUSED,
+    TableOutcome.DAMAGED,
+}
+#: Fields of a table that only one verb has.
+_OF_ONE_VERB = ("history", "findings")
 #: The code of a table whose journal cannot be acted on.
 UNSAFE = "UNSAFE"
 
@@ -95,7 +103,7 @@ class UnitReport:
 
 @dataclass(frozen=True)
 class TableReport:
-    """The part of the report for one table. Only the verb `history` sets `history`."""
+    """The part of the report for one table. Only the verb `history` sets `history`, only `check` sets `findings`."""
 
     table: str
     outcome: TableOutcome = TableOutcome.DONE
@@ -111,6 +119,7 @@ class TableReport:
     units: Sequence[UnitReport] = ()
     warnings: Sequence[str] = ()
     history: Sequence[dict[str, Any]] | None = None
+    findings: Sequence[dict[str, Any]] | None = None
 
     def conclude(self, acted: Iterable[UnitOutcome]) -> TableReport:
         """Return the report with the outcome that follows from the outcomes of the units.
@@ -137,7 +146,7 @@ class TableReport:
         units = self.units
         after = [(_value_or(u.files_after, u.files), _value_or(u.bytes_after, u.bytes)) for u in units]
         rows = [u.rows for u in units if u.rows is not None]
-        fields = {key: value for key, value in asdict(self).items() if key != "history" or value is not None}
+        fields = {k: value for k, value in asdict(self).items() if k not in _OF_ONE_VERB or value is not None}
         return {
             **fields,
             "units": [asdict(unit) for unit in units],

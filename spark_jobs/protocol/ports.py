@@ -93,6 +93,9 @@ class FileRewriter(Protocol):
 
     def encoding(self, profile: Profile, file_format: str) -> Encoding: ...
     def write(self, request: RewriteRequest) -> RewriteResult: ...
+    def same_rows(self, request: RewriteRequest, written: Sequence[str]) -> bool | None:
+        """Tell whether the request's files and these have the same rows, by content hash; None if Spark cannot read
+        the values. Nothing is written."""
 
 
 class Clock(Protocol):

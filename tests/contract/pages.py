@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from spark_jobs.core.damage import DamageCode
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
 from spark_jobs.core.options.option import VERBS, Option
 from spark_jobs.core.outcomes import JobOutcome, TableOutcome, UnitOutcome
@@ -29,6 +30,11 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def refusals() -> str:
     rows = [(f"`{code.name}`", code.cause, code.remedy) for code in RefusalCode]
     return table(("code", "cause", "remedy"), rows)
+
+
+def findings() -> str:
+    rows = [(f"`{code.name}`", str(code.severity), code.cause, code.remedy) for code in DamageCode]
+    return table(("code", "severity", "cause", "what to do"), rows)
 
 
 def outcomes() -> str:
@@ -82,7 +88,7 @@ def configuration() -> str:
 PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "README.md": {"configuration": configuration},
     "docs/troubleshooting.md": {"refusals": refusals},
-    "docs/wire.md": {"flags": flags, "option keys": option_keys, "outcomes": outcomes},
+    "docs/wire.md": {"flags": flags, "option keys": option_keys, "findings": findings, "outcomes": outcomes},
 }
 
 #: Files that are generated as a whole.

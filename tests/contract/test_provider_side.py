@@ -108,6 +108,8 @@ TASK_RESULTS = {
     "report_cleanup_done.json": TaskResult.DONE,
     "report_history_done.json": TaskResult.DONE,
     "report_forget_done.json": TaskResult.DONE,
+    "report_check_done.json": TaskResult.DONE,
+    "report_check_damaged.json": TaskResult.FAIL,
 }
 
 

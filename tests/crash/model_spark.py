@@ -75,6 +75,12 @@ class ModelRewriter:
         except (OSError, ValueError) as error:
             raise LakekeeperError(f"Spark could not rewrite the unit: {error}") from error
 
+    def same_rows(self, plan: RewriteRequest, written: Sequence[str]) -> bool | None:
+        try:
+            return sorted(_read_rows(self._fs, plan.files)) == sorted(_read_rows(self._fs, written))
+        except (OSError, ValueError) as error:
+            raise LakekeeperError(f"Spark could not read the rows: {error}") from error
+
     def _write(self, plan: RewriteRequest) -> int:
         staging = f"{plan.target}/_temporary/0"
         self._fs.mkdirs(staging)

@@ -10,6 +10,7 @@ from spark_jobs.core.options.arguments import parse
 from spark_jobs.core.wire import Report
 from spark_jobs.verbs import job
 from spark_jobs.verbs.analyze import analyze_table
+from spark_jobs.verbs.check import check_table
 from spark_jobs.verbs.cleanup import cleanup_table
 from spark_jobs.verbs.cleanup_location import cleanup_location
 from spark_jobs.verbs.compact import compact_table
@@ -28,6 +29,7 @@ VERBS = {
     "cleanup": cleanup_table,
     "forget": forget_table,
     "history": history_table,
+    "check": check_table,
 }
 EVENTS, FLAT = "sales.events", "sales.flat"
 WAREHOUSE = f"{AUTHORITY}/warehouse"

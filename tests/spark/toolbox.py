@@ -17,6 +17,7 @@ from spark_jobs.core.options.arguments import parse
 from spark_jobs.core.wire import Report
 from spark_jobs.verbs import job
 from spark_jobs.verbs.analyze import analyze_table
+from spark_jobs.verbs.check import check_table
 from spark_jobs.verbs.cleanup import cleanup_table
 from spark_jobs.verbs.compact import compact_table
 from spark_jobs.verbs.forget import forget_table
@@ -33,6 +34,7 @@ VERBS = {
     "cleanup": cleanup_table,
     "history": history_table,
     "forget": forget_table,
+    "check": check_table,
 }
 
 

@@ -52,6 +52,22 @@ class Rewriter:
         except Exception as error:
             raise _explained(error) from error
 
+    def same_rows(self, request: RewriteRequest, written: Sequence[str]) -> bool | None:
+        """Compare the rows of the request's files with those of other files, by content hash.
+
+        Returns:
+            None if Spark cannot read the values.
+
+        Raises:
+            Refusal, LakekeeperError: the rows cannot be read.
+        """
+        if request.profile.struct is None:
+            return None
+        try:
+            return self._fingerprint(request, request.files) == self._fingerprint(request, written)
+        except Exception as error:
+            raise _explained(error) from error
+
     def _write(self, request: RewriteRequest) -> RewriteResult:
         schema, seen = _schema(request), Observation()
         frame = self._observed(self._frame(request, request.files), seen, request, schema)

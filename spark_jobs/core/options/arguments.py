@@ -14,13 +14,14 @@ from spark_jobs import __version__
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.layout import check_run_id
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
-from spark_jobs.core.options.option import CLEANUP, COMPACT, FORGET, HISTORY, ROLLBACK, Option
+from spark_jobs.core.options.option import CHECK, CLEANUP, COMPACT, FORGET, HISTORY, ROLLBACK, Option
 
 _RUN_ID = {
     COMPACT: "name of the run; a rollback can refer to it",
     ROLLBACK: "the run to roll back (default: the newest)",
     FORGET: "the run whose damaged originals are forgotten",
 }
+_READ_DATA = "compare the rows of originals and rewritten files too; reads all of both"
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Invocation:
         options: only those that were given; values are text, except for booleans.
         limit: the number of rows of a history to show; None for all.
         yes: do what `forget` says, instead of only saying it.
+        read_data: compare rows in a check.
         location: the location of a dropped table, which a cleanup may work on instead of tables.
     """
 
@@ -44,6 +46,7 @@ class Invocation:
     report: str | None
     limit: int | None = None
     yes: bool = False
+    read_data: bool = False
     location: str | None = None
 
 
@@ -81,6 +84,7 @@ def parse(verb: str, argv: Sequence[str], description: str) -> Invocation:
         report=given.pop("report", None),
         limit=given.pop("limit", None),
         yes=given.pop("yes", False),
+        read_data=given.pop("read_data", False),
         location=location,
         options=given,
     )
@@ -103,6 +107,8 @@ def _parser(verb: str, description: str) -> argparse.ArgumentParser:
         parser.add_argument("--run-id", metavar="ID", required=verb == FORGET, help=_RUN_ID[verb])
     if verb == FORGET:
         parser.add_argument("--yes", action="store_true", help="do it; without this flag nothing is changed")
+    if verb == CHECK:
+        parser.add_argument("--read-data", action="store_true", help=_READ_DATA)
     if verb == HISTORY:
         parser.add_argument(
             "--limit", metavar="N", type=_positive, help="only the newest N rows (default: all)"

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from spark_jobs.core.health import Thresholds
 from spark_jobs.core.options.option import (
     ANALYZE,
+    CHECK,
     CLEANUP,
     COMPACT,
     ROLLBACK,
@@ -130,7 +131,7 @@ class Options:
         "partitions (or tables without partitions) that are processed at the same time",
         flag="--parallelism",
         metavar="N",
-        verbs=(COMPACT, ROLLBACK, CLEANUP),
+        verbs=(COMPACT, ROLLBACK, CLEANUP, CHECK),
     )
     verify: str = choice(
         "count",

@@ -10,8 +10,8 @@ from typing import Any
 from spark_jobs.core.options.parsers import one_of, parse_bool
 
 ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY = "analyze", "compact", "rollback", "cleanup", "history"
-FORGET = "forget"
-VERBS = (ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY, FORGET)
+FORGET, CHECK = "forget", "check"
+VERBS = (ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY, FORGET, CHECK)
 
 
 class TableProperty(Enum):

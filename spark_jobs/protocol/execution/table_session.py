@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from spark_jobs.core import journal
 from spark_jobs.core.commit_log.cache import CachedUnit, merged
 from spark_jobs.core.eligibility import TableFacts
-from spark_jobs.core.errors import LakekeeperError, UsageError
+from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.formats.registry import has_footer
-from spark_jobs.core.journal_bounds import check_units, uri_path
-from spark_jobs.core.model import TableName, Unit, parent
+from spark_jobs.core.journal_bounds import check_units
+from spark_jobs.core.model import Unit, parent
 from spark_jobs.core.options.definitions import Options, writer_rules
 from spark_jobs.core.settled_runs import SettledRun
 from spark_jobs.core.wire import UnitReport
@@ -26,6 +26,7 @@ from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.runs.abandoned import delete_abandoned
 from spark_jobs.protocol.runs.journal_store import Run, leave
 from spark_jobs.protocol.runs.lease import LeaseOptions, LeaseSet
+from spark_jobs.protocol.runs.other_tables import OtherTables
 from spark_jobs.protocol.runs.run_finder import TableRuns, homes
 from spark_jobs.protocol.runs.settled_store import SettledStore
 from spark_jobs.protocol.runs.trust import Trust
@@ -57,11 +58,11 @@ class TableSession:
     unresolved: list[UnitReport] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._tables_at_location: dict[str, bool] = {}
         self._find_runs()
 
     def _find_runs(self) -> None:
         trusted = self.options.trusted_owners
+        self._others = OtherTables(self.services, self.facts)
         self._found = TableRuns(self.services.fs, self.facts, self.units, trusted)
 
     def reload(self) -> None:
@@ -109,7 +110,7 @@ class TableSession:
         """
         found = self._found.settled(runs)
         self.notes += [note for note in self._found.notes if note not in self.notes]
-        return [run for run in found if not self._of_another_table(run.table)]
+        return [run for run in found if not self._others.own(run.table)]
 
     @property
     def settled_store(self) -> SettledStore:
@@ -212,9 +213,7 @@ class TableSession:
             Refusal: a directory that the run would rename or change belongs to an account that is not trusted.
         """
         self.notes += [note for note in self._found.notes if note not in self.notes]
-        own = [
-            run for run in runs if not self._of_another_table(run.state.table)
-        ]  # guard: runs_of_another_table
+        own = [run for run in runs if not self._others.own(run.state.table)]  # guard: runs_of_another_table
         root, keys = self.facts.storage.location, self.facts.partition_keys
         places = {unit.location for unit in self.units}
         trust = Trust(self.services.fs, root, self.options.trusted_owners)
@@ -222,28 +221,6 @@ class TableSession:
             check_units(run.state, root, keys, places)  # guard: units_of_this_table
             check_units_outside(self.services.fs, run, root, places, trust)  # guard: owner_of_unit_outside
         return own
-
-    def _of_another_table(self, name: str) -> bool:
-        """Return whether a run of the table of this name, at this location, belongs to another table.
-
-        A run with another table name belongs to this table if the table was renamed since: then no table of the old
-        name is at the same location.
-        """
-        if name == self.facts.name:
-            return False
-        if name not in self._tables_at_location:
-            self._tables_at_location[name] = self._exists_at_location(name)
-        return self._tables_at_location[name]
-
-    def _exists_at_location(self, name: str) -> bool:
-        try:
-            table = TableName.parse(name)
-        except UsageError:
-            return False
-        metastore = self.services.metastore
-        if not metastore.database_exists(table.database) or not metastore.table_exists(table):
-            return False
-        return uri_path(metastore.table(table).storage.location) == uri_path(self.facts.storage.location)
 
 
 def _locations(units: Iterable[Unit]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.registry import FORMATS
 from spark_jobs.core.health import Thresholds, assess
-from spark_jobs.core.layout import is_group_name
+from spark_jobs.core.layout import group_number
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.refusals import RefusalCode
@@ -139,7 +139,7 @@ def check_settled(services: Services, table: TablePlan) -> list[UnitPlan]:
 
 
 def _looks_settled(files: FileListing) -> bool:
-    return all(is_group_name(file.name) for file in files.data)
+    return all(group_number(file.name) is not None for file in files.data)
 
 
 def _check_unit(services: Services, table: TablePlan, unit: UnitPlan) -> UnitPlan:

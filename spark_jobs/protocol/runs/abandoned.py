@@ -29,7 +29,7 @@ def _delete(fs: FileSystem, folder: Status, before: int) -> str | None:
     try:
         if max(entry.mtime for entry in _walk(fs, folder)) >= before:  # guard: abandoned_is_old
             return None
-        other = _other_content(fs, folder.path)
+        other = other_content(fs, folder.path)
         if other:  # guard: abandoned_holds_nothing_else
             return (
                 f"{folder.path} has no journal, but holds {other}: if somebody has deleted the journal, originals may"
@@ -50,7 +50,7 @@ def _walk(fs: FileSystem, folder: Status) -> Iterator[Status]:
             yield entry
 
 
-def _other_content(fs: FileSystem, folder: str) -> str | None:
+def other_content(fs: FileSystem, folder: str) -> str | None:
     """Return the name of something that is neither a directory for rewritten files nor an empty one for records."""
     for entry in fs.list(folder):
         if entry.is_dir and is_tmp_folder(entry.name):

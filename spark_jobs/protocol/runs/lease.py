@@ -108,6 +108,15 @@ def _highest(fs: RecordFiles, home: str) -> _Seen | None:
     return max(_list_leases(fs, home), key=lambda seen: (seen.file.epoch, seen.file.released), default=None)
 
 
+def held_lease(fs: RecordFiles, home: str) -> tuple[str, int] | None:
+    """Return the path of the lease that is held in a home, and when it was renewed (ms); None if nobody holds one."""
+    try:
+        seen = _highest(fs, home)
+    except FileNotFoundError:
+        return None
+    return None if seen is None or seen.file.released else (f"{home}/{seen.file.name}", seen.mtime)
+
+
 class LeaseSet:
     """The leases that one verb holds on the homes of a table, with one heartbeat for all of them.
 

@@ -50,7 +50,7 @@ def test_carrying_a_file_makes_it_neither_visible_nor_hidden(name: str) -> None:
 
 def test_files_of_a_group_are_known_by_their_names_and_others_are_not() -> None:
     named = layout.group_name("part-0.c000.snappy.parquet", 3)
-    assert layout.is_group_name(named)
-    assert layout.is_group_name(layout.fresh_name(named, "0badcafe"))
+    assert layout.group_number(named) == 3
+    assert layout.group_number(layout.fresh_name(named, "0badcafe")) == 3
     for name in ("part-0.parquet", layout.fresh_name("part-0.parquet", "0badcafe"), "000000_0"):
-        assert not layout.is_group_name(name)
+        assert layout.group_number(name) is None

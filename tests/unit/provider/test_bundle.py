@@ -48,7 +48,7 @@ def test_leaves_nothing_but_the_bundle(sources, tmp_path):
 
 
 def test_finds_the_jobs_of_this_installation():
-    for verb in ("analyze", "compact", "rollback", "cleanup", "history", "forget"):
+    for verb in ("analyze", "compact", "rollback", "cleanup", "history", "forget", "check"):
         assert bundle.job_script(verb).is_file()
 
 

@@ -147,6 +147,15 @@ def test_forget_needs_a_run_and_passes_its_confirmation_on(spark_submit):
     assert argv[script + 1 :] == ["--table", "mydb.events", "--run-id", "r1", "--yes"]
 
 
+@pytest.mark.parametrize("flag", [[], ["--read-data"]])
+def test_check_is_a_job_like_the_others(spark_submit, flag):
+    assert cli.main(["check", "--database", "mydb", *flag]) == 0
+    argv = json.loads(spark_submit.read_text())["argv"]
+    script = next(i for i, word in enumerate(argv) if word.endswith("/spark_jobs/check.py"))
+    assert Path(argv[script]).is_file()
+    assert argv[script + 1 :] == ["--database", "mydb", *flag]
+
+
 def test_a_dropped_table_is_cleaned_up_by_its_location(spark_submit):
     assert cli.main(["cleanup", "--location", "hdfs://nn/w/events", "--older-than", "7d"]) == 0
     argv = json.loads(spark_submit.read_text())["argv"]
@@ -255,7 +264,17 @@ def test_the_example_in_the_docs_is_what_generate_config_writes(capsys):
 
 @pytest.mark.parametrize(
     "argv",
-    [[], ["analyze"], ["compact"], ["rollback"], ["cleanup"], ["history"], ["forget"], ["generate-config"]],
+    [
+        [],
+        ["analyze"],
+        ["compact"],
+        ["rollback"],
+        ["cleanup"],
+        ["history"],
+        ["forget"],
+        ["check"],
+        ["generate-config"],
+    ],
 )
 def test_help_explains_every_argument(capsys, argv):
     with pytest.raises(SystemExit) as stop:

@@ -52,7 +52,7 @@ def python(installed: Path, *argv: str) -> str:
 def test_carries_the_jobs_inside_the_package_and_nothing_beside_it(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    scripts = ("analyze", "compact", "rollback", "cleanup", "history", "forget")
+    scripts = ("analyze", "compact", "rollback", "cleanup", "history", "forget", "check")
     verbs = {f"lakekeeper_provider/_jobs/spark_jobs/{script}.py" for script in scripts}
     assert verbs <= names
     assert {

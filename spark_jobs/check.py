@@ -1,0 +1,22 @@
+"""Check the journals, originals and backup tables of Hive external tables. Nothing is changed.
+
+Exit code 0: no damage, though there may be notices. Exit code 1: damage; each finding names the command that ends it.
+
+Example:
+
+    spark-submit check.py --database sales --read-data
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+# In a checkout the package is found from this script's path. In a cluster it comes with --py-files, which comes first.
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from spark_jobs.verbs.check import check_table
+from spark_jobs.verbs.main import main
+
+if __name__ == "__main__":
+    sys.exit(main("check", check_table, sys.argv[1:], __doc__ or ""))

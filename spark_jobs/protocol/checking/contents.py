@@ -1,0 +1,139 @@
+"""The contents of files: the footers of originals and rewritten files, and, if asked for, their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from spark_jobs.core import journal
+from spark_jobs.core.damage import DamageCode, Finding
+from spark_jobs.core.errors import LakekeeperError, Refusal
+from spark_jobs.core.formats.registry import has_footer
+from spark_jobs.core.layout import group_number
+from spark_jobs.core.model import FileListing
+from spark_jobs.core.plan import TablePlan
+from spark_jobs.protocol.checking.live import Written
+from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
+from spark_jobs.protocol.planning.footer_inspection import FileGroup, inspect
+from spark_jobs.protocol.ports import RewriteRequest
+
+
+def check_kept_footers(scope: Scope, unit: UnitOfRun) -> Iterator[Finding]:
+    """Read the footers of the originals of one unit."""
+    if unit.state.kind == journal.COMMITTED:
+        command = (
+            "restore the file from a snapshot; without one, the next cleanup past the retention deletes it"
+        )
+        yield from _check_footers(scope, unit, unit.old, unit.state.swap.originals, command)
+
+
+def check_live_footers(scope: Scope, written: Written) -> Iterator[Finding]:
+    """Read the footers of the files that a compaction has written."""
+    unit = written.unit
+    command = scope.rollback(unit.run) if unit.held else "restore the file from a snapshot"
+    yield from _check_footers(scope, unit, written.place, unit.state.swap.compacted, command)
+
+
+def _check_footers(
+    scope: Scope, unit: UnitOfRun, folder: str, listing: FileListing, command: str
+) -> Iterator[Finding]:
+    file_format = scope.table.facts.storage.format
+    if file_format is None or not has_footer(file_format):
+        return
+    files = _uris(folder, listing)
+    if _problem(scope, files, file_format) is None:
+        return
+    # One file at a time, because the error of many does not name them all.
+    found = [(file, _problem(scope, [file], file_format)) for file in files]
+    bad = [(file, problem) for file, problem in found if problem]
+    if bad:
+        file, problem = bad[0]
+        text = f"{len(bad)} of {len(files)} files in {folder} cannot be read, {file} first: {problem}"
+        yield unit.finding(DamageCode.FOOTER_UNREADABLE, file, text, command)
+
+
+def _problem(scope: Scope, files: Sequence[str], file_format: str) -> str | None:
+    try:
+        scope.services.footers.read(files, file_format)
+    except Refusal as refusal:
+        # Alone, such a file can be read; it must not be rewritten. Of several files, others were not read.
+        return None if len(files) == 1 else str(refusal)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}" if not str(error) else str(error)
+    return None
+
+
+def _uris(folder: str, listing: FileListing) -> list[str]:
+    return [f"{folder}/{file.name}" for file in listing.data if file.length]
+
+
+def check_rows(scope: Scope, units: Sequence[UnitOfRun], intact: Sequence[Written]) -> Iterator[Finding]:
+    """Compare the rows of originals and rewritten files by their content hash.
+
+    Args:
+        units: the units whose originals are held and undamaged.
+        intact: the live directories that hold all that a compaction has written.
+    """
+    places = {
+        (written.unit.run.folder, written.unit.state.swap.unit.key): written.place for written in intact
+    }
+    for unit in units:
+        place = places.get((unit.run.folder, unit.state.swap.unit.key))
+        live = unit.state.swap.live
+        if place is None:
+            text = (
+                f"the rows of {live} cannot be compared: it was written to, compacted again or dropped since"
+            )
+            yield unit.finding(DamageCode.ROWS_NOT_COMPARED, live, text, None)
+        else:
+            yield from _compare(scope, unit, place)
+
+
+def _compare(scope: Scope, unit: UnitOfRun, place: str) -> Iterator[Finding]:
+    try:
+        same = _same_rows(scope, unit, place)
+    except Refusal as refusal:
+        yield unit.finding(
+            DamageCode.ROWS_NOT_COMPARED, place, f"the rows of {place} cannot be compared: {refusal}", None
+        )
+        return
+    except (LakekeeperError, OSError) as error:
+        yield unit.finding(
+            DamageCode.NOT_CHECKED, place, f"the rows of {unit.old} and {place} cannot be read: {error}", None
+        )
+        return
+    if same is None:
+        text = f"the rows of {place} cannot be compared: Spark cannot read the values of its files"
+        yield unit.finding(DamageCode.ROWS_NOT_COMPARED, place, text, None)
+    elif not same:
+        text = f"the rows that run {unit.run.run_id} wrote to {place} are not those of the originals in {unit.old}"
+        yield unit.finding(DamageCode.ROWS_DIFFER, place, text, scope.rollback(unit.run))
+
+
+def _same_rows(scope: Scope, unit: UnitOfRun, place: str) -> bool | None:
+    """Compare the rows of each group of files with those of the files that were written from it.
+
+    Returns:
+        None if Spark cannot read the values of a group.
+    """
+    table, swap = scope.table, unit.state.swap
+    plan = TablePlan(table.facts, table.options, table.facts.storage.format or "", ())
+    groups = inspect(scope.services, plan, unit.old, swap.originals).groups
+    results = []
+    for number, group in enumerate(groups):
+        names = [f.name for f in swap.compacted.data if len(groups) == 1 or group_number(f.name) == number]
+        written = [f"{place}/{name}" for name in names]
+        results.append(scope.services.rewriter.same_rows(_request(plan, group, unit.old, place), written))
+    return None if None in results else all(results)
+
+
+def _request(plan: TablePlan, group: FileGroup, old: str, place: str) -> RewriteRequest:
+    return RewriteRequest(
+        files=_uris(old, group.files),
+        file_format=plan.file_format,
+        target=place,
+        target_files=1,
+        target_bytes=plan.options.thresholds().target,
+        profile=group.profile,
+        encoding=group.encoding,
+        hashed=True,
+    )

@@ -1,0 +1,202 @@
+"""The journals, folders and leases of a table's homes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from spark_jobs.core import journal
+from spark_jobs.core.damage import DamageCode, Finding
+from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.journal_bounds import check_units
+from spark_jobs.core.layout import RECORDS, RunFolder, is_below
+from spark_jobs.core.model import name_of, parent
+from spark_jobs.core.swap_state import SwapState
+from spark_jobs.protocol.checking.scope import AWAY, Scope, UnitOfRun, quoted
+from spark_jobs.protocol.file_system import FileSystem, Status
+from spark_jobs.protocol.planning.outside_partitions import check_units_outside
+from spark_jobs.protocol.planning.table import Table
+from spark_jobs.protocol.planning.unfinished_runs import unfinished_warning
+from spark_jobs.protocol.runs.abandoned import other_content
+from spark_jobs.protocol.runs.journal_store import Run
+from spark_jobs.protocol.runs.lease import held_lease
+from spark_jobs.protocol.runs.other_tables import OtherTables
+from spark_jobs.protocol.runs.run_finder import TableRuns, homes
+from spark_jobs.protocol.runs.trust import Trust
+
+#: States in which a writer has recreated the live directory, and only the table property `lakekeeper.writers` decides.
+_RECREATED = (SwapState.FOREIGN_LIVE_IN_GAP, SwapState.FOREIGN_LIVE_AND_ASIDE)
+
+
+class ReadableRuns(TableRuns):
+    """The runs of a table whose journals can be read. One that cannot does not hide the others: it is a finding."""
+
+    def __init__(self, table: Table) -> None:
+        super().__init__(table.services.fs, table.facts, table.units, table.options.trusted_owners)
+        self._checked = table
+        self._others = OtherTables(table.services, table.facts)
+        #: By path, why a run's folder or a home cannot be read.
+        self.unreadable: dict[str, Exception] = {}
+
+    @property
+    def copies(self) -> dict[str, str]:
+        """Return what a person should know of runs that came with a copy, by the paths of their folders."""
+        return dict(self._copied)
+
+    def own(self) -> list[Run]:
+        """Return every readable run of this table, oldest first."""
+        return [run for run in self.all() if not self._others.own(run.state.table) and self._is_within(run)]
+
+    def unknown_ids(self) -> frozenset[str]:
+        """Return the ids of runs of which nothing is known."""
+        paths = [*self.unreadable, *self.copies, *self.without_records]
+        parsed = (RunFolder.parse(name_of(path)) for path in paths)
+        return frozenset(folder.run_id for folder in parsed if folder)
+
+    def _folders(self, home: str) -> list[tuple[Status, str | None]]:
+        try:
+            return super()._folders(home)
+        except OSError as error:
+            self.unreadable[home] = error
+            return []
+
+    def _run(self, folder: Status, identity: str | None) -> Run | None:
+        try:
+            return super()._run(folder, identity)
+        except (LakekeeperError, OSError) as error:
+            self.unreadable[folder.path] = error
+            return None
+
+    def _is_within(self, run: Run) -> bool:
+        """Return whether a run names only directories that are units of the table and belong to trusted accounts."""
+        table = self._checked
+        if not table.partitioned:
+            return True
+        places = {unit.location for unit in table.units}
+        trust = Trust(table.services.fs, table.root, table.options.trusted_owners)
+        try:
+            check_units(run.state, table.root, table.facts.partition_keys, places)
+            check_units_outside(table.services.fs, run, table.root, places, trust)
+        except (LakekeeperError, OSError) as error:
+            self.unreadable[run.folder] = error
+            return False
+        return True
+
+
+def check_journals(runs: ReadableRuns) -> Iterator[Finding]:
+    """Find journals that cannot be read, folders without a journal, and journals that came with a copy."""
+    for path, error in runs.unreadable.items():
+        known = RunFolder.parse(name_of(path))
+        code = DamageCode.JOURNAL_UNREADABLE if known else DamageCode.NOT_CHECKED
+        command = f"hdfs dfs -mv {quoted(path)} {AWAY}" if known else None
+        yield Finding(code, path, str(error), command, run_id=known.run_id if known else None)
+    for path, text in runs.copies.items():
+        # A copy that was taken between the renames of a swap may have the only rows of a unit.
+        rows = any(is_below(old, path) for old in runs.left_in_copies.values())
+        command = f"hdfs dfs -mv {quoted(path)} {AWAY}" if rows else f"hdfs dfs -rm -r {quoted(path)}"
+        yield Finding(DamageCode.JOURNAL_OF_COPY, path, text, command)
+
+
+def check_folders(scope: Scope, folders: Iterable[Status]) -> Iterator[Finding]:
+    """Judge the folders without a record."""
+    for folder in folders:
+        path = folder.path
+        try:
+            other = other_content(scope.services.fs, path)
+        except OSError as error:
+            yield Finding(DamageCode.NOT_CHECKED, path, str(error))
+            continue
+        if other:
+            text = f"{path} has no journal, but holds {other}: originals may be in it"
+            yield Finding(DamageCode.JOURNAL_MISSING, path, text, f"hdfs dfs -mv {quoted(path)} {AWAY}")
+        else:
+            text = (
+                f"{path} has no journal, and nothing in it was ever live; the next job deletes it once it is older"
+                " than staging_ttl"
+            )
+            yield Finding(DamageCode.FOLDER_ABANDONED, path, text, scope.recovery())
+
+
+def check_unfinished(scope: Scope) -> Iterator[Finding]:
+    """Find runs that have not ended, and swaps that no job can finish by itself."""
+    for run in scope.runs:
+        interrupted = [UnitOfRun(run, state) for state in run.state.of_kind(*journal.INTENTS)]
+        states = [(unit, unit.paths(scope.services).look()) for unit in interrupted]
+        stuck = [(unit, state) for unit, state in states if _needs_person(scope, state)]
+        for unit, state in stuck:
+            yield _undecided(scope, unit, state)
+        claimed = run.state.of_kind(journal.CLEANUP_CLAIMED)
+        if run.state.entered or claimed or len(states) > len(stuck):
+            text, command = unfinished_warning(run), scope.recovery()
+            if claimed and not run.state.unfinished:
+                text = f"a cleanup has claimed originals of run {run.run_id} and not deleted them"
+                command = (
+                    f"lakekeeper cleanup --table {scope.name} with its retention, or {scope.rollback(run)}"
+                )
+            yield Finding(DamageCode.RUN_UNFINISHED, run.folder, text, command, run_id=run.run_id)
+
+
+def _needs_person(scope: Scope, state: SwapState) -> bool:
+    unknown_writers = scope.table.options.writers is None
+    return state is SwapState.UNKNOWN or (unknown_writers and state in _RECREATED)
+
+
+def _undecided(scope: Scope, unit: UnitOfRun, state: SwapState) -> Finding:
+    paths = unit.paths(scope.services)
+    command = scope.forget(unit.run)
+    if state is not SwapState.UNKNOWN:
+        # All files are kept; which of the directories is the table's content is for its owner to say.
+        command = (
+            f"ALTER TABLE {scope.name} SET TBLPROPERTIES ('lakekeeper.writers'='append'), or 'overwrite'"
+        )
+    return unit.finding(DamageCode.SWAP_UNDECIDED, paths.live, str(paths.explain(state)), command)
+
+
+def all_homes(scope: Scope) -> list[str]:
+    """Return the homes of the table, and those of its runs."""
+    found = [home.path for home in homes(scope.table.facts, scope.table.units)]
+    return list(dict.fromkeys([*found, *(parent(run.folder) for run in scope.runs)]))
+
+
+def check_leases(scope: Scope, at_work: Callable[[str], object]) -> Iterator[Finding]:
+    """Find leases whose job has died.
+
+    Args:
+        at_work: called with the path of each lease that was renewed just now.
+    """
+    now = scope.services.now().timestamp() * 1000
+    timeout = scope.table.options.lease_timeout.total_seconds() * 1000
+    for home in all_homes(scope):
+        try:
+            held = held_lease(scope.services.fs, home)
+        except OSError as error:
+            yield Finding(DamageCode.NOT_CHECKED, home, str(error))
+            continue
+        if held is None:
+            continue
+        path, renewed = held
+        # The clocks of two machines may differ. This is a notice, and decides nothing.
+        if now - renewed <= 2 * timeout:
+            at_work(path)
+            continue
+        age = int((now - renewed) / 1000)
+        text = f"{path} was last renewed {age} s ago: its job has died, and the next one takes it over"
+        yield Finding(DamageCode.LEASE_STALE, path, text)
+
+
+def marks(table: Table) -> list[tuple[str, int]]:
+    """Return what changes whenever a job works on the table: its leases, run folders and numbers of records."""
+    fs = table.services.fs
+    found: list[tuple[str, int]] = []
+    for home in homes(table.facts, table.units):
+        entries = _entries(fs, home.path)
+        found += [(entry.path, 0) for entry in entries]
+        folders = [entry for entry in entries if entry.is_dir and RunFolder.parse(entry.name)]
+        found += [(folder.path, len(_entries(fs, f"{folder.path}/{RECORDS}"))) for folder in folders]
+    return sorted(found)
+
+
+def _entries(fs: FileSystem, folder: str) -> Sequence[Status]:
+    try:
+        return fs.list(folder)
+    except OSError:
+        return []

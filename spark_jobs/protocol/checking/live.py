@@ -1,0 +1,125 @@
+"""The live directories: each one that the metastore has, against the last compaction that wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from spark_jobs.core import journal
+from spark_jobs.core.damage import DamageCode, Finding
+from spark_jobs.core.model import DEFAULT_PARTITION, FileListing, Unit
+from spark_jobs.core.swap_state import SwapState
+from spark_jobs.protocol.checking.scope import AWAY, Scope, UnitOfRun, quoted
+from spark_jobs.protocol.swap.late_files import differences
+
+#: States of an open swap in which nothing but a person, or a writer, has taken the live directory away.
+_GONE = (SwapState.DROPPED, SwapState.UNKNOWN)
+
+
+@dataclass(frozen=True)
+class Written:
+    """A live directory that still is the rewritten directory of a compaction, with all its files unchanged."""
+
+    unit: UnitOfRun
+    place: str
+
+
+class LiveCheck:
+    """The check of one table's live directories. `intact` has those whose files are those of the last compaction.
+
+    A directory of another identity was overwritten, rolled back or compacted again: whatever is in it is right.
+    """
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._fs = scope.services.fs
+        self.intact: list[Written] = []
+
+    def check(self, unit: Unit) -> list[Finding]:
+        try:
+            return list(self._check(unit))
+        except OSError as error:
+            return [Finding(DamageCode.NOT_CHECKED, unit.location, str(error), unit=unit.to_json())]
+
+    def _check(self, unit: Unit) -> Iterator[Finding]:
+        known = list(self._scope.of(unit))
+        identity = self._fs.identity(unit.location)
+        if identity is None:
+            yield from self._missing(unit, known)
+            return
+        for found in known:
+            if found.rewritten and found.state.swap.new_id == identity:
+                yield from self._check_files(unit, found)
+
+    def _missing(self, unit: Unit, known: list[UnitOfRun]) -> Iterator[Finding]:
+        interrupted = [each for each in known if each.state.kind in journal.INTENTS]
+        states = [each.paths(self._scope.services).look() for each in interrupted]
+        if any(state not in _GONE for state in states):
+            return  # Between the renames of a swap: the next job finishes it.
+        text = f"{unit.location} does not exist, although the metastore has it"
+        held = [each for each in known if each.held]
+        rows = self._only_copy(unit, interrupted)
+        if rows:
+            text += f"; {rows} has its files"
+            command = f"hdfs dfs -cp -p {quoted(rows)} {quoted(unit.location)}"
+        elif held:
+            text += f"; its originals are in {held[-1].old}"
+            command = self._scope.rollback(held[-1].run)
+        else:
+            command = f"restore it from a snapshot, or {self._drop(unit)}"
+        notice = not (rows or held or any(each.rewritten for each in known))
+        run_id = held[-1].run.run_id if held else None
+        yield Finding(
+            DamageCode.LIVE_MISSING, unit.location, text, command, unit.to_json(), run_id, only_notice=notice
+        )
+
+    def _only_copy(self, unit: Unit, interrupted: list[UnitOfRun]) -> str | None:
+        """Return the directory that has the rows of a unit, and that no job puts in its place.
+
+        That is what came with a copy, or the rewritten directory of a swap whose originals somebody has deleted: the
+        next job calls that swap off, and deletes it.
+        """
+        paths = (each.paths(self._scope.services).rewritten() for each in interrupted)
+        for path in (self._scope.copies.get(unit.key), *paths):
+            if path is not None and self._fs.status(path) is not None:
+                return path
+        return None
+
+    def _drop(self, unit: Unit) -> str:
+        if not unit.spec:
+            return f"DROP TABLE {self._scope.name}"
+        texts = [(key, DEFAULT_PARTITION if value is None else value) for key, value in unit.spec]
+        values = ", ".join(f"`{key}`='{value}'" for key, value in texts)
+        return f"ALTER TABLE {self._scope.name} DROP PARTITION ({values})"
+
+    def _check_files(self, unit: Unit, found: UnitOfRun) -> Iterator[Finding]:
+        compacted, live = found.state.swap.compacted, self._fs.list_files(unit.location)
+        changes = differences(compacted, live)
+        lost = [file.name for file in changes.lost if file.is_data]
+        if not lost:
+            self.intact.append(Written(found, unit.location))
+        elif not self._overwritten(found, compacted, live):
+            yield self._changed(unit, found, lost, sum(file.is_data for file in changes.added))
+
+    def _overwritten(self, found: UnitOfRun, compacted: FileListing, live: FileListing) -> bool:
+        """Return whether a writer has replaced all files in place.
+
+        While originals are held, only the table property tells that from a deletion. A cleanup decides alike.
+        """
+        kept = set(compacted.data) & set(live.files)
+        replaced = not kept and any(file.length for file in live.data)
+        return replaced and (self._scope.table.options.writers == "overwrite" or not found.held)
+
+    def _changed(self, unit: Unit, found: UnitOfRun, lost: list[str], added: int) -> Finding:
+        text = (
+            f"{len(lost)} files that run {found.run.run_id} wrote to {unit.location} are missing or changed"
+            f" ({lost[0]}). If writers of this table overwrite it in place, set the table"
+            " property lakekeeper.writers=overwrite"
+        )
+        command = "restore the files from a snapshot, or write the data again (INSERT OVERWRITE)"
+        if found.held:
+            # A rollback does not replace a directory that was changed: what is in it may be a writer's.
+            away = f"hdfs dfs -mv {quoted(unit.location)} {AWAY}"
+            command = f"{away}, then {self._scope.rollback(found.run)}"
+            command += f", then put back the {added} files that writers added" if added else ""
+        return found.finding(DamageCode.LIVE_CHANGED, unit.location, text, command)

@@ -1,0 +1,117 @@
+"""What a check of one table looks at: the table, its runs, and where the originals of each unit are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from spark_jobs.core import journal
+from spark_jobs.core.damage import DamageCode, Finding
+from spark_jobs.core.journal import UnitState
+from spark_jobs.core.layout import claimed_folder
+from spark_jobs.core.model import Unit
+from spark_jobs.protocol.planning.table import Table
+from spark_jobs.protocol.runs.journal_store import Run
+from spark_jobs.protocol.services import Services
+from spark_jobs.protocol.swap.directories import SwapPaths
+
+#: Kinds of records after which the run holds the originals of a unit.
+HELD = (journal.COMMITTED, journal.CLEANUP_CLAIMED)
+#: Where a command moves what is in the way; a person has to choose.
+AWAY = "<a directory outside the table>"
+
+
+def quoted(path: str) -> str:
+    """Return a path as a word of a shell."""
+    return "'" + path.replace("'", "'\\''") + "'"
+
+
+@dataclass(frozen=True, eq=False)
+class UnitOfRun:
+    """One unit of a run, as the journal has it."""
+
+    run: Run
+    state: UnitState
+
+    @property
+    def old(self) -> str:
+        return self.run.path(self.state.swap.old)
+
+    @property
+    def claimed(self) -> str:
+        """Return the path to which a cleanup moves the originals before it deletes them."""
+        below = self.state.swap.old.split("/", 1)[1]
+        return self.run.path(f"{claimed_folder(self.run.state.stamp)}/{below}")
+
+    @property
+    def held(self) -> bool:
+        return self.state.kind in HELD
+
+    @property
+    def rewritten(self) -> bool:
+        """Tell whether the rewritten directory has become the live one, and was not rolled back."""
+        return self.held or (self.state.kind == journal.CLEANED and self.state.committed_at is not None)
+
+    def paths(self, services: Services) -> SwapPaths:
+        return SwapPaths(services.fs, self.run.folder, self.state.swap)
+
+    def finding(self, code: DamageCode, path: str, message: str, command: str | None, **more: Any) -> Finding:
+        unit = self.state.swap.unit.to_json()
+        return Finding(code, path, message, command, unit, self.run.run_id, **more)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """One table, and its runs whose journals can be read, oldest first.
+
+    Attributes:
+        unknown: the ids of runs whose journals are missing, cannot be read, or came with a copy.
+        copies: by unit key, the originals of a directory that was copied between the renames of a swap.
+    """
+
+    table: Table
+    runs: Sequence[Run]
+    unknown: frozenset[str] = frozenset()
+    copies: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def services(self) -> Services:
+        return self.table.services
+
+    @property
+    def name(self) -> str:
+        return self.table.facts.name
+
+    @cached_property
+    def units(self) -> list[UnitOfRun]:
+        """Return each unit of each run."""
+        return [UnitOfRun(run, state) for run in self.runs for state in run.state.units.values()]
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[UnitOfRun]]:
+        found: dict[str, list[UnitOfRun]] = {}
+        for unit in self.units:
+            swap = unit.state.swap
+            for name in {swap.unit.key, swap.live}:
+                found.setdefault(name, []).append(unit)
+        return found
+
+    def of(self, unit: Unit) -> list[UnitOfRun]:
+        """Return what the runs have of a unit, by its partition values or by its directory; oldest first."""
+        found = [*self._by_name.get(unit.key, ()), *self._by_name.get(unit.location, ())]
+        return sorted(dict.fromkeys(found), key=lambda each: each.run.state.started)
+
+    def which(self, run: Run) -> str:
+        return f"--table {self.name} --run-id {run.run_id}"
+
+    def recovery(self) -> str:
+        """Return the command that recovers unfinished runs and deletes no originals."""
+        return f"lakekeeper cleanup --table {self.name} --older-than 36500d"
+
+    def rollback(self, run: Run) -> str:
+        return f"lakekeeper rollback {self.which(run)}"
+
+    def forget(self, run: Run) -> str:
+        return f"lakekeeper forget {self.which(run)} --yes"

@@ -1,0 +1,50 @@
+"""The verb check: it compares the journals of a table with its directories, and lists what does not fit."""
+
+from __future__ import annotations
+
+from spark_jobs.core.damage import damage, reason, render
+from spark_jobs.core.eligibility import TableFacts, check_place
+from spark_jobs.core.errors import Refusal
+from spark_jobs.core.model import TableName
+from spark_jobs.core.outcomes import TableOutcome
+from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.wire import TableReport
+from spark_jobs.protocol.checking.table_check import TableCheck
+from spark_jobs.protocol.planning.table import Table
+from spark_jobs.verbs.job import Job
+
+
+def check_table(job: Job, name: TableName) -> TableReport:
+    """Return one table's part of the report. Also print the findings to stdout."""
+    table = _checkable(job, name)
+    check = TableCheck(lambda: _checkable(job, name), job.invocation.read_data)
+    findings = check.findings()
+    print(render(str(name), findings), flush=True)
+    ended = TableOutcome.DONE if check.runs or findings else TableOutcome.NOTHING
+    return TableReport(
+        table=str(name),
+        outcome=TableOutcome.DAMAGED if damage(findings) else ended,
+        reason=reason(findings),
+        location=table.root,
+        format=table.facts.storage.format,
+        warnings=list(check.warnings),
+        findings=[finding.to_json() for finding in findings],
+    )
+
+
+def _checkable(job: Job, name: TableName) -> Table:
+    """Return the table. Raise Refusal for one in which no job of this program works."""
+    facts = job.services.metastore.table(name)
+    _refuse(facts)
+    return job.table(name)
+
+
+def _refuse(facts: TableFacts) -> None:
+    if "VIEW" in facts.kind:
+        raise Refusal(RefusalCode.VIEW, f"{facts.name} is a view and has no files of its own")
+    if "lakekeeper.run_id" in facts.properties:
+        raise Refusal(
+            RefusalCode.BACKUP,
+            f"{facts.name} is a backup made by a compaction; the check of its source covers it",
+        )
+    check_place(facts.storage.location)
