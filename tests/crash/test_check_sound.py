@@ -73,6 +73,25 @@ def _cleaned(sim: SimulatedCluster) -> None:
     assert clean_up(sim)["exit_code"] == clean_up(sim, EVENTS)["exit_code"] == 0
 
 
+def _folded(sim: SimulatedCluster) -> None:
+    """The first run is cleaned up, and folded two days later."""
+    _cleaned(sim)
+    sim.advance(2 * 24 * 3600)
+    for place in (LIVE, f"{WAREHOUSE}/events/k=a"):
+        for _ in range(6):
+            append(sim, place)()
+    assert compact(sim.client(), BOTH, "r2")["exit_code"] == 0
+    assert [path for path, _, _ in sim.tree.walk(AUTHORITY) if path.endswith("/settled")]
+
+
+def test_a_record_of_settled_runs_that_cannot_be_read_is_damage() -> None:
+    sim = build()
+    _folded(sim)
+    (record, *_) = [path for path, _, _ in sim.tree.walk(LIVE.rsplit("/", 1)[0]) if "/settled/" in path]
+    sim.tree.write(record, b"no gzip", overwrite=True)
+    assert codes(check(sim, BOTH)) == ["JOURNAL_UNREADABLE"]
+
+
 def _retried(sim: SimulatedCluster) -> None:
     with pytest.raises(Killed):
         compact(sim.client(Fault.crash_after(into)), BOTH)
@@ -107,6 +126,7 @@ SOUND = (
     _compacted_twice,
     _rolled_back,
     _cleaned,
+    _folded,
     _retried,
     _renamed,
     _without_backup_tables,

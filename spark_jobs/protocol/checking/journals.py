@@ -8,7 +8,7 @@ from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.journal_bounds import check_units
-from spark_jobs.core.layout import RECORDS, RunFolder, is_below
+from spark_jobs.core.layout import RECORDS, SETTLED, RunFolder, is_below
 from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.checking.scope import AWAY, Scope, UnitOfRun, quoted
@@ -43,7 +43,11 @@ class ReadableRuns(TableRuns):
         return dict(self._copied)
 
     def own(self) -> list[Run]:
-        """Return every readable run of this table, oldest first."""
+        """Return every readable run of this table, oldest first. The record of settled runs is read, too."""
+        try:
+            self.settled_store.read()
+        except (LakekeeperError, OSError) as error:
+            self.unreadable[self.settled_store.folder] = error
         return [run for run in self.all() if not self._others.own(run.state.table) and self._is_within(run)]
 
     def unknown_ids(self) -> frozenset[str]:
@@ -86,8 +90,9 @@ def check_journals(runs: ReadableRuns) -> Iterator[Finding]:
     """Find journals that cannot be read, folders without a journal, and journals that came with a copy."""
     for path, error in runs.unreadable.items():
         known = RunFolder.parse(name_of(path))
-        code = DamageCode.JOURNAL_UNREADABLE if known else DamageCode.NOT_CHECKED
-        command = f"hdfs dfs -mv {quoted(path)} {AWAY}" if known else None
+        records = known is not None or name_of(path) == SETTLED
+        code = DamageCode.JOURNAL_UNREADABLE if records else DamageCode.NOT_CHECKED
+        command = f"hdfs dfs -mv {quoted(path)} {AWAY}" if records else None
         yield Finding(code, path, str(error), command, run_id=known.run_id if known else None)
     for path, text in runs.copies.items():
         # A copy that was taken between the renames of a swap may have the only rows of a unit.
