@@ -191,6 +191,20 @@ def test_a_view_or_a_backup_table_is_refused(done: SimulatedCluster) -> None:
     assert report["exit_code"] == 0
 
 
+def test_originals_that_were_moved_back_may_be_compacted_before_the_record_is_ended(
+    done: SimulatedCluster,
+) -> None:
+    PLANTS["originals_moved_back"].do(done)
+    assert compact(done.client(), run_id="r2")["exit_code"] == 0
+    (finding,) = findings(check(done))
+    assert (finding["code"], finding["run_id"]) == ("ORIGINALS_RESTORED", "r1")
+    obey(done, finding["command"])
+    assert codes(check(done)) == []
+    assert clean_up(done)["exit_code"] == 0
+    assert codes(check(done)) == []
+    assert lost(done) == []
+
+
 def test_the_originals_of_a_cleanup_that_is_claimed_are_named(done: SimulatedCluster) -> None:
     failed = Fault.error_before(lambda point: point.op == "delete_tree")
     run(done.client(failed), "cleanup", "--table", FLAT, *AT_ONCE)

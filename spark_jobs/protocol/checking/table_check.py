@@ -87,7 +87,7 @@ class TableCheck:
         found += [each for _, part in kept for each in part]
         yield from found
         if self.read_data:
-            yield from check_rows(scope, [u for u, part in kept if u.held and not damage(part)], live.intact)
+            yield from check_rows(scope, [u for u, part in kept if u.held and not part], live.intact)
 
 
 def _doubtful(found: list[Finding]) -> bool:
