@@ -124,6 +124,8 @@ def _the_jobs_go_on(jobs: Jobs, name: str) -> None:
     report = jobs(*cleanup)
     assert (sorted(outcomes(report)), report["exit_code"]) == (["cleaned", "cleaned", "quarantined"], 3)
     assert "lakekeeper forget" in str(only(report)["units"])
+    checked = jobs("check", "--table", name)
+    assert (_codes(checked), checked["exit_code"]) == (["ORIGINALS_RESTORED"], 0)
     assert outcomes(jobs("forget", "--table", name, "--run-id", "r1", "--yes")) == ["forgotten"]
     assert jobs(*cleanup)["exit_code"] == 0
     assert jobs("compact", "--table", name, "--run-id", "r3")["exit_code"] == 0

@@ -210,6 +210,21 @@ def test_originals_that_were_moved_back_may_be_compacted_before_the_record_is_en
     assert lost(done) == []
 
 
+def test_a_cleanup_after_originals_were_moved_back_makes_no_damage(done: SimulatedCluster) -> None:
+    """It registers the backup table again, and the metastore makes the directory that the table shows."""
+    PLANTS["originals_moved_back"].do(done)
+    PLANTS["backup_table_dropped"].do(done)
+    assert clean_up(done)["exit_code"] == 3
+    (finding,) = findings(check(done))
+    assert finding["code"] == "ORIGINALS_RESTORED"
+    obey(done, finding["command"])
+    (finding,) = findings(check(done))
+    assert (finding["code"], finding["severity"]) == ("ORIGINALS_FORGOTTEN", "notice")
+    obey(done, finding["command"])
+    assert codes(check(done)) == []
+    assert lost(done) == []
+
+
 def test_the_originals_of_a_cleanup_that_is_claimed_are_named(done: SimulatedCluster) -> None:
     failed = Fault.error_before(lambda point: point.op == "delete_tree")
     run(done.client(failed), "cleanup", "--table", FLAT, *AT_ONCE)

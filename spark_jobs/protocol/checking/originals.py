@@ -30,7 +30,8 @@ def _check(scope: Scope, unit: UnitOfRun) -> Iterator[Finding]:
     identity = fs.identity(old)
     if identity is None and unit.state.kind == journal.CLEANUP_CLAIMED:
         yield from _check_claimed(scope, unit)
-    elif identity is None and _moved_back(scope, unit):
+    elif identity != unit.state.swap.live_id and _moved_back(scope, unit):
+        # The metastore may have made an empty directory at the old path since, for the backup table.
         text = f"{old} became {unit.state.swap.live} again: somebody has moved the originals back"
         yield unit.finding(DamageCode.ORIGINALS_RESTORED, unit.state.swap.live, text, scope.forget(unit.run))
     elif identity is None:
