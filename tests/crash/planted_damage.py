@@ -15,6 +15,7 @@ from tests.crash.planted_records import (
     content,
     journal_deleted,
     log_of_a_rollback,
+    log_of_an_unknown_kind,
     log_of_other_figures,
     log_of_other_files,
     manifest_list_torn,
@@ -262,7 +263,7 @@ PLANTS = {
         *(Plant(do, ("LOG_UNREADABLE",)) for do in (snapshot_torn, manifest_lost, manifest_list_torn)),
         *(
             Plant(do, ("LOG_INCONSISTENT",))
-            for do in (log_of_other_files, log_of_other_figures, log_of_a_rollback)
+            for do in (log_of_other_files, log_of_other_figures, log_of_a_rollback, log_of_an_unknown_kind)
         ),
         Plant(run_that_is_not_logged, ("LOG_INCONSISTENT",), damage=False, obeyed=False),
         Plant(originals_not_readable, ("NOT_CHECKED",), obeyed=False),

@@ -106,11 +106,19 @@ def log_of_other_figures(sim: SimulatedCluster) -> None:
     _change_units(sim, lambda unit: unit["after"].update(bytes=unit["after"]["bytes"] + 1))
 
 
-def log_of_a_rollback(sim: SimulatedCluster) -> None:
-    """The log says that the run was rolled back, and it was not."""
+def _change_kind(sim: SimulatedCluster, kind: str) -> None:
     path = f"{_SNAPSHOTS}/snapshot-1"
     body = json.loads(content(sim, path))
-    sim.tree.write(path, json.dumps({**body, "kind": "rollback"}).encode(), overwrite=True)
+    sim.tree.write(path, json.dumps({**body, "kind": kind}).encode(), overwrite=True)
+
+
+def log_of_a_rollback(sim: SimulatedCluster) -> None:
+    """The log says that the run was rolled back, and it was not."""
+    _change_kind(sim, "rollback")
+
+
+def log_of_an_unknown_kind(sim: SimulatedCluster) -> None:
+    _change_kind(sim, "purge")
 
 
 def run_that_is_not_logged(sim: SimulatedCluster) -> None:

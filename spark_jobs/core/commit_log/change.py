@@ -137,7 +137,7 @@ def contradicts(kind: str, logged: UnitChange, entries: Collection[Entry], unit:
     Args:
         entries: all entries of the snapshot.
     """
-    if not _HAPPENED[kind](unit):
+    if kind not in KINDS or not _HAPPENED[kind](unit):
         return True
     if kind == CLEANUP:
         return False
