@@ -53,14 +53,22 @@ def _argument(value: Any) -> str:
 
 
 def job_arguments(
-    selection: Selection, *, request: str, report: str, options: Mapping[str, Any], run_id: str | None = None
+    selection: Selection,
+    *,
+    request: str,
+    report: str,
+    options: Mapping[str, Any],
+    run_id: str | None = None,
+    read_data: bool = False,
 ) -> list[str]:
     """
     Return the arguments of a job that an operator starts.
 
     :param options: the options that are flags; the request has all others
+    :param read_data: a check compares rows too
     """
     named = ["--run-id", run_id] if run_id else []
+    named += ["--read-data"] if read_data else []
     return [
         *selection_flags(selection),
         *option_flags(options),

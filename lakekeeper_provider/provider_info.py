@@ -25,6 +25,7 @@ def get_provider_info() -> dict[str, Any]:
                     "lakekeeper_provider.operators.compact",
                     "lakekeeper_provider.operators.rollback",
                     "lakekeeper_provider.operators.cleanup",
+                    "lakekeeper_provider.operators.check",
                 ],
             }
         ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -16,6 +17,8 @@ OUTCOMES = ("done", "nothing", "partial", "failed", "unsafe", "usage")
 TABLE_OUTCOMES = ("done", "nothing", "refused", "busy", "partial", "failed", "damaged")
 _TROUBLE = ("failed", "quarantined")
 ORIGINALS_DELETED = "ORIGINALS_DELETED"
+_SOUND = ("done", "nothing")
+_FINDINGS_SHOWN = 50
 
 
 class TaskResult(Enum):
@@ -181,7 +184,21 @@ def render(report: Report) -> str:
     rows = [("table", "outcome", "files", "bytes", "note"), *(_row(table) for table in report.tables)]
     widths = [max(len(row[i]) for row in rows) for i in range(5)]
     lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([f"{_totals(report)}, run {report.run_id or '-'}", *lines])
+    return "\n".join([f"{_totals(report)}, run {report.run_id or '-'}", *lines, *_finding_lines(report)])
+
+
+def _finding_lines(report: Report) -> list[str]:
+    """Describe what a check has found, damage first; a driver on the cluster prints it where nobody looks."""
+    found = [(table, finding) for table in report.tables for finding in table.get("findings") or ()]
+    found.sort(key=lambda item: item[1]["severity"] != "damage")
+    lines = [_finding_line(table, finding) for table, finding in found[:_FINDINGS_SHOWN]]
+    more = len(found) - len(lines)
+    return [*lines, f"... and {more} more findings in the report"] if more else lines
+
+
+def _finding_line(table: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
+    command = f"; command: {finding['command']}" if finding.get("command") else ""
+    return f"{table['table']} {finding['severity']} {finding['code']}: {finding['message']}{command}"
 
 
 def _row(table: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
@@ -211,8 +228,8 @@ def summary(report: Report, uri: str | None) -> dict[str, Any]:
     Return the summary for XCom, at most ``XCOM_LIMIT`` bytes long.
 
     A summary that is too long is shortened in steps: an analysis leaves out the tables without flagged units, then
-    the flagged units, if they can be read from ``uri``; then each table keeps its name, outcome and run id only;
-    last, verbs other than analyze leave out all tables.
+    the flagged units, if they can be read from ``uri``; a check leaves out sound tables; then each table keeps its
+    name, outcome, run id and codes of findings only; last, verbs other than analyze leave out all tables.
 
     :param uri: where the report is kept; None if it is deleted with the submission
     :raises UsageError: the summary of an analysis is too long in its shortest form
@@ -225,7 +242,7 @@ def summary(report: Report, uri: str | None) -> dict[str, Any]:
         "started": report.started,
         "ended": report.ended,
         "report": uri,
-        "tables": [_summary(table, report.verb == "analyze") for table in report.tables],
+        "tables": [_summary(table, report.verb) for table in report.tables],
     }
     for shorter in (value, *_shorter(value)):
         if _size(shorter) <= XCOM_LIMIT:
@@ -246,7 +263,10 @@ def _shorter(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if analysis:
         tables = [{**table, "flagged": None} for table in tables]
         yield {**value, "tables": tables}
-    keys = ("table", "outcome", "run_id", "flagged")
+    if value["verb"] == "check":
+        tables = [table for table in tables if table["outcome"] not in _SOUND]
+        yield {**value, "tables": tables}
+    keys = ("table", "outcome", "run_id", "flagged", "codes")
     yield {**value, "tables": [{key: table[key] for key in keys if key in table} for table in tables]}
     if not analysis:
         yield {**value, "tables": []}  # the job is done and must not fail because of the size of its summary
@@ -256,7 +276,17 @@ def _size(value: Any) -> int:
     return len(json.dumps(value))
 
 
-def _summary(table: Mapping[str, Any], analysis: bool) -> dict[str, Any]:
+def _summary(table: Mapping[str, Any], verb: str) -> dict[str, Any]:
     keys = ("table", "outcome", "code", "reason", "run_id", "before", "after", "rows", "backup_table")
     brief = {key: table.get(key) for key in keys}
-    return {**brief, "flagged": flagged_units(table)} if analysis else brief
+    if verb == "analyze":
+        return {**brief, "flagged": flagged_units(table)}
+    return {**brief, **_counts(table)} if verb == "check" else brief
+
+
+def _counts(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how many findings a check has, by severity and by code."""
+    found = table.get("findings") or ()
+    damage = sum(finding["severity"] == "damage" for finding in found)
+    codes = Counter(finding["code"] for finding in found)
+    return {"damage": damage, "notices": len(found) - damage, "codes": dict(codes)}

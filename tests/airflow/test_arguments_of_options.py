@@ -7,6 +7,7 @@ import inspect
 import pytest
 
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
+from lakekeeper_provider.operators.check import CheckOperator
 from lakekeeper_provider.operators.cleanup import CleanupOperator
 from lakekeeper_provider.operators.compact import CompactOperator
 from lakekeeper_provider.operators.rollback import RollbackOperator
@@ -18,7 +19,10 @@ BY_OTHER_ARGUMENTS = {"deadline"}
 BY_FILE_ONLY = {"full_scan", "trusted_owners"}
 
 
-@pytest.mark.parametrize("operator", [AnalyzeOperator, CompactOperator, RollbackOperator, CleanupOperator])
+OPERATORS = (AnalyzeOperator, CompactOperator, RollbackOperator, CleanupOperator, CheckOperator)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
 def test_an_option_with_a_flag_is_an_argument_of_the_operator(operator):
     flags = {key for key, option in OPTIONS.items() if option.flag and operator.verb in option.flag.verbs}
     arguments = set(operator.option_keys)

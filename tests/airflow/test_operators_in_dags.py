@@ -9,6 +9,7 @@ import pytest
 from airflow.providers.common.compat.sdk import DAG
 
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
+from lakekeeper_provider.operators.check import CheckOperator
 from lakekeeper_provider.operators.cleanup import CleanupOperator
 from lakekeeper_provider.operators.compact import CompactOperator
 from lakekeeper_provider.operators.rollback import RollbackOperator
@@ -17,7 +18,10 @@ from lakekeeper_provider.window import MaintenanceWindow
 
 
 class TestInDags:
-    CLASSES = (AnalyzeOperator, CompactOperator, RollbackOperator, CleanupOperator, SmallFilesSensor)
+    CLASSES = (
+        *(AnalyzeOperator, CompactOperator, RollbackOperator, CleanupOperator, CheckOperator),
+        SmallFilesSensor,
+    )
 
     @pytest.mark.parametrize("operator", CLASSES)
     def test_every_template_field_is_an_attribute(self, operator):

@@ -79,7 +79,8 @@ def test_values_of_options(name, values):
 def test_arguments_of_an_operator(case):
     selection = Selection(tables=tuple(case["tables"]), database=case["database"])
     where = {"request": "file:///r/request.json", "report": "file:///r/report.json"}
-    assert job_arguments(selection, options=case["options"], run_id=case["run_id"], **where) == case["argv"]
+    more = {"run_id": case["run_id"], "read_data": case.get("read_data", False)}
+    assert job_arguments(selection, options=case["options"], **more, **where) == case["argv"]
 
 
 @pytest.mark.parametrize(

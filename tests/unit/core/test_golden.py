@@ -65,6 +65,7 @@ def test_the_operators_arguments_are_understood(case: dict[str, Any]) -> None:
         case["run_id"],
     )
     assert line.options == case["options"]
+    assert line.read_data == case.get("read_data", False)
     assert (line.request, line.report) == ("file:///r/request.json", "file:///r/report.json")
 
 

@@ -163,3 +163,51 @@ def test_many_tables_keep_what_rollback_needs():
     summed = report.summary(done, None)
     assert len(json.dumps(summed)) < report.XCOM_LIMIT
     assert summed["tables"][7] == {"table": "sales.t7", "outcome": "done", "run_id": "r1"}
+
+
+def finding(code: str = "ORIGINALS_MISSING", severity: str = "damage", **more):
+    message, command = (
+        "hdfs://nn/old does not exist",
+        "lakekeeper forget --table sales.events --run-id r1 --yes",
+    )
+    return {"code": code, "severity": severity, "message": message, "command": command, **more}
+
+
+def test_log_shows_findings_with_the_damage_first():
+    notice = finding("LEASE_STALE", "notice", message="its job has died", command=None)
+    damaged = table(outcome="damaged", findings=[notice, finding()])
+    lines = report.render(parsed("failed", damaged, verb="check")).splitlines()
+    assert lines[-2:] == [
+        "sales.events damage ORIGINALS_MISSING: hdfs://nn/old does not exist; command: lakekeeper forget"
+        " --table sales.events --run-id r1 --yes",
+        "sales.events notice LEASE_STALE: its job has died",
+    ]
+
+
+def test_log_says_how_many_findings_it_leaves_out():
+    damaged = table(outcome="damaged", findings=[finding()] * 60)
+    lines = report.render(parsed("failed", damaged, verb="check")).splitlines()
+    assert lines[-1] == "... and 10 more findings in the report"
+    assert sum("ORIGINALS_MISSING" in line for line in lines) == 50
+
+
+def test_a_check_of_a_large_database_leaves_sound_tables_to_the_log():
+    sound = [table(f"sales.t{n}", findings=[]) for n in range(1000)]
+    found = parsed("partial", *sound, table(outcome="damaged", findings=[finding()] * 3), verb="check")
+    summed = report.summary(found, None)
+    assert len(json.dumps(summed)) < report.XCOM_LIMIT
+    assert [(t["table"], t["damage"], t["codes"]) for t in summed["tables"]] == [
+        ("sales.events", 3, {"ORIGINALS_MISSING": 3})
+    ]
+
+
+def test_a_check_with_much_damage_keeps_tables_and_codes():
+    many = [table(f"sales.t{n}", "damaged", reason="x" * 200, findings=[finding()]) for n in range(200)]
+    summed = report.summary(parsed("failed", *many, verb="check"), None)
+    assert len(json.dumps(summed)) < report.XCOM_LIMIT
+    assert summed["tables"][7] == {
+        "table": "sales.t7",
+        "outcome": "damaged",
+        "run_id": "r1",
+        "codes": {"ORIGINALS_MISSING": 1},
+    }

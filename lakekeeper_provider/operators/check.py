@@ -1,0 +1,52 @@
+"""Compare what compactions keep with what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from lakekeeper_provider.compat import Context
+from lakekeeper_provider.config import Config
+from lakekeeper_provider.operators.base import LakekeeperOperator
+from lakekeeper_provider.operators.submission import Submission
+from lakekeeper_provider.option import CHECK
+from lakekeeper_provider.parsers import boolean, given
+
+
+class CheckOperator(LakekeeperOperator):
+    """
+    Check journals, originals, rewritten files and backup tables without changing anything.
+
+    The XCom has the number of findings of each table and their codes. Damage fails the task without a retry; notices
+    do not. The log names the paths, and the commands that end the damage. See ``LakekeeperOperator`` for the other
+    arguments.
+
+    :param read_data: compare the rows of originals and rewritten files too; reads all of both
+    :param parallelism: number of units that are checked at the same time (4)
+    """
+
+    verb = CHECK
+    option_keys: ClassVar[tuple[str, ...]] = (*LakekeeperOperator.option_keys, "parallelism")
+    template_fields: Sequence[str] = (*LakekeeperOperator.template_fields, "parallelism", "read_data")
+
+    def __init__(
+        self,
+        *,
+        read_data: bool | str | None = None,
+        parallelism: int | str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.read_data = read_data
+        self.parallelism = parallelism
+
+    def prepare(
+        self, settings: Config, deadline: str | None, context: Context
+    ) -> Submission | dict[str, Any]:
+        """Return what to submit."""
+        submission = super().prepare(settings, deadline, context)
+        read_data = given(self.read_data)
+        if read_data is None or not isinstance(submission, Submission):
+            return submission
+        return replace(submission, read_data=boolean("read_data", read_data))
