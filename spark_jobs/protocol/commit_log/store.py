@@ -17,7 +17,6 @@ from spark_jobs.core.commit_log.snapshots import (
     Entry,
     ManifestList,
     ManifestMeta,
-    Sizes,
     Snapshot,
     Token,
     decode_entries,
@@ -236,36 +235,12 @@ class CommitLog:
             noted = (
                 draft.survey(cache.encode(survey)) if survey is not None else (last.survey if last else None)
             )
-            snapshot = self._next(draft, change, last, base, delta, noted)
+            snapshot = change.snapshot(draft.uuid, last, (base, delta), noted, self._now())
             draft.stage(snapshot)
         except Exception:
             draft.discard()
             raise
         return snapshot
-
-    def _next(
-        self, draft: Draft, change: Change, last: Snapshot | None, base: str, delta: str, survey: str | None
-    ) -> Snapshot:
-        return Snapshot(
-            id=last.id + 1 if last else 1,
-            uuid=draft.uuid,
-            kind=change.kind,
-            run_id=change.run_id,
-            table=change.table,
-            location=change.location,
-            who=change.who,
-            committed_at=change.at,
-            logged_at=self._now(),
-            schema_hash=change.schema_hash,
-            base=base,
-            delta=delta,
-            units=len(change.units),
-            rows=sum(unit.rows for unit in change.units),
-            before=change.before,
-            after=change.after,
-            totals=(last.totals if last else Sizes()) + change.effect,
-            survey=survey,
-        )
 
     def _merged(self, draft: Draft, metas: Sequence[ManifestMeta]) -> list[ManifestMeta]:
         plan = plan_merge(metas)

@@ -87,9 +87,7 @@ class Lease:
         try:
             self._fs.rename(self._path, f"{self._home}/{replace(self._file, released=True).name}")
         except FileNotFoundError:
-            log.debug(
-                "the lease in %s is gone: its home was deleted, or another job has taken it over", self._home
-            )
+            log.debug("the lease in %s is gone: its home was deleted, or it was taken over", self._home)
         except OSError as error:
             log.warning(
                 "the lease in %s could not be released: %s; other jobs wait until it expires",
