@@ -1,7 +1,4 @@
-"""The file system, through Hadoop's Java client.
-
-All paths are fully qualified, decoded URIs (`hdfs://nn/warehouse/a b`).
-"""
+"""The file system, through Hadoop's client. All paths are fully qualified, decoded URIs (`hdfs://nn/warehouse/a b`)."""
 
 from __future__ import annotations
 
