@@ -51,20 +51,16 @@ class CommitLog:
         self._decoded: dict[str, Any] = {}
 
     def snapshots(self) -> list[Snapshot]:
-        """Return all snapshots in order. Raise BrokenLog for one that cannot be decoded."""
+        """Return all snapshots in order. Raise BrokenLog."""
         found = (self._snapshot_if_there(number) for number in sorted(self._numbers()))
         return [snapshot for snapshot in found if snapshot is not None]
 
     def latest(self) -> Snapshot | None:
-        """Return the newest snapshot; None if there is none."""
         number = self._hinted() or max(self._numbers(), default=0)
         return self._snapshot(number) if number else None
 
     def files(self, snapshot: Snapshot) -> list[Entry]:
-        """Return the entries that remain after all changes.
-
-        They are ADDs of files that runs have added, and DELETEs of files that are older than the log.
-        """
+        """Return what remains of all changes: ADDs of files of runs, DELETEs of files older than the log."""
         return merge(self._entries(self.standing(snapshot)))
 
     def logged(self, run_ids: Collection[str]) -> set[Token]:
@@ -78,13 +74,10 @@ class CommitLog:
         return self._once("survey", name, cache.decode) if name else {}
 
     def publish(self, change: Change, survey: Cache | None = None) -> Snapshot | None:
-        """Publish a change. Units that are already in the log are left out, so a change may be published again.
+        """Publish a change, and return the snapshot that holds it; None for a change without units.
 
-        Returns:
-            The snapshot that holds the change; None for a change without units.
-
-        Raises:
-            OSError, BrokenLog: it is not known whether the change is in the log. Publish it again.
+        Units that are already in the log are left out, so a change may be published again. After OSError or BrokenLog
+        it must be: it is not known whether it is in the log.
         """
         for _ in range(_ATTEMPTS):
             before = self.snapshots()
@@ -98,14 +91,13 @@ class CommitLog:
                 self._hint(snapshot.id)
                 return snapshot
         raise BrokenLog(
-            f"{self._folder('snapshot')}: other jobs have taken {_ATTEMPTS} numbers in a row; try again later"
+            f"{self._folder('snapshot')}: other jobs took {_ATTEMPTS} numbers in a row; try again"
         )
 
     def sweep(self) -> list[str]:
         """Delete files that no snapshot names and that are older than an hour. Return their paths.
 
-        They are listed before the snapshots are read: a snapshot that is published in between is read too, and its
-        files are kept.
+        They are listed before the snapshots are read, so that the files of a snapshot that is published meanwhile stay.
         """
         dead_before = int((self._now() - ORPHAN_AGE).timestamp() * 1000)
         old = [
@@ -129,8 +121,7 @@ class CommitLog:
         expired = [snapshot for snapshot in older if snapshot.uuid in uuids]
         if not expired:
             return
-        # A reader takes the hint for the latest snapshot if the next number does not exist. So the hint is corrected
-        # before numbers are deleted.
+        # A hint counts if the next number does not exist. So it is corrected before numbers are deleted.
         self._fs.replace(f"{self._folder('snapshot')}/{LATEST}", str(max(self._numbers())).encode())
         for snapshot in expired:
             self._fs.delete_file(self._path(snapshot.id))
@@ -142,10 +133,7 @@ class CommitLog:
     def _file(self, folder: str, name: str) -> str:
         """Return the path of a file that a snapshot names. Raise BrokenLog if it is not a file name of the log."""
         if not _NUMBERED.match(name) and not _OURS[folder].match(name):  # guard: names_in_the_log
-            raise BrokenLog(
-                f"{self._folder(folder)}: a snapshot names {name!r}, which is no file of the log; the log can be"
-                " deleted, and is derived from the journals again"
-            )
+            raise BrokenLog(f"{self._folder(folder)}: a snapshot names {name!r}, which is no file of the log")
         return f"{self._folder(folder)}/{name}"
 
     def _listing(self, folder: str) -> Sequence[Status]:
@@ -206,7 +194,6 @@ class CommitLog:
         }
 
     def standing(self, snapshot: Snapshot) -> list[ManifestMeta]:
-        """Return all manifests of a snapshot, in the order of their changes."""
         return [*self._list(snapshot.base).manifests, *self._list(snapshot.delta).manifests]
 
     def _entries(self, manifests: Sequence[ManifestMeta]) -> list[Entry]:
@@ -214,7 +201,6 @@ class CommitLog:
         return [entry for path in paths for entry in decode_entries(self._fs.read(path), path)]
 
     def _named(self) -> set[str]:
-        """Return the names of all files that a snapshot names."""
         names: set[str] = set()
         for snapshot in self.snapshots():
             names |= {snapshot.base, snapshot.delta, snapshot.survey or ""}

@@ -233,7 +233,6 @@ class LeaseSet:
         return self._create(home, seen)
 
     def _check_wait_limit(self, home: str, seen: _Seen, waited: float) -> None:
-        """Raise Busy if this job has waited as long as its options allow."""
         until = self._lease_options.until
         if waited < self._lease_options.wait and not (until and self._services.now() >= until):
             return
@@ -243,7 +242,6 @@ class LeaseSet:
         )
 
     def _describe(self, home: str, seen: _Seen) -> str:
-        """Return the job that holds a lease, as the lease file names it; the file's name if it cannot be read."""
         try:
             known = json.loads(self._services.fs.read(f"{home}/{seen.file.name}"))
             return f"{known['verb']} on {known['host']}, process {known['pid']}, since {known['since']}"
@@ -251,7 +249,6 @@ class LeaseSet:
             return seen.file.name
 
     def _create(self, home: str, seen: _Seen | None) -> Lease:
-        """Create the lease of the next epoch. If another job is first, wait for that one."""
         file = LeaseFile((seen.file.epoch if seen else 0) + 1, released=False)
         path = f"{home}/{file.name}"
         try:
