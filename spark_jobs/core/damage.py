@@ -76,6 +76,11 @@ class DamageCode(Enum):
         "The directory of originals that a run holds does not exist.",
         "Restore it from a snapshot, or end its record with `lakekeeper forget`.",
     )
+    ORIGINALS_RESTORED = (
+        _NOTICE,
+        "The directory of originals that a run holds is the live directory again: somebody has moved it back by hand.",
+        "End its record with `lakekeeper forget`: until then each cleanup of the table fails.",
+    )
     ORIGINALS_CHANGED = (
         _DAMAGE,
         "The directory of originals is another one, or its files differ from those that the journal lists (name, size,"
@@ -135,6 +140,12 @@ class DamageCode(Enum):
         _DAMAGE,
         "A file of the commit log is missing or cannot be decoded.",
         "Delete the log: it is derived from the journals.",
+    )
+    LOG_INCONSISTENT = (
+        _DAMAGE,
+        "The commit log has other changes of a run than its journal (a notice if it only lacks some, as after a job"
+        " that could not write it).",
+        "Delete the log: it is derived from the journals. Nothing, if it only lacks changes.",
     )
     NOT_CHECKED = (
         _DAMAGE,

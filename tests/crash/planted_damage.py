@@ -9,75 +9,46 @@ import pytest
 
 from spark_jobs.core.model import TableName
 from tests.crash import writers
-from tests.crash.explorer import runs_of
 from tests.crash.fault_injection import Fault, Killed, Point
 from tests.crash.flat_table import AT_ONCE, HOME, LIVE, compact, into, originals
+from tests.crash.planted_records import (
+    content,
+    journal_deleted,
+    log_of_a_rollback,
+    log_of_other_figures,
+    log_of_other_files,
+    manifest_list_torn,
+    manifest_lost,
+    record_lost,
+    record_of_a_newer_version,
+    record_of_a_stranger,
+    record_that_leads_elsewhere,
+    record_torn,
+    run_that_is_not_logged,
+    snapshot_torn,
+)
 from tests.crash.scenario import FLAT, run
 from tests.crash.simulated_cluster import SimulatedCluster
 from tests.crash.test_copied_tables import restored_from_copy
 
 DAY = 24 * 3600.0
-_SNAPSHOTS, _MANIFESTS = f"{HOME}/log/snapshot", f"{HOME}/log/manifest"
-
-
-def folder(sim: SimulatedCluster) -> str:
-    """The folder of the flat table's run."""
-    (found,) = runs_of(sim, [FLAT])
-    return found.folder
 
 
 def first_file(sim: SimulatedCluster, place: str) -> str:
     return f"{place}/{sim.tree.files(place)[0][0]}"
 
 
-def _content(sim: SimulatedCluster, path: str) -> bytes:
-    inode = sim.tree.get(path)
-    assert inode is not None
-    return inode.content
-
-
 def _truncate(sim: SimulatedCluster, path: str) -> None:
     number = sim.tree.find(path)
     assert number is not None
-    sim.tree.change(number, content=_content(sim, path)[:-5])
+    sim.tree.change(number, content=content(sim, path)[:-5])
 
 
-def _break_content(sim: SimulatedCluster, path: str) -> None:
+def _breakcontent(sim: SimulatedCluster, path: str) -> None:
     """Names, sizes and times stay: what a disk does."""
     number = sim.tree.find(path)
     assert number is not None
     sim.tree.change(number, content=b"x" * sim.tree.inodes[number].length)
-
-
-def _record(sim: SimulatedCluster, number: int) -> str:
-    return f"{folder(sim)}/journal/{number:06d}.json"
-
-
-def record_torn(sim: SimulatedCluster) -> None:
-    sim.tree.write(_record(sim, 2), b"{", overwrite=True)
-
-
-def record_lost(sim: SimulatedCluster) -> None:
-    sim.tree.remove(_record(sim, 2))
-
-
-def record_of_a_newer_version(sim: SimulatedCluster) -> None:
-    sim.tree.write(_record(sim, 2), b'{"schema_version": 2, "version": "9.0"}', overwrite=True)
-
-
-def record_that_leads_elsewhere(sim: SimulatedCluster) -> None:
-    path = _record(sim, 2)
-    sim.tree.write(path, _content(sim, path).replace(b"__old_", b"../__old_"), overwrite=True)
-
-
-def record_of_a_stranger(sim: SimulatedCluster) -> None:
-    number = sim.tree.find(_record(sim, 2))
-    assert number is not None
-    sim.tree.change(number, owner="eve", mode=0o644)
-
-
-def journal_deleted(sim: SimulatedCluster) -> None:
-    sim.tree.remove(f"{folder(sim)}/journal", recursive=True)
 
 
 def table_restored_from_a_copy(sim: SimulatedCluster) -> None:
@@ -91,6 +62,14 @@ def folder_of_a_dead_driver(sim: SimulatedCluster) -> None:
 
 def originals_deleted(sim: SimulatedCluster) -> None:
     sim.tree.remove(originals(sim), recursive=True)
+
+
+def originals_moved_back(sim: SimulatedCluster) -> None:
+    """As docs/manual-restore.md has it, with rows of a writer since."""
+    place = originals(sim)
+    sim.tree.rename(LIVE, f"{HOME}/by-hand")
+    sim.tree.rename(place, LIVE)
+    writers.append(sim, LIVE, sim.ledger.fresh(2))
 
 
 def originals_replaced(sim: SimulatedCluster) -> None:
@@ -108,7 +87,7 @@ def original_file_truncated(sim: SimulatedCluster) -> None:
 def original_file_written_again(sim: SimulatedCluster) -> None:
     """The same bytes, as another file."""
     path = first_file(sim, originals(sim))
-    sim.tree.write(path, _content(sim, path), overwrite=True)
+    sim.tree.write(path, content(sim, path), overwrite=True)
 
 
 def file_added_to_the_originals(sim: SimulatedCluster) -> None:
@@ -120,7 +99,7 @@ def folder_added_to_the_originals(sim: SimulatedCluster) -> None:
 
 
 def original_file_with_a_broken_footer(sim: SimulatedCluster) -> None:
-    _break_content(sim, first_file(sim, originals(sim)))
+    _breakcontent(sim, first_file(sim, originals(sim)))
 
 
 def originals_forgotten(sim: SimulatedCluster) -> None:
@@ -157,7 +136,7 @@ def rewritten_file_truncated(sim: SimulatedCluster) -> None:
 
 
 def rewritten_file_with_a_broken_footer(sim: SimulatedCluster) -> None:
-    _break_content(sim, first_file(sim, LIVE))
+    _breakcontent(sim, first_file(sim, LIVE))
 
 
 def _backup(sim: SimulatedCluster) -> TableName:
@@ -207,20 +186,6 @@ def writer_of_unknown_kind(sim: SimulatedCluster) -> None:
     assert run(sim.client(), "compact", "--table", FLAT, "--run-id", "r3")["exit_code"] == 3
 
 
-def snapshot_torn(sim: SimulatedCluster) -> None:
-    sim.tree.write(f"{_SNAPSHOTS}/snapshot-1", b"{", overwrite=True)
-
-
-def manifest_lost(sim: SimulatedCluster) -> None:
-    lists = [name for name, _ in sim.tree.files(_MANIFESTS) if not name.startswith("manifest-list")]
-    sim.tree.remove(f"{_MANIFESTS}/{lists[0]}")
-
-
-def manifest_list_torn(sim: SimulatedCluster) -> None:
-    lists = [name for name, _ in sim.tree.files(_MANIFESTS) if name.startswith("manifest-list")]
-    sim.tree.write(f"{_MANIFESTS}/{lists[0]}", b"\x1f\x8b", overwrite=True)
-
-
 def originals_not_readable(sim: SimulatedCluster) -> None:
     number = sim.tree.find(originals(sim))
     assert number is not None
@@ -264,6 +229,7 @@ PLANTS = {
         Plant(table_restored_from_a_copy, ("JOURNAL_OF_COPY",), damage=False),
         Plant(folder_of_a_dead_driver, ("FOLDER_ABANDONED",), damage=False),
         Plant(originals_deleted, ("ORIGINALS_MISSING",)),
+        Plant(originals_moved_back, ("ORIGINALS_RESTORED",), damage=False),
         *(
             Plant(do, ("ORIGINALS_CHANGED",))
             for do in (
@@ -294,6 +260,11 @@ PLANTS = {
         Plant(swap_without_originals, ("SWAP_UNDECIDED",)),
         Plant(writer_of_unknown_kind, ("SWAP_UNDECIDED",), obeyed=False),
         *(Plant(do, ("LOG_UNREADABLE",)) for do in (snapshot_torn, manifest_lost, manifest_list_torn)),
+        *(
+            Plant(do, ("LOG_INCONSISTENT",))
+            for do in (log_of_other_files, log_of_other_figures, log_of_a_rollback)
+        ),
+        Plant(run_that_is_not_logged, ("LOG_INCONSISTENT",), damage=False, obeyed=False),
         Plant(originals_not_readable, ("NOT_CHECKED",), obeyed=False),
         Plant(rewritten_rows_exchanged, ("ROWS_DIFFER",), words=_READ_DATA),
     )

@@ -163,6 +163,27 @@ def _unit_change(unit: UnitState, kind: str) -> UnitChange:
     return UnitChange(swap.unit.key, swap.old, at, before, after, swap.rows)
 
 
+def contradicts(kind: str, logged: UnitChange, entries: Collection[Entry], unit: UnitState) -> bool:
+    """Tell whether the log has another change of a unit than its journal.
+
+    Of the files only those are compared that the compaction wrote: a later record may have found more originals.
+
+    Args:
+        entries: all entries of the snapshot.
+    """
+    if not _HAPPENED[kind](unit):
+        return True
+    if kind == CLEANUP:
+        return False
+    sizes, side = (logged.after, ADD) if kind == COMPACT else (logged.before, DELETE)
+    key, written = unit.swap.unit.key, unit.swap.compacted
+    files = {
+        (entry.file, entry.bytes, entry.mtime) for entry in entries if (entry.unit, entry.kind) == (key, side)
+    }
+    known = {(file.name, file.length, file.mtime) for file in written.data}
+    return files != known or (sizes, logged.rows) != (Sizes.of(written), unit.swap.rows)
+
+
 def schema_hash(facts: TableFacts) -> str:
     """Return a hash of the columns and the partition keys.
 

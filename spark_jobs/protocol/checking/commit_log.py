@@ -1,53 +1,111 @@
-"""The files of the commit log: each one that a snapshot names can be read."""
+"""The commit log: each file that a snapshot names can be read, and says of the runs what their journals say."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
 
-from spark_jobs.core.commit_log.snapshots import BrokenLog, Snapshot
+from spark_jobs.core.commit_log.change import changes_of, contradicts
+from spark_jobs.core.commit_log.snapshots import BrokenLog, ManifestMeta, Token
 from spark_jobs.core.damage import DamageCode, Finding
+from spark_jobs.core.journal import RunState, UnitState
 from spark_jobs.core.layout import Home
 from spark_jobs.protocol.checking.scope import Scope, quoted
 from spark_jobs.protocol.commit_log.store import FOLDER, CommitLog
 
+#: By run id, unit key and path of the originals, which tells the swaps of a run apart.
+Units = Mapping[tuple[str, str, str], UnitState]
+
 
 class CheckedLog(CommitLog):
-    """A commit log whose files are all read, each one once."""
+    """A commit log whose files are all read, each one once.
 
-    def problems(self) -> Iterator[str]:
-        """Return a sentence for each part of the log that cannot be read."""
-        manifests: dict[str, Any] = {}
+    Attributes:
+        unreadable: a sentence for each part of the log that cannot be read.
+        contradictions: a sentence for each change that differs from that of the journals.
+        changes: those that are in the log.
+    """
+
+    def compare(self, units: Units) -> None:
+        """Read all files of the log, and compare its changes with these units of the journals."""
+        self.unreadable: list[str] = []
+        self.contradictions: list[str] = []
+        self.changes: set[Token] = set()
+        self._read: set[str] = set()
+        bases: dict[str, ManifestMeta] = {}
         for number in sorted(self._numbers()):
-            try:
-                manifests.update((meta.name, meta) for meta in self._named_by(self._snapshot(number)))
-            except (BrokenLog, OSError) as error:
-                yield f"snapshot {number}: {error}"
-        for meta in manifests.values():
-            yield from _problem(lambda meta=meta: self._entries([meta]))  # type: ignore[misc]
-        yield from _problem(self.survey)
+            self._try(lambda number=number: self._compare(number, units, bases))  # type: ignore[misc]
+        # The manifests of a snapshot are in the bases of later ones, until they are merged.
+        for meta in bases.values():
+            if meta.name not in self._read:
+                self._try(lambda meta=meta: self._entries([meta]))  # type: ignore[misc]
+        self._try(self.survey)
 
-    def _named_by(self, snapshot: Snapshot) -> list[Any]:
-        return list(self.standing(snapshot))
+    def _try(self, read: Callable[[], object]) -> None:
+        try:
+            read()
+        except (BrokenLog, OSError) as error:
+            self.unreadable.append(str(error))
 
-
-def _problem(read: Callable[[], object]) -> Iterator[str]:
-    try:
-        read()
-    except (BrokenLog, OSError) as error:
-        yield str(error)
+    def _compare(self, number: int, units: Units, bases: dict[str, ManifestMeta]) -> None:
+        snapshot = self._snapshot(number)
+        self.changes |= self._tokens([snapshot])
+        bases.update((meta.name, meta) for meta in self._list(snapshot.base).manifests)
+        delta = self._list(snapshot.delta)
+        self._read |= {meta.name for meta in delta.manifests}
+        entries = self._entries(delta.manifests)
+        for change in delta.units:
+            unit = units.get((snapshot.run_id, change.unit, change.old))
+            if unit is not None and contradicts(snapshot.kind, change, entries, unit):
+                self.contradictions.append(
+                    f"snapshot {number} has a {snapshot.kind} of run {snapshot.run_id} that differs from the journal"
+                    f" ({unit.swap.live})"
+                )
 
 
 def check_log(scope: Scope) -> Iterator[Finding]:
     """Check the commit log in the table's own home."""
     facts, services = scope.table.facts, scope.services
     home = Home.of_table(facts.storage.location, bool(facts.partition_keys)).path
-    folder = f"{home}/{FOLDER}"
+    folder, log = f"{home}/{FOLDER}", CheckedLog(services.fs, home, services.now)
+    command = f"hdfs dfs -rm -r {quoted(folder)}"
     try:
-        problems = list(dict.fromkeys(CheckedLog(services.fs, home, services.now).problems()))
+        log.compare(_units(scope))
     except OSError as error:
-        problems = [str(error)]
-    if problems:
-        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        text = f"the commit log cannot be read: {problems[0]}{more}; it is derived from the journals again"
-        yield Finding(DamageCode.LOG_UNREADABLE, folder, text, f"hdfs dfs -rm -r {quoted(folder)}")
+        log.unreadable.append(str(error))
+    if log.unreadable:
+        text = (
+            f"the commit log cannot be read: {_first(log.unreadable)}; it is derived from the journals again"
+        )
+        yield Finding(DamageCode.LOG_UNREADABLE, folder, text, command)
+    if log.contradictions:
+        text = f"the commit log contradicts the journals: {_first(log.contradictions)}; the journals count"
+        yield Finding(DamageCode.LOG_INCONSISTENT, folder, text, command)
+    if log.unreadable or log.contradictions or not log.changes:
+        return  # It has to be deleted, or was: then the history of earlier runs comes from their journals.
+    lacking = _lacking(scope, log.changes)
+    if lacking:
+        text = f"the commit log lacks changes of these runs: {', '.join(lacking)}; the history has them by the journals"
+        yield Finding(DamageCode.LOG_INCONSISTENT, folder, text, only_notice=True)
+
+
+def _first(problems: list[str]) -> str:
+    different = list(dict.fromkeys(problems))
+    return different[0] + (f" (and {len(different) - 1} more)" if len(different) > 1 else "")
+
+
+def _units(scope: Scope) -> Units:
+    found = ((each.run.run_id, each.state) for each in scope.units)
+    return {(run_id, unit.swap.unit.key, unit.swap.old): unit for run_id, unit in found}
+
+
+def _lacking(scope: Scope, logged: set[Token]) -> list[str]:
+    """Return the ids of ended runs of which the log lacks a change. A job publishes a run after it has ended it."""
+    states: dict[str, list[RunState]] = {}
+    for run in scope.runs:
+        states.setdefault(run.run_id, []).append(run.state)
+    ended = {run_id: found for run_id, found in states.items() if not any(s.unfinished for s in found)}
+    return [
+        run_id
+        for run_id, found in ended.items()
+        if any(change.without(logged).units for change in changes_of(run_id, found))
+    ]

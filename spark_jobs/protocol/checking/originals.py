@@ -30,6 +30,9 @@ def _check(scope: Scope, unit: UnitOfRun) -> Iterator[Finding]:
     identity = fs.identity(old)
     if identity is None and unit.state.kind == journal.CLEANUP_CLAIMED:
         yield from _check_claimed(scope, unit)
+    elif identity is None and unit.state.swap.live_id == fs.identity(unit.state.swap.live):
+        text = f"{old} is {unit.state.swap.live} again: somebody has moved the originals back"
+        yield unit.finding(DamageCode.ORIGINALS_RESTORED, unit.state.swap.live, text, scope.forget(unit.run))
     elif identity is None:
         text = f"{old} does not exist: somebody deleted or moved the originals"
         yield unit.finding(DamageCode.ORIGINALS_MISSING, old, text, scope.forget(unit.run))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from spark_jobs.core.damage import Finding, damage
+from spark_jobs.core.damage import DamageCode, Finding, damage
 from spark_jobs.protocol.checking.backup_tables import check_backup_tables
 from spark_jobs.protocol.checking.commit_log import check_log
 from spark_jobs.protocol.checking.contents import check_kept_footers, check_live_footers, check_rows
@@ -52,7 +52,7 @@ class TableCheck:
             table = self.read()
             before = marks(table)
             found = self._look_at(table)
-            if not damage(found) or (marks(table) == before and self.read().units == table.units):
+            if not _doubtful(found) or (marks(table) == before and self.read().units == table.units):
                 return found
         self.warnings.append(
             "another job changed the table while it was checked; run the check again after it"
@@ -88,6 +88,11 @@ class TableCheck:
         yield from found
         if self.read_data:
             yield from check_rows(scope, [u for u, part in kept if u.held and not damage(part)], live.intact)
+
+
+def _doubtful(found: list[Finding]) -> bool:
+    """Tell whether a job that works on the table meanwhile may be all that was found."""
+    return any(each.is_damage or each.code is DamageCode.ORIGINALS_RESTORED for each in found)
 
 
 def _kept(scope: Scope, unit: UnitOfRun) -> tuple[UnitOfRun, list[Finding]]:
