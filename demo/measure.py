@@ -56,7 +56,7 @@ class Measurement:
 
 
 def list_files(folder: Path) -> tuple[int, int]:
-    """Return the number and the bytes of the files that a reader opens: none with a hidden name or in a hidden folder."""
+    """Return the number and the bytes of the files that a reader opens: none that are hidden or in a hidden folder."""
     count = size = 0
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(HIDDEN)]

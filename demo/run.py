@@ -37,7 +37,9 @@ def demo(workspace: Workspace) -> list[str]:
 def create_tables(workspace: Workspace, metastore: Metastore) -> None:
     command = _spark_module("demo.tables", "--warehouse", workspace.warehouse)
     env = workspace.spark_environ(metastore)
-    steps.run("creating three tables of 500, 600 and 900 files", command, log=workspace.log("tables"), env=env)
+    steps.run(
+        "creating three tables of 500, 600 and 900 files", command, log=workspace.log("tables"), env=env
+    )
 
 
 def measure_tables(workspace: Workspace, metastore: Metastore, when: str, *options: str) -> report.Tables:
@@ -83,7 +85,10 @@ Compacted: the same rows, in the same locations, in {files} files instead of {ol
 def main() -> int:
     parser = argparse.ArgumentParser(description="Compact the demo's tables, and measure before and after.")
     parser.add_argument(
-        "--scratch", type=Path, default=DEFAULT.root, help="the folder to work in; its content is deleted first"
+        "--scratch",
+        type=Path,
+        default=DEFAULT.root,
+        help="the folder to work in; its content is deleted first",
     )
     workspace = Workspace(parser.parse_args().scratch.resolve())
     try:

@@ -47,7 +47,9 @@ class Workspace:
     def clear(self) -> None:
         """Delete the content; raise RuntimeError if the demo did not create the folder."""
         if self.root.exists() and not self._marker.exists() and any(self.root.iterdir()):
-            raise RuntimeError(f"{self.root} is not a folder of the demo: delete its content, or choose another folder")
+            raise RuntimeError(
+                f"{self.root} is not a folder of the demo: delete its content, or choose another folder"
+            )
         shutil.rmtree(self.root, ignore_errors=True)
         self.root.mkdir(parents=True)
         self._marker.touch()
@@ -88,7 +90,7 @@ class Workspace:
         }
 
     def _secret(self) -> str:
-        """Return one secret for all processes of Airflow. It is stored, so that sessions survive a restart of the UI."""
+        """Return one secret for all processes of Airflow. It is stored: sessions survive a restart of the UI."""
         file = self.airflow_home / "secret"
         if not file.exists():
             self.airflow_home.mkdir(parents=True, exist_ok=True)

@@ -37,7 +37,11 @@ PARAMS = {
         examples=["1d", "7d", "30d"],
     ),
     "keep_last": Param(
-        1, type="integer", minimum=0, title="Keep the newest", description="Number of newest runs of each table to keep."
+        1,
+        type="integer",
+        minimum=0,
+        title="Keep the newest",
+        description="Number of runs of each table to keep.",
     ),
     "delete_without_asking": Param(
         False, type="boolean", title="Delete without asking", description="Only needed before Airflow 3.1."

@@ -40,7 +40,10 @@ PARAMS = {
         },
     ),
     "dry_run": Param(
-        True, type="boolean", title="Dry run", description="For the action compact: decide and report, write nothing."
+        True,
+        type="boolean",
+        title="Dry run",
+        description="For the action compact: decide and report, write nothing.",
     ),
     "partitions": Param(
         None,

@@ -147,8 +147,8 @@ def _head(root: Path, found: dict[str, list[Section]]) -> str:
         [
             "# Tried on a cluster",
             f"<!-- Written by `{COMMAND}` from the names of the tests: do not edit. -->",
-            f"What {len(tests)} tests try on real servers, by the names of the tests. The cluster is {servers}, each in a"
-            f" process of its own with the libraries of its release, on one machine{kerberos}. The jobs run on Spark"
+            f"What {len(tests)} tests try on real servers, by the names of the tests. The cluster is {servers}, each in"
+            f" a process of its own with the libraries of its release, on one machine{kerberos}. The jobs run on Spark"
             f" {spark_version(root)}; tests of the metastore also on 4.3. `make cluster` starts such a cluster to"
             " experiment by hand, `make cluster-test` runs the tests.",
             "These are Apache's releases. Not tried: Cloudera CDP, Ranger, Impala, a NameNode with a standby,"
