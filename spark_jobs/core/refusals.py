@@ -104,7 +104,7 @@ class RefusalCode(Enum):
         " it wrote.",
     )
     LOCATION_IN_USE = (
-        "A table in the database of the dropped table has its root at, above or below the location that"
+        "A table of the metastore has its root at, above or below the location that"
         " `cleanup --location` was given.",
         "Clean that table up by its name. `--location` is for tables that were dropped.",
     )

@@ -165,6 +165,9 @@ class ModelMetastore:
     def table_exists(self, table: TableName) -> bool:
         return self._call(lambda: self._state.exists(table), "table_exists", str(table))
 
+    def databases(self) -> list[str]:
+        return self._call(lambda: sorted(self._state.databases), "databases")
+
     def tables(self, database: str) -> list[str]:
         def act() -> list[str]:
             if database not in self._state.databases:

@@ -59,6 +59,11 @@ class Metastore:
         with self._errors(f"cannot look up {table}"):
             return bool(self._catalog.tableExists(table.database, table.table))
 
+    def databases(self) -> list[str]:
+        """Return the names of all databases."""
+        with self._errors("cannot list the databases"):
+            return list(self._json(self._catalog.listDatabases()))
+
     def tables(self, database: str) -> list[str]:
         with self._errors(f"cannot list the tables of {database}"):
             return list(self._json(self._catalog.listTables(database)))

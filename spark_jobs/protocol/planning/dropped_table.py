@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.core.errors import Refusal, UsageError
+from spark_jobs.core.errors import Refusal
 from spark_jobs.core.journal_bounds import uri_path
 from spark_jobs.core.layout import Home, is_below, is_inside_home
 from spark_jobs.core.model import TableName, Unit
@@ -70,13 +70,13 @@ def _keys(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def _check_unused(services: Services, facts: TableFacts) -> None:
-    """Raise Refusal if a table of the database has its root at, above or below the location.
+    """Raise Refusal if a table of the metastore has its root at, above or below the location.
 
     The table may have been renamed, or created again. Then the runs belong to it, and their originals may be its only
     copy.
     """
     location, home = facts.storage.location, Home.of_table(facts.storage.location, bool(facts.partition_keys))
-    for name, root in _roots(services, facts.name):
+    for name, root in _roots(services):
         if _overlap(root, location) or _overlap(root, home.path):  # guard: location_of_table
             raise Refusal(
                 RefusalCode.LOCATION_IN_USE,
@@ -89,21 +89,16 @@ def _overlap(one: str, other: str) -> bool:
     return one == other or is_below(one, other) or is_below(other, one)
 
 
-def _roots(services: Services, table: str) -> Iterator[tuple[TableName, str]]:
-    """Return the tables in the database of the dropped table, with their roots. Backup tables are left out.
+def _roots(services: Services) -> Iterator[tuple[TableName, str]]:
+    """Return the tables of all databases with their roots. Backup tables are left out.
 
     A backup table has its root in a home and the property of a run. Any other table in a home was created by a user,
     and counts.
     """
-    try:
-        database = TableName.parse(table).database
-    except UsageError:
-        return
-    if not services.metastore.database_exists(database):
-        return
-    for name in (TableName(database, each) for each in services.metastore.tables(database)):
+    metastore = services.metastore
+    for name in (TableName(base, each) for base in metastore.databases() for each in metastore.tables(base)):
         try:
-            facts = services.metastore.table(name)
+            facts = metastore.table(name)
         except Refusal:
             continue  # a materialized view, which has no directory of its own
         root = facts.storage.location
