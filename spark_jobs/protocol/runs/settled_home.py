@@ -23,7 +23,7 @@ def delete_settled_home(fs: FileSystem, home: str, run_folders: Collection[str])
             if other:  # guard: home_of_records_only
                 return (
                     f"{home} is kept, because it holds {other}, which is not a record, a lease or a part of the commit"
-                    f" log. Check all that it holds, then remove it: hdfs dfs -rm -r '{home}'"
+                    " log. Look at it before you remove the home: it may hold rows"
                 )
         fs.delete_tree(home)
     except FileNotFoundError:
