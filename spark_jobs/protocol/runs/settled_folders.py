@@ -65,8 +65,8 @@ def _try_to_delete(fs: DataDirectories, folder: str) -> list[str]:
 def _delete(fs: DataDirectories, folder: str) -> list[str]:
     if not holds_only_records(fs, folder):  # guard: moved_folder_with_files
         return [
-            f"{folder} is not deleted: it holds files that are no records. Look at them before you remove"
-            " the directory: they may hold rows"
+            f"{folder} is not deleted: it holds files that are no records, and these may hold rows. Check"
+            " them, and copy the rows that are needed, before you remove the directory"
         ]
     for entry in fs.list(folder):
         if entry.name == RECORDS:

@@ -23,7 +23,7 @@ def delete_settled_home(fs: FileSystem, home: str, run_folders: Collection[str])
             if other:  # guard: home_of_records_only
                 return (
                     f"{home} is kept, because it holds {other}, which is not a record, a lease or a part of the commit"
-                    " log. Look at it before you remove the home: it may hold rows"
+                    " log, and may hold rows. Check it, and copy the rows that are needed, before you remove the home"
                 )
         fs.delete_tree(home)
     except FileNotFoundError:
