@@ -78,7 +78,7 @@ class DamageCode(Enum):
     )
     ORIGINALS_RESTORED = (
         _NOTICE,
-        "The directory of originals that a run holds is the live directory again: somebody has moved it back by hand.",
+        "The directory of originals that a run holds became the live directory again: somebody has moved it back.",
         "End its record with `lakekeeper forget`: until then each cleanup of the table fails.",
     )
     ORIGINALS_CHANGED = (

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.cluster.superuser import Superuser
 from tests.cluster.test_metastore import files
@@ -27,6 +28,7 @@ class Terminal:
         self._spark = spark
         self._values = values
         self.assigned: set[str] = set()
+        self.results: list[list[object]] = []
 
     def run_page(self) -> None:
         for kind, text in _BLOCK.findall(PAGE.read_text("utf-8")):
@@ -34,22 +36,32 @@ class Terminal:
                 self._sql(line) if kind == "sql" else self._shell(line)
 
     def _sql(self, line: str) -> None:
-        self._spark.sql(self._filled(line).rstrip(";")).collect()
+        found = self._spark.sql(self._filled(line).rstrip(";")).collect()
+        self.results += [list(row) for row in found]
 
     def _shell(self, line: str) -> None:
         name, equals, _ = line.partition("=")
         if equals and name.isidentifier():
             self.assigned.add(name)
             return
-        words = shlex.split(self._filled(line))
-        assert words[:2] == ["hdfs", "dfs"], line
+        codes = []
+        for command in line.split(" || "):
+            codes.append(self._hdfs(shlex.split(self._filled(command))))
+            if codes[-1] == 0:
+                break
+        assert codes[-1] == 0, line
+
+    def _hdfs(self, words: list[str]) -> int:
+        assert words[:2] == ["hdfs", "dfs"], words
         jvm = self._spark._jvm
         conf = self._spark._jsc.hadoopConfiguration()
         arguments = self._spark.sparkContext._gateway.new_array(jvm.java.lang.String, len(words) - 2)
         for position, word in enumerate(words[2:]):
             arguments[position] = word
-        code = jvm.org.apache.hadoop.util.ToolRunner.run(jvm.org.apache.hadoop.fs.FsShell(conf), arguments)
-        assert code == 0, line
+        code: int = jvm.org.apache.hadoop.util.ToolRunner.run(
+            jvm.org.apache.hadoop.fs.FsShell(conf), arguments
+        )
+        return code
 
     def _filled(self, line: str) -> str:
         return _VARIABLE.sub(lambda match: self._values[match[1]], line)
@@ -64,8 +76,10 @@ def test_the_page_restores_a_partition(
     assert [unit["outcome"] for unit in report["units"]] == ["compacted"] * 2
     many(spark, live, "SELECT id + 1000 AS id FROM range(5)", 1)
     content = rows(spark, pair)
-    (added,) = set(files(superuser, live)) - {live} - _compacted(superuser, live, report)
     (old,) = [path for path in superuser.tree(home) if "/__old_" in path and path.endswith("/p=a")]
+    swap = _journaled(superuser, old.split("/__old_")[0], "p=a")
+    written = {file["name"] for file in swap["compacted"]}
+    (added,) = {path.rsplit("/", 1)[1] for path in files(superuser, live) if path != live} - written
     terminal = Terminal(
         spark,
         {
@@ -74,7 +88,7 @@ def test_the_page_restores_a_partition(
             "RUN_DIR": old.split("/__old_")[0],
             "OLD": old,
             "ASIDE": f"{home}/by-hand",
-            "ADDED": added.rsplit("/", 1)[1],
+            "ADDED": added,
             "TABLE": name,
             "PARTITION": "p = 'a'",
             "BACKUP": report["backup_table"],
@@ -82,6 +96,7 @@ def test_the_page_restores_a_partition(
     )
     terminal.run_page()
     assert terminal.assigned == {"HOME_DIR", "LIVE", "RUN_DIR", "OLD", "ASIDE", "ADDED"}
+    assert terminal.results == [[swap["rows"] + 5]]
     restored = files(superuser, live)
     assert {path: restored[path] for path in originals} == originals
     assert rows(spark, pair) == content
@@ -89,19 +104,34 @@ def test_the_page_restores_a_partition(
     assert rows(spark, pair) == content
 
 
-def _compacted(superuser: Superuser, live: str, report: dict[str, object]) -> set[str]:
-    """The files in the live directory that are older than the newest one, which a writer has added."""
-    found = {path: seen[2] for path, seen in files(superuser, live).items() if path != live}
-    newest = max(found, key=lambda path: found[path])
-    return set(found) - {newest}
+def _journaled(superuser: Superuser, run: str, key: str) -> Any:
+    """What the journal says of a partition, read as a person reads it."""
+    records = [path for path in superuser.tree(run) if "/journal/" in path]
+    bodies = [json.loads(superuser.read(path)) for path in records]
+    swaps = [swap for body in bodies if body["kind"] == "PREPARED" for swap in body["swaps"]]
+    return next(swap for swap in swaps if swap["live"].endswith(f"/{key}"))
 
 
 def _the_jobs_go_on(jobs: Jobs, name: str) -> None:
-    """A cleanup says what to do about the unit that was restored by hand, and cleans the other one up."""
+    """A check has notices only, and a compaction works. A cleanup says what to do about the unit that was restored by
+    hand, and cleans the other one up."""
+    checked = jobs("check", "--table", name, "--read-data")
+    assert _codes(checked) == ["BACKUP_TABLE_MISSING", "ORIGINALS_RESTORED"]
+    assert (checked["outcome"], checked["exit_code"]) == ("done", 0)
+    assert jobs("compact", "--table", name, "--run-id", "r2")["exit_code"] == 0
+    assert _codes(jobs("check", "--table", name)) == ["BACKUP_TABLE_MISSING", "ORIGINALS_RESTORED"]
     cleanup = ("cleanup", "--table", name, "--older-than", "0s", "--skip-trash")
     report = jobs(*cleanup)
-    assert (sorted(outcomes(report)), report["exit_code"]) == (["cleaned", "quarantined"], 3)
+    assert (sorted(outcomes(report)), report["exit_code"]) == (["cleaned", "cleaned", "quarantined"], 3)
     assert "lakekeeper forget" in str(only(report)["units"])
     assert outcomes(jobs("forget", "--table", name, "--run-id", "r1", "--yes")) == ["forgotten"]
     assert jobs(*cleanup)["exit_code"] == 0
-    assert jobs("compact", "--table", name, "--run-id", "r2")["exit_code"] == 0
+    assert jobs("compact", "--table", name, "--run-id", "r3")["exit_code"] == 0
+    # The cleanup had registered the backup table again, and the metastore makes a directory that it misses.
+    checked = jobs("check", "--table", name, "--read-data")
+    assert set(_codes(checked)) <= {"ORIGINALS_FORGOTTEN"}
+    assert checked["exit_code"] == 0
+
+
+def _codes(report: dict[str, Any]) -> list[str]:
+    return sorted(finding["code"] for finding in only(report)["findings"])

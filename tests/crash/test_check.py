@@ -19,6 +19,7 @@ from tests.crash.flat_table import (
     append,
     clean_up,
     compact,
+    into,
     only,
     originals,
     out,
@@ -148,26 +149,30 @@ def test_rows_that_were_added_since_do_not_prevent_the_comparison(done: Simulate
     assert codes(check(done, FLAT, "--read-data")) == ["ROWS_DIFFER"]
 
 
+def _looks_at(place: str) -> Callable[[Point], bool]:
+    return lambda point: point.op == "identity" and point.args[0] == place
+
+
 def test_a_job_that_works_meanwhile_is_no_damage(done: SimulatedCluster) -> None:
-    place = originals(done)
-
-    def looks_at_originals(point: Point) -> bool:
-        return point.op == "identity" and point.args[0] == place
-
-    rolled_back = Fault.hook(looks_at_originals, lambda: roll_back(done))
+    rolled_back = Fault.hook(_looks_at(originals(done)), lambda: roll_back(done))
     report = run(done.client(rolled_back), "check", "--table", FLAT)
     assert (codes(report), report["exit_code"]) == ([], 0)
 
 
+def test_a_rollback_that_is_killed_meanwhile_is_not_taken_for_a_person(done: SimulatedCluster) -> None:
+    def killed() -> None:
+        with pytest.raises(Killed):
+            roll_back(done, FLAT, Fault.crash_after(into))
+
+    report = run(done.client(Fault.hook(_looks_at(originals(done)), killed)), "check", "--table", FLAT)
+    assert (codes(report), report["exit_code"]) == (["RUN_UNFINISHED"], 0)
+
+
 def test_a_partition_that_is_dropped_meanwhile_is_no_damage() -> None:
     sim = build()
-    place = f"{WAREHOUSE}/events/k=b"
-
-    def looks_at_partition(point: Point) -> bool:
-        return point.op == "identity" and point.args[0] == place
-
     dropped = Fault.hook(
-        looks_at_partition, lambda: writers.drop_partition(sim, EVENTS, "b", delete_data=True)
+        _looks_at(f"{WAREHOUSE}/events/k=b"),
+        lambda: writers.drop_partition(sim, EVENTS, "b", delete_data=True),
     )
     compact(sim.client(), EVENTS)
     report = run(sim.client(dropped), "check", "--table", EVENTS)
@@ -189,6 +194,20 @@ def test_a_view_or_a_backup_table_is_refused(done: SimulatedCluster) -> None:
     assert (only(report)["code"], report["exit_code"]) == ("BACKUP", 1)
     report = run(done.client(), "check", "--database", "sales")
     assert report["exit_code"] == 0
+
+
+def test_originals_that_were_moved_back_may_be_compacted_before_the_record_is_ended(
+    done: SimulatedCluster,
+) -> None:
+    PLANTS["originals_moved_back"].do(done)
+    assert compact(done.client(), run_id="r2")["exit_code"] == 0
+    (finding,) = findings(check(done))
+    assert (finding["code"], finding["run_id"]) == ("ORIGINALS_RESTORED", "r1")
+    obey(done, finding["command"])
+    assert codes(check(done)) == []
+    assert clean_up(done)["exit_code"] == 0
+    assert codes(check(done)) == []
+    assert lost(done) == []
 
 
 def test_the_originals_of_a_cleanup_that_is_claimed_are_named(done: SimulatedCluster) -> None:

@@ -70,7 +70,7 @@ def check_rows(scope: Scope, units: Sequence[UnitOfRun], intact: Sequence[Writte
     """Compare the rows of originals and rewritten files by their content hash.
 
     Args:
-        units: the units whose originals are held and undamaged.
+        units: the units whose originals are held, and without a finding.
         intact: the live directories that hold all that a compaction has written.
     """
     places = {

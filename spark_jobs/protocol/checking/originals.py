@@ -30,8 +30,8 @@ def _check(scope: Scope, unit: UnitOfRun) -> Iterator[Finding]:
     identity = fs.identity(old)
     if identity is None and unit.state.kind == journal.CLEANUP_CLAIMED:
         yield from _check_claimed(scope, unit)
-    elif identity is None and unit.state.swap.live_id == fs.identity(unit.state.swap.live):
-        text = f"{old} is {unit.state.swap.live} again: somebody has moved the originals back"
+    elif identity is None and _moved_back(scope, unit):
+        text = f"{old} became {unit.state.swap.live} again: somebody has moved the originals back"
         yield unit.finding(DamageCode.ORIGINALS_RESTORED, unit.state.swap.live, text, scope.forget(unit.run))
     elif identity is None:
         text = f"{old} does not exist: somebody deleted or moved the originals"
@@ -40,6 +40,15 @@ def _check(scope: Scope, unit: UnitOfRun) -> Iterator[Finding]:
         yield _changed(scope, unit, old, f"{old} is not the directory that the journal names")
     else:
         yield from _check_files(scope, unit)
+
+
+def _moved_back(scope: Scope, unit: UnitOfRun) -> bool:
+    """Tell whether the originals are the live directory again, or were when a later run began to compact it."""
+    swap, started = unit.state.swap, unit.run.state.started
+    later = [each for each in scope.of(swap.unit) if each.run.state.started > started]
+    if any(each.state.swap.live_id == swap.live_id for each in later):
+        return True
+    return scope.services.fs.identity(swap.live) == swap.live_id
 
 
 def _check_files(scope: Scope, unit: UnitOfRun) -> Iterator[Finding]:

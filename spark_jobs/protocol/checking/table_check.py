@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from spark_jobs.core.damage import DamageCode, Finding, damage
+from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.protocol.checking.backup_tables import check_backup_tables
 from spark_jobs.protocol.checking.commit_log import check_log
 from spark_jobs.protocol.checking.contents import check_kept_footers, check_live_footers, check_rows
@@ -87,7 +87,7 @@ class TableCheck:
         found += [each for _, part in kept for each in part]
         yield from found
         if self.read_data:
-            yield from check_rows(scope, [u for u, part in kept if u.held and not damage(part)], live.intact)
+            yield from check_rows(scope, [u for u, part in kept if u.held and not part], live.intact)
 
 
 def _doubtful(found: list[Finding]) -> bool:
