@@ -21,31 +21,31 @@ SUITE = $(PYTHON) -m tests.harness.suite $(if $(ALL),--all)
 test: python ## lint and the default set of tests (about half an hour on two cores, 3 GB of disk)
 	@$(PYTHON) -m tests.harness.suite
 
-test-all: python ## every test on all versions (about 47 minutes on two cores, 3 GB of disk; RESUME=1: what has not passed yet)
+test-all: python ## every test on all versions (about 47 minutes on two cores, 3 GB of disk; RESUME=1: only what has not passed yet)
 	@LAKEKEEPER_CLUSTER=$${LAKEKEEPER_CLUSTER:-required} $(PYTHON) -m tests.harness.suite --all $(if $(RESUME),--resume)
 
 test-unit: python ## unit and contract tests, and those of the harness
 	@$(SUITE) unit
 
-test-crash: python ## the jobs on a simulated cluster, killed at every step (ALL=1: on every version, here and below)
+test-crash: python ## the jobs on a simulated cluster, killed at every step (ALL=1: on every version; also for the targets below)
 	@$(SUITE) crash
 
-test-mutation: python ## each guard against a known hazard removed, to see a test fail
+test-mutation: python ## remove each guard against a known hazard, and check that a test fails
 	@$(SUITE) mutation
 
 test-spark: python ## the jobs on Spark 3.5 and 4.3, the smoke tests on 3.3
 	@$(SUITE) spark
 
-cluster: python ## a real HDFS, YARN and Hive Metastore with Kerberos, to try things on by hand (OPEN=1: without)
+cluster: python ## a real HDFS, YARN and Hive Metastore with Kerberos, to experiment by hand (OPEN=1: without Kerberos)
 	@$(PYTHON) -m tests.cluster.run $(if $(OPEN),--open)
 
 cluster-test: python ## the jobs on a real HDFS, YARN and Hive Metastore, with Kerberos and without
 	@LAKEKEEPER_CLUSTER=required $(PYTHON) -m tests.harness.suite --all cluster
 
-docs: python ## write the generated parts of docs/ anew
+docs: python ## write the generated parts of the documentation
 	@$(PYTHON) -m tests.contract.pages
 
-tried: python ## write docs/tried-on-a-cluster.md anew
+tried: python ## write docs/tried-on-a-cluster.md from the names of the tests
 	@$(PYTHON) -m tests.cluster.tried
 
 test-airflow: python ## the provider on Airflow 3.3 and 2.11
@@ -62,18 +62,18 @@ soak: python ## kill Spark drivers at random instants, and count the rows: CYCLE
 lint: python ## ruff, mypy and import-linter
 	@$(PYTHON) -m tests.harness.suite lint
 
-format: python ## let ruff put the code in order
+format: python ## format the code with ruff
 	@$(PYTHON) -m demo.services.environments dev
 	@.envs/dev/bin/ruff check --fix .
 	@.envs/dev/bin/ruff format .
 
-envs: python ## make all environments below .envs/
+envs: python ## create all environments in .envs/
 	@$(PYTHON) -m demo.services.environments
 
 wheel: python ## build the wheel into dist/
 	@$(PYTHON) -m tests.harness.wheel
 
-clean: python ## remove what builds, tests and the demo left; .envs/ stays
+clean: python ## remove the files of builds, tests and the demo, but not .envs/
 	@$(PYTHON) -m demo.ui down
 	@rm -rf .scratch dist build .pytest_cache .mypy_cache .ruff_cache .coverage* spark-warehouse metastore_db derby.log
 

@@ -1,9 +1,9 @@
-"""What `--verify hash` costs: the demo's tables, compacted with either, turn by turn.
+"""Measure the cost of `--verify hash`: the demo's tables are compacted with `count` and `hash` in turn.
 
     .envs/spark-3.5/bin/python -m benchmarks.verify --rounds 5
 
-Prints the median seconds of both and their ratio. One warm-up round is not counted; every round starts from the same
-files, put back by a rollback.
+Prints the median seconds of both and their ratio. One warm-up round is not counted. Every round starts from the same
+files, which a rollback restores.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ def main() -> None:
     parser.add_argument("--env", default="spark-3.5", help="the Spark environment (spark-3.5)")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch, Metastore(Path(scratch) / "metastore") as metastore:
-        # Java as a cluster would run it.
+        # Java with the options of a cluster.
         conf = {"spark.driver.extraJavaOptions": ""}
         os.environ.update(spark_environ(asked.env, metastore.uri, Path(scratch) / "spark", conf=conf))
         report(measure(Path(scratch), asked.rounds))
 
 
 def measure(scratch: Path, rounds: int) -> dict[str, list[float]]:
-    """Seconds of each compaction, by the kind of its verification."""
+    """Return the seconds of each compaction, by the kind of verification."""
     from pyspark.sql import SparkSession
 
     spark: Any = SparkSession.builder.appName("verify").enableHiveSupport().getOrCreate()

@@ -2,7 +2,7 @@
 
     python3.11 -m demo.airflow_server PORT [FOLDER]
 
-Each component has a session of its own, so that it is stopped together with all that it started.
+Each component has a session of its own, so that it is stopped together with all processes that it started.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Terminated(Exception):
 
 
 def serve(workspace: Workspace, port: int) -> int:
-    """Run all services; return 0 after SIGTERM, 1 where a component ended."""
+    """Run all services; return 0 after SIGTERM, 1 if a component ended."""
     with ExitStack() as stack:
         metastore = stack.enter_context(workspace.metastore())
         database = stack.enter_context(workspace.database())
@@ -51,11 +51,11 @@ def address(port: int) -> str:
 
 
 def server_environ(workspace: Workspace, port: int) -> dict[str, str]:
-    """Return the variables of an Airflow with a server, besides those of `make demo`."""
+    """Return the variables of an Airflow with a server, in addition to those of `make demo`."""
     credentials(workspace)
     return {
         **airflow_components.server_environ(address(port)),
-        # As in production: a task whose worker or driver dies is retried, and continues its own run.
+        # As in production: a task is retried if its worker or driver dies, and continues its own run.
         "AIRFLOW__CORE__DEFAULT_TASK_RETRIES": "3",
         "AIRFLOW__CORE__DEFAULT_TASK_RETRY_DELAY": "5",
         # Each task is a Spark driver.
@@ -85,7 +85,7 @@ def _wait_for_end(running: Mapping[str, subprocess.Popen[bytes]]) -> int:
             time.sleep(POLL_SECONDS)
     except Terminated:
         return 0
-    print(f"{', '.join(ended)} ended unexpectedly; see its log beside this one", flush=True)
+    print(f"{', '.join(ended)} ended unexpectedly; see its log in the same directory as this one", flush=True)
     return 1
 
 

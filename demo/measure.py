@@ -1,6 +1,6 @@
 """Measure the demo's tables as a reader sees them: files, rows, contents, query times, entries in the metastore.
 
-Nothing is taken from the provider's own report. This process lists the files; Spark and the metastore give the rest:
+The provider's own report is not used. This process lists the files; Spark and the metastore return the rest:
 
     python -m demo.measure --out FILE [--repair]      in a Spark environment
 """
@@ -56,7 +56,7 @@ class Measurement:
 
 
 def list_files(folder: Path) -> tuple[int, int]:
-    """Return the number and the bytes of the files that a reader opens: none with a hidden name or folder."""
+    """Return the number and the bytes of the files that a reader opens: none that are hidden or in a hidden folder."""
     count = size = 0
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
@@ -67,7 +67,7 @@ def list_files(folder: Path) -> tuple[int, int]:
 
 
 def combine(warehouse: Path, results: Path) -> dict[str, Measurement]:
-    """List the files, and read the other results from the file that `main` has written."""
+    """List the files, and read the other results from the file that `main` wrote."""
     queries = {name: QueryResults(**found) for name, found in json.loads(results.read_text()).items()}
     return {
         table.name: Measurement(*list_files(warehouse / DATABASE / table.name), queries[table.name])

@@ -35,7 +35,7 @@ def _size(size: int) -> str:
 
 
 def start_problems(before: Tables) -> list[str]:
-    """Return the tables that were not created as specified: no comparison is possible then."""
+    """Return the tables that were not created as specified. Then no comparison is possible."""
     return [
         f"{table.full_name}: made {found.files} files and {found.queries.rows} rows"
         for table in TABLES

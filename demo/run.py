@@ -37,7 +37,9 @@ def demo(workspace: Workspace) -> list[str]:
 def create_tables(workspace: Workspace, metastore: Metastore) -> None:
     command = _spark_module("demo.tables", "--warehouse", workspace.warehouse)
     env = workspace.spark_environ(metastore)
-    steps.run("making three tables of 500, 600 and 900 files", command, log=workspace.log("tables"), env=env)
+    steps.run(
+        "creating three tables of 500, 600 and 900 files", command, log=workspace.log("tables"), env=env
+    )
 
 
 def measure_tables(workspace: Workspace, metastore: Metastore, when: str, *options: str) -> report.Tables:
@@ -68,14 +70,14 @@ def _spark_module(module: str, *arguments: str | Path) -> list[str | Path]:
     return [paths.env_python(SPARK), "-m", module, *arguments]
 
 
-#: Errors whose message says what to do; RuntimeError comes from the services and from the lock of the folder.
+#: Errors whose message says what to do. RuntimeError is raised by the services and by the lock of the folder.
 FAILURES = (environments.EnvError, machine.MachineError, steps.StepFailed, ui.UiRunning, RuntimeError)
 
 SUCCESS = """\
-Compacted: the same rows, in the same places, in {files} files instead of {old_files}.
+Compacted: the same rows, in the same locations, in {files} files instead of {old_files}.
 
   make up      the Airflow UI on these tables; make down stops it
-  Roll back    in the UI, clear the task that rolls back, alone: it undoes this run
+  Roll back    in the UI, clear only the task `rollback`: it undoes this run
   The DAG      example_dags/{dag}.py
 """
 
@@ -83,7 +85,10 @@ Compacted: the same rows, in the same places, in {files} files instead of {old_f
 def main() -> int:
     parser = argparse.ArgumentParser(description="Compact the demo's tables, and measure before and after.")
     parser.add_argument(
-        "--scratch", type=Path, default=DEFAULT.root, help="where to work; its content is deleted first"
+        "--scratch",
+        type=Path,
+        default=DEFAULT.root,
+        help="the folder to work in; its content is deleted first",
     )
     workspace = Workspace(parser.parse_args().scratch.resolve())
     try:
@@ -94,7 +99,7 @@ def main() -> int:
         print(f"\nerror: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\ninterrupted; everything that was started has been stopped", file=sys.stderr)
+        print("\ninterrupted; all processes that were started have been stopped", file=sys.stderr)
         return 130
     return _report_end(workspace, problems)
 

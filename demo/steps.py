@@ -19,12 +19,12 @@ class StepFailed(Exception):
 
 
 def announce(title: str) -> None:
-    """Print what begins, with the seconds since the start."""
+    """Print the title of a step, with the seconds since the start."""
     print(f"[{time.monotonic() - START:4.0f} s] {title}", flush=True)
 
 
 def run(title: str, command: Sequence[str | Path], *, log: Path, env: Mapping[str, str]) -> None:
-    """Run a program with its output in a log, print a line from time to time, and kill what it left running."""
+    """Run a program with its output in a log, print a line from time to time, and kill the processes that it left."""
     announce(f"{title} (log: {relative_to_checkout(log)})")
     process = spawn(command, log=log, cwd=paths.ROOT, env=env)
     try:
@@ -60,5 +60,5 @@ def _current_task(log: Path) -> str:
 
 
 def relative_to_checkout(path: Path) -> str:
-    """Return the path as a user types it in the checkout; the absolute one if it lies elsewhere."""
+    """Return the path relative to the checkout; the absolute path if it is not in the checkout."""
     return str(path.relative_to(paths.ROOT)) if path.is_relative_to(paths.ROOT) else str(path)

@@ -33,7 +33,7 @@ class UiRunning(Exception):
 
 @dataclass(frozen=True)
 class Server:
-    """The process of `airflow_server`; its start time tells it from a later process with the same id."""
+    """The process of `airflow_server`; its start time distinguishes it from a later process with the same id."""
 
     pid: int
     started: int | None
@@ -57,19 +57,19 @@ def running_server() -> Server | None:
 
 
 def require_stopped(workspace: Workspace) -> None:
-    """Raise UiRunning where the UI shows the tables of this workspace."""
+    """Raise UiRunning if the UI shows the tables of this workspace."""
     server = running_server()
     if server and workspace == DEFAULT:
-        raise UiRunning(f"the Airflow UI is open on these tables at {server.url}; first: make down")
+        raise UiRunning(f"the Airflow UI runs on these tables at {server.url}; stop it first: make down")
 
 
 def up() -> int:
     """Start the UI, and print its address once it is healthy."""
     if server := running_server():
-        print(f"already up\n{login(server)}")
+        print(f"the UI already runs\n{login(server)}")
         return 0
     if not DEFAULT.completed.exists():
-        print("There are no tables to show yet. First: make demo", file=sys.stderr)
+        print("there are no tables to show yet; create them first: make demo", file=sys.stderr)
         return 1
     environments.ensure([AIRFLOW, SPARK])
     server = _start(PORT if is_free(PORT) else free_port())
@@ -114,10 +114,10 @@ def login(server: Server) -> str:
 
 
 def down() -> int:
-    """Stop the UI, and what it runs on."""
+    """Stop the UI, its database and its metastore."""
     server = running_server()
     if server is None:
-        print("nothing to stop: the UI is not open")
+        print("nothing to stop: the UI does not run")
     else:
         _stop(server)
         print(
@@ -128,7 +128,7 @@ def down() -> int:
 
 
 def _stop(server: Server) -> None:
-    """Send SIGTERM, on which the server stops its children; after the limit SIGKILL, with which the kernel does."""
+    """Send SIGTERM, on which the server stops its children; after the limit SIGKILL, on which the kernel stops them."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         if server.alive:
             os.kill(server.pid, sign)

@@ -37,17 +37,19 @@ class Workspace:
 
     @property
     def completed(self) -> Path:
-        """The file that exists once the demo has succeeded: the UI has nothing to show before."""
+        """The file that exists after the demo has succeeded. Before that, the UI has nothing to show."""
         return self.root / "completed"
 
     def lock(self) -> AbstractContextManager[None]:
-        """Keep a second demo away, which would delete the tables of the first one."""
+        """Lock the folder, because a second demo would delete the tables of the first one."""
         return folder_lock(self.root, "another demo")
 
     def clear(self) -> None:
-        """Delete the content; raise RuntimeError where the folder was not created by the demo."""
+        """Delete the content; raise RuntimeError if the demo did not create the folder."""
         if self.root.exists() and not self._marker.exists() and any(self.root.iterdir()):
-            raise RuntimeError(f"{self.root} is not a folder of the demo; empty it, or choose another one")
+            raise RuntimeError(
+                f"{self.root} is not a folder of the demo: delete its content, or choose another folder"
+            )
         shutil.rmtree(self.root, ignore_errors=True)
         self.root.mkdir(parents=True)
         self._marker.touch()
@@ -88,7 +90,7 @@ class Workspace:
         }
 
     def _secret(self) -> str:
-        """Return one secret for all processes of Airflow; it is kept, so that sessions outlive a restart of the UI."""
+        """Return one secret for all processes of Airflow. It is stored: sessions survive a restart of the UI."""
         file = self.airflow_home / "secret"
         if not file.exists():
             self.airflow_home.mkdir(parents=True, exist_ok=True)

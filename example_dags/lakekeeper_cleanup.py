@@ -1,13 +1,13 @@
 """
-### Give back the space of old backups, after a person has agreed
+### Delete the originals of old compactions, after a person has approved it
 
     preview (a dry run) -> describe -> approve -> delete
 
-Compactions keep the original files, so that they can be rolled back. This DAG deletes the ones that are older than
-the retention. *What it deletes cannot be rolled back any more*; the files go to the HDFS trash first.
+Compactions keep the original files, so that they can be rolled back. This DAG deletes those that are older than the
+retention. *After that, these compactions cannot be rolled back*; the files are moved to the HDFS trash.
 
-`approve` asks in the Airflow UI (*Required Actions*). On an Airflow before 3.1, which cannot ask, look at the result
-of `preview`, and then trigger the DAG again with *Delete without asking*.
+`approve` asks in the Airflow UI (*Required Actions*). Airflow before 3.1 does not support this: look at the result of
+`preview`, and then trigger the DAG again with *Delete without asking*.
 
 It needs a Spark connection `spark_default`, and `spark-submit` on the workers.
 """
@@ -33,14 +33,18 @@ PARAMS = {
         type="string",
         pattern=r"^\d+[dhms]$",
         title="Older than",
-        description="Keep younger runs. More than your longest query or writer takes.",
+        description="Keep younger runs. Choose more than the duration of your longest query or writer.",
         examples=["1d", "7d", "30d"],
     ),
     "keep_last": Param(
-        1, type="integer", minimum=0, title="Keep the newest", description="Runs of each table that stay."
+        1,
+        type="integer",
+        minimum=0,
+        title="Keep the newest",
+        description="Number of runs of each table to keep.",
     ),
     "delete_without_asking": Param(
-        False, type="boolean", title="Delete without asking", description="Needed before Airflow 3.1 only."
+        False, type="boolean", title="Delete without asking", description="Only needed before Airflow 3.1."
     ),
     "config_file": Param(
         None,
@@ -68,7 +72,7 @@ def lakekeeper_cleanup() -> None:
         "older_than": "{{ params.older_than }}",
         "keep_last": "{{ params.keep_last }}",
         "config_file": "{{ params.config_file }}",
-        # Of these tasks alone: nobody is asked twice.
+        # Only for these tasks: a retry of `approve` would ask again.
         "retries": 2,
         "retry_delay": timedelta(minutes=5),
     }
@@ -76,7 +80,7 @@ def lakekeeper_cleanup() -> None:
 
     @task
     def describe(found: dict[str, Any], params: dict[str, Any] | None = None) -> str:
-        """Say what would go; with nothing to delete, nobody is asked."""
+        """Describe what would be deleted. Skip the approval if there is nothing to delete."""
         tables = [table["table"] for table in found["tables"] if table["outcome"] == "done"]
         if not tables:
             raise AirflowSkipException("no run is older than the retention: nothing to delete")
@@ -98,7 +102,7 @@ def lakekeeper_cleanup() -> None:
 
         @task.short_circuit(task_id="approve")
         def approved(params: dict[str, Any] | None = None) -> bool:
-            """Go on only where the form says so."""
+            """Continue only if the form says so."""
             return bool((params or {})["delete_without_asking"])
 
         approve = approved()

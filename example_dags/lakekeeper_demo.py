@@ -4,7 +4,7 @@
     analyze (one per table) -> compact (one per table) -> verify (one per table) -> nothing_left
                                                        -> record -> rollback (skipped, until you clear it)
 
-`make demo` makes the tables and runs this DAG. To see a rollback, clear the task `rollback` alone, in the finished
+`make demo` creates the tables and runs this DAG. To see a rollback, clear only the task `rollback` in the finished
 DAG run. To compact again, clear `compact`.
 """
 
@@ -38,7 +38,7 @@ def lakekeeper_demo() -> None:
     compact = CompactOperator.partial(
         task_id="compact", map_index_template="{{ task.analysis['tables'][0]['table'] }}"
     ).expand(analysis=analyze.output)
-    # none_failed: a table that needed no compaction is skipped, and is verified all the same.
+    # none_failed: if a table needed no compaction, its task is skipped, and the table is verified nevertheless.
     verify = AnalyzeOperator.partial(
         task_id="verify", map_index_template="{{ task.table }}", trigger_rule="none_failed"
     ).expand(table=TABLES)

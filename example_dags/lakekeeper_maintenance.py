@@ -8,21 +8,25 @@
 **Before the first run:** a Spark connection `spark_default`, a Hive Metastore connection `metastore_default` (or a
 list of tables in the parameters), and `spark-submit` on the workers. Set the database in the parameters below.
 
-**To undo last night's compaction:** open the finished DAG run, choose the task `rollback`, and clear it *alone*. To
-compact again, clear `compact`.
+**To undo last night's compaction:** open the finished DAG run, and clear *only* the task `rollback`. To compact again,
+clear `compact`.
 
-**To limit how many tables are worked on at once:** create a pool with
-`airflow pools set lakekeeper 2 "Tables compacted side by side"`, and set the environment variable
+**To limit how many tables are processed at the same time:** create a pool with
+`airflow pools set lakekeeper 2 "Tables compacted in parallel"`, and set the environment variable
 `LAKEKEEPER_POOL=lakekeeper` for the DAG processor, the scheduler and the workers.
 
-**Where the metastore asks for Kerberos tickets** choose `spark` in the parameter *List the tables by*: one job then
-analyses the whole database. Airflow's `HiveMetastoreHook` speaks Kerberos only with libraries that it does not bring.
+**If the metastore requires Kerberos**, choose `spark` in the parameter *List the tables by*: then one job analyses the
+whole database. Airflow's `HiveMetastoreHook` supports Kerberos only with libraries that are not installed with it.
 
-**Limits of the listing:** `HiveMetastoreHook` reads the definitions of all tables of the database into the worker, and
-waits for the answer without a limit (hence the task's own). `metastore_default` may name several hosts of one port; the
-first that is reachable is asked. Partitions are not listed here (the hook's own `get_partitions` ends at 32,767 without
-a word): the analysis does that in Spark. Airflow maps over at most `[core] max_map_length` tables, 1,024 by default;
-beyond that, split the database by the parameter `tables`, or list by `spark`.
+**Limits of the listing:**
+
+- `HiveMetastoreHook` reads the definitions of all tables of the database into the worker. It has no time limit, so the
+  task has one.
+- `metastore_default` may name several hosts with one port; the first one that is reachable is used.
+- Partitions are not listed here, because the hook's `get_partitions` stops at 32,767 without a message. The analysis
+  lists them in Spark.
+- Airflow maps over at most `[core] max_map_length` tables, 1,024 by default. For more tables, split the database with
+  the parameter `tables`, or list by `spark`.
 """
 
 from __future__ import annotations
@@ -50,7 +54,7 @@ PARAMS = {
         "default",
         type="string",
         title="Database",
-        description="Its external tables are looked at.",
+        description="Its external tables are analysed.",
         section="Tables",
     ),
     "tables": Param(
@@ -116,7 +120,7 @@ def lakekeeper_maintenance() -> None:
 
     @task(execution_timeout=timedelta(minutes=10))
     def list_tables(params: dict[str, Any] | None = None) -> list[dict[str, str]]:
-        """List what to analyse; what Lakekeeper cannot compact safely is then skipped by the analysis."""
+        """List the tables to analyse. The analysis then skips those that cannot be compacted safely."""
         from airflow.providers.apache.hive.hooks.hive import HiveMetastoreHook
 
         settings = params or {}
@@ -128,9 +132,9 @@ def lakekeeper_maintenance() -> None:
         try:
             known = hook.get_databases(database)
         except Exception as error:
-            hint = "where it asks for Kerberos tickets, set the parameter 'listing' to 'spark'"
+            hint = "if it requires Kerberos, set the parameter 'listing' to 'spark'"
             raise RuntimeError(f"metastore_default does not answer ({error}); {hint}") from error
-        # To the metastore, a database that it does not have is an empty one: a slip must not look like a healthy night.
+        # The metastore lists no tables for a database that does not exist: a wrong name must not look like success.
         if database.lower() not in known:
             raise ValueError(f"the metastore has no database '{database}'")
         found = hook.get_tables(database)
@@ -150,10 +154,10 @@ def lakekeeper_maintenance() -> None:
         map_index_template="{{ task.table or task.database }}",
     ).expand_kwargs(tables)
 
-    # all_done: a table that cannot be analysed does not keep the others from their compaction.
+    # all_done: if one table cannot be analysed, the others are compacted nevertheless.
     @task(trigger_rule="all_done")
     def only_flagged(analyses: Any) -> list[dict[str, Any]]:
-        """Keep what is flagged, one table in each."""
+        """Return the flagged tables, one in each analysis."""
         found = [analysis for analysis in analyses or () if analysis]
         return [
             {**a, "tables": [table]} for a in found for table in a["tables"] if table["outcome"] == "done"
@@ -171,7 +175,7 @@ def lakekeeper_maintenance() -> None:
 
     @task(trigger_rule="none_failed")
     def summary(compactions: Any) -> dict[str, int]:
-        """Add up; as a last task that fails with the compaction, it makes a failed night look failed."""
+        """Add up the files. This last task fails with the compaction, so that the DAG run is red."""
         done = [table for value in compactions or () if value for table in value["tables"]]
         return {
             "tables": len(done),

@@ -1,11 +1,11 @@
 """
-### One table, now: look at it, compact it, or undo the newest compaction
+### One table, by hand: analyse it, compact it, or roll back the newest compaction
 
-Trigger it by hand and fill in the form. `analyze` writes nothing; `compact` keeps the originals; `rollback` puts them
-back. Choose *Dry run* to see what a compaction would do.
+Trigger it by hand and fill in the form. `analyze` writes nothing; `compact` keeps the originals; `rollback` restores
+them. Choose *Dry run* to see what a compaction would do.
 
 To undo a compaction of this DAG, trigger it again with the action *Roll back*: clearing the task `rollback` of a run
-whose form said otherwise does nothing.
+with another action does nothing.
 
 It needs a Spark connection `spark_default`, and `spark-submit` on the workers.
 """
@@ -40,14 +40,17 @@ PARAMS = {
         },
     ),
     "dry_run": Param(
-        True, type="boolean", title="Dry run", description="Compact: decide and report, write nothing."
+        True,
+        type="boolean",
+        title="Dry run",
+        description="For the action compact: decide and report, write nothing.",
     ),
     "partitions": Param(
         None,
         type=["null", "array"],
         items={"type": "object"},
         title="Only these partitions",
-        description='JSON, such as `[{"date": "2026-02-23"}]`; a spec may name some of the keys only.',
+        description='JSON, such as `[{"date": "2026-02-23"}]`; a spec may name only some of the keys.',
     ),
     "config_file": Param(
         None,
@@ -75,7 +78,7 @@ def lakekeeper_on_demand() -> None:
 
     @task.branch
     def choose(params: dict[str, Any] | None = None) -> str:
-        """Go on with the action of the form."""
+        """Return the task of the action in the form."""
         return str((params or {})["action"])
 
     choose() >> [

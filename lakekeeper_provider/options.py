@@ -2,8 +2,7 @@
 The options of the jobs, as the operators, the command line and the YAML file know them.
 
 The command line, the checks of the YAML file, its template, its JSON Schema and README's table are derived from this
-table. The jobs have a table of their own (``spark_jobs/core/options/definitions.py``), and a contract test compares
-the two.
+table. The jobs have their own (``spark_jobs/core/options/definitions.py``), and a contract test compares both.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The check that a journal names only directories that its home serves.
+"""Checks that a journal names only directories that its home serves.
 
 Each account with write permission on a table's root can create a journal there, and the account that maintains all
 tables would act on it. So records are checked like any other input: their paths must be those that the jobs use.
@@ -32,8 +32,8 @@ class ClosingRecord:
 
     Attributes:
         unsettled: an intent is open.
-        homes: the homes in which the run has directories, this one included.
-        home_id: the identity of the home; None if it was not noted.
+        homes: the homes in which the run has directories, with this one.
+        home_id: the identity of the home; None in a journal of 0.1.0, which did not record it.
     """
 
     home: str
@@ -126,13 +126,14 @@ def server_of(uri: str) -> str:
 
 
 def _checked_swap(swap: Swap, home: Home) -> Swap:
+    """Return the swap with the live directory where its home has it. Raise Unsafe for paths that it does not serve."""
     tails = {_path_in_working_folder(kind, getattr(swap, name)) for name, kind in _WORKING.items()}
     tail = tails.pop() if len(tails) == 1 else None
     served = tail is not None and (home.directory is None or "/" not in tail)
     if not served or not uri_path(swap.live).endswith(f"/{tail}"):
         raise Unsafe(
-            f"a journal in {home.path} names {swap.live!r}, {swap.old!r} and {swap.new!r}, which are not what this"
-            " home serves; nothing is changed"
+            f"a journal in {home.path} names {swap.live!r}, {swap.old!r} and {swap.new!r}, which are not the paths of a"
+            " unit of this home; nothing is changed"
         )
     for name in _names(swap.originals, swap.compacted):
         if "/" in name or name in ("", ".", ".."):

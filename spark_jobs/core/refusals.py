@@ -104,7 +104,8 @@ class RefusalCode(Enum):
         " it wrote.",
     )
     LOCATION_IN_USE = (
-        "A table of the metastore has its root at, above or below the location that `cleanup --location` was given.",
+        "A table of the metastore has its root at, above or below the location that"
+        " `cleanup --location` was given.",
         "Clean that table up by its name. `--location` is for tables that were dropped.",
     )
     # Other writers.

@@ -1,11 +1,11 @@
-"""The port of the file system: one interface for each kind of user, and `FileSystem`, which is all of them.
+"""The port of the file system: one interface for each kind of use, and `FileSystem`, which has all of them.
 
-`RecordFiles` is what journal, leases and commit log need; `DataDirectories` adds what a swap needs; `HdfsAttributes` is
-what HDFS knows of a path besides its content. In production Hadoop's client stands behind them
-(`adapters/hadoop/file_system.py`), in the crash tests a model with HDFS's rules.
+`RecordFiles` has the calls for the journal, leases and the commit log. `DataDirectories` adds the calls for a swap.
+`HdfsAttributes` has the calls for what HDFS knows of a path besides its content. `adapters/hadoop/file_system.py`
+implements them with Hadoop's client; the crash tests have a model with the rules of HDFS.
 
-All paths are fully qualified, decoded URIs (`hdfs://nn/warehouse/a b`). Any call may raise FileSystemError although it
-took effect: what happened is found out by looking, never from the answer.
+All paths are fully qualified, decoded URIs (`hdfs://nn/warehouse/a b`). A call may raise FileSystemError although the
+server has executed it. So the caller looks at the paths to find out what has happened, and never relies on the error.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from spark_jobs.core.attributes import Attributes, LostAttribute
 from spark_jobs.core.model import FileEntry, FileListing, name_of
 from spark_jobs.core.quota import Quota
 
-#: Larger files are rare, and would fill the driver's memory.
+#: `read_once` keeps files up to this size. Larger files are rare, and would fill the driver's memory.
 _KEPT_BYTES = 256 * 1024
 
 
 class FileSystemError(OSError):
-    """A failure of the file system without a more specific type; whether the call took effect is unknown."""
+    """A failure of the file system without a more specific type. It is not known whether the call was executed."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Status:
     Attributes:
         mtime: in ms since the epoch.
         file_id: the fileId of HDFS; None where the file system has none.
-        access: equal where owner, group, mode and replication are equal, as far as a listing shows them.
-        owner: empty where a listing does not show it (a local disk).
+        access: two entries have the same text if owner, group, mode and replication are equal in the listing.
+        owner: empty if the listing has no owners (a local disk).
         shared: who else may write to it by its mode and the mask of its ACL: `group`, `others`, or empty.
     """
 
@@ -61,11 +61,11 @@ class RecordFiles(ABC):
 
     @abstractmethod
     def list(self, path: str) -> Sequence[Status]:
-        """Return the entries of a directory, in one call; raise FileNotFoundError."""
+        """Return the entries of a directory, in one call. Raise FileNotFoundError if it does not exist."""
 
     @abstractmethod
     def status(self, path: str) -> Status | None:
-        """Return the entry itself, or None where there is nothing."""
+        """Return the entry of a path; None if it does not exist."""
 
     @abstractmethod
     def rename(self, source: str, target: str) -> None:
@@ -77,16 +77,16 @@ class RecordFiles(ABC):
 
     @abstractmethod
     def create(self, path: str, data: bytes) -> None:
-        """Write a new file and flush it to disk; never create its directory.
+        """Write a new file and flush it to disk. Its directory is never created.
 
         Raises:
-            FileExistsError: there is one.
+            FileExistsError: the file exists.
             FileNotFoundError: the directory does not exist.
         """
 
     @abstractmethod
     def touch(self, path: str, mtime: int) -> None:
-        """Set the modification time (ms since the epoch). Raise FileNotFoundError."""
+        """Set the modification time (ms since the epoch). Raise FileNotFoundError if the file does not exist."""
 
     @abstractmethod
     def read(self, path: str) -> bytes:
@@ -94,14 +94,14 @@ class RecordFiles(ABC):
 
     @abstractmethod
     def replace(self, path: str, data: bytes) -> None:
-        """Write a file whether or not there is one; for reports and hints, never for what must not be lost."""
+        """Write a file, also over an existing one. For reports and hints only: the old content may be lost."""
 
     @abstractmethod
     def delete_file(self, path: str) -> None:
-        """Delete one file; no error where there is none."""
+        """Delete one file. It is no error if it does not exist."""
 
     def read_once(self, path: str) -> bytes:
-        """Return the content of a file that never changes once it is there; a second call does not read it again."""
+        """Return the content of a file that is never changed after its creation. Small files are read only once."""
         kept: dict[str, bytes] = self.__dict__.setdefault("_kept", {})
         data = kept.get(path)
         if data is None:
@@ -116,27 +116,27 @@ class DataDirectories(RecordFiles):
 
     @abstractmethod
     def identity(self, path: str) -> str | None:
-        """Return what identifies this very directory also after renames, or None where there is nothing."""
+        """Return the identity of a directory, which renames do not change; None if the directory does not exist."""
 
     @abstractmethod
     def open_files(self, path: str, names: Sequence[str]) -> Sequence[str]:
-        """Return which of these files of a directory a writer holds open; none where the file system cannot tell."""
+        """Return those files of a directory that a writer has open; none if the file system does not know it."""
 
     @abstractmethod
     def delete_empty(self, path: str) -> bool:
-        """Delete a directory if it is empty; the file system itself refuses otherwise."""
+        """Delete a directory if it is empty. The file system itself refuses to delete any other."""
 
     @abstractmethod
     def delete_tree(self, path: str) -> None:
-        """Delete a directory and all below it. Callers pass only what the journal names."""
+        """Delete a directory and all that is below it. Callers pass only directories that a journal names."""
 
     @abstractmethod
     def trash(self, path: str) -> bool:
-        """Move a directory to the user's trash; return False where the trash is switched off."""
+        """Move a directory to the user's trash. Return False if the trash is switched off."""
 
     @abstractmethod
     def trash_enabled(self, path: str) -> bool:
-        """Tell whether `trash` would keep what it is given."""
+        """Tell whether the trash is switched on for a path."""
 
     def move(self, source: str, target: str, identity: str) -> None:
         """Rename the directory of this identity. After an error, its location tells whether the rename was executed."""
@@ -147,7 +147,7 @@ class DataDirectories(RecordFiles):
                 raise
 
     def list_files(self, path: str) -> FileListing:
-        """Return the files of a directory; directories in it are left out."""
+        """Return the files of a directory, without the directories in it."""
         return FileListing.of(s.entry() for s in self.list(path) if not s.is_dir)
 
 
@@ -156,23 +156,23 @@ class HdfsAttributes(ABC):
 
     @abstractmethod
     def attributes(self, path: str) -> Attributes:
-        """Return owner, mode, ACL, extended attributes and policies; raise FileNotFoundError."""
+        """Return owner, mode, ACL, extended attributes and policies. Raise FileNotFoundError."""
 
     @abstractmethod
     def set_attributes(self, path: str, wanted: Attributes) -> Sequence[LostAttribute]:
-        """Give a path the attributes that it lacks; return those that could not be set."""
+        """Set the attributes of a path that differ from these. Return those that could not be set."""
 
     @abstractmethod
     def encryption_zone(self, path: str) -> str | None:
-        """Return the root of the encryption zone that a path lies in; None outside of all."""
+        """Return the root of the encryption zone that contains a path; None if there is none."""
 
     @abstractmethod
     def snapshottable(self, path: str) -> bool:
-        """Tell whether snapshots of this very directory are allowed."""
+        """Tell whether snapshots of this directory itself are allowed."""
 
     @abstractmethod
     def quota(self, path: str) -> Quota | None:
-        """Return the quotas of this very directory; None where it has none, or where they may not be read."""
+        """Return the quotas of this directory itself; None if it has none, or if they may not be read."""
 
 
 class FileSystem(DataDirectories, HdfsAttributes):
@@ -180,8 +180,10 @@ class FileSystem(DataDirectories, HdfsAttributes):
 
     @abstractmethod
     def qualify(self, path: str) -> str:
-        """Return `path` with scheme and authority; a bare path is on the default file system, and one of a viewfs is
-        where its mounts lead."""
+        """Return a path with scheme and authority.
+
+        A path without them is on the default file system. A path of a viewfs is resolved by its mount table.
+        """
 
     def user(self) -> str:
         """Return the account of this job, for people who read the journal later."""

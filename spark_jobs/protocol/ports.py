@@ -1,8 +1,7 @@
 """The ports of the protocol: metastore, footers, rewriting, time and threads.
 
-`file_system.py` has that of the file system.
-
-In production the adapters implement them, in the crash tests a model. The protocol has no other effects.
+The port of the file system is in `file_system.py`. The adapters implement the ports; in the crash tests a model does.
+The protocol has effects through ports only.
 """
 
 from __future__ import annotations
@@ -22,11 +21,12 @@ from spark_jobs.core.model import TableName, Unit
 class Catalog(Protocol):
     """The Hive metastore.
 
-    Each method raises MetastoreError if there is no answer: an error never means "does not exist".
+    Each method raises MetastoreError if the metastore does not answer: an error never means "does not exist".
     """
 
     def database_exists(self, database: str) -> bool: ...
     def table_exists(self, table: TableName) -> bool: ...
+    def databases(self) -> list[str]: ...
     def tables(self, database: str) -> list[str]: ...
     def table(self, name: TableName) -> TableFacts: ...
     def properties(self, name: TableName) -> dict[str, str]: ...
@@ -57,12 +57,12 @@ class RewriteRequest:
     """A request to rewrite files.
 
     Attributes:
-        files: the URIs of the input files, which are not empty.
-        target: the URI of the target directory, which exists and is empty.
+        files: the URIs of the input files. None of them is empty.
+        target: the URI of the target directory. It exists and is empty.
         target_files: the number of files to write.
         target_bytes: the size of the files to write.
-        replication: that of the files; None for the default of the file system.
-        hashed: compare all values, and not only the number of rows.
+        replication: the replication of the files; None for the default of the file system.
+        hashed: compare all values by hash, not only the number of rows.
         options: options of the format's writer.
         sort_columns: the columns to sort by.
     """
@@ -94,18 +94,21 @@ class FileRewriter(Protocol):
     def encoding(self, profile: Profile, file_format: str) -> Encoding: ...
     def write(self, request: RewriteRequest) -> RewriteResult: ...
     def same_rows(self, request: RewriteRequest, written: Sequence[str]) -> bool | None:
-        """Tell whether the request's files and these have the same rows, by content hash; None if Spark cannot read
-        the values. Nothing is written."""
+        """Compare the rows of the request's files with those of other files, by content hash. Nothing is written.
+
+        Returns:
+            Whether they are the same; None if Spark cannot read the values.
+        """
 
 
 class Clock(Protocol):
     """Time, and work in the background."""
 
     def now(self) -> datetime:
-        """Return the time of the wall clock. It is used for people and for retention."""
+        """Return the time of the wall clock. It is used in texts for people and for retention."""
 
     def monotonic(self) -> float:
-        """Return seconds of a clock that never jumps. Only this clock measures the silence of another process."""
+        """Return the seconds of a clock that never jumps. Only this clock measures how long a lease is unchanged."""
 
     def sleep(self, seconds: float) -> None: ...
 

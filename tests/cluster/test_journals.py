@@ -1,4 +1,4 @@
-"""Whose journals count on a real HDFS, which tells owners and modes."""
+"""Whose journals are trusted on a real HDFS, which reports owners and modes."""
 
 from __future__ import annotations
 

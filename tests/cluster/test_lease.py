@@ -1,4 +1,4 @@
-"""Two jobs that want the same lease in the same moment, on a file system that knows of files that are still written."""
+"""Two jobs that create the same lease at the same time, on a file system that reports files that are still open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of a Hive Metastore 3.1 on a real HDFS: odd values, odd places, and a metastore that changes meanwhile."""
+"""Tables of a Hive Metastore 3.1 on a real HDFS: unusual values and locations, and concurrent changes."""
 
 from __future__ import annotations
 

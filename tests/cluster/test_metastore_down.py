@@ -1,4 +1,4 @@
-"""The metastore dies under a job, or is not there when it begins, and comes back."""
+"""The metastore is killed while a job runs, or does not run when the job begins, and is started again."""
 
 from __future__ import annotations
 

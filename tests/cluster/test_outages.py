@@ -1,4 +1,4 @@
-"""Servers that die in the middle of a run, and somebody else's open files"""
+"""Servers that die in the middle of a run, and open files of other writers"""
 
 from __future__ import annotations
 

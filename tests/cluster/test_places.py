@@ -83,7 +83,7 @@ def test_a_partitioned_table_may_be_the_root_of_an_encryption_zone(
 def test_a_table_without_partitions_that_is_the_root_of_an_encryption_zone_is_refused(
     spark: SparkSession, jobs: Jobs, superuser: Superuser, folder: str
 ) -> None:
-    """Its place would be taken by a directory in plain text."""
+    """A directory without encryption would replace it."""
     superuser.make(f"{folder}/zone")
     superuser.encrypt(f"{folder}/zone")
     reason = refused(jobs, SmallFiles(spark, superuser, f"{folder}/zone", flat=True), "ENCRYPTION_ZONE_ROOT")

@@ -1,4 +1,4 @@
-"""The same scripts on the model and on a real HDFS: what the crash tests prove of the one holds for the other."""
+"""The same scripts on the model and on a real HDFS: the results of the crash tests are valid for HDFS too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writers that keep a file open and flush it: what is there of it already is no whole file."""
+"""Writers that keep a file open and flush it: its visible part is not a complete file."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The documentation and the files of the package that are generated from the code.
 
-    python -m tests.contract.pages          # writes them anew (make docs)
+    python -m tests.contract.pages          # writes them (make docs)
 
 A part stands between `<!-- generated: NAME -->` and `<!-- end of NAME -->`. What is imported here needs no package.
 """

@@ -165,6 +165,9 @@ class ModelMetastore:
     def table_exists(self, table: TableName) -> bool:
         return self._call(lambda: self._state.exists(table), "table_exists", str(table))
 
+    def databases(self) -> list[str]:
+        return self._call(lambda: sorted(self._state.databases), "databases")
+
     def tables(self, database: str) -> list[str]:
         def act() -> list[str]:
             if database not in self._state.databases:
@@ -194,7 +197,9 @@ class ModelMetastore:
         """Understands `key = 'value'` only; Spark evaluates it, so it is no effect."""
         match = _EQUALITY.match(where)
         if not match or match[1] not in facts.partition_keys:
-            raise UsageError(f"where = '{where}' is no condition on {', '.join(facts.partition_keys)}")
+            raise UsageError(
+                f"where = '{where}' is not a condition on the partition keys {', '.join(facts.partition_keys)}"
+            )
         return [unit for unit in units if dict(unit.spec)[match[1]] == match[2]]
 
     def create_backup(
@@ -230,7 +235,9 @@ class ModelMetastore:
             return False
         facts = self.table(backup)
         if not _is_backup(facts.properties, run_id, source) or facts.kind != "EXTERNAL":
-            raise MetastoreError(f"{backup} is not the backup of run {run_id} of {source}; it is left alone")
+            raise MetastoreError(
+                f"{backup} is not the backup table of run {run_id} of {source}; it is not dropped"
+            )
 
         self._call(lambda: self._state.drop(backup), "drop_backup", str(backup))
         return True

@@ -85,13 +85,14 @@ def test_the_location_of_a_table_is_refused() -> None:
 
 
 @pytest.mark.parametrize("below", ["", "/k=a"])
+@pytest.mark.parametrize("name", ["sales.renamed", "archive.events"])
 def test_the_location_of_a_table_that_has_another_name_now_is_refused(
-    dropped: SimulatedCluster, below: str
+    dropped: SimulatedCluster, name: str, below: str
 ) -> None:
-    writers.create_table(dropped, "sales.renamed", f"{ROOT}{below}")
+    writers.create_table(dropped, name, f"{ROOT}{below}")
     report = _clean(dropped, ROOT)
     assert only(report)["code"] == "LOCATION_IN_USE"
-    assert "sales.renamed" in only(report)["reason"]
+    assert name in only(report)["reason"]
 
 
 def test_a_table_of_that_name_elsewhere_is_another_one(dropped: SimulatedCluster) -> None:

@@ -69,6 +69,12 @@ def originals_replaced() -> SimulatedCluster:
     return sim
 
 
+def originals_with_a_directory() -> SimulatedCluster:
+    sim = compacted()
+    sim.tree.write(f"{originals(sim)}/of-somebody/part-0.parquet", b"x", parents=True)
+    return sim
+
+
 def restored_by_hand() -> SimulatedCluster:
     sim = compacted()
     place = originals(sim)
@@ -195,6 +201,7 @@ STATES = {
         State(originals_deleted, _asks(*FORGET)),
         State(original_file_deleted, _asks(*FORGET)),
         State(originals_replaced, _asks(*FORGET)),
+        State(originals_with_a_directory, _asks(*FORGET)),
         State(restored_by_hand, _asks(*FORGET)),
         State(live_deleted, _asks(*ROLLBACK)),
         State(live_emptied, _moves_live_away),

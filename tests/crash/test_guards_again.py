@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -72,6 +73,43 @@ class TestTwice:
         run(sim.client(overwrite, append), "compact", "--table", FLAT, request=request)
         lost = [text for text in check(sim, resurrected=True) if "lost" in text]
         assert lost == []
+
+
+class TestThreeTimes:
+    @pytest.mark.parametrize("second", [1, 2, 3])
+    @pytest.mark.parametrize("third", [1, 2, 3])
+    def test_recreations_around_one_rollback_lose_no_row(self, second: int, third: int) -> None:
+        """Writers that append create the live directory again before each of the first renames of a rollback."""
+        sim = build()
+        compact(sim.client())
+        struck: list[int] = []
+
+        def number(wanted: int) -> Callable[[Point], bool]:
+            seen: list[int] = []
+
+            def at(point: Point) -> bool:
+                if point.op == "rename" and LIVE in point.args:
+                    seen.append(point.number)
+                return len(seen) == wanted
+
+            return at
+
+        def recreate() -> None:
+            ids = sim.ledger.fresh(2)
+            struck.append(ids[0])
+            if sim.tree.find(LIVE) is not None:
+                writers.overwrite_by_recreation(sim, LIVE, ids)
+            else:
+                writers.append(sim, LIVE, ids)
+
+        moments = [Fault.hook(number(at), recreate) for at in sorted({1, 1 + second, 1 + second + third})]
+        request = {"arguments": {"writers": "append"}}
+        run(sim.client(*moments), "rollback", "--table", FLAT, request=request)
+        for _ in range(2):
+            run(sim.client(), "cleanup", "--table", FLAT, "--older-than", "365d", request=request)
+        assert [text for text in check(sim, resurrected=False) if "lost" in text] == []
+        assert _files(sim, "/__conflict_") == []
+        assert len(struck) >= 2
 
 
 class TestQuarantine:

@@ -74,6 +74,6 @@ def test_a_folder_that_cannot_be_closed_is_not_worked_in(monkeypatch: pytest.Mon
     monkeypatch.undo()
     if first["exit_code"]:
         assert first["tables"][0]["code"] == "NOT_WRITABLE"
-        assert "cannot be closed" in first["tables"][0]["reason"]
+        assert "write permission of other accounts" in first["tables"][0]["reason"]
     assert run(sim.client(), "compact", "--tables", EVENTS)["exit_code"] == 0
     assert check(sim) == []

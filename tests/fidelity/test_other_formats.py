@@ -224,4 +224,4 @@ def test_an_avro_file_that_is_cut_off_fails_the_unit(
     before = data_files(folder)
     (unit,) = only(jobs("compact", "--table", table))["units"]
     assert (unit["outcome"], data_files(folder)) == ("failed", before)
-    assert f"{cut.name} is cut off" in unit["reason"]
+    assert f"{cut.name} is truncated" in unit["reason"]

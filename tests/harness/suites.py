@@ -17,6 +17,19 @@ METASTORE = tuple(f"tests/cluster/{name}.py" for name in ("test_metastore", "tes
 LATE = tuple(
     f"tests/crash/{name}.py" for name in ("test_exhaustive_late", "test_releases", "test_fuzzed_journals")
 )
+#: What one more process of the crash tests takes: the verb check, and the folding of settled runs.
+RUNS = tuple(
+    f"tests/crash/{name}.py"
+    for name in (
+        "test_check",
+        "test_check_sound",
+        "test_exhaustive_folding",
+        "test_folding",
+        "test_growth",
+        "test_older_release",
+        "test_settled_record",
+    )
+)
 
 
 def _without(files: Sequence[str]) -> tuple[str, ...]:
@@ -57,7 +70,16 @@ SUITES = (
     Suite("unit jobs", "unit", "spark-3.5", (JOBS_UNIT,)),
     Suite("unit provider", "unit", "airflow-3.3", ("tests/unit", "tests/contract"), ("--ignore", JOBS_UNIT)),
     # One thread of pure Python each: they take what the others leave of the processors.
-    Suite("crash", "crash", "spark-3.5", ("tests/crash",), _without(LATE), lane=Lane.BACKGROUND, limit=3600),
+    Suite(
+        "crash",
+        "crash",
+        "spark-3.5",
+        ("tests/crash",),
+        _without((*LATE, *RUNS)),
+        lane=Lane.BACKGROUND,
+        limit=3600,
+    ),
+    Suite("crash runs", "crash", "spark-3.5", RUNS, lane=Lane.BACKGROUND, limit=3600),
     Suite("crash late", "crash", "spark-3.5", LATE, lane=Lane.BACKGROUND, limit=3600),
     Suite("mutation", "mutation", "spark-3.5", ("tests/mutation",), lane=Lane.BACKGROUND, limit=3600),
     Suite("spark 3.5", "spark", "spark-3.5", ("tests/spark",)),

@@ -68,7 +68,7 @@ def test_airflows_own_listing_says_how_to_do_without_it(
 def test_a_driver_that_yarn_kills_is_followed_by_one_that_finishes_the_work(
     cluster: Cluster, tables: dict[str, Table]
 ) -> None:
-    """`yarn application -kill` in the midst of the run; then Airflow's next try of the same task."""
+    """`yarn application -kill` during the run; then Airflow's next attempt of the same task."""
     table = tables["killed"]
     settings = {"deploy_mode": "cluster", "report_dir": reports(cluster), "parallelism": 1, **keytab(cluster)}
     known = finished(cluster)

@@ -1,4 +1,4 @@
-"""Kerberos: each way to say who one is, through the operators and YARN"""
+"""Kerberos: each kind of credentials, through the operators and YARN"""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_ticket_that_airflow_renews(
 def test_the_work_of_somebody_else_by_proxy(
     cluster: Cluster, tables: dict[str, Table], ticket: Callable[..., Path]
 ) -> None:
-    """The scheduler's account has the ticket, and may act for others; the work is theirs."""
+    """The scheduler's account has the ticket, and may impersonate others; the job runs as the other user."""
     ticket("airflow")
     with applications(cluster, SUCCEEDED):
         compact(tables["proxy"], proxy_user="etl")

@@ -188,7 +188,7 @@ def test_an_unknown_sort_column_fails_the_unit_and_names_the_columns(
     originals = data_files(database.path / "unsorted")
     report = jobs("compact", "--table", table, "--sort-columns", "nope")
     assert (report["outcome"], report["exit_code"]) == ("failed", 1)
-    assert "'nope' is not in the files; they hold id, v" in only(report)["units"][0]["reason"]
+    assert "'nope' is not in the files, which have the columns id, v" in only(report)["units"][0]["reason"]
     assert data_files(database.path / "unsorted") == originals
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -39,16 +38,12 @@ def _refused(report: dict[str, Any], code: str) -> None:
 
 def _set_property(spark: SparkSession, table: str, key: str, value: str) -> None:
     """Straight in the metastore, as other engines do; Spark's SQL keeps some keys to itself."""
-    _alter(spark, table, lambda entry: entry.putToParameters(key, value))
-
-
-def _alter(spark: SparkSession, table: str, change: Callable[[Any], object]) -> None:
     conf = spark._jvm.org.apache.hadoop.hive.conf.HiveConf()
     conf.set("hive.metastore.uris", spark.conf.get("spark.hadoop.hive.metastore.uris"))
     client = spark._jvm.org.apache.hadoop.hive.metastore.HiveMetaStoreClient(conf)
     database, name = table.split(".")
     entry = client.getTable(database, name)
-    change(entry)
+    entry.putToParameters(key, value)
     client.alter_table(database, name, entry)
     client.close()
 
@@ -77,15 +72,6 @@ def test_managed_tables_and_views(spark: SparkSession, jobs: Jobs, database: Dat
     spark.sql(f"CREATE VIEW {database}.v AS SELECT 1 AS id")
     _refused(jobs("compact", "--table", f"{database}.m"), "MANAGED")
     _refused(jobs("compact", "--table", f"{database}.v"), "VIEW")
-
-
-def test_a_materialized_view_of_hive(spark: SparkSession, jobs: Jobs, database: Database, files: str) -> None:
-    """Spark cannot even read its entry, and nothing in the nightly list of a database may fail on it."""
-    table = _create(spark, database, f"STORED AS PARQUET LOCATION '{files}'")
-    _alter(spark, table, lambda entry: entry.setTableType("MATERIALIZED_VIEW"))
-    _refused(jobs("compact", "--table", table), "VIEW")
-    report = jobs("analyze", "--database", database.name)
-    assert (only(report)["outcome"], report["exit_code"]) == ("refused", 0)
 
 
 def test_formats_that_nobody_here_can_write(

@@ -19,6 +19,7 @@ from spark_jobs.verbs import job
 from spark_jobs.verbs.analyze import analyze_table
 from spark_jobs.verbs.check import check_table
 from spark_jobs.verbs.cleanup import cleanup_table
+from spark_jobs.verbs.cleanup_location import cleanup_location
 from spark_jobs.verbs.compact import compact_table
 from spark_jobs.verbs.forget import forget_table
 from spark_jobs.verbs.history import history_table
@@ -70,7 +71,7 @@ class Jobs:
             path.write_text(json.dumps(request))
             words += ["--request", path.as_uri()]
         report = Report(verb, __version__)
-        job.run(spark_services(self.spark), parse(verb, words, ""), VERBS[verb], report)
+        job.run(spark_services(self.spark), parse(verb, words, ""), VERBS[verb], report, cleanup_location)
         return {**report.to_json(), "exit_code": report.exit_code}
 
 

@@ -1,1 +1,1 @@
-"""The file system and the metastore, by Hadoop's Java clients."""
+"""The file system and the metastore, through the Java clients of Hadoop and Spark."""

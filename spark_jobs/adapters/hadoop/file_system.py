@@ -1,4 +1,4 @@
-"""The file system, by Hadoop's Java client. All paths are fully qualified, decoded URIs (`hdfs://nn/warehouse/a b`)."""
+"""The file system, through Hadoop's client. All paths are fully qualified, decoded URIs (`hdfs://nn/warehouse/a b`)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class HadoopFileSystem(FileSystem):
         self._refuse[0] = hadoop.Options.Rename.NONE
         self._new_file = self._jvm.java.util.EnumSet.of(hadoop.CreateFlag.CREATE)  # guard: create_exclusive
         self._no_options = gateway.new_array(hadoop.Options.CreateOpts, 0)
-        # Looked up once: by its name, each look-up of a class costs a round trip to the JVM for every dot.
+        # Looked up once: a look-up by name costs a round trip to the JVM for each part of the name.
         self._new_path = hadoop.Path
         self._contexts: dict[str, Any] = {}
         self._attributes = HadoopAttributes(self._jvm)
@@ -73,7 +73,7 @@ class HadoopFileSystem(FileSystem):
     def status(self, path: str) -> Status | None:
         """Return the entry of a path; None if there is none."""
         try:
-            with java_errors(f"cannot look at {path}"):
+            with java_errors(f"cannot read the status of {path}"):
                 return _status(
                     json.loads(
                         self._mapper.writeValueAsString(self._fs(path).getFileStatus(self._path(path)))
@@ -95,7 +95,8 @@ class HadoopFileSystem(FileSystem):
         if path.startswith("file:"):  # guard: identity_known
             return _local_identity(path)
         raise LakekeeperError(
-            f"{path}: this file system gives directories no identity; it cannot be compacted safely"
+            f"{path}: this file system gives directories no identity, so a swap cannot be checked; only hdfs: and file:"
+            " can be compacted"
         )
 
     def open_files(self, path: str, names: Sequence[str]) -> Sequence[str]:
@@ -103,11 +104,11 @@ class HadoopFileSystem(FileSystem):
         fs = self._fs(path)
         if not path.startswith("hdfs:"):
             return []
-        with java_errors(f"cannot look at the files of {path}"):
+        with java_errors(f"cannot find out which files of {path} are open"):
             return [name for name in names if not fs.isFileClosed(self._path(f"{path}/{name}"))]
 
     def user(self) -> str:
-        with java_errors("cannot tell the current user"):
+        with java_errors("cannot find out the current user"):
             current = self._jvm.org.apache.hadoop.security.UserGroupInformation.getCurrentUser()
             return str(current.getShortUserName())
 
@@ -128,7 +129,10 @@ class HadoopFileSystem(FileSystem):
         """Create a directory and its parents. A local disk refuses by returning false, HDFS by an exception."""
         with java_errors(f"cannot create {path}"):
             if not self._fs(path).mkdirs(self._path(path)):
-                raise PermissionError(f"cannot create {path}: the file system declined")
+                raise PermissionError(
+                    f"cannot create {path}: the file system has refused it without a reason; check the permissions of"
+                    " the directory above"
+                )
 
     def create(self, path: str, data: bytes) -> None:
         """Write a new file and flush it to disk.
@@ -162,7 +166,7 @@ class HadoopFileSystem(FileSystem):
                 stream.close()
 
     def replace(self, path: str, data: bytes) -> None:
-        """Write a file, also over an existing one. This is for reports only, never for data that must not be lost."""
+        """Write a file, also over an existing one. For reports and hints only: the old content may be lost."""
         with java_errors(f"cannot write {path}"):
             stream = self._fs(path).create(self._path(path), True)
             try:
@@ -186,7 +190,9 @@ class HadoopFileSystem(FileSystem):
         """Delete a directory and all that is below it. Callers pass only directories that a journal names."""
         with java_errors(f"cannot delete {path}"):
             if not self._fs(path).delete(self._path(path), True) and self.status(path) is not None:
-                raise FileSystemError(f"cannot delete {path}: the file system declined")
+                raise FileSystemError(
+                    f"cannot delete {path}: the file system has refused it without a reason, and the path still exists"
+                )
 
     def trash(self, path: str) -> bool:
         """Move a directory to the user's trash. Return False if the trash is switched off."""
@@ -195,11 +201,11 @@ class HadoopFileSystem(FileSystem):
             return bool(move(self._fs(path), self._path(path), self._conf))
 
     def attributes(self, path: str) -> Attributes:
-        with java_errors(f"cannot look at {path}"):
+        with java_errors(f"cannot read the attributes of {path}"):
             return self._attributes.read(self._fs(path), self._path(path))
 
     def set_attributes(self, path: str, wanted: Attributes) -> Sequence[LostAttribute]:
-        with java_errors(f"cannot look at {path}"):
+        with java_errors(f"cannot set the attributes of {path}"):
             return self._attributes.set_attributes(self._fs(path), self._path(path), wanted)
 
     def encryption_zone(self, path: str) -> str | None:
@@ -207,7 +213,7 @@ class HadoopFileSystem(FileSystem):
             return self._hdfs.encryption_zone(self._fs(path), self._path(path))
 
     def snapshottable(self, path: str) -> bool:
-        with java_errors(f"cannot look for snapshots of {path}"):
+        with java_errors(f"cannot find out whether {path} is snapshottable"):
             return self._hdfs.snapshottable(self._fs(path), self._path(path))
 
     def quota(self, path: str) -> Quota | None:
@@ -215,13 +221,13 @@ class HadoopFileSystem(FileSystem):
             return self._hdfs.quota(self._fs(path), self._path(path))
 
     def trash_enabled(self, path: str) -> bool:
-        with java_errors(f"cannot look at the trash of {path}"):
+        with java_errors(f"cannot find out whether the trash is switched on for {path}"):
             return bool(self._jvm.org.apache.hadoop.fs.Trash(self._fs(path), self._conf).isEnabled())
 
     def _context(self, path: str) -> Any:
         """Return the FileContext of a file system.
 
-        Creating one costs a connection, and must not happen between two renames.
+        It is kept, because a new one costs a connection, which must not happen between two renames.
         """
         uri = self._path(path).toUri()
         key = f"{uri.getScheme()}://{uri.getAuthority()}"
@@ -248,7 +254,7 @@ def _status(row: dict[str, Any]) -> Status:
         row.get("fileId"),
         json.dumps(access, sort_keys=True),
         row.get("owner") or "",
-        # A local disk tells neither: it has the defaults of both there.
+        # A listing of a local disk has no owner, and a default for the permissions: they are ignored.
         _shared(row.get("permission") or {}) if row.get("owner") else "",
     )
 
@@ -256,7 +262,7 @@ def _status(row: dict[str, Any]) -> Status:
 def _shared(permission: Mapping[str, Any]) -> str:
     """Return which other accounts may write, by the names of Hadoop's FsAction.
 
-    With an ACL, the group's are those of its mask.
+    If there is an ACL, HDFS shows its mask as the permissions of the group.
     """
     for name, key in (("others", "otheraction"), ("group", "groupaction")):
         action = str(permission.get(key))
@@ -277,7 +283,7 @@ def _local_identity(path: str) -> str | None:
 def _status_mapper(jvm: Any) -> Any:
     """Return a Jackson mapper that converts a `FileStatus[]` into JSON: 65,000 files in one call instead of 300,000.
 
-    It reads fields and not getters: a getter would ask the file system again, or throw.
+    It reads fields, not getters: a getter may call the file system again, or raise an exception.
     """
     jackson = jvm.com.fasterxml.jackson
     visibility = jackson.annotation.JsonAutoDetect.Visibility

@@ -1,4 +1,4 @@
-"""Reads and sets attributes by Hadoop's client. An attribute that a file system does not support is None."""
+"""Reads and sets attributes through Hadoop's client. An attribute that a file system does not support is None."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ from spark_jobs.adapters.hadoop.java_errors import root_cause
 from spark_jobs.core import attributes
 from spark_jobs.core.attributes import Attributes, LostAttribute
 
-#: A policy that says: as many copies as the replication, and no erasure coding.
+#: The policy without erasure coding: as many copies as the replication says.
 _REPLICATED = "REPLICATION"
 #: Namespaces that belong to users; the others are the file system's own.
 _USER_XATTRS = ("user.", "trusted.")
-
-
-#: What servers say of a question that they do not know, or that was switched off.
+#: Words in the errors of a server that does not support a call, or that has the feature switched off.
 _UNKNOWN = ("Unknown method", "disabled", "not support")
-#: A path in a message: its names say nothing of the server.
+#: A path in an error message. It is ignored, because a file name may contain the same words.
 _PATHS = re.compile(r"\S*/\S*")
 
 
@@ -33,7 +31,7 @@ class HadoopAttributes:
         self._jvm = jvm
 
     def read(self, fs: Any, path: Any) -> Attributes:
-        """Return all attributes of a path, by a few calls. Java's exceptions are not translated here."""
+        """Return all attributes of a path, by a few calls. Java exceptions are not translated here."""
         status = fs.getFileStatus(path)
         permission = status.getPermission()
         return Attributes(
@@ -48,6 +46,7 @@ class HadoopAttributes:
         )
 
     def _acl(self, fs: Any, path: Any, permission: Any) -> tuple[str, ...]:
+        """Return all entries of the ACL, with those that the mode stands for; empty without an ACL."""
         entries = fs.getAclStatus(path).getEntries()
         if not entries:
             return ()
@@ -71,12 +70,12 @@ class HadoopAttributes:
     ) -> Iterator[tuple[str, Callable[[], object]]]:
         """Return the calls that set each attribute, in their order.
 
-        Policies come first, because they apply to what is written below from then on. The owner comes last: an account
-        that has given a directory away may not change it any more.
+        Policies come first, because they apply to files that are written below afterwards. The owner comes last: the
+        account that has given up a directory may not be allowed to change it any more.
         """
         if wanted.erasure_coding != now.erasure_coding:
             policy = wanted.erasure_coding or _REPLICATED
-            # For a file the server declines: it has the policy of the directory that it was written in.
+            # The server refuses this for a file, which has the policy of the directory that it was written in.
             yield attributes.ERASURE, lambda: fs.setErasureCodingPolicy(path, policy)
         if wanted.storage_policy and wanted.storage_policy != now.storage_policy:
             yield attributes.STORAGE, lambda: fs.setStoragePolicy(path, wanted.storage_policy)
@@ -86,7 +85,7 @@ class HadoopAttributes:
             if now.xattrs.get(name) != value:
                 data = bytearray(base64.b64decode(value))
                 yield attributes.XATTR, partial(fs.setXAttr, path, name, data)
-        # A directory's ACL gives new files theirs, and taking it away changes the mode: that comes after it.
+        # A new path inherits an ACL from its directory. Removing it changes the mode, so the mode is set after the ACL.
         if wanted.acl != now.acl:
             yield attributes.ACL, lambda: self._set_acl(fs, path, wanted.acl)
         if wanted.mode != now.mode or wanted.acl != now.acl:
@@ -120,7 +119,7 @@ def _erasure_coding(fs: Any, path: Any) -> str | None:
 
 
 def _known(ask: Callable[[], Any]) -> Any:
-    """Return the answer; None if the file system, or its server, does not support the question."""
+    """Return the result of a call; None if the file system, or its server, does not support the call."""
     try:
         return ask()
     except Exception as error:

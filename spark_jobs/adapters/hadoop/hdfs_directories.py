@@ -1,4 +1,4 @@
-"""What HDFS has for a directory besides its files: encryption zones, snapshots and quotas."""
+"""Reads what HDFS has for a directory besides its files: encryption zones, snapshots and quotas."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from spark_jobs.adapters.hadoop.java_errors import java_errors, root_cause
 from spark_jobs.core.quota import Quota
 
-#: The root's own limits, which nobody has set.
-_ENDLESS = 2**63 - 1
-#: What a server or a client says that does not know the question, and so has no such thing.
+#: The default quota of the root directory of HDFS: it limits nothing.
+_UNLIMITED = 2**63 - 1
+#: Exceptions of a server or a client that does not support a call, and so does not have the feature.
 _UNKNOWN = ("UnsupportedOperationException", "RpcNoSuchMethodException", "RpcNoSuchProtocolException")
 
 
 class HdfsDirectories:
-    """Asks the NameNode. Other file systems have nothing of this."""
+    """Reads these properties from the NameNode. Other file systems do not have them."""
 
     def __init__(self, jvm: Any) -> None:
         self._jvm = jvm
@@ -27,16 +27,16 @@ class HdfsDirectories:
         return str(fs.makeQualified(self._jvm.org.apache.hadoop.fs.Path(zone.getPath()))) if zone else None
 
     def snapshottable(self, fs: Any, path: Any) -> bool:
-        """Tell whether the directory is snapshottable: it has a `.snapshot` then.
+        """Tell whether the directory is snapshottable: then it has a `.snapshot`, which all users can see.
 
-        All users can see it. The list of snapshottable directories has only those of the user who asks.
+        The list of snapshottable directories has only those of the current user, so it is not used.
         """
         return _is_hdfs(path) and bool(fs.exists(self._jvm.org.apache.hadoop.fs.Path(path, ".snapshot")))
 
     def quota(self, fs: Any, path: Any) -> Quota | None:
         """Return the quotas of a directory.
 
-        Without a quota HDFS counts all that is below: do not call this for large trees.
+        Without a quota, HDFS counts all files below: do not call this for the root of a large tree that has none.
         """
         usage = self._usage(fs, path) if _is_hdfs(path) else None
         if usage is None:
@@ -50,7 +50,7 @@ class HdfsDirectories:
     def _usage(self, fs: Any, path: Any) -> Any:
         """Return the usage; None if the account may not read all directories below.
 
-        HDFS enforces quotas in any case.
+        The quota is not checked then, but HDFS enforces it.
         """
         try:
             with java_errors(f"cannot look up the quota of {path}"):
@@ -60,9 +60,9 @@ class HdfsDirectories:
 
 
 def _answer(ask: Callable[[], Any]) -> Any:
-    """Return the answer; None if the server does not know the question.
+    """Return the result of a call; None if the server does not support the call.
 
-    The kind of the error decides: its message may contain the same words in a path.
+    The class of the error decides, because its message may contain the same words in a path.
     """
     try:
         return ask()
@@ -79,4 +79,4 @@ def _is_hdfs(path: Any) -> bool:
 
 
 def _limit(value: int) -> int | None:
-    return None if value < 0 or value >= _ENDLESS else int(value)
+    return None if value < 0 or value >= _UNLIMITED else int(value)

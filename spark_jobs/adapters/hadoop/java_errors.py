@@ -1,4 +1,4 @@
-"""Translates exceptions of Java, so that no other module knows the JVM."""
+"""Translates Java exceptions into Python exceptions, so that other modules need not know them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from py4j.protocol import Py4JJavaError
 
 from spark_jobs.protocol.file_system import FileSystemError
 
-#: Java exceptions as their Python kin, so that nothing above this module knows the JVM.
+#: The Python exception for each Java exception. Any other one becomes FileSystemError.
 _ERRORS: dict[str, type[OSError]] = {
     "java.io.FileNotFoundException": FileNotFoundError,
     "java.nio.file.NoSuchFileException": FileNotFoundError,
     "org.apache.hadoop.fs.FileAlreadyExistsException": FileExistsError,
-    # The file is there, and its writer has not closed it yet.
+    # The file exists, and its writer has not closed it yet.
     "org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException": FileExistsError,
     "org.apache.hadoop.fs.ParentNotDirectoryException": NotADirectoryError,
     "org.apache.hadoop.fs.PathIsNotEmptyDirectoryException": FileExistsError,
@@ -26,7 +26,11 @@ _WRAPPED = "org.apache.hadoop.ipc.RemoteException"
 
 @contextmanager
 def java_errors(what: str) -> Iterator[None]:
-    """Translate a Java exception into one line: what was tried, why it failed, and the first cause."""
+    """Translate a Java exception into a Python exception with one line of text.
+
+    Args:
+        what: what has failed, for the message. The reason and the first cause follow it.
+    """
     try:
         yield
     except Py4JJavaError as error:
@@ -48,7 +52,7 @@ def with_cause(message: str, error: Exception) -> str:
 
 
 def root_cause(error: Exception) -> tuple[str, str]:
-    """Return class and first line of the first cause of an error. PySpark has classes of its own for some errors."""
+    """Return the class and the first line of the first cause of an error, also of PySpark's own error classes."""
     java = error.java_exception if isinstance(error, Py4JJavaError) else getattr(error, "_origin", None)
     if java is None:
         return type(error).__name__, _first_line(str(error))

@@ -1,4 +1,4 @@
-"""The Hive metastore, by Spark's external catalog for reading, and by SQL for backup tables."""
+"""The Hive metastore: it is read through Spark's external catalog, and backup tables are changed by SQL."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from spark_jobs.core.errors import Refusal, UsageError
 from spark_jobs.core.model import DEFAULT_PARTITION, TableName, Unit
 from spark_jobs.core.refusals import RefusalCode
 
-#: What Spark says of a table of a kind that only Hive knows (3.3 to 4.x).
+#: Spark's error for a kind of table that it does not support (3.3 to 4.x).
 _OTHER_KIND = re.compile(r"[Hh]ive (materialized view|index table)")
 _ADD_BATCH = 500
 
@@ -59,16 +59,21 @@ class Metastore:
         with self._errors(f"cannot look up {table}"):
             return bool(self._catalog.tableExists(table.database, table.table))
 
+    def databases(self) -> list[str]:
+        """Return the names of all databases."""
+        with self._errors("cannot list the databases"):
+            return list(self._json(self._catalog.listDatabases()))
+
     def tables(self, database: str) -> list[str]:
         with self._errors(f"cannot list the tables of {database}"):
             return list(self._json(self._catalog.listTables(database)))
 
     def table(self, name: TableName) -> TableFacts:
-        """Return what the metastore has of a table.
+        """Return the description of a table.
 
         Raises:
-            Refusal: it is a materialized view, or an index, of Hive, which Spark cannot read.
-            MetastoreError: there is no such table, or no answer.
+            Refusal: it is a materialized view or an index table of Hive, which Spark cannot read.
+            MetastoreError: the table does not exist, or the metastore does not answer.
         """
         try:
             with self._errors(f"cannot read {name}"):
@@ -87,7 +92,7 @@ class Metastore:
     def partitions(self, facts: TableFacts) -> list[tuple[Unit, Storage]]:
         """Return all partitions with their own locations, by one call.
 
-        SQL text would confuse partitions: on an INT key, PARTITION (p='01') selects p=1.
+        SQL text is not used, because it confuses partitions: for an INT key, PARTITION (p='01') selects p=1.
         """
         name = TableName.parse(facts.name)
         with self._errors(f"cannot list the partitions of {name}"):  # guard: metastore_fails_closed
@@ -108,7 +113,13 @@ class Metastore:
         )
 
     def matching(self, facts: TableFacts, units: Sequence[Unit], where: str) -> list[Unit]:
-        """Return the units that satisfy a SQL condition on the partition keys, with the values cast to their types."""
+        """Return the units that match an SQL condition on the partition keys.
+
+        The values are cast to the types of the keys.
+
+        Raises:
+            UsageError: the table has no partitions, or Spark rejects the condition.
+        """
         if not facts.partition_keys:
             raise UsageError(f"{facts.name} has no partitions, so where = '{where}' cannot select any")
         names = [f"v{i}" for i in range(len(facts.partition_keys))]
@@ -117,17 +128,17 @@ class Metastore:
             for name, key, kind in zip(names, facts.partition_keys, facts.partition_types)
         ]
         try:
-            # The alias keeps the condition from reaching columns below it that are none of the table's.
+            # With the alias, the condition can use the partition keys only, and no column of the inner query.
             frame = self._values(units, names).selectExpr("position", *typed).alias("partitions")
             return [units[row.position] for row in frame.filter(where).collect()]
         except Exception as error:
             keys = ", ".join(facts.partition_keys)
             raise UsageError(
-                f"where = '{where}' is no condition on {keys}: {str(error).splitlines()[0]}"
+                f"where = '{where}' is not a condition on the partition keys {keys}: {str(error).splitlines()[0]}"
             ) from None
 
     def _values(self, units: Sequence[Unit], names: Sequence[str]) -> DataFrame:
-        """Return the partition values as a table, by a literal: createDataFrame would start Python on the executors."""
+        """Return the partition values as a DataFrame, from a literal: createDataFrame would run Python on executors."""
         rows = [
             {"position": position, **dict(zip(names, (value for _, value in unit.spec)))}
             for position, unit in enumerate(units)
@@ -173,10 +184,13 @@ class Metastore:
         location: str,
         units: Sequence[tuple[Unit, str]],
     ) -> None:
-        """Create an external table with minimal DDL over the originals of each unit.
+        """Create an external table over the originals of a run, with minimal DDL.
 
-        The locations must exist: the metastore creates a directory that it misses, and a later rename to it would fail.
         The partition keys are STRING, because SQL text of an INT key turns `01` into `1`.
+
+        Args:
+            units: units with the locations of their originals. These must exist: the metastore creates a directory
+                that does not, and a later rename to its path would fail.
         """
         with self._errors(f"cannot register {backup}"):
             self._spark.sql(backup_ddl(backup, source, run_id, location))
@@ -187,7 +201,7 @@ class Metastore:
                 self._spark.sql(f"ALTER TABLE {qualified(backup)} ADD IF NOT EXISTS {clauses}")
 
     def backup_tables(self, run_id: str, database: str, source: str) -> list[TableName]:
-        """Return the backup tables of this run of this table, by their properties and never by their names."""
+        """Return the backup tables of a run of a table. They are found by their properties, never by their names."""
         found = []
         for table in self.tables(database):
             name = TableName(database, table)
@@ -198,10 +212,13 @@ class Metastore:
         return found
 
     def drop_backup(self, backup: TableName, run_id: str, source: str) -> bool:
-        """Drop a backup table without its files. Return False if it does not exist.
+        """Drop a backup table, but not its files. Return False if it does not exist.
 
-        It is dropped only if its properties name this run and this table, and it is external. Purge is switched off
-        directly before.
+        It is dropped only if it is external and its properties name this run and this table. Purge is switched off
+        directly before, so the metastore deletes no file.
+
+        Raises:
+            MetastoreError: it is another table, or the metastore does not answer.
         """
         if not self.table_exists(backup):
             return False
@@ -210,7 +227,10 @@ class Metastore:
             facts.properties.get(RUN_PROPERTY) == run_id and facts.properties.get(SOURCE_PROPERTY) == source
         )
         if not ours or facts.kind != "EXTERNAL":  # guard: drop_own_backup_only
-            raise MetastoreError(f"{backup} is not the backup of run {run_id} of {source}; it is left alone")
+            raise MetastoreError(
+                f"{backup} is not the backup table of run {run_id} of {source}; it is not dropped. Check it, and drop"
+                " it yourself if it is not needed"
+            )
         with self._errors(f"cannot drop {backup}"):
             # guard: no_purge_before_drop
             self._spark.sql(
@@ -220,7 +240,7 @@ class Metastore:
         return True
 
     def drop_backup_partitions(self, backup: TableName, units: Sequence[Unit]) -> None:
-        """Drop units of a backup table whose originals were moved. The table is external, so no file is deleted."""
+        """Drop the partitions of units whose originals were moved. The table is external, so no file is deleted."""
         with self._errors(f"cannot update {backup}"):
             for start in range(0, len(units), _ADD_BATCH):
                 clauses = ", ".join(partition_spec(unit) for unit in units[start : start + _ADD_BATCH])

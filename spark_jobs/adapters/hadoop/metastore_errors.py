@@ -1,4 +1,4 @@
-"""The errors of the metastore as errors of the jobs: one line, with the first cause."""
+"""Translates errors of the metastore into errors of the jobs: one line, with the first cause."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from py4j.protocol import Py4JJavaError
 from spark_jobs.adapters.hadoop.java_errors import root_cause, with_cause
 from spark_jobs.core.errors import LakekeeperError
 
-#: What an error says of a metastore that does not answer.
+#: Exceptions that show that the metastore does not answer.
 _CONNECTION = ("TTransportException", "ConnectException", "SocketException", "SocketTimeoutException")
 
 
 class MetastoreError(LakekeeperError):
-    """The metastore did not answer, or refused. This never means that something does not exist."""
+    """The metastore did not answer, or refused the call. This never means that a table does not exist."""
 
 
 @contextmanager
@@ -43,7 +43,7 @@ def metastore_errors(what: str, uris: str = "") -> Iterator[None]:
 def _explained(message: str, error: Exception, uris: str) -> str:
     """Return the message with its first cause.
 
-    For a server that is down, Hive's message only says that a class could not be created.
+    If the server is down, Hive's own message says only that a class cannot be created. So its URIs are added.
     """
     lost = any(sign in " ".join(root_cause(error)) for sign in _CONNECTION)
     message = with_cause(message, error)

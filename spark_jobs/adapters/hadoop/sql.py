@@ -9,7 +9,7 @@ from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.formats.registry import FORMATS
 from spark_jobs.core.model import DEFAULT_PARTITION, TableName, Unit
 
-#: Types as they may stand in a statement; a struct's fields are plain names.
+#: The types that are used in a statement. The names of a struct's fields have no special characters.
 _TYPE = re.compile(r"(?:(?:var)?char\(\d+\)|decimal\(\d+,\d+\)|[\w<>,:])+\Z", re.IGNORECASE)
 BACKUP_PROPERTIES = {"external.table.purge": "false", "discover.partitions": "false"}
 RUN_PROPERTY = "lakekeeper.run_id"
@@ -19,14 +19,20 @@ SOURCE_PROPERTY = "lakekeeper.source_table"
 def hive_type_name(kind: str) -> str:
     """Return a type for a statement. Raise MetastoreError for any other text.
 
-    Spark reads the schema from a property of the table, which the table's owner can set.
+    The text must be checked: Spark reads the schema from a table property, which the table's owner can set.
     """
     if not _TYPE.match(kind):  # guard: types_are_types
-        raise MetastoreError(f"{kind!r} is no type that can stand in a statement")
+        raise MetastoreError(
+            f"{kind!r} is not a Hive type that can be used in an SQL statement; check the table's schema"
+        )
     return kind
 
 
 def backup_ddl(backup: TableName, source: TableFacts, run_id: str, location: str) -> str:
+    """Return the statement that creates a backup table.
+
+    Of the source's properties, the backup table has only those that readers of the files need.
+    """
     columns = ", ".join(f"{identifier(name)} {hive_type_name(kind)}" for name, kind in source.columns)
     # guard: backup_keys_are_strings
     keys = ", ".join(f"{identifier(key)} STRING" for key in source.partition_keys)
@@ -78,8 +84,8 @@ def _literal(text: str) -> str:
     return f"'{escaped}'"
 
 
-def identifier(identifier: str) -> str:
-    return "`" + identifier.replace("`", "``") + "`"
+def identifier(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
 
 
 def qualified(table: TableName) -> str:

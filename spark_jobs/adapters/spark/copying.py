@@ -1,6 +1,6 @@
-"""The copy of a unit record by record, with Hadoop's own input and output formats and without Spark's types.
+"""Copies files record by record, with Hadoop's input and output formats and without Spark's types.
 
-It runs on Spark's executors, in the JVM only. All Spark distributions contain the classes.
+The copy runs on Spark's executors, in the JVM only. All Spark distributions contain the classes.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.layout import fresh_name
 from spark_jobs.protocol.ports import RewriteRequest
 
-#: FileInputFormat takes its paths as one text of wildcards, in which commas part them.
-_WILD = re.compile(r"([{}\[\]*?\\])")
-_PARTING = re.compile(r"([,\\])")
+#: FileInputFormat takes its paths as one text: globs that are separated by commas.
+_GLOB = re.compile(r"([{}\[\]*?\\])")
+_SEPARATOR = re.compile(r"([,\\])")
 
 
 class Copier:
@@ -32,8 +32,7 @@ class Copier:
         self._formats = formats
 
     def write(self, request: RewriteRequest) -> None:
-        """Writes into the target folder. Names of its files are new: nothing that is written beside them later, or was
-        before, bears the same."""
+        """Write the copies into the target directory, under names that no other file there has, or gets later."""
         classes, settings = self._copy_of(request)
         reading = self._conf({**_common(request), **settings})
         conf = self._conf({**request.options, **_common(request), **settings})
@@ -50,9 +49,9 @@ class Copier:
         self._move_up(staging, request.target, conf)
 
     def _move_up(self, staging: str, target: str, conf: Any) -> None:
-        """Move the files out of the folder, which output formats create themselves, and give them fresh names.
+        """Move the files from the directory that the output format has created, and give them new names.
 
-        Not every output format lets its files be named.
+        Not every output format can be told the names of its files.
         """
         hadoop, token = self._jvm.org.apache.hadoop.fs, uuid.uuid4().hex
         folder = hadoop.Path(staging)
@@ -60,7 +59,9 @@ class Copier:
         for status in fs.listStatus(folder):
             name = fresh_name(str(status.getPath().getName()), token)  # guard: copies_named_fresh
             if not fs.rename(status.getPath(), hadoop.Path(f"{target}/{name}")):
-                raise LakekeeperError(f"{status.getPath()} could not be moved to {target}")
+                raise LakekeeperError(
+                    f"cannot rename {status.getPath()} to {target}/{name}: the file system has refused it"
+                )
         fs.delete(folder, False)
 
     def count(self, request: RewriteRequest, files: Sequence[str]) -> int:
@@ -101,4 +102,4 @@ def _inputs(files: Sequence[str]) -> dict[str, str]:
 
 def _literal(file: str) -> str:
     """Escape a path for an input path list: first the characters of globs, then those that separate paths."""
-    return _PARTING.sub(r"\\\1", _WILD.sub(r"\\\1", file))
+    return _SEPARATOR.sub(r"\\\1", _GLOB.sub(r"\\\1", file))

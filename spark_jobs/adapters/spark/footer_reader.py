@@ -1,4 +1,4 @@
-"""The reader of the footers and headers of data files."""
+"""Reads the footers and headers of data files."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ class FooterReader:
         self._formats = formats
 
     def read(self, files: Sequence[str], file_format: str) -> list[Footer]:
-        """Return one Footer for each file URI, in this order; raise OSError for a file that is not of the format."""
+        """Return one Footer for each file URI, in this order. Raise OSError for a file that is not of the format."""
         return self._formats[file_format].read(files)

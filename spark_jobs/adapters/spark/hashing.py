@@ -1,8 +1,8 @@
-"""A fingerprint of rows that does not depend on their order: what was read and what was written must have the same.
+"""A fingerprint of rows that does not depend on their order. The rows read and the rows written must have the same one.
 
-A row's hash is Spark's xxhash64 of its columns, which skips nulls, takes -0.0 for 0.0 and an empty array for nothing:
-so each value goes in with a flag that says whether it is null, and each array with its size. The hashes of all rows are
-added up, as two halves of 32 bits, so that no sum overflows under ANSI rules below 2^31 rows.
+A row's hash is Spark's xxhash64 of its columns. This function ignores nulls and empty arrays, and does not distinguish
+-0.0 from 0.0. So a flag for null, a flag for the sign of zero, and the size of an array are hashed too. The hashes of
+all rows are added up in two halves of 32 bits, so that no sum overflows below 2^31 rows.
 """
 
 from __future__ import annotations

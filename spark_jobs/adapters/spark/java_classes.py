@@ -1,8 +1,8 @@
-"""Java's classes, each looked up once.
+"""Looks up each Java class only once.
 
-For `jvm.org.apache.hadoop.fs.Path`, py4j asks the JVM about each name before a dot, every time anew; and for a name
-that is a package the JVM looks through all jars on its class path, to be sure that it is no class. PySpark does that
-some twenty times over whenever Java raises an exception, be it only for a file that is not there.
+For `jvm.org.apache.hadoop.fs.Path`, py4j asks the JVM about each part of the name, each time that it is used. For a
+package, the JVM searches all jars on its class path to find out that it is not a class. PySpark does this about twenty
+times for each Java exception, for example for a file that does not exist.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from py4j.java_gateway import JavaClass, JavaMember, JavaPackage, JVMView
 
 
 def cache_java_classes(jvm: Any) -> None:
-    """Make a driver's `jvm` remember the classes that were found by name, also for PySpark's own use.
+    """Make a driver's `jvm` keep the classes that were found by name, also for PySpark's own use.
 
-    The object stays the same, because PySpark refers to it in several places.
+    The class of the object is changed, because PySpark refers to the object in several places.
     """
     jvm.__class__ = _View
 
 
-class _Remembering:
-    """A view of the JVM that stores what was found as an attribute.
+class _Caching:
+    """A view of the JVM that stores the results of look-ups as attributes.
 
     Packages, classes and static methods never change. A static field may change, so it is read each time.
     """
@@ -32,19 +32,19 @@ class _Remembering:
             found = _Class(found._fqn, found._gateway_client)
         elif isinstance(found, JavaPackage) and not name.rpartition(".")[2][:1].isupper():
             found = _Package(found._fqn, found._gateway_client, found._jvm_id)
-        # py4j takes a class that is not there for a package. It may still come, with a jar, and is not kept.
+        # py4j takes a class that does not exist for a package. It is not kept, because a jar may still add the class.
         if isinstance(found, (_Class, _Package, JavaMember)):
             self.__dict__[name] = found
         return found
 
 
-class _View(_Remembering, JVMView):  # type: ignore[misc]
+class _View(_Caching, JVMView):  # type: ignore[misc]
     pass
 
 
-class _Package(_Remembering, JavaPackage):  # type: ignore[misc]
+class _Package(_Caching, JavaPackage):  # type: ignore[misc]
     pass
 
 
-class _Class(_Remembering, JavaClass):  # type: ignore[misc]
+class _Class(_Caching, JavaClass):  # type: ignore[misc]
     pass

@@ -1,4 +1,4 @@
-"""The merge of many ORC files into few by ORC's own merge of stripes, on the driver."""
+"""Merges many ORC files into few with ORC's own merge of stripes, on the driver."""
 
 from __future__ import annotations
 
@@ -23,7 +23,11 @@ class Merger:
         self._context = spark._jsc
 
     def write(self, request: RewriteRequest) -> None:
-        """Raises VerificationFailed where ORC finds that a file does not fit to the others."""
+        """Write the merged files into the target directory.
+
+        Raises:
+            VerificationFailed: ORC could not merge a file with the others.
+        """
         conf = self._jvm.org.apache.hadoop.conf.Configuration(self._context.hadoopConfiguration())
         if request.replication:
             conf.set("dfs.replication", str(request.replication))
@@ -38,7 +42,8 @@ class Merger:
         merged = orc.mergeFiles(self._jvm.org.apache.hadoop.fs.Path(target), orc.writerOptions(conf), paths)
         if merged.size() != len(files):
             raise VerificationFailed(
-                f"{len(files) - merged.size()} of {len(files)} files do not fit into {target}"
+                f"ORC has not merged {len(files) - merged.size()} of {len(files)} files into {target}: they differ in"
+                " schema, compression or writer"
             )
 
     def _groups(self, request: RewriteRequest, conf: Any) -> list[list[Any]]:

@@ -1,4 +1,4 @@
-"""The rewrite of a unit's rows into fewer files."""
+"""Rewrites the rows of a unit into fewer files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 
 
 class Rewriter:
-    """Rewrites files through DataFrames, or by a copy. No Python code runs on the executors."""
+    """Rewrites files with DataFrames, by a copy, or by a merge of stripes. No Python code runs on the executors."""
 
     def __init__(self, spark: SparkSession, formats: Mapping[str, SparkFormat]) -> None:
         self._sessions = Sessions(spark)
@@ -86,10 +86,10 @@ class Rewriter:
     def _observed(
         self, frame: DataFrame, seen: Observation, request: RewriteRequest, schema: StructType
     ) -> DataFrame:
-        """Return the rows to write, which are observed.
+        """Return the rows to write, with an observation of their fingerprint.
 
-        They are observed as they are read, before any other step. A sort into several files reads its input twice, and
-        a frame with declared columns ends an observation: in these cases the observation comes last.
+        Rows are observed as they are read, before any other step. In two cases the observation is the last step: a sort
+        into several files reads its input twice, and an observation does not survive `_as_declared`.
         """
         wanted = aggregates(schema, _hashed(request))
         if request.encoding.exact:
@@ -104,8 +104,10 @@ class Rewriter:
         if not request.hashed:
             return RewriteResult(rows, _unsorted(request))
         if request.profile.struct is None:
-            said = f"{request.target}: its values were counted, not hashed, for Spark cannot read them"
-            return RewriteResult(rows, [said, *_unsorted(request)])
+            warning = (
+                f"{request.target}: its rows were counted, not hashed, because Spark cannot read the values"
+            )
+            return RewriteResult(rows, [warning, *_unsorted(request)])
         return RewriteResult(
             self._compare(request, self._fingerprint(request, request.files)), _unsorted(request)
         )
@@ -123,9 +125,10 @@ class Rewriter:
     def _compare(self, request: RewriteRequest, seen: Fingerprint) -> int:
         """Return the number of rows that were read.
 
-        Raise VerificationFailed if others were written, or if footers say otherwise.
-
         A task that was retried is observed twice. So the rows are read again before a difference fails the unit.
+
+        Raises:
+            VerificationFailed: other rows were written, or the footers have another number of rows.
         """
         expected = request.profile.rows
         written = self._fingerprint(request, [request.target]) if _hashed(request) else seen
@@ -174,7 +177,10 @@ def _format_options(request: RewriteRequest) -> dict[str, str]:
 
 def _unsorted(request: RewriteRequest) -> list[str]:
     return (
-        ["files that are copied record by record, line by line or stripe by stripe cannot be sorted"]
+        [
+            f"the rows are not sorted by {', '.join(request.sort_columns)}: files that are copied record by record,"
+            " line by line or stripe by stripe cannot be sorted"
+        ]
         if request.sort_columns
         else []
     )
@@ -187,7 +193,7 @@ def _sorted(frame: DataFrame, request: RewriteRequest, schema: StructType) -> Da
     missing = [column for column in request.sort_columns if column.lower() not in known]
     if missing:
         raise LakekeeperError(
-            f"sort column '{missing[0]}' is not in the files; they hold {', '.join(known.values())}"
+            f"sort column '{missing[0]}' is not in the files, which have the columns {', '.join(known.values())}"
         )
     columns = [F.col(f"`{known[column.lower()]}`") for column in request.sort_columns]
     spread = (
@@ -213,12 +219,11 @@ def _java_type(session: SparkSession, schema: StructType) -> Any:
 
 
 def _explained(error: Exception) -> LakekeeperError:
-    """Return the message of the first cause of a Spark error."""
+    """Translate an error of Spark into an error of the jobs, with the message of its first cause."""
     kind, text = root_cause(error)
     if kind.endswith("SparkUpgradeException"):
         return Refusal(
             RefusalCode.CALENDAR,
-            "it holds dates before 1582 or timestamps before 1900, and its footers do not say in which calendar, or do"
-            " not agree",
+            "it holds dates before 1582 or timestamps before 1900, and its footers name no calendar, or different ones",
         )
     return LakekeeperError(f"Spark could not rewrite the unit: {text or kind}")

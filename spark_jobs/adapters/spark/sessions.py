@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
-#: Held wherever data or schemas are read or written: fail rather than skip files, shift ancient dates or guess types.
+#: The settings of all sessions that read or write data or schemas. With them, Spark fails instead of skipping files,
+#: shifting old dates or guessing types.
 PINNED = {  # guard: pinned_settings
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
@@ -26,17 +27,17 @@ PINNED = {  # guard: pinned_settings
     "spark.sql.orc.mergeSchema": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "false",
-    # Sums of hashes wrap around.
+    # A sum of hashes that overflows is no error.
     "spark.sql.ansi.enabled": "false",
-    # A task's files become visible when the whole write is committed, and not before.
+    # The files of a task become visible only when the whole write is committed.
     "spark.sql.sources.commitProtocolClass": (
         "org.apache.spark.sql.execution.datasources.SQLHadoopMapReduceCommitProtocol"
     ),
     "spark.sql.sources.outputCommitterClass": "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter",
     "spark.sql.parquet.output.committer.class": "org.apache.parquet.hadoop.ParquetOutputCommitter",
 }
-#: The same for Hadoop's output formats: version 2 moves the files of each task as it ends, and those of a task that was
-#: given up may come after the verification.
+#: The same for Hadoop's output formats. Version 2 of the algorithm moves the files of each task when the task ends:
+#: files of a task that Spark has given up could appear after the verification.
 COMMITTER = {  # guard: committer_pinned
     "mapreduce.fileoutputcommitter.algorithm.version": "1",
     "mapreduce.outputcommitter.factory.class": (
@@ -47,7 +48,7 @@ COMMITTER = {  # guard: committer_pinned
 
 
 class Sessions:
-    """Sessions by their settings: units that are processed at the same time must not share settings."""
+    """Sessions by their settings. Units that are processed at the same time must not share settings."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark

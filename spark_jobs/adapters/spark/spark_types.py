@@ -1,7 +1,8 @@
-"""What Spark makes of the types in files, and what it would write for them: asked of Spark's own converters.
+"""Finds out how Spark reads the types in files, and what it would write for them, with Spark's own converters.
 
-They are not part of Spark's public interface; they are the same from Spark 3.3 to 4.3, and what they say is compared
-with what was written, so that a change in them refuses units and harms none.
+The converters are not part of Spark's public interface. They are the same from Spark 3.3 to 4.3. Their result is
+compared with the files that were written. So if a later version changes them, units are refused, and no data is
+changed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pyspark.sql import SparkSession
 from spark_jobs.adapters.hadoop.java_errors import root_cause
 from spark_jobs.adapters.spark.sessions import Sessions
 
-#: The type of which Spark 4 knows the name, and which it does not write.
+#: A type that Spark 4 can read into a schema, but does not write.
 _TIME = '"time('
 
 

@@ -19,6 +19,7 @@ from spark_jobs.core.commit_log.snapshots import (
     ROLLBACK,
     Entry,
     Sizes,
+    Snapshot,
     Token,
     UnitChange,
 )
@@ -69,6 +70,39 @@ class Change:
         units = tuple(unit for unit in self.units if self.token(unit) not in logged)
         keys = {unit.unit for unit in units}
         return replace(self, units=units, entries=tuple(e for e in self.entries if e.unit in keys))
+
+    def snapshot(
+        self, uuid: str, last: Snapshot | None, lists: tuple[str, str], survey: str | None, now: datetime
+    ) -> Snapshot:
+        """Return the snapshot that publishes this change.
+
+        Args:
+            last: the latest snapshot; None if there is none.
+            lists: the names of the base list and of the delta list.
+            survey: the name of the file with the figures of listings.
+            now: the time of the publication.
+        """
+        base, delta = lists
+        return Snapshot(
+            id=last.id + 1 if last else 1,
+            uuid=uuid,
+            kind=self.kind,
+            run_id=self.run_id,
+            table=self.table,
+            location=self.location,
+            who=self.who,
+            committed_at=self.at,
+            logged_at=now,
+            schema_hash=self.schema_hash,
+            base=base,
+            delta=delta,
+            units=len(self.units),
+            rows=sum(unit.rows for unit in self.units),
+            before=self.before,
+            after=self.after,
+            totals=(last.totals if last else Sizes()) + self.effect,
+            survey=survey,
+        )
 
 
 def change_of(run_id: str, state: RunState, kind: str, who: str | None = None) -> Change:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.journal_bounds import uri_path
 from spark_jobs.core.layout import is_below
 from spark_jobs.core.model import TableName
 from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
@@ -65,7 +66,8 @@ class _BackupCheck:
     def _check(self, name: TableName, run_id: str, runs: Sequence[Run]) -> Iterator[Finding]:
         wanted = _originals(runs)
         registered = {
-            unit.key: unit.location for unit, _ in self._metastore.units(self._metastore.table(name))
+            unit.key: self._as_in_journal(unit.location, wanted)
+            for unit, _ in self._metastore.units(self._metastore.table(name))
         }
         foreign = [path for path in registered.values() if self._is_elsewhere(path, wanted, runs)]
         command = f"DROP TABLE {name}"
@@ -76,6 +78,11 @@ class _BackupCheck:
             what = "does not show the originals" if wanted else "shows originals"
             text = f"backup table {name} {what} that run {run_id} holds{'' if wanted else ' no more'}"
             yield Finding(DamageCode.BACKUP_TABLE_STALE, str(name), text, command, run_id=run_id)
+
+    def _as_in_journal(self, path: str, wanted: Mapping[str, str]) -> str:
+        """Return the path that the journal has for the same directory: a nameservice may have got another name."""
+        same = [each for each in wanted.values() if path != each and uri_path(path) == uri_path(each)]
+        return next((each for each in same if self._fs.identity(each) == self._fs.identity(path)), path)
 
     def _is_elsewhere(self, path: str, wanted: Mapping[str, str], runs: Sequence[Run]) -> bool:
         """Return whether a path exists and is outside the folders of the run."""

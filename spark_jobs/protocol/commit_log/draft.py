@@ -29,7 +29,7 @@ class Draft:
         self.staged = f"{folder('snapshot')}/.snapshot-{self.uuid}"
 
     def manifest(self, entries: Sequence[Entry]) -> list[ManifestMeta]:
-        """Write a manifest of these entries. Return None without entries."""
+        """Write a manifest of these entries. Return its description, or an empty list without entries."""
         if not entries:
             return []
         data, kinds = encode_entries(entries), [entry.kind for entry in entries]
@@ -37,6 +37,7 @@ class Draft:
         return [ManifestMeta(name, len(data), kinds.count(ADD), kinds.count(DELETE))]
 
     def list(self, manifests: Sequence[ManifestMeta], units: Sequence[UnitChange] = ()) -> str:
+        """Write a list of manifests, and return its file name."""
         data = ManifestList(tuple(manifests), tuple(units)).encode()
         return self._write("manifest", f"manifest-list-{uuid.uuid4().hex}", data)
 
@@ -48,7 +49,7 @@ class Draft:
         self._write("snapshot", f".snapshot-{self.uuid}", snapshot.encode())
 
     def discard(self) -> None:
-        """Deletes what was written; what cannot be deleted now is for a later sweep."""
+        """Delete the files that were written. A later sweep deletes those that cannot be deleted now."""
         for path in reversed(self._paths):
             try:
                 self._fs.delete_file(path)

@@ -1,4 +1,4 @@
-"""The publication of finished runs in the commit log, from their journals."""
+"""Publishes finished runs in the commit log, from their journals."""
 
 from __future__ import annotations
 
@@ -30,11 +30,17 @@ def log_runs(
     now: Callable[[], datetime],
     survey: Cache | None = None,
 ) -> list[str]:
-    """Puts into the log whatever the journals of these runs hold and it does not, after `verb` has worked on them.
+    """Publish the changes that are in the journals of these runs and not yet in the log.
 
-    `runs` are all folders of each run as they are named now, in whatever home; the journals are read again.
+    No error is raised, because the work on the table is done, and the log can be derived from the journals later.
 
-    Returns warnings and never raises: the log can be derived from the journals again, and the table itself is done.
+    Args:
+        runs: the directories of each run, under their current names, in all homes. Their journals are read again.
+        verb: the verb that has worked on the runs.
+        survey: figures of listings to publish with the changes.
+
+    Returns:
+        Warnings.
     """
     log = log_of(fs, facts, now)
     try:
@@ -45,7 +51,10 @@ def log_runs(
         if verb == CLEANUP:
             log.sweep()
     except Exception as error:
-        return [f"the commit log is not up to date ({error}); the journals hold what it lacks"]
+        return [
+            f"the commit log of {facts.name} is not up to date ({error}); a later job adds what is missing from the"
+            " journals"
+        ]
     return []
 
 
@@ -64,6 +73,7 @@ def _changes(fs: FileSystem, facts: TableFacts, runs: Sequence[Run], verb: str) 
 
 
 def _noted(change: Change, verb: str, user: str, schema: str) -> Change:
+    """Return the change with its user and the table's schema, if this job made it."""
     if change.kind != verb:
         return change
     return replace(change, who=change.who if verb == COMPACT else user, schema_hash=schema)

@@ -1,4 +1,4 @@
-"""The commit log on the file system: it publishes and reads snapshots, and deletes what crashes left."""
+"""The commit log on the file system: publishes and reads snapshots, and deletes files that crashes have left."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from spark_jobs.core.commit_log.snapshots import (
     Entry,
     ManifestList,
     ManifestMeta,
-    Sizes,
     Snapshot,
     Token,
     decode_entries,
@@ -29,11 +28,11 @@ from spark_jobs.protocol.file_system import RecordFiles, Status
 
 FOLDER = LOG
 LATEST = "LATEST"
-#: From this age on, a file that no snapshot names was left by a crash: no attempt to publish takes so long.
+#: From this age on, a file that no snapshot names was left by a crash. No attempt to publish takes that long.
 ORPHAN_AGE = timedelta(hours=1)
 _ATTEMPTS = 20
 _NUMBERED = re.compile(r"snapshot-([1-9]\d*)\Z")
-#: What an attempt to publish may leave behind, by folder; no other name is ever deleted.
+#: The names of files that an attempt to publish may leave, by directory. Files with other names are never deleted.
 _OURS = {
     "snapshot": re.compile(r"\.snapshot-[0-9a-f]{32}\Z"),
     "manifest": re.compile(r"manifest-(list-)?[0-9a-f]{32}\Z"),
@@ -43,7 +42,7 @@ T = TypeVar("T")
 
 
 class CommitLog:
-    """The commit log in one home. What it holds is never changed, only added to."""
+    """The commit log in one home. A published file is never changed."""
 
     def __init__(self, fs: RecordFiles, home: str, now: Callable[[], datetime]) -> None:
         self.home = home
@@ -52,7 +51,7 @@ class CommitLog:
         self._decoded: dict[str, Any] = {}
 
     def snapshots(self) -> list[Snapshot]:
-        """All snapshots in order; raises BrokenLog."""
+        """Return all snapshots in order. Raise BrokenLog."""
         found = (self._snapshot_if_there(number) for number in sorted(self._numbers()))
         return [snapshot for snapshot in found if snapshot is not None]
 
@@ -61,7 +60,7 @@ class CommitLog:
         return self._snapshot(number) if number else None
 
     def files(self, snapshot: Snapshot) -> list[Entry]:
-        """Return the sum of the log: ADDs of files that runs have added, DELETEs of files from before the log began."""
+        """Return what remains of all changes: ADDs of files of runs, DELETEs of files older than the log."""
         return merge(self._entries(self.standing(snapshot)))
 
     def logged(self, run_ids: Collection[str]) -> set[Token]:
@@ -75,10 +74,10 @@ class CommitLog:
         return self._once("survey", name, cache.decode) if name else {}
 
     def publish(self, change: Change, survey: Cache | None = None) -> Snapshot | None:
-        """Puts a change into the log, less what is in it already: what is published twice is there once.
+        """Publish a change, and return the snapshot that holds it; None for a change without units.
 
-        Returns the snapshot that holds it, None for a change of nothing. Raises OSError or BrokenLog; whether the
-        change is in the log then is told by publishing it again.
+        Units that are already in the log are left out, so a change may be published again. After OSError or BrokenLog
+        it must be: it is not known whether it is in the log.
         """
         for _ in range(_ATTEMPTS):
             before = self.snapshots()
@@ -91,12 +90,14 @@ class CommitLog:
             if self._place(draft, snapshot):
                 self._hint(snapshot.id)
                 return snapshot
-        raise BrokenLog(f"{self._folder('snapshot')}: others took {_ATTEMPTS} numbers in a row")
+        raise BrokenLog(
+            f"{self._folder('snapshot')}: other jobs took {_ATTEMPTS} numbers in a row; try again"
+        )
 
     def sweep(self) -> list[str]:
-        """Deletes what no snapshot names and is older than an hour; returns the paths.
+        """Delete files that no snapshot names and that are older than an hour. Return their paths.
 
-        The candidates are listed before the snapshots are read, so one that is published meanwhile names its files.
+        They are listed before the snapshots are read, so that the files of a snapshot that is published meanwhile stay.
         """
         dead_before = int((self._now() - ORPHAN_AGE).timestamp() * 1000)
         old = [
@@ -112,13 +113,15 @@ class CommitLog:
         return orphans
 
     def expire(self, uuids: Collection[str]) -> None:
-        """Deletes these snapshots and the files that no other snapshot names. The latest one stays: it names all that
-        the log adds up to, and the next one is numbered after it."""
+        """Delete these snapshots, and the files that no other snapshot names.
+
+        The latest snapshot is kept: it names all files of the log, and the number of the next one follows its number.
+        """
         older = self.snapshots()[:-1]  # guard: latest_snapshot_stays
         expired = [snapshot for snapshot in older if snapshot.uuid in uuids]
         if not expired:
             return
-        # An outdated hint counts where the next number is missing, so that it must be right before there are gaps.
+        # A hint counts if the next number does not exist. So it is corrected before numbers are deleted.
         self._fs.replace(f"{self._folder('snapshot')}/{LATEST}", str(max(self._numbers())).encode())
         for snapshot in expired:
             self._fs.delete_file(self._path(snapshot.id))
@@ -162,10 +165,10 @@ class CommitLog:
         try:
             self._fs.replace(f"{self._folder('snapshot')}/{LATEST}", str(number).encode())
         except OSError:
-            return  # it saves a listing and nothing else
+            return  # without the hint, a reader lists the directory
 
     def _snapshot_if_there(self, number: int) -> Snapshot | None:
-        """None where another job has deleted it since the numbers were listed."""
+        """Return the snapshot; None if another job has deleted it since the numbers were listed."""
         try:
             return self._snapshot(number)
         except FileNotFoundError:
@@ -207,7 +210,9 @@ class CommitLog:
     def _write(self, draft: Draft, change: Change, last: Snapshot | None, survey: Cache | None) -> Snapshot:
         """Write all files of a snapshot. After an error they are deleted: nothing refers to them yet."""
         if self._fs.status(self.home) is None:
-            raise FileNotFoundError(f"{self.home} is gone; the commit log does not bring it back")
+            raise FileNotFoundError(
+                f"{self.home} was deleted or renamed; the commit log does not create it again"
+            )
         try:
             for folder in _OURS:
                 self._fs.mkdirs(self._folder(folder))
@@ -216,36 +221,12 @@ class CommitLog:
             noted = (
                 draft.survey(cache.encode(survey)) if survey is not None else (last.survey if last else None)
             )
-            snapshot = self._next(draft, change, last, base, delta, noted)
+            snapshot = change.snapshot(draft.uuid, last, (base, delta), noted, self._now())
             draft.stage(snapshot)
         except Exception:
             draft.discard()
             raise
         return snapshot
-
-    def _next(
-        self, draft: Draft, change: Change, last: Snapshot | None, base: str, delta: str, survey: str | None
-    ) -> Snapshot:
-        return Snapshot(
-            id=last.id + 1 if last else 1,
-            uuid=draft.uuid,
-            kind=change.kind,
-            run_id=change.run_id,
-            table=change.table,
-            location=change.location,
-            who=change.who,
-            committed_at=change.at,
-            logged_at=self._now(),
-            schema_hash=change.schema_hash,
-            base=base,
-            delta=delta,
-            units=len(change.units),
-            rows=sum(unit.rows for unit in change.units),
-            before=change.before,
-            after=change.after,
-            totals=(last.totals if last else Sizes()) + change.effect,
-            survey=survey,
-        )
 
     def _merged(self, draft: Draft, metas: Sequence[ManifestMeta]) -> list[ManifestMeta]:
         plan = plan_merge(metas)
@@ -270,10 +251,10 @@ class CommitLog:
         return bool(gone) and any(entry.identity in gone for entry in self._entries([meta]))
 
     def _place(self, draft: Draft, snapshot: Snapshot) -> bool:
-        """Gives the snapshot its number; False where another one took it.
+        """Rename the snapshot to its number. Return False if another snapshot has that number.
 
-        After an error its hidden name is removed first: from there on it cannot arrive late, and what is found is
-        final. Should the look itself fail, nothing is cleaned up, for the snapshot may stand and name all of it.
+        After an error the hidden file is deleted first: then a late rename cannot succeed any more, and what is at the
+        number is final. If that cannot be read, no file is deleted, because the snapshot may exist and name all files.
         """
         try:
             self._fs.rename(draft.staged, self._path(snapshot.id))

@@ -19,7 +19,7 @@ from spark_jobs.protocol.execution.ways_out import with_way_out
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
-from spark_jobs.protocol.swap.directories import list_unit
+from spark_jobs.protocol.swap.directories import list_originals, list_unit
 from spark_jobs.protocol.swap.late_files import differences, move_hidden_files
 
 
@@ -113,7 +113,7 @@ class Cleanup(UnitWork[UnitState, UnitState]):
             return False
         if fs.identity(old) != swap.live_id:  # guard: cleanup_identity
             raise DamagedOriginals(f"{old} {self._other(old)}; nothing was deleted")
-        changes = differences(swap.originals, list_unit(fs, old))
+        changes = differences(swap.originals, list_originals(fs, old))
         if changes:  # guard: cleanup_manifest
             raise DamagedOriginals(
                 f"{old} does not hold the files that the journal lists ({changes}); nothing was deleted"
@@ -214,7 +214,7 @@ class Cleanup(UnitWork[UnitState, UnitState]):
             self._check_claimed(item.swap, claimed)
 
     def _check_claimed(self, swap: Swap, folder: str) -> None:
-        present, known = list_unit(self.services.fs, folder), swap.originals.files
+        present, known = list_originals(self.services.fs, folder), swap.originals.files
         unknown = [file.name for file in present.files if file not in known and not file.is_flag]
         if unknown:  # guard: cleanup_unknown_file
             raise DamagedOriginals(

@@ -1,1 +1,1 @@
-"""Decides what is to be done to a table. Reads only."""
+"""Plans the work on a table. Nothing is changed here."""

@@ -17,10 +17,10 @@ ListDirectory = Callable[[str], Sequence[Status]]
 
 
 def check_writers(listing: ListDirectory, location: str, root: str, rules: WriterRules) -> None:
-    """Raise Refusal for the staging of a writer, or leftovers of another tool, in a directory above the unit.
+    """Raise Refusal for staging of a writer, or leftovers of another tool, in a directory above the unit.
 
-    The directories are those up to the table's root. Staging that was not changed for `staging_ttl` belongs to a writer
-    that has died. The directories beside a table without partitions are not part of it, and neither is staging there.
+    The directories up to the table's root are checked. Staging that was not changed for `staging_ttl` belongs to a
+    writer that has died. Staging beside a table without partitions is not part of the table.
     """
     for folder in ancestors(location, root):
         if location != root and folder != root:  # guard: table_format_marks_between

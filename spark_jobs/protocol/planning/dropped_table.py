@@ -1,4 +1,4 @@
-"""A table that was dropped, as its journals describe it: a cleanup by location deletes the originals that it left."""
+"""A dropped table, as its journals describe it. A cleanup by location deletes its originals."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.core.errors import Refusal, UsageError
+from spark_jobs.core.errors import Refusal
 from spark_jobs.core.journal_bounds import uri_path
 from spark_jobs.core.layout import Home, is_below, is_inside_home
 from spark_jobs.core.model import TableName, Unit
@@ -21,7 +21,7 @@ from spark_jobs.protocol.services import Services
 
 @dataclass(frozen=True)
 class DroppedTable(Table):
-    """A table that the metastore does not have. It has no units, so that nothing is moved to a location of one."""
+    """A table that the metastore does not have. It has no units, so no directory is renamed to a unit's location."""
 
     @property
     def dropped(self) -> bool:
@@ -33,7 +33,7 @@ class DroppedTable(Table):
 
 
 def dropped_tables(services: Services, layers: Layers, location: str) -> list[DroppedTable]:
-    """Return the dropped tables whose root was at a location: one with partitions, and one without.
+    """Return the dropped tables whose root was at a location: at most one with partitions, and one without.
 
     Args:
         location: the URI of the root.
@@ -64,17 +64,19 @@ def _facts(services: Services, layers: Layers, location: str, keys: tuple[str, .
 
 
 def _keys(runs: Sequence[Run]) -> tuple[str, ...]:
+    """Return the partition keys that the journals name; a placeholder if they name none."""
     specs = (unit.swap.spec for run in runs for unit in run.state.units.values())
     return next((tuple(key for key, _ in spec) for spec in specs if spec), ("partition",))
 
 
 def _check_unused(services: Services, facts: TableFacts) -> None:
-    """Raise Refusal if a table of the database has its root at, above or below the location.
+    """Raise Refusal if a table of the metastore has its root at, above or below the location.
 
-    A table may have been renamed, or created again. Its runs belong to it then, and the originals may be its only copy.
+    The table may have been renamed, or created again. Then the runs belong to it, and their originals may be its only
+    copy.
     """
     location, home = facts.storage.location, Home.of_table(facts.storage.location, bool(facts.partition_keys))
-    for name, root in _roots(services, facts.name):
+    for name, root in _roots(services):
         if _overlap(root, location) or _overlap(root, home.path):  # guard: location_of_table
             raise Refusal(
                 RefusalCode.LOCATION_IN_USE,
@@ -87,20 +89,16 @@ def _overlap(one: str, other: str) -> bool:
     return one == other or is_below(one, other) or is_below(other, one)
 
 
-def _roots(services: Services, table: str) -> Iterator[tuple[TableName, str]]:
-    """Return the tables of the dropped table's database with their roots, without backup tables of a run.
+def _roots(services: Services) -> Iterator[tuple[TableName, str]]:
+    """Return the tables of all databases with their roots. Backup tables are left out.
 
-    A backup table is at originals, which are in a home. A table of a person at that place is none.
+    A backup table has its root in a home and the property of a run. Any other table in a home was created by a user,
+    and counts.
     """
-    try:
-        database = TableName.parse(table).database
-    except UsageError:
-        return
-    if not services.metastore.database_exists(database):
-        return
-    for name in (TableName(database, each) for each in services.metastore.tables(database)):
+    metastore = services.metastore
+    for name in (TableName(base, each) for base in metastore.databases() for each in metastore.tables(base)):
         try:
-            facts = services.metastore.table(name)
+            facts = metastore.table(name)
         except Refusal:
             continue  # a materialized view, which has no directory of its own
         root = facts.storage.location

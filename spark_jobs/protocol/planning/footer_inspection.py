@@ -1,4 +1,4 @@
-"""The inspection of the footers of a unit's files: can they be rewritten without a change of the data, and how?"""
+"""Inspects the footers of a unit's files: whether they can be rewritten without a change of the data, and how."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Inspection:
 
     @property
     def codec(self) -> str:
-        """Return the codec of most bytes."""
+        """Return the codec that most bytes are compressed with."""
         return max(self.groups, key=lambda group: group.files.bytes).profile.codec
 
 
@@ -56,7 +56,7 @@ def inspect(services: Services, table: TablePlan, location: str, files: FileList
 
     Raises:
         Refusal: the unit cannot be rewritten without a change of its data.
-        NothingToGain: it can, and would have as many files as now.
+        NothingToGain: the unit can be rewritten, but would have as many files as now.
         OSError: a footer cannot be read.
     """
     found = read_footers(services, table, location, files)
@@ -77,7 +77,7 @@ def _group(services: Services, table: TablePlan, files: FileListing, part: Seque
 
 
 def _by_position(table: TablePlan) -> bool:
-    """Tell whether readers may match columns by position: they do, or do so by default in one of the engines."""
+    """Tell whether readers may match columns by position: `readers` says so, or an engine does so by default."""
     readers = table.options.readers
     return readers == "by-position" or (
         readers is None and FORMATS[table.file_format].read_by_position
@@ -85,9 +85,9 @@ def _by_position(table: TablePlan) -> bool:
 
 
 def _check_gain(found: Inspection, files: FileListing, thresholds: Thresholds, reason: str | None) -> None:
-    """Raise NothingToGain where each group would leave as many files as it has.
+    """Raise NothingToGain if each group would have as many files as it has now.
 
-    Such a unit looks as if it needed a compaction, by the sizes of its files, and would be rewritten every night.
+    By its file sizes, such a unit needs a compaction: without this check it would be rewritten every night.
     """
     target_files = sum(group.target_files(thresholds) for group in found.groups)
     if len(found.groups) > 1 and target_files >= len(files.data):
@@ -119,31 +119,32 @@ def _declared_codec(table: TablePlan) -> str | None:
 
 
 def check_footers(services: Services, table: TablePlan) -> list[UnitPlan]:
-    """Return the units. Those that cannot be rewritten without a change of their data are refused."""
+    """Return the units. A unit that cannot be rewritten without a change of its data is refused."""
     with services.pool(table.options.parallelism) as pool:
         return list(pool.map(lambda unit: _check_unit(services, table, unit), table.units))
 
 
-def check_settled(services: Services, table: TablePlan) -> list[UnitPlan]:
-    """Return the same units, of which those are healthy that a compaction has left as they are.
+def check_grouped_units(services: Services, table: TablePlan) -> list[UnitPlan]:
+    """Return the units. A flagged unit that cannot have fewer files is healthy.
 
-    They have a file or more for each schema, few in all. To each unit that must be compacted, this costs nothing.
+    Only units of which all files were written for a group are read. They have few files, so this is cheap; the files of
+    all other units are not read here.
     """
-    suspects = [unit for unit in table.units if unit.due and _looks_settled(unit.due.files)]
-    if not suspects:
+    grouped = [unit for unit in table.units if unit.due and _written_for_groups(unit.due.files)]
+    if not grouped:
         return list(table.units)
     with services.pool(table.options.parallelism) as pool:
-        checked = pool.map(lambda unit: _check_unit(services, table, unit), suspects)
+        checked = pool.map(lambda unit: _check_unit(services, table, unit), grouped)
         found = {unit.unit.key: unit for unit in checked}
     return [found.get(unit.unit.key, unit) for unit in table.units]
 
 
-def _looks_settled(files: FileListing) -> bool:
+def _written_for_groups(files: FileListing) -> bool:
     return all(group_number(file.name) is not None for file in files.data)
 
 
 def _check_unit(services: Services, table: TablePlan, unit: UnitPlan) -> UnitPlan:
-    """Return the unit, refused if it has to be. A footer that cannot be read is reported by the compaction."""
+    """Return the unit, refused or healthy by its footers. If one cannot be read, the compaction reports it."""
     if unit.due is None:
         return unit
     try:

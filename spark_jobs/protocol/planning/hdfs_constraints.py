@@ -1,4 +1,4 @@
-"""The checks of encryption zones, snapshots and quotas, which come before any write.
+"""Checks encryption zones, snapshots and quotas, before anything is written.
 
 The root of an encryption zone would be replaced by a directory that is not encrypted. A quota, and the permission for
 snapshots, would move away with the originals. HDFS refuses to rename a directory that has snapshots.
@@ -21,7 +21,7 @@ _REPLICATION = 3
 
 
 def check_hdfs_constraints(services: Services, table: TablePlan) -> list[UnitPlan]:
-    """Return the units. Those that cannot be swapped, or for which a quota is too small, are refused."""
+    """Return the units. A unit that cannot be swapped, or for which a quota is too small, is refused."""
     constraints = HdfsConstraints(services, table)
     with services.pool(table.options.parallelism) as pool:
         units = list(pool.map(constraints.check_unit, table.units))
@@ -39,7 +39,7 @@ class HdfsConstraints:
         self._quotas = lru_cache(maxsize=None)(self._look_for_quotas)
 
     def check_unit(self, unit: UnitPlan) -> UnitPlan:
-        """Return the unit, refused if it has to be, and failed if the NameNode does not answer."""
+        """Return the unit, refused if it cannot be swapped, and failed if the NameNode does not answer."""
         if unit.due is None:
             return unit
         try:
@@ -47,7 +47,7 @@ class HdfsConstraints:
         except Refusal as refusal:
             return unit.refused(refusal)
         except FileNotFoundError:
-            return unit  # It was dropped meanwhile: the compaction reports it.
+            return unit  # The partition was dropped since the listing: the compaction reports it.
         except (OSError, LakekeeperError) as error:
             return UnitPlan.failed(unit.unit, str(error))
         return unit
@@ -107,8 +107,8 @@ class HdfsConstraints:
     def _look_for_quotas(self, base: str) -> list[Quota]:
         """Return the quotas of the table's root, if the home is in it, and of the directories in `quota_folders`.
 
-        Directories above are not asked: without a quota, the NameNode counts all files below to answer. A quota that is
-        not checked here is enforced by HDFS during the write, and nothing is lost.
+        Directories above the root are not read: if one has no quota, the NameNode counts all files below it. HDFS
+        enforces a quota that is not checked here during the write, and nothing is lost.
         """
         named = [self._fs.qualify(folder) for folder in self._options.quota_folders]
         folders = [folder for folder in named if is_below(base, folder) or base == folder]

@@ -1,4 +1,4 @@
-"""The checks of partitions outside their table's root.
+"""Checks partitions outside their table's root.
 
 Each account that may alter a table can set the location of a partition to a directory of another account.
 """
@@ -21,10 +21,10 @@ from spark_jobs.protocol.runs.trust import Trust
 def check_outside(
     fs: FileSystem, listing: Callable[[str], Sequence[Status]], trust: Trust, location: str, root: str
 ) -> None:
-    """Raise Refusal if a partition outside the root may belong to somebody other than the table's owner.
+    """Raise Refusal if a partition outside the root may belong to an account that is not trusted.
 
-    The account of the jobs may write there in any case, so its permissions prove nothing. The owner of the directory
-    does.
+    The owner of the directory decides. Its permissions prove nothing, because the account of the jobs may be allowed to
+    write everywhere.
     """
     if location == root or is_below(location, root):
         return
@@ -39,15 +39,15 @@ def check_outside(
 def check_units_outside(fs: FileSystem, run: Run, root: str, places: Collection[str], trust: Trust) -> None:
     """Raise Refusal if a run would rename or change a directory outside the root that belongs to another account.
 
-    The home of one directory serves the directory that is beside it now. Somebody may have moved it there.
+    The home of one directory serves the directory that is beside it now. An account may have moved the home there.
 
     Args:
         places: the locations of the partitions in the metastore.
     """
     for unit in run.state.units.values():
         live = unit.swap.live
-        at_stake = unit.kind in INTENTS or (live in places and not unit.final)
-        found = fs.status(live) if at_stake and not is_below(live, root) else None
+        may_change = unit.kind in INTENTS or (live in places and not unit.final)
+        found = fs.status(live) if may_change and not is_below(live, root) else None
         if found is not None:
             trust.check_partition(found)
 
@@ -55,7 +55,7 @@ def check_units_outside(fs: FileSystem, run: Run, root: str, places: Collection[
 def check_server(fs: FileSystem, location: str) -> None:
     """Raise Refusal for a local path if the default file system is another one.
 
-    Such a path is on the local disk of the machine that reads it, and may be a directory of the driver's own programs.
+    Such a path is on the local disk of each machine that reads it. On the driver's machine it may be any directory.
     """
     if location.startswith("file:") and not fs.qualify("/").startswith(
         "file:"
@@ -68,7 +68,7 @@ def check_server(fs: FileSystem, location: str) -> None:
 def _table_roots(location: str) -> list[str]:
     """Return the paths where a table has its root if this directory is a partition of it.
 
-    They are above the directories of partition values, and above `data`, which Iceberg has between.
+    They are above the directories of partition values, and above `data`, a directory that Iceberg has in its root.
     """
     folder = parent(location)
     while "=" in name_of(folder):

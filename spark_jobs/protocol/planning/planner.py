@@ -1,4 +1,4 @@
-"""Plans a table: which units may be compacted, which need it, and why not the others. Reads only."""
+"""Plans a table: which units may be compacted, which need it, and why the others do not. Nothing is changed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spark_jobs.core.overlap import overlapping
 from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.commit_log.publisher import log_of
-from spark_jobs.protocol.planning.footer_inspection import check_footers, check_settled
+from spark_jobs.protocol.planning.footer_inspection import check_footers, check_grouped_units
 from spark_jobs.protocol.planning.hdfs_constraints import check_hdfs_constraints
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.planning.unfinished_runs import interrupted, missing, unfinished_warning
@@ -31,7 +31,11 @@ WantedUnits = Sequence[Mapping[str, "str | None"]]
 
 
 class Planner:
-    """Plans one table; `wanted` names its units by their partition values, None leaves the choice to the options."""
+    """Plans one table.
+
+    Args:
+        wanted: the units to plan, by their partition values; None if the options select them.
+    """
 
     def __init__(self, table: Table, wanted: WantedUnits | None = None) -> None:
         self._table = table
@@ -39,11 +43,16 @@ class Planner:
         self._wanted = wanted
 
     def plan(self, *, footers: bool = False) -> TablePlan:
-        """Return the plan; raise Refusal where the table as a whole is left alone.
+        """Return the plan.
 
-        With `footers`, the files of flagged units are read too, and units refused that could not be written again. A
-        compaction does without: it reads the footers of each unit right before it writes it. Only units that look as
-        if they cannot have fewer files are read: no run is opened for them.
+        Args:
+            footers: read the footers of all flagged units, and refuse units that cannot be rewritten. A compaction does
+                not need this: it reads the footers of each unit right before it writes the unit. Without it, only units
+                of which all files were written for a group are read, so that no run is opened if they cannot have fewer
+                files.
+
+        Raises:
+            Refusal: the whole table is refused.
         """
         options = self._table.options
         file_format = eligibility.check_table(self._table.facts, options.bucketing, options.enabled)
@@ -59,7 +68,7 @@ class Planner:
         )
         plan = replace(plan, units=tuple(check_hdfs_constraints(self._services, plan)))
         self._check_single(plan.units)
-        units = check_footers(self._services, plan) if footers else check_settled(self._services, plan)
+        units = check_footers(self._services, plan) if footers else check_grouped_units(self._services, plan)
         return replace(plan, units=tuple(units))
 
     def _check_root(self) -> None:
@@ -70,17 +79,17 @@ class Planner:
         eligibility.check_marks(names, self._table.root)
 
     def _check_backups(self) -> None:
-        """A backup table of Lakekeeper 0.0.6 is what its own rollback needs, file for file."""
+        """Raise Refusal for a backup table of Lakekeeper 0.0.6: its rollback needs these files unchanged."""
         for unit in self._table.units:
             if is_legacy_backup(unit.location, unit.spec):
                 raise Refusal(
                     RefusalCode.LEGACY_BACKUP,
-                    f"{self._table.facts.name} reads {unit.location}: originals that Lakekeeper 0.0.6 has kept, which"
-                    " its rollback puts back as they are; drop the table once they are not needed any more",
+                    f"{self._table.facts.name} reads {unit.location}, which holds originals of Lakekeeper 0.0.6: its"
+                    " rollback needs them unchanged. Drop the table when they are not needed any more",
                 )
 
     def _check_single(self, units: Sequence[UnitPlan]) -> None:
-        """Of a table without partitions, a refused unit is the refused table."""
+        """Raise the refusal of the only unit of a table without partitions: the whole table is refused then."""
         if not self._table.partitioned and units and units[0].refusal is not None:
             raise units[0].refusal
 
@@ -109,7 +118,7 @@ class Planner:
             return list(pool.map(planner.plan, chosen))
 
     def _known(self) -> Cache:
-        """The figures of earlier plans; without them everything is listed, and nothing else changes."""
+        """Return the figures of earlier plans. Without them all units are listed, and the plan is the same."""
         if not self._table.partitioned:
             return {}
         try:
@@ -118,7 +127,10 @@ class Planner:
             return {}
 
     def _with_unfinished_runs(self, units: Sequence[UnitPlan]) -> tuple[list[UnitPlan], list[str]]:
-        """A unit that a run has left between two renames looks healthy, or missing, and is neither."""
+        """Return the units and warnings, with the effect of unfinished runs.
+
+        A unit that a run has left between the two renames of a swap looks missing or healthy, and must be recovered.
+        """
         runs = TableRuns(
             self._services.fs,
             self._table.facts,

@@ -1,4 +1,4 @@
-"""A table as the metastore and the options have it, read once."""
+"""A table: what the metastore and the options say of it. It is read once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spark_jobs.protocol.services import Services
 
 @dataclass(frozen=True)
 class Table:
-    """One table; its units are read when they are first asked for."""
+    """One table. Its units are read from the metastore at the first use."""
 
     services: Services
     facts: TableFacts
@@ -24,12 +24,12 @@ class Table:
 
     @cached_property
     def storages(self) -> Mapping[Unit, Storage]:
-        """Every unit that the metastore has, and how its files are read."""
+        """Return all units that the metastore has, with their storage."""
         return dict(self.services.metastore.units(self.facts))
 
     @property
     def dropped(self) -> bool:
-        """Tell whether the metastore does not have the table any more."""
+        """Tell whether the table was dropped: the metastore does not have it."""
         return False
 
     def registered(self) -> list[Unit]:
@@ -53,8 +53,8 @@ def read_table(services: Services, layers: Layers, name: TableName) -> Table:
     """Read one table from the metastore, and resolve its options.
 
     Raises:
-        Refusal: a property cannot be read, or the table lies on a local disk of one machine.
-        UsageError: an option cannot be read.
+        Refusal: a property has an invalid value, or the table is on the local disk of one machine.
+        UsageError: an option has an invalid value.
         MetastoreError: the metastore does not answer.
     """
     facts = services.metastore.table(name)

@@ -35,6 +35,6 @@ def missing(fs: FileSystem, location: str, old: str) -> str | None:
     if fs.status(location) is not None or fs.status(old) is None:
         return None
     return (
-        f"{location} is missing, and {old}, which came here with a copy, has its files: if they are what should be"
-        f" there, hdfs dfs -mv '{old}' '{location}'"
+        f"{location} is missing, and {old}, which came here with a copy, has its files. If they are the files of this"
+        f" unit, move them there: hdfs dfs -mv '{old}' '{location}'"
     )

@@ -1,4 +1,4 @@
-"""The plan of one unit: it is listed, unless an earlier listing is still valid, and its file sizes are assessed."""
+"""Plans one unit: it is listed, unless an earlier listing is still valid, and its file sizes are assessed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class UnitPlanner:
 
     Attributes:
         overlaps: by unit key, the other location that overlaps with the unit's location.
-        listing: lists a directory above the units. Each one is listed once.
+        listing: lists a directory above the units, each one only once.
         known: figures of earlier listings.
     """
 
@@ -39,7 +39,7 @@ class UnitPlanner:
     known: Cache = field(default_factory=dict)
 
     def plan(self, unit: Unit) -> UnitPlan:
-        """Return the plan of a unit. An error becomes a part of it: one unit must not stop the others."""
+        """Return the plan of a unit. Errors are part of the plan: one unit must not stop the others."""
         try:
             return self._plan(unit)
         except FileNotFoundError:
@@ -64,7 +64,10 @@ class UnitPlanner:
         return UnitPlan.listed(unit, files, health, self._cached(unit, mtime, health, files))
 
     def _mtime(self, unit: Unit) -> int | None:
-        """When the directory changed last, by its parent's listing: one call for thousands of partitions."""
+        """Return when the directory changed last; None if this is not known.
+
+        It is taken from the listing of its parent: one call for thousands of partitions.
+        """
         if not self.table.partitioned:
             return None
         place = parent(unit.location)
@@ -74,8 +77,11 @@ class UnitPlanner:
             return None
 
     def _cached(self, unit: Unit, mtime: int | None, health: Health, files: FileListing) -> CachedUnit | None:
-        """What is worth remembering. A file that is open for writing shows no length until it is flushed, or its first
-        block is full."""
+        """Return the figures to keep for later plans; None if they cannot be used.
+
+        A file that is open for writing has the length 0 until it is flushed, or its first block is full. So the figures
+        of a unit with an empty file may change while its directory does not.
+        """
         if mtime is None:
             return None
         closed = all(file.length for file in files.data)

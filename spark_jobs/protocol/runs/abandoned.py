@@ -1,4 +1,7 @@
-"""Run directories without a journal: tasks of a driver that has died create one again after its run was renamed."""
+"""Deletes run directories without records.
+
+A task of a driver that has died may create the directory of its run again, after a fence has renamed it.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,17 @@ log = logging.getLogger("lakekeeper")
 
 
 def delete_abandoned(fs: FileSystem, folders: Iterable[Status], before: int) -> list[str]:
-    """Delete folders without a record in which nothing has changed since `before`, and return what was done.
+    """Delete run directories without records, if nothing in them has changed since `before`.
 
-    Only files that a compaction has written and not journaled are deleted: they never were live. A folder that holds
-    anything else may be a run whose journal somebody has deleted, and its originals may be in it. The lease of the home
-    must be held: then no live job is about to write the first record.
+    Only rewritten files that no journal names are deleted: they have never been live. A directory with any other file
+    may be a run whose journal was deleted, and may hold its originals. The lease of the home must be held: then no
+    other job is about to publish the first record.
 
     Args:
         before: in ms since the epoch, by the clock of the file system.
+
+    Returns:
+        What was deleted, and what was kept and why, for the report.
     """
     texts = (_delete(fs, folder, before) for folder in folders)
     return [text for text in texts if text]
@@ -32,13 +38,15 @@ def _delete(fs: FileSystem, folder: Status, before: int) -> str | None:
         other = other_content(fs, folder.path)
         if other:  # guard: abandoned_holds_nothing_else
             return (
-                f"{folder.path} has no journal, but holds {other}: if somebody has deleted the journal, originals may"
-                " be in it; it is left as it is (docs/manual-restore.md)"
+                f"{folder.path} has no journal, but holds {other}: if its journal was deleted, it may hold originals."
+                " Nothing in it is deleted; docs/manual-restore.md says how to restore originals"
             )
         fs.delete_tree(folder.path)
     except OSError as error:
         return f"{folder.path} has no journal, and could not be deleted: {error}"
-    return f"deleted {folder.path}, which tasks of a driver that has died had created again"
+    return (
+        f"deleted {folder.path}, which tasks of a driver that has died had created again: it had no journal"
+    )
 
 
 def _walk(fs: FileSystem, folder: Status) -> Iterator[Status]:
@@ -51,7 +59,7 @@ def _walk(fs: FileSystem, folder: Status) -> Iterator[Status]:
 
 
 def other_content(fs: FileSystem, folder: str) -> str | None:
-    """Return the name of something that is neither a directory for rewritten files nor an empty one for records."""
+    """Return the name of an entry that is neither a directory for rewritten files nor an empty journal; or None."""
     for entry in fs.list(folder):
         if entry.is_dir and is_tmp_folder(entry.name):
             continue

@@ -21,7 +21,7 @@ from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.file_system import RecordFiles, Status
 from spark_jobs.protocol.runs.trust import RunFolderTrust
 
-#: The folder for records in a run's folder.
+#: The file name of a published record.
 _NUMBERED = re.compile(r"(\d+)\.json\Z")
 
 
@@ -55,14 +55,22 @@ class Journal:
         return Journal(self._fs, folder, self._trust, self._now)
 
     def open(self) -> None:
-        """Create the run's directory.
+        """Create the directory for records.
 
-        Nothing else does, so that a directory that was renamed away is not created again.
+        No other method creates it: a directory that a fence has renamed must not exist again under its old name.
         """
         self._fs.mkdirs(self.path)
 
     def append(self, kind: str, **body: Any) -> None:
-        """Publish a record. It is written and flushed under a hidden name, then renamed; no number is used twice."""
+        """Publish a record under the next number.
+
+        It is written and flushed under a hidden name, then renamed. So no reader sees a part of it, and no number is
+        used twice.
+
+        Raises:
+            FileExistsError: another attempt has published a record under this number.
+            FileNotFoundError: a fence has renamed the run's directory.
+        """
         record = Record(kind, self._now(), body)
         with self._lock:
             number = (self._last if self._last is not None else self._count()) + 1
@@ -83,7 +91,11 @@ class Journal:
         """Return all published records in order. The time of a record is not earlier than that of its file."""
         published = self._published()
         if list(published) != list(range(1, len(published) + 1)):
-            raise Unsafe(f"{self.path} has a gap in its numbers; nothing is changed")
+            raise Unsafe(
+                f"{self.path} has {len(published)} records, and the last one has the number {max(published)}: records"
+                " are missing; nothing is changed. Restore their files from the trash or a snapshot, or follow"
+                " docs/manual-restore.md"
+            )
         return [_dated(self._record(number), file.mtime) for number, file in published.items()]
 
     def last(self) -> Record | None:

@@ -65,9 +65,12 @@ class Lease:
         try:
             self._fs.touch(self._path, int(self._services.now().timestamp() * 1000))
         except OSError as error:
-            log.warning("the lease in %s could not be renewed: %s", self._home, error)
+            log.warning(
+                "the lease in %s could not be renewed: %s; the next heartbeat tries again", self._home, error
+            )
 
     def is_ours(self) -> bool:
+        """Tell whether this lease has the highest epoch of its home."""
         top = _highest(self._fs, self._home)
         return top is not None and top.file == self._file
 
@@ -75,7 +78,8 @@ class Lease:
         """Raise LeaseLost if another job has taken the home over. Then nothing may be changed any more."""
         if not self.is_ours():
             raise LeaseLost(
-                f"another job has taken over the lease in {self._home}, because this one did not renew it in time"
+                f"another job has taken over the lease in {self._home}, because this one did not renew it in time;"
+                " this job changes nothing more there. Try again"
             )
 
     def release(self) -> None:
@@ -83,11 +87,13 @@ class Lease:
         try:
             self._fs.rename(self._path, f"{self._home}/{replace(self._file, released=True).name}")
         except FileNotFoundError:
-            log.debug(
-                "the lease in %s is gone: its home was deleted, or another job has taken it over", self._home
-            )
+            log.debug("the lease in %s is gone: its home was deleted, or it was taken over", self._home)
         except OSError as error:
-            log.warning("the lease in %s could not be released: %s", self._home, error)
+            log.warning(
+                "the lease in %s could not be released: %s; other jobs wait until it expires",
+                self._home,
+                error,
+            )
 
 
 @dataclass(frozen=True)
@@ -176,7 +182,9 @@ class LeaseSet:
     def require(self, home: str) -> None:
         """Raise LeaseLost if the lease of this home is not held: another job has just created what was found in it."""
         if home not in self._held:
-            raise LeaseLost(f"another job has just used {home}; try again")
+            raise LeaseLost(
+                f"another job has just created a run in {home}, whose lease this job does not hold; try again"
+            )
 
     def holds(self, home: str) -> bool:
         """Tell whether a lease was taken on this home."""
@@ -207,7 +215,10 @@ class LeaseSet:
             now = clock.monotonic()
             if now - since >= self._lease_options.expiry:
                 log.warning(
-                    "the owner of %s has not renewed it for %.0f s; taking over", seen.file.name, now - since
+                    "the lease %s/%s was not renewed for %.0f s; this job takes it over",
+                    home,
+                    seen.file.name,
+                    now - since,
                 )
                 break
             self._check_wait_limit(home, seen, now - started)
@@ -250,7 +261,7 @@ class LeaseSet:
         top = _highest(self._services.fs, home)
         if top is None or top.file != file:
             return self._acquire_again(home)
-        self._forget_older(home, file)
+        self._delete_older(home, file)
         return Lease(self._services, home, file, top.mtime)
 
     def _acquire_again(self, home: str) -> Lease:
@@ -276,11 +287,11 @@ class LeaseSet:
         except (OSError, ValueError, KeyError, TypeError):
             return False
 
-    def _forget_older(self, home: str, mine: LeaseFile) -> None:
+    def _delete_older(self, home: str, mine: LeaseFile) -> None:
         """Delete lease files of lower epochs, which have no effect any more."""
         for seen in _list_leases(self._services.fs, home):
             if seen.file.epoch < mine.epoch:
                 try:
                     self._services.fs.delete_file(f"{home}/{seen.file.name}")
                 except OSError as error:
-                    log.warning("an old lease in %s stays: %s", home, error)
+                    log.warning("an old lease in %s could not be deleted: %s; it has no effect", home, error)

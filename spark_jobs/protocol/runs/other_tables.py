@@ -18,7 +18,7 @@ class OtherTables:
         self._at_location: dict[str, bool] = {}
 
     def own(self, name: str) -> bool:
-        """Return whether a run of the table of this name, at this location, belongs to another table.
+        """Tell whether a run of the table of this name, at this location, belongs to another table.
 
         A run with another table name belongs to this table if the table was renamed since: then no table of the old
         name is at the same location.

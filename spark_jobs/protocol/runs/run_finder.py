@@ -32,11 +32,13 @@ def homes(facts: TableFacts, units: Iterable[Unit]) -> list[Home]:
 
 
 class TableRuns:
-    """The runs of one table: in the homes of its units, and in those that a journal names, for the metastore may lose a
-    partition while its directory is between two renames.
+    """The runs of one table.
 
-    A run whose home, or whose own folder, is not the directory that it was written in came with a copy (distcp, a
-    snapshot): the identities in it are of other directories, so that it is left out, and `notes` say so.
+    They are in the homes of its units, and in the homes that a journal names: a partition may be dropped while its
+    directory is between two renames.
+
+    A run came with a copy (distcp, a snapshot) if its home, or its own directory, is not the one that it was written
+    in. Its identities are those of other directories. So it is ignored, and `notes` has a warning.
     """
 
     def __init__(
@@ -48,12 +50,12 @@ class TableRuns:
         self._homes = [home.path for home in homes(facts, units)]
         self._trust = Trust(fs, self._location, trusted_owners)
         self._trust_outside = Trust(fs, None, trusted_owners)  # guard: root_owner_outside
-        #: In the table's own home, also for those of its runs that have directories in other homes.
+        #: The record in the table's own home. It also covers those of its runs that have directories in other homes.
         self.settled_store = SettledStore(fs, self._homes[0], self._trust)
         self._copied: dict[str, str] = {}
-        #: By unit key, where its originals lie if the directory was copied between the renames of a swap.
+        #: By unit key, the path of its originals if they were copied between the renames of a swap.
         self.left_in_copies: dict[str, str] = {}
-        #: Folders without a record, by path: a run that is just being opened, or one that late tasks created again.
+        #: Run directories without a record, by path: of a run that is being opened, or created again by late tasks.
         self.without_records: dict[str, Status] = {}
 
     @property
@@ -77,8 +79,9 @@ class TableRuns:
         """Return the settled runs whose directories are deleted, oldest first.
 
         Args:
-            runs: all runs that have directories, read before. Their journals count, also where a job died, or was
-                fenced off, after it had published the record and before it had moved the directory away.
+            runs: all runs that have directories, read before this call. A run that has both a directory and an entry
+                in the record counts by its journal: a job may have died, or been fenced off, after it had published
+                the record and before it had moved the directory away.
         """
         found = [run for run in self.settled_store.read().runs if run.is_of(self._table, self._location)]
         ids = {run.run_id for run in found}
@@ -91,7 +94,7 @@ class TableRuns:
         found: list[Run] = []
         for path in paths:
             for folder, identity in self._folders(path):
-                named = self._followed(self._look_into(folder, identity, found))
+                named = self._followed(self._add_unfinished(folder, identity, found))
                 paths += sorted(set(named) - set(paths))
         return _oldest_first(run for run in found if run.is_of(self._table, self._location))
 
@@ -108,7 +111,8 @@ class TableRuns:
     def _followed(self, homes: Iterable[str]) -> list[str]:
         """Return those of the named homes that may be followed: homes of one directory, on the server of the root.
 
-        The home of a root contains the runs of all partitions below. It is read only for its own root.
+        The home of a root holds the runs of all partitions below it. It is read for its own root only, so that no
+        journal leads to another table.
         """
         server = server_of(self._location)
         # guard: homes_of_one_directory
@@ -126,7 +130,7 @@ class TableRuns:
         identity = self._fs.identity(home) if folders else None
         return [(folder, identity) for folder in folders]
 
-    def _look_into(self, folder: Status, identity: str | None, found: list[Run]) -> Sequence[str]:
+    def _add_unfinished(self, folder: Status, identity: str | None, found: list[Run]) -> Sequence[str]:
         """Add the run to `found` if it is unfinished. Return the homes that it names."""
         try:
             last = self._journal(folder).last()
@@ -160,7 +164,7 @@ class TableRuns:
         assert parsed is not None, folder
         run = Run(parsed.run_id, folder.path, journal_, state)
         if state.folder_id is None:
-            # 0.1.0 left the folder for records as open as the umask had it.
+            # 0.1.0 did not remove the write permissions that the umask gave to the directory for records.
             self._check_records_folder(folder)  # guard: records_folder_of_0_1_0
         if not self._written_here(run, identity):  # guard: copied_run
             self._note(folder.path, [run.path(unit.swap.old) for unit in state.of_kind(*INTENTS)])
@@ -199,16 +203,17 @@ class TableRuns:
 
     def _note(self, folder: str, open_units: Sequence[str] = ()) -> None:
         self._copied[folder] = (
-            f"{folder} came here with a copy of another directory: its journal is about directories that are not these,"
-            f" and is ignored. {_advice(folder, open_units)}"
+            f"{folder} came here with a copy of another directory: its journal describes other directories, and is"
+            f" ignored. {_advice(folder, open_units)}"
         )
 
 
 def _advice(folder: str, open_units: Sequence[str]) -> str:
     if open_units:
         return (
-            "It was copied in the middle of a run, so that rows may lie below its __old_ folders only: if"
-            f" {open_units[0]} is there and its partition is not, move it to where the partition should be"
+            "It was copied during a swap, so some rows may be only in its __old_ directories: if"
+            f" {open_units[0]} exists, and the directory of its partition does not, move it to the location of the"
+            " partition"
         )
     return f"Remove it: hdfs dfs -rm -r '{folder}'"
 

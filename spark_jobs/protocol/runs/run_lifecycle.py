@@ -67,6 +67,9 @@ def enter(run: Run, leases: LeaseSet, verb: str) -> Run:
 
     A job that took the lease over before that is noticed here. A job that takes it over later sees the record, and
     fences this attempt off.
+
+    Raises:
+        LeaseLost: the lease is not held, or another job has taken it over.
     """
     leases.require(parent(run.folder))
     run.journal.append(journal.ENTERED, verb=verb)
@@ -87,12 +90,16 @@ def open_run(
 
     Args:
         homes_: all homes of the run. The record names them, so that they are found even if partitions are dropped.
-        turns: several accounts continue each other's runs.
+        turns: several accounts continue each other's runs, so their group may write to the directory.
+
+    Raises:
+        LeaseLost: another job has taken over the lease of the home.
+        Refusal: the directory cannot be closed to other accounts.
     """
     folder = home.run_folder(run_id, uuid.uuid4().hex[:12])
     journal_ = Journal(fs, folder)
     fs.mkdirs(folder)
-    # Closed before a record is in it, or the folder for records: a kill in between leaves a folder that is no run.
+    # The directory is closed while it is empty. After a kill here it has no record, so it is not taken for a run.
     close_to_others(fs, folder, turns)
     journal_.open()
     close_to_others(fs, journal_.path, turns)
@@ -123,10 +130,16 @@ def close_to_others(fs: FileSystem, folder: str, turns: bool) -> None:
     for lost in fs.set_attributes(
         folder, replace(found, mode=found.mode & ~unwanted)
     ):  # guard: run_folder_closed
-        raise Refusal(RefusalCode.NOT_WRITABLE, f"{folder} cannot be closed to other accounts: {lost.reason}")
+        raise Refusal(
+            RefusalCode.NOT_WRITABLE,
+            f"the write permission of other accounts on {folder} cannot be removed: {lost.reason}",
+        )
 
 
 def next_timestamp(fs: FileSystem, runs: Iterable[Run], now: int) -> str:
-    """Return seconds since the epoch, later than all timestamps in the run's directories: no name is used twice."""
+    """Return seconds since the epoch that are later than all timestamps in the run's directories.
+
+    So no name of a working directory is used twice.
+    """
     used = [layout.timestamp_of(entry.name) for run in runs for entry in fs.list(run.folder)]
     return str(max([now, *(number + 1 for number in used)]))

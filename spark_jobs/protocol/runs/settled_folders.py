@@ -1,7 +1,7 @@
-"""The deletion of a settled run's directory: it is moved into the directory `settled` of its home, and deleted there.
+"""Deletes the directory of a settled run: it is moved into the directory `settled` of its home, and deleted there.
 
-The rename is the one step that takes the run away. It fails for an attempt that was fenced off, because the run has
-another name then; and no job, of whatever version, meets a journal of which some records are missing.
+The run is removed by one rename, so no job of any version finds a journal of which some records are missing. The rename
+fails for an attempt that was fenced off, because the run's directory has another name then.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from spark_jobs.core.model import name_of, parent
 from spark_jobs.protocol.file_system import DataDirectories, Status
 from spark_jobs.protocol.runs.journal_store import Run
 
-#: A record of a journal, and what an attempt to publish one has left.
+#: A record of a journal, or a hidden file that an attempt to publish one has left.
 _RECORD = re.compile(r"(\d+\.json|\.\d+-[0-9a-f]{32})\Z")
 
 
 def holds_only_records(fs: DataDirectories, folder: str) -> bool:
-    """Tell whether there is no file in a run's directory but the records of its journal.
+    """Tell whether the only files in a run's directory are the records of its journal.
 
     Any other file may hold the only copy of rows, whatever the journal says.
     """
@@ -43,7 +43,7 @@ def move_away(fs: DataDirectories, run: Run) -> None:
 
 
 def delete_moved(fs: DataDirectories, home: str) -> list[str]:
-    """Delete what was moved away in a home, also by jobs that died. Return warnings.
+    """Delete the run directories that were moved into `settled` of a home, also by jobs that died. Return warnings.
 
     Files are deleted by the names that records have. A directory with any other file is kept.
     """
@@ -65,7 +65,8 @@ def _try_to_delete(fs: DataDirectories, folder: str) -> list[str]:
 def _delete(fs: DataDirectories, folder: str) -> list[str]:
     if not holds_only_records(fs, folder):  # guard: moved_folder_with_files
         return [
-            f"{folder} is not deleted: it holds files that are no records. Look at them before you remove it"
+            f"{folder} is not deleted: it holds files that are no records, and these may hold rows. Check"
+            " them, and copy the rows that are needed, before you remove the directory"
         ]
     for entry in fs.list(folder):
         if entry.name == RECORDS:

@@ -1,4 +1,4 @@
-"""The removal of the home of a dropped table, once its runs hold nothing any more."""
+"""Deletes the home of a dropped table whose runs hold no originals any more."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ def delete_settled_home(fs: FileSystem, home: str, run_folders: Collection[str])
         for entry in fs.list(home):
             other = _other_content(fs, entry, run_folders)
             if other:  # guard: home_of_records_only
-                return f"{home} is kept, because it holds {other}; look at it, and delete it yourself"
+                return (
+                    f"{home} is kept, because it holds {other}, which is not a record, a lease or a part of the commit"
+                    " log, and may hold rows. Check it, and copy the rows that are needed, before you remove the home"
+                )
         fs.delete_tree(home)
     except FileNotFoundError:
         return None

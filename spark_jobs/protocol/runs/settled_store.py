@@ -1,4 +1,4 @@
-"""The record of settled runs on the file system: `<home>/settled/<number>.json.gz`, of which the highest counts."""
+"""The record of settled runs on the file system: `<home>/settled/<number>.json.gz`. The highest number counts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ log = logging.getLogger("lakekeeper")
 
 _NUMBERED = re.compile(r"(\d+)\.json\.gz\Z")
 _STAGED = re.compile(r"\.(\d+)-[0-9a-f]{32}\Z")
-#: A record is deleted only after the next one is published: a reader that meets this looks again.
+#: A record is deleted only after the next one is published. A reader that misses it lists the directory again.
 _READS = 5
 
 
@@ -31,7 +31,7 @@ class SettledStore:
         self._home = home
         self._trust = trust
         self._records: dict[str, SettledRecord] = {}
-        #: What a person should know of a record that is not of this home.
+        #: A warning for the report if the record came with a copy of another home.
         self.notes: list[str] = []
 
     @property
@@ -53,11 +53,11 @@ class SettledStore:
         return self._latest()
 
     def publish(self, record: SettledRecord, after: int) -> None:
-        """Publish a record as the number after `after`, in the directory, which exists already.
+        """Publish a record under the number that follows `after`. The directory must exist.
 
         Raises:
             FileExistsError: another job has published a record meanwhile.
-            OSError: the record may have been published or not.
+            OSError: it is not known whether the record is published.
         """
         number = after + 1
         staged = f"{self.folder}/.{number:06d}-{uuid.uuid4().hex}"
@@ -67,7 +67,7 @@ class SettledStore:
         self._delete_older(number)
 
     def check_folder(self, folder: Status) -> None:
-        """Raise Refusal for a directory in which another account may have put, or may put, a record."""
+        """Raise Refusal for a directory in which an account that is not trusted can create a record."""
         self._trust.check_folder(folder)
 
     def number(self) -> int:
@@ -82,14 +82,14 @@ class SettledStore:
         if record.home_id == self._fs.identity(self._home):  # guard: copied_settled_record
             return record
         note = (
-            f"{self.folder} came here with a copy of another directory: what it says of settled runs is ignored."
+            f"{self.folder} came here with a copy of another directory: its record of settled runs is ignored."
             f" Remove it: hdfs dfs -rm -r '{self.folder}'"
         )
         self.notes = [note]
         return SettledRecord()
 
     def _decoded(self, path: str) -> SettledRecord:
-        """A record never changes, so that each is decoded once."""
+        """Return the decoded record. Each one is decoded once, because a record never changes."""
         if path not in self._records:
             self._records[path] = SettledRecord.decode(self._fs.read(path), path)
         return self._records[path]
@@ -111,7 +111,7 @@ class SettledStore:
         return files
 
     def _delete_older(self, number: int) -> None:
-        """Delete the records before this one, and what attempts to publish them have left."""
+        """Delete the records before this one, and the hidden files that attempts to publish them have left."""
         for entry in self._fs.list(self.folder):
             match = _NUMBERED.match(entry.name) or _STAGED.match(entry.name)
             if match is None or int(match[1]) > number or entry.path == self._path(number):
@@ -119,4 +119,7 @@ class SettledStore:
             try:
                 self._fs.delete_file(entry.path)
             except OSError as error:
-                log.warning("an old record of settled runs stays: %s", error)
+                log.warning(
+                    "an old record of settled runs is not deleted: %s; the next publication tries again",
+                    error,
+                )

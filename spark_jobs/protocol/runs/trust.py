@@ -1,4 +1,4 @@
-"""The check whose records a job acts on.
+"""Checks whose records a job acts on.
 
 Each account with write permission on a table's root can create a journal there, and the account of the jobs may do more
 than that account. So a record counts only if its file belongs to the account of the jobs, to the owner of the table's
@@ -32,11 +32,11 @@ class Trust:
 
     def check(self, folder: str, owners: Iterable[str]) -> None:
         """Raise Refusal for a run's directory that holds a record of an account that is not trusted."""
-        strangers = self._strangers(owners)
-        if strangers:
+        untrusted = self._untrusted(owners)
+        if untrusted:
             raise Refusal(
                 RefusalCode.UNTRUSTED_OWNER,
-                f"{folder} holds records of {', '.join(strangers)}, whose account is not {self._fs.user()}"
+                f"{folder} holds records of {', '.join(untrusted)}, whose account is not {self._fs.user()}"
                 f"{self._nor_owner()}: nothing is changed. If that account may work here, name it: trusted_owners in"
                 " the configuration, or --trusted-owners. If not, check the directory before you remove it: some rows"
                 " may be only in its __old_ directories",
@@ -44,7 +44,7 @@ class Trust:
 
     def check_partition(self, directory: Status) -> None:
         """Raise Refusal for a partition's directory outside the root whose owner is not trusted."""
-        if self._strangers([directory.owner]):
+        if self._untrusted([directory.owner]):
             raise Refusal(
                 RefusalCode.UNTRUSTED_OWNER,
                 f"{directory.path} is outside the table's root and belongs to {directory.owner}, whose account is"
@@ -67,11 +67,12 @@ class Trust:
                 f" and remove the permission: hdfs dfs -chmod go-w '{folder.path}'",
             )
 
-    def _strangers(self, owners: Iterable[str]) -> list[str]:
+    def _untrusted(self, owners: Iterable[str]) -> list[str]:
         unknown = set(owners) - self._known
         return sorted(unknown - {self._owner()}) if unknown else []
 
     def _nor_owner(self) -> str:
+        """Return the part of a message that names the owner of the root; empty for homes outside it."""
         if self._root is None:
             return ""
         return (
@@ -89,8 +90,8 @@ class Trust:
 class RunFolderTrust:
     """The check of the records in one run's directory.
 
-    A directory without records is no run, and is not checked: a kill, or a late task of a driver that has died, leaves
-    such a directory, with the permissions of its umask.
+    A directory without records is no run, and is not checked. A kill, or a late task of a driver that has died, may
+    leave such a directory with the permissions of its umask.
     """
 
     def __init__(self, trust: Trust, folder: Status) -> None:

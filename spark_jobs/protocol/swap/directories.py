@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spark_jobs.core.errors import NoRule, Refusal
+from spark_jobs.core.errors import DamagedOriginals, NoRule, Refusal
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.other_writers import SUCCESS, WriterRules, is_staging
 from spark_jobs.core.refusals import RefusalCode
@@ -87,6 +87,21 @@ def list_unit(fs: DataDirectories, location: str, rules: WriterRules = NO_WRITER
     _refuse_open(fs, location, _possibly_open(entries))
     files = (entry.entry() for entry in entries)
     return FileListing.of(file for file in files if not file.is_kept)  # guard: hidden_files_kept
+
+
+def list_originals(fs: DataDirectories, folder: str) -> FileListing:
+    """Return the files of a directory of originals.
+
+    Raises:
+        DamagedOriginals: somebody has created a directory in it.
+        Refusal: a writer still writes a file in it.
+    """
+    try:
+        return list_unit(fs, folder)
+    except Refusal as refusal:
+        if refusal.code != RefusalCode.SUBDIRECTORIES.name:
+            raise
+        raise DamagedOriginals(f"{refusal.reason}; nothing was changed") from None
 
 
 def check_closed(fs: DataDirectories, location: str, files: FileListing) -> None:

@@ -12,7 +12,7 @@ from spark_jobs.core.model import FileListing, parent
 from spark_jobs.core.other_writers import is_staging
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState
-from spark_jobs.protocol.swap.directories import SwapPaths, check_closed, list_unit
+from spark_jobs.protocol.swap.directories import SwapPaths, check_closed, list_originals, list_unit
 from spark_jobs.protocol.swap.late_files import differences, move_late_files
 from spark_jobs.protocol.swap.swap_executor import Action, SwapExecutor, SwapResult, overwritten
 
@@ -136,7 +136,7 @@ class ReverseSwap(SwapExecutor):
 
     def _check_originals(self, paths: SwapPaths) -> None:
         same = self._fs.identity(paths.old) == paths.swap.live_id
-        if not same or differences(paths.swap.originals, list_unit(self._fs, paths.old)):
+        if not same or differences(paths.swap.originals, list_originals(self._fs, paths.old)):
             raise DamagedOriginals(self._not_the_originals_message(paths))
 
     def _not_the_originals_message(self, paths: SwapPaths) -> str:

@@ -141,7 +141,7 @@ def test_the_last_record_of_a_visit_says_what_it_must(body: dict[str, Any]) -> N
 
 @pytest.mark.parametrize("tail", [".lakekeeper/r.0123456789ab/__old_1/d=1", "..", ".", "a/../b"])
 def test_no_home_serves_another_one_or_what_lies_above_it(tail: str) -> None:
-    with pytest.raises(Unsafe, match="not what this home serves"):
+    with pytest.raises(Unsafe, match="not the paths of a unit of this home"):
         check(swap(tail))
 
 
@@ -150,7 +150,7 @@ def test_the_home_of_one_directory_serves_no_other() -> None:
     home = "hdfs://nn/warehouse/.lakekeeper-t"
     (unit,) = check(swap("u", live="hdfs://nn/warehouse/u"), home).units.values()
     assert unit.swap.live == "hdfs://nn/warehouse/t"
-    with pytest.raises(Unsafe, match="not what this home serves"):
+    with pytest.raises(Unsafe, match="not the paths of a unit of this home"):
         check(swap("u/v", live="hdfs://nn/warehouse/u/v"), home)
 
 

@@ -9,7 +9,7 @@ from tests.contract import pages
 
 @pytest.mark.parametrize("page", pages.PAGES)
 def test_a_page_is_current(page: str) -> None:
-    """`make docs` writes it anew."""
+    """`make docs` writes it."""
     assert (pages.ROOT / page).read_text() == pages.generated(page)
 
 

@@ -111,7 +111,7 @@ def test_a_backup_is_made_harmless_before_it_is_dropped() -> None:
 @pytest.mark.parametrize(("run_id", "source"), [("r2", "sales.events"), ("r1", "sales.events_2p")])
 def test_what_is_not_the_backup_of_exactly_this_run_is_not_dropped(run_id: str, source: str) -> None:
     listed = _Listed({BACKUP.table: of("r1", "sales.events")})
-    with pytest.raises(MetastoreError, match="left alone"):
+    with pytest.raises(MetastoreError, match="is not dropped"):
         listed.drop_backup(BACKUP, run_id, source)
     assert listed.told == []
 
@@ -129,10 +129,10 @@ def test_what_is_not_the_backup_of_exactly_this_run_is_not_dropped(run_id: str, 
 )
 def test_the_type_of_a_column_is_a_type(kind: str) -> None:
     """Spark reads the schema from a property, which whoever may alter the table may set."""
-    with pytest.raises(MetastoreError, match="is no type"):
+    with pytest.raises(MetastoreError, match="is not a Hive type"):
         backup_ddl(BACKUP, replace(SOURCE, columns=(("id", kind),)), "r1", "hdfs://nn/w")
     store = Metastore.__new__(Metastore)
-    with pytest.raises(MetastoreError, match="is no type"):
+    with pytest.raises(MetastoreError, match="is not a Hive type"):
         store.matching(
             replace(SOURCE, partition_types=(kind,)), [Unit((("p", "1"),), "hdfs://nn/w/p=1")], "p > 0"
         )

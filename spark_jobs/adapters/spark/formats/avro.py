@@ -36,9 +36,10 @@ class AvroFormat(RecordFormat):
         return replace(header(path, {str(codec): size}, schema), metadata=metadata)
 
     def _check_end(self, path: Any, start: int, size: int) -> None:
-        """Raise Refusal for a truncated file.
+        """Raise FileSystemError for a truncated file.
 
-        Every block ends with the sync marker of the header. Avro's reader takes a missing one for the end of the file.
+        Every block ends with the sync marker of the header. Avro's reader takes a missing one for the end of the file,
+        so the rows of the last block would be lost.
         """
         stream = path.getFileSystem(self._conf).open(path)
         try:
@@ -46,10 +47,13 @@ class AvroFormat(RecordFormat):
         finally:
             stream.close()
         if len(marks) > 1:
-            raise FileSystemError(f"{path.toString()} is cut off: its last block has no end")
+            raise FileSystemError(
+                f"{path.toString()} is truncated: its last block does not end with the sync marker. Replace the file,"
+                " or remove it from the table"
+            )
 
     def record_classes(self, request: RewriteRequest) -> RecordClasses:
-        """Only the output format of Hadoop's old interface writes metadata."""
+        """Return Avro's classes. Of its two output formats, only that of Hadoop's old interface writes metadata."""
         return RecordClasses(
             "org.apache.avro.mapreduce.AvroKeyInputFormat",
             "org.apache.avro.mapred.AvroOutputFormat",

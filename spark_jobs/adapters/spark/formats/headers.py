@@ -1,4 +1,4 @@
-"""The reading of headers, for formats without footers."""
+"""Reads the headers of formats without footers."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.model import name_of
 from spark_jobs.core.refusals import RefusalCode
 
+#: Settings of Spark that must be false: with them, it skips what it cannot read.
 _STRICT = ("spark.files.ignoreCorruptFiles", "spark.files.ignoreMissingFiles")
 
 
@@ -44,13 +45,13 @@ class RecordFormat(HeaderFormat):
     """A format that is copied record by record, with the schema or the classes of its headers."""
 
     def encoding(self, profile: Profile) -> Encoding:
-        # Rows are not counted in the files: what a lenient reader left out would not be missed.
+        # The files do not count their rows, so rows that a lenient reader skips would not be noticed.
         for name in _STRICT:
             value = str(self._spark.sparkContext.getConf().get(name, "false"))
             if value.strip().lower() == "true":  # as Spark reads a boolean
                 raise Refusal(
                     RefusalCode.LENIENT,
-                    f"{name} is true: files that cannot be read would be left out silently",
+                    f"{name} is true: files that cannot be read would be skipped without an error. Set it to false",
                 )
         if len(profile.schemas) != 1:
             raise Refusal(

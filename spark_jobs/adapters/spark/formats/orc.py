@@ -22,9 +22,9 @@ from spark_jobs.core.formats.orc_types import changed_by_spark, local_time, pars
 from spark_jobs.core.model import name_of
 from spark_jobs.core.refusals import RefusalCode
 
-#: Tasks that ask an executor for its time zone; they are spread over all that there are.
+#: The number of tasks that ask an executor for its time zone. They are spread over all executors.
 _PROBES = 16
-#: Values in statistics that are told by their text.
+#: The classes of values in statistics that are serialized as text.
 _AS_TEXT = (
     "org.apache.hadoop.hive.common.type.HiveDecimal",
     "java.util.Date",
@@ -49,7 +49,7 @@ class OrcFormat(SparkFormat):
             reader = orc.createReader(path, orc.readerOptions(self._conf))
             try:
                 if len(reader.getColumnEncryptionKeys()):
-                    # Who has no key reads masked values, and would write them for good.
+                    # Without the key, ORC reads masked values, and a rewrite would keep only these.
                     raise Refusal(RefusalCode.ENCRYPTED, f"{name_of(file)} holds encrypted columns")
                 schema = reader.getSchema()
                 return with_reading(self._footer(name_of(file), reader), self._types.of_orc(schema))
@@ -83,13 +83,13 @@ class OrcFormat(SparkFormat):
         )
 
     def _statistics(self, reader: Any, schema: str) -> Mapping[str, LeafStatistics]:
-        """Return the figures in the footer that has been read already, in one call of Java."""
+        """Return the statistics in the footer, which is read already, in one call to the JVM."""
         if schema not in self._columns:
             self._columns[schema] = _columns(reader.getSchema())
         try:
             found = json.loads(self._mapper.writeValueAsString(reader.getStatistics()))
         except Py4JJavaError:
-            found = []  # Java cannot say them: nothing is compared
+            found = []  # they cannot be serialized: nothing is compared
         writer = str(reader.getWriterVersion().toString())
         return file_statistics(self._columns[schema], found, int(reader.getNumberOfRows()), writer)
 
@@ -105,11 +105,12 @@ class OrcFormat(SparkFormat):
             return Encoding(Engine.MERGE)
         raise Refusal(
             RefusalCode[obstacle.code],
-            f"{obstacle.reason}; and their stripes cannot be put together, since the files differ in schema,"
-            " compression or writer",
+            f"{obstacle.reason}; and their stripes cannot be merged, because the files differ in schema, compression or"
+            " writer",
         )
 
     def _not_by_spark(self, profile: Profile) -> Refusal | None:
+        """Return why Spark cannot write the files without a change of types or values; None if it can."""
         if profile.struct is None:
             return Refusal(RefusalCode.TYPE, profile.problem or "Spark cannot read them")
         difference = changed_type(profile.leaves, parse_struct(self._types.orc_text(profile.struct)))
@@ -117,7 +118,9 @@ class OrcFormat(SparkFormat):
             return Refusal(RefusalCode.TYPE, difference)
         changed = [name for name, kind in profile.leaves.items() if changed_by_spark(kind)]
         if changed and not profile.by_spark:  # guard: values_that_spark_changes
-            return Refusal(RefusalCode.TYPE, f"column '{changed[0]}' is one whose values Spark could change")
+            return Refusal(
+                RefusalCode.TYPE, f"column '{changed[0]}' has a type of which Spark may change values"
+            )
         return self._moving_zone(profile) if any(map(local_time, profile.leaves.values())) else None
 
     def _moving_zone(self, profile: Profile) -> Refusal | None:
@@ -129,7 +132,9 @@ class OrcFormat(SparkFormat):
         moving = sorted(zone for zone in profile.zones | self._java_zones() if not self._fixed(zone))
         # guard: moving_zone
         return (
-            Refusal(RefusalCode.TIMEZONE, f"local times in ORC can be shifted by {moving[0]}")
+            Refusal(
+                RefusalCode.TIMEZONE, f"local times in ORC may change by the clock changes of {moving[0]}"
+            )
             if moving
             else None
         )
@@ -150,6 +155,7 @@ class OrcFormat(SparkFormat):
 
 
 def _zones(reader: Any) -> frozenset[str]:
+    """Return the time zones in which the stripes were written."""
     rows = reader.rows()
     try:
         return frozenset(

@@ -1,4 +1,4 @@
-"""Parquet: footers of many files in one call to the JVM; written by Spark, or copied record by record."""
+"""Parquet: written by Spark, or copied record by record. The footers of many files are read in one call to the JVM."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import RewriteRequest
 
 _BATCH = 1000
-#: Codecs as Spark calls them -> as parquet-java does.
+#: The names of parquet-java for codecs that Spark calls otherwise.
 _CODECS = {"none": "UNCOMPRESSED"}
-#: Classes that are told by their text: their getters are of no use here, and some throw.
+#: Classes that are serialized as text: their getters are not needed here, and some raise exceptions.
 _AS_TEXT = (
     "org.apache.hadoop.fs.Path",
     "org.apache.parquet.schema.MessageType",
@@ -76,7 +76,7 @@ class ParquetFormat(SparkFormat):
         try:
             return reader.readAllFootersInParallel(self._conf, statuses)
         except Py4JJavaError as error:
-            # Parquet's library stumbles over logical types that are younger than it.
+            # The library fails with this exception on a logical type that was added to Parquet after its release.
             if root_cause(error)[0] == "java.lang.NullPointerException":
                 raise Refusal(
                     RefusalCode.TYPE, f"{first} holds a type that this Spark's Parquet library does not know"
@@ -96,7 +96,13 @@ class ParquetFormat(SparkFormat):
         return [with_reading(footer, known[footer.schema]) for footer in footers]
 
     def encoding(self, profile: Profile) -> Encoding:
-        """Return Spark if it writes the types that it has read; else a copy record by record, if that loses nothing."""
+        """Return Spark as the engine if it writes the types that it has read, with one of its settings.
+
+        Else the records are copied, if a copy loses nothing.
+
+        Raises:
+            Refusal: neither keeps the files as they are.
+        """
         difference = profile.problem
         for encoding, leaves in self._candidates(profile):
             found = changed_type(profile.leaves, leaves)
@@ -110,7 +116,7 @@ class ParquetFormat(SparkFormat):
         raise Refusal(RefusalCode.TYPE, f"{difference}; {obstacle}")
 
     def _candidates(self, profile: Profile) -> Iterator[tuple[Encoding, Leaves]]:
-        """Return the settings of Spark's writer to try, its defaults first."""
+        """Return the settings of Spark's writer to try, its defaults first, with the types that it would write."""
         if profile.struct is None:
             return
         dates = calendar_settings(profile.calendar, profile.int96_calendar, profile.zone)
@@ -123,17 +129,21 @@ class ParquetFormat(SparkFormat):
     def _cannot_copy(self, profile: Profile) -> str | None:
         """Return why the files cannot be copied: a copy has one schema, and none of the metadata of footers."""
         if len(profile.schemas) != 1:
-            return "record by record it cannot be copied either, since the files differ in their schemas"
+            return "it cannot be copied record by record either, because the files differ in their schemas"
         if profile.meant:
-            return (
-                "record by record it cannot be copied either, since Spark or Hive noted how dates are meant"
-            )
+            return "it cannot be copied record by record either, because Spark or Hive noted the calendar of its dates"
         if not self._is_text(profile.schemas[0]):
-            return "record by record it cannot be copied either, since the schema's text does not keep a column's name"
+            return (
+                "it cannot be copied record by record either, because a column's name cannot be written in the text of"
+                " a schema"
+            )
         return None
 
     def _is_text(self, schema: str) -> bool:
-        """Tell whether the schema survives as text, which the writer takes. Not every name does."""
+        """Tell whether the schema is the same after it was written as text and parsed, as the writer does.
+
+        Some column names are changed by this.
+        """
         try:
             parsed = self._jvm.org.apache.parquet.schema.MessageTypeParser.parseMessageType(schema)
         except Exception:
@@ -169,7 +179,7 @@ def _parquet_footer(row: dict[str, Any]) -> Footer:
         if chunk.get("encrypted"):
             raise Refusal(
                 RefusalCode.ENCRYPTED,
-                f"{name} holds encrypted columns; a rewrite would store them in the clear",
+                f"{name} holds encrypted columns; a rewrite would store them without encryption",
             )
     return Footer(
         name=name,
@@ -186,7 +196,10 @@ def _parquet_footer(row: dict[str, Any]) -> Footer:
 
 
 def _blooms(chunks: Sequence[dict[str, Any]]) -> frozenset[str]:
-    """`path` is the text of a Java list: `[a, list, element]`."""
+    """Return the columns that have a Bloom filter in all row groups.
+
+    The `path` of a chunk is the text of a Java list: `[a, list, element]`.
+    """
     without = {chunk["path"] for chunk in chunks if chunk.get("bloomFilterOffset", -1) < 0}
     paths = {chunk["path"] for chunk in chunks} - without
     return frozenset(path[1:-1].replace(", ", ".") for path in paths)
@@ -204,6 +217,7 @@ def _footer_mapper(jvm: Any) -> Any:
 
 
 def _present(jvm: Any) -> list[str]:
+    """Return those optional classes that the Parquet library of this Spark has."""
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
     return [
         name

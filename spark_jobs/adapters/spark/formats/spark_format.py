@@ -21,7 +21,8 @@ _THREADS = 8
 class RecordClasses:
     """The Java classes by which Hadoop copies a format record by record.
 
-    `old_output`: the output format is one of `org.apache.hadoop.mapred`, and not of `org.apache.hadoop.mapreduce`.
+    Attributes:
+        old_output: the output format is of `org.apache.hadoop.mapred`, not of `org.apache.hadoop.mapreduce`.
     """
 
     input_format: str
@@ -51,18 +52,18 @@ class SparkFormat(ABC):
 
     @abstractmethod
     def _read_one(self, file: str) -> Footer:
-        """Return what one file says of itself; raise as `read` does."""
+        """Return the Footer of one file. It raises the same errors as `read`."""
 
     @abstractmethod
     def encoding(self, profile: Profile) -> Encoding:
-        """Return how files of this profile are written so that no physical type changes; raise Refusal if none does."""
+        """Return how files of this profile are written without a change of physical types. Raise Refusal if none is."""
 
     def record_classes(self, request: RewriteRequest) -> RecordClasses:
-        """Return the classes for a copy record by record; only formats whose `encoding` may be Engine.COPY have any."""
+        """Return the classes for a copy record by record. Only formats with Engine.COPY implement this."""
         raise NotImplementedError
 
     def record_settings(self, request: RewriteRequest) -> Mapping[str, str]:
-        """Return the Hadoop configuration of such a copy."""
+        """Return the Hadoop configuration of a copy record by record."""
         raise NotImplementedError
 
     def _path(self, file: str) -> Any:

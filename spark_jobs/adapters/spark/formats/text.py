@@ -1,4 +1,4 @@
-"""Text: read and written by Spark line by line; every byte but the line feeds stays what it is."""
+"""Text: read and written by Spark line by line. All bytes within the lines are kept."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LINE = json.dumps(
 )
 #: The byte order mark of UTF-8.
 _BOM = b"\xef\xbb\xbf"
-#: Bytes at both ends of a file by which binary formats are told.
+#: The number of bytes at both ends of a file by which binary formats are recognized.
 _END = 8
 
 
@@ -44,12 +44,12 @@ class TextFormat(HeaderFormat):
         kind = binary_format(head, tail) if codec is None else None
         if kind:
             raise Refusal(
-                RefusalCode.SERDE, f"{path.toString()} is a file of {kind}, and the table reads it as text"
+                RefusalCode.SERDE, f"{path.toString()} is a file of {kind}, but the table reads it as text"
             )
         return header(path, {name: size}, "text", _LINE)
 
     def _decompressed(self, codec: Any, stream: Any) -> bytes:
-        """Return the first bytes behind the codec."""
+        """Return the first bytes of a file after decompression."""
         unpacked = codec.createInputStream(stream)
         try:
             return self._next(unpacked, len(_BOM))

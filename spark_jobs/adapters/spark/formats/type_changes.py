@@ -1,4 +1,4 @@
-"""The comparison of the physical types of files with those that Spark would write."""
+"""Compares the physical types of files with those that Spark would write."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def changed_type(wanted: Leaves, leaves: Leaves) -> str | None:
 
 
 def with_reading(footer: Footer, reading: Reading) -> Footer:
-    """Return the footer with what Spark makes of its schema."""
+    """Return the footer with the columns as Spark reads them, or with the reason why it cannot."""
     return replace(footer, struct=reading.struct, problem=reading.problem)
