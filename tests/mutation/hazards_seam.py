@@ -151,6 +151,13 @@ SEAM = (
         "spark",
     ),
     Mutation(
+        "H29-checksums",
+        "the checksums of pages are not compared",
+        (Item("page_checksums_compared", "parquet.page.verify-checksum.enabled", "false"),),
+        ("tests/fidelity/test_public_files.py::test_a_page_with_a_wrong_checksum_fails_the_unit",),
+        "spark",
+    ),
+    Mutation(
         "H29-pages",
         "pages that cannot be read are left out (four layers: the setting, rows counted twice, and figures of columns)",
         (

@@ -73,7 +73,7 @@ class Rewriter:
         frame = self._observed(self._frame(request, request.files), seen, request, schema)
         options = {
             **request.options,
-            **_format_options(request),
+            **self._formats[request.file_format].options,
             "compression": request.profile.codec,
             **COMMITTER,
             **({"dfs.replication": str(request.replication)} if request.replication else {}),
@@ -151,7 +151,7 @@ class Rewriter:
         reader = (
             session.read.format(request.file_format)
             .schema(_schema(request))
-            .options(**_format_options(request))
+            .options(**self._formats[request.file_format].options)
         )
         exact = reader.option("recursiveFileLookup", "true").option("__globPaths__", "false")
         return exact.load(list(files))
@@ -168,11 +168,6 @@ def _is_lines(request: RewriteRequest) -> bool:
 def _hashed(request: RewriteRequest) -> bool:
     """Tell whether contents are compared: on request, and always for text, whose files do not count their lines."""
     return request.hashed or _is_lines(request)
-
-
-def _format_options(request: RewriteRequest) -> dict[str, str]:
-    """Return the options of Spark's reader. A line ends at a line feed only, so that all other bytes are kept."""
-    return {"lineSep": "\n"} if _is_lines(request) else {}
 
 
 def _unsorted(request: RewriteRequest) -> list[str]:

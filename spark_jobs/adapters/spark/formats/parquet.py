@@ -25,6 +25,9 @@ from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import RewriteRequest
 
 _BATCH = 1000
+#: Parquet pages may carry a CRC-32 of their bytes, which parquet-java does not compare by default. A rewrite computes
+#: new ones, so that damaged bytes would pass for sound ones from then on.
+_COMPARE_CHECKSUMS = {"parquet.page.verify-checksum.enabled": "true"}  # guard: page_checksums_compared
 #: The names of parquet-java for codecs that Spark calls otherwise.
 _CODECS = {"none": "UNCOMPRESSED"}
 #: Classes that are serialized as text: their getters are not needed here, and some raise exceptions.
@@ -47,6 +50,8 @@ _AS_TEXT_IF_PRESENT = (
 
 class ParquetFormat(SparkFormat):
     """Parquet, with footers by parquet-java, in threads on the driver."""
+
+    options = _COMPARE_CHECKSUMS
 
     def __init__(self, spark: SparkSession) -> None:
         super().__init__(spark)
@@ -161,6 +166,7 @@ class ParquetFormat(SparkFormat):
     def record_settings(self, request: RewriteRequest) -> Mapping[str, str]:
         (schema,), codec = request.profile.schemas, request.profile.codec
         return {
+            **_COMPARE_CHECKSUMS,
             "parquet.example.schema": schema,
             "parquet.compression": _CODECS.get(codec, codec.upper()),
             "parquet.summary.metadata.level": "NONE",

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from pyspark.sql import SparkSession
 
@@ -33,7 +33,13 @@ class RecordClasses:
 
 
 class SparkFormat(ABC):
-    """One file format, on the Spark of one driver."""
+    """One file format, on the Spark of one driver.
+
+    Attributes:
+        options: options of Spark's reader and writer for all units of this format.
+    """
+
+    options: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark

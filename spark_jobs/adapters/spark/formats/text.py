@@ -25,6 +25,9 @@ _END = 8
 class TextFormat(HeaderFormat):
     """Text. Its files have no header; their first and last bytes show binary files in a text table."""
 
+    #: A line ends at a line feed only, so that all other bytes are kept.
+    options = {"lineSep": "\n"}
+
     def _header(self, path: Any, size: int) -> Footer:
         factory = self._jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(self._conf)
         codec = factory.getCodec(path)
