@@ -14,12 +14,19 @@ class UsageError(LakekeeperError):
 
 
 class Refusal(LakekeeperError):
-    """A table or unit must not be compacted. `code` is stable, and `reason` is one sentence for a person."""
+    """A table or unit must not be compacted.
 
-    def __init__(self, code: RefusalCode, reason: str) -> None:
+    Attributes:
+        code: a stable name.
+        reason: one sentence for a person.
+        command: the command in it that ends the state; None if there is none.
+    """
+
+    def __init__(self, code: RefusalCode, reason: str, command: str | None = None) -> None:
         super().__init__(f"{code.name}: {reason}")
         self.code = code.name
         self.reason = reason
+        self.command = command
 
 
 class UnitChanged(LakekeeperError):
@@ -49,6 +56,18 @@ class Unsafe(LakekeeperError):
     """No rule covers the state on the file system. Nothing more is changed (exit code 3)."""
 
 
+class UnreadableRun(Unsafe):
+    """The journal of a run cannot be read, or names what it must not.
+
+    Attributes:
+        folder: the URI of the run's directory.
+    """
+
+    def __init__(self, message: str, folder: str) -> None:
+        super().__init__(message)
+        self.folder = folder
+
+
 class DamagedOriginals(Unsafe):
     """Originals are missing, or are not those that the journal lists. The verb `forget` ends this."""
 
@@ -70,7 +89,7 @@ class NoRule(Unsafe):
 
 
 class WriterActive(LakekeeperError):
-    """A writer is active in a directory of an open swap. The intent stays open, and the next run resolves it."""
+    """A writer is active in a directory of an open swap. The intent stays open; a later run resolves it."""
 
 
 class LeaseLost(LakekeeperError):

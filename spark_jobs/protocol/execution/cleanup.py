@@ -19,7 +19,7 @@ from spark_jobs.protocol.execution.ways_out import with_way_out
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
-from spark_jobs.protocol.swap.directories import list_originals, list_unit
+from spark_jobs.protocol.swap.directories import list_originals
 from spark_jobs.protocol.swap.late_files import differences, move_hidden_files
 
 
@@ -88,8 +88,8 @@ class Cleanup(UnitWork[UnitState, UnitState]):
 
     def _failed_result(self, item: UnitState, error: Exception) -> UnitResult:
         outcome = UnitOutcome.QUARANTINED if isinstance(error, Unsafe) else UnitOutcome.FAILED
-        table, run_id = self.recovery.policy.table, self.entered.run_id
-        reason = with_way_out(reason_of(error, item.swap.unit), error, table, run_id)
+        target, run_id = self.recovery.policy.target, self.entered.run_id
+        reason = with_way_out(reason_of(error, item.swap.unit), error, target, run_id)
         return kept(item.swap, outcome, reason, unknown=isinstance(error, FileSystemError))
 
     def _claimed_path(self, swap: Swap) -> str:
@@ -109,7 +109,7 @@ class Cleanup(UnitWork[UnitState, UnitState]):
         old = self.entered.path(swap.old)
         if item.kind == journal.CLEANUP_CLAIMED and fs.status(old) is None:
             if fs.status(self._claimed_path(swap)) is not None:
-                self._check_unused(swap, self._claimed_path(swap))  # guard: claimed_unused
+                self._check_claimed_unused(swap, self._claimed_path(swap))  # guard: claimed_unused
             return False
         if fs.identity(old) != swap.live_id:  # guard: cleanup_identity
             raise DamagedOriginals(f"{old} {self._other(old)}; nothing was deleted")
@@ -126,6 +126,19 @@ class Cleanup(UnitWork[UnitState, UnitState]):
         if self.services.fs.status(old) is None:
             return "does not exist: somebody deleted or moved the originals"
         return "is not the directory that the journal names"
+
+    def _check_claimed_unused(self, swap: Swap, claimed: str) -> None:
+        """Check that the table does not need what a cleanup has claimed. Without all its files no job restores it."""
+        try:
+            self._check_unused(swap, claimed)
+        except OnlyCopy as error:
+            lost = differences(swap.originals, list_originals(self.services.fs, claimed)).lost
+            if not lost:
+                raise
+            raise DamagedOriginals(
+                f"{error}, and {lost[0].name} is missing there: a cleanup has begun to delete them. Copy what the table"
+                f" needs: hdfs dfs -cp -p '{claimed}' '{swap.live}'"
+            ) from None
 
     def _check_unused(self, swap: Swap, old: str) -> None:
         for location in self._locations_in_homes:
@@ -229,11 +242,25 @@ class Cleanup(UnitWork[UnitState, UnitState]):
         for state in units:
             swap, fs = state.swap, self.services.fs
             claimed = self._claimed_path(swap)
-            whole = fs.identity(claimed) == swap.live_id and not differences(
-                swap.originals, list_unit(fs, claimed)
-            )
+            whole = fs.identity(claimed) == swap.live_id and not self._damage(swap, claimed)
             if whole:
                 fs.mkdirs(parent(self.entered.path(swap.old)))
                 fs.move(claimed, self.entered.path(swap.old), swap.live_id)
             if whole or fs.identity(self.entered.path(swap.old)) == swap.live_id:
                 self.entered.journal.append(journal.COMMITTED, units=[{"unit": swap.unit.key}])
+
+    def not_released(self, units: Sequence[UnitState]) -> list[UnitResult]:
+        """Return a result for each unit whose claimed originals still exist, but not as the journal lists them."""
+        found = [(item, self._damage(item.swap, self._claimed_path(item.swap))) for item in units]
+        return [self._failed_result(item, DamagedOriginals(text)) for item, text in found if text]
+
+    def _damage(self, swap: Swap, claimed: str) -> str | None:
+        """Return why what a cleanup has claimed cannot be rolled back; None if it is whole, or does not exist."""
+        if self.services.fs.status(claimed) is None:
+            return None
+        try:
+            changes = differences(swap.originals, list_originals(self.services.fs, claimed))
+        except LakekeeperError as error:
+            return str(error)
+        text = f"{claimed}, which a cleanup has begun to delete, does not hold the originals that the journal lists"
+        return f"{text} ({changes}); nothing was moved" if changes else None

@@ -5,7 +5,7 @@ Recovery always comes first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from spark_jobs.core import journal
@@ -87,16 +87,17 @@ class TableSession:
         footers = has_footer(self.facts.storage.format)
         rules = writer_rules(self.options, self.services.now())
         return SwapPolicy(
-            _locations(self.units),
+            self.table.locations,
             self.options.writers,
             self._registered_now,
             footers,
             rules,
             self.facts.name,
+            self.table.target,
         )
 
     def _registered_now(self) -> dict[str, str]:
-        return _locations(self.table.registered())
+        return {unit.key: unit.location for unit in self.table.registered()}
 
     def runs(self) -> list[Run]:
         """Return every run of the table, oldest first."""
@@ -221,10 +222,6 @@ class TableSession:
             check_units(run.state, root, keys, places)  # guard: units_of_this_table
             check_units_outside(self.services.fs, run, root, places, trust)  # guard: owner_of_unit_outside
         return own
-
-
-def _locations(units: Iterable[Unit]) -> dict[str, str]:
-    return {unit.key: unit.location for unit in units}
 
 
 def lease_options(verb: str, options: Options) -> LeaseOptions:

@@ -5,17 +5,22 @@ from __future__ import annotations
 from spark_jobs.core.errors import DamagedOriginals, NoRule, OnlyCopy
 
 
-def with_way_out(reason: str, error: Exception, table: str, run_id: str) -> str:
+def with_way_out(reason: str, error: Exception, target: str, run_id: str) -> str:
     """Return the reason, and the command that ends the state.
 
     Args:
         error: why a unit was left as it is.
-        table: the table's name, as the metastore has it now.
+        target: the flag that names the table: `--table NAME`, or `--location 'URI'` for a dropped table.
         run_id: the run to which the unit's originals belong.
     """
-    which = f"--table {table} --run-id {run_id}"
+    which = f"{target} --run-id {run_id}"
     if isinstance(error, (DamagedOriginals, NoRule)):
         return f"{reason}. If this is as it should be, end it with `lakekeeper forget {which}`, which deletes nothing"
+    if isinstance(error, OnlyCopy) and target.startswith("--location"):
+        return (
+            f"{reason}. The table of the run was dropped, but another one reads this directory: drop its partition if"
+            " the rows are not needed, or put the originals back as docs/manual-restore.md says"
+        )
     if isinstance(error, OnlyCopy):
         return f"{reason}. {restore_command(error.in_the_way, which)}"
     return reason
