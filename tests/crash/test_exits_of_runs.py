@@ -22,7 +22,7 @@ from tests.crash.exits import (
 )
 from tests.crash.explorer import runs_of
 from tests.crash.fault_injection import Fault
-from tests.crash.flat_table import LIVE, compact, into, only, originals, out
+from tests.crash.flat_table import HOME, LIVE, compact, into, only, originals, out
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.oracle import check, live_rows
 from tests.crash.scenario import FLAT, WAREHOUSE, build
@@ -117,9 +117,11 @@ class TestRecreated:
         sim = build()
         recreate = Fault.hook(into, lambda: writers.overwrite_by_recreation(sim, LIVE, sim.ledger.fresh(2)))
         compact(sim.client(recreate))
+        before = live_rows(sim, FLAT)
         ask(sim, *FORGET)
         declare(sim, FLAT, "lakekeeper.writers", "append")
         must_end(sim, *CLEAN)
+        assert sum(live_rows(sim, FLAT).values()) > sum(before.values())
         assert check(sim) == []
 
     @pytest.mark.parametrize("live", ["originals", "foreign"])

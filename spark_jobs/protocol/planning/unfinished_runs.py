@@ -33,7 +33,6 @@ def taken_away(fs: FileSystem, runs: Sequence[Run], location: str) -> str | None
     """
     for run in runs:
         for state in run.state.of_kind(*journal.INTENTS):
-            # guard: missing_by_another_table
             if state.swap.live == location and fs.status(location) is None:
                 return (
                     f"{location} is missing: run {run.run_id} of {run.state.table}, which has the same location, was"

@@ -40,7 +40,6 @@ class Trust:
                 f"{self._nor_owner()}: nothing is changed. If that account may work here, name it: trusted_owners in"
                 " the configuration, or --trusted-owners. If not, check the directory before you remove it: some rows"
                 " may be only in its __old_ directories",
-                f"--trusted-owners {','.join(untrusted)}, or `trusted_owners` in the configuration",
             )
 
     def check_partition(self, directory: Status) -> None:

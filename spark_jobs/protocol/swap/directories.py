@@ -167,7 +167,7 @@ def _check_entry(entry: Status, location: str, rules: WriterRules) -> None:
     left = rules.staged and not entry.is_dir  # 0.1.0 moved hidden files with the originals
     if is_staging(entry.name) and not left:  # guard: staging_in_unit
         raise Refusal(RefusalCode.ACTIVE_WRITER, f"{entry.path} belongs to a writer that has not finished")
-    if entry.is_dir and is_home(entry.name):  # guard: home_in_unit
+    if entry.is_dir and is_home(entry.name):
         raise Refusal(
             RefusalCode.SUBDIRECTORIES,
             f"{location} holds {entry.path}, with the runs of a table that had partitions here. If that table was"

@@ -71,8 +71,8 @@ class ReverseSwap(SwapExecutor):
             staging = self._staging_above(paths.live)
             if staging:
                 raise WriterActive(
-                    f"{paths.live} is missing, and {staging} belongs to a writer that may be replacing it. Run the"
-                    f" rollback again when it is gone; if its writer has died, delete it: hdfs dfs -rm -r '{staging}'"
+                    f"a writer is replacing {paths.live}, or has died: {staging} exists. Run the rollback again when it"
+                    f" is gone; if its writer has died, delete it: hdfs dfs -rm -r '{staging}'"
                 )
             if self._fs.status(paths.live) is not None:
                 raise WriterActive(
