@@ -18,7 +18,7 @@ from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.direction import executor_of
 from spark_jobs.protocol.swap.directories import SwapPaths
-from spark_jobs.protocol.swap.swap_executor import SwapPolicy
+from spark_jobs.protocol.swap.policy import SwapPolicy
 
 #: Kinds of records after which the run holds the originals of a unit.
 HELD = (journal.COMMITTED, journal.CLEANUP_CLAIMED)

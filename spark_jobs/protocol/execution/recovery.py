@@ -20,7 +20,8 @@ from spark_jobs.protocol.runs.lease import LeaseSet
 from spark_jobs.protocol.runs.run_lifecycle import enter, take_over
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.direction import executor_of
-from spark_jobs.protocol.swap.swap_executor import SwapExecutor, SwapPolicy, SwapResult
+from spark_jobs.protocol.swap.policy import SwapPolicy
+from spark_jobs.protocol.swap.swap_executor import SwapExecutor, SwapResult
 
 log = logging.getLogger("lakekeeper")
 

@@ -31,7 +31,7 @@ from spark_jobs.protocol.runs.run_finder import TableRuns, homes
 from spark_jobs.protocol.runs.settled_store import SettledStore
 from spark_jobs.protocol.runs.trust import Trust
 from spark_jobs.protocol.services import Services
-from spark_jobs.protocol.swap.swap_executor import SwapPolicy
+from spark_jobs.protocol.swap.policy import SwapPolicy
 
 #: Kinds of records after which the unit's directory is, or must be, at the location that the metastore has.
 _IN_PLACE = (journal.COMMITTED, journal.DISCARDED, journal.ROLLED_BACK)

@@ -7,8 +7,9 @@ from spark_jobs.core.journal import UnitState
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.forward import ForwardSwap
+from spark_jobs.protocol.swap.policy import SwapPolicy
 from spark_jobs.protocol.swap.reverse import ReverseSwap
-from spark_jobs.protocol.swap.swap_executor import SwapExecutor, SwapPolicy
+from spark_jobs.protocol.swap.swap_executor import SwapExecutor
 
 
 def executor_of(services: Services, run: Run, unit: UnitState, policy: SwapPolicy) -> SwapExecutor:
