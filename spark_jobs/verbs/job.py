@@ -17,6 +17,7 @@ from spark_jobs.core.model import TableName
 from spark_jobs.core.options.arguments import Invocation
 from spark_jobs.core.options.configuration import parse_config
 from spark_jobs.core.options.layers import Layers
+from spark_jobs.core.options.option import CHECK
 from spark_jobs.core.outcomes import TableOutcome
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.retention import check_retention
@@ -163,8 +164,26 @@ def _read(services: Services, uri: str) -> str:
 
 def _work_on_table(job: Job, work: Verb, name: TableName) -> Sequence[TableReport]:
     if not job.services.metastore.table_exists(name):
+        if job.invocation.database:
+            return [_dropped_meanwhile(name)]
         raise Refusal(RefusalCode.NOT_FOUND, f"table {name} does not exist in the metastore{_hint(job)}")
-    return [work(job, name)]
+    try:
+        return [work(job, name)]
+    except LakekeeperError:
+        # A check leaves nothing behind, so that a table that was dropped under it needs nothing.
+        if (
+            job.invocation.verb != CHECK
+            or not job.invocation.database
+            or job.services.metastore.table_exists(name)
+        ):
+            raise
+        return [_dropped_meanwhile(name)]
+
+
+def _dropped_meanwhile(name: TableName) -> TableReport:
+    return TableReport(
+        str(name), TableOutcome.NOTHING, reason="the table was dropped after its database was listed"
+    )
 
 
 def _guarded(job: Job, name: str, act: Callable[[], Sequence[TableReport]]) -> Sequence[TableReport]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
-from spark_jobs.core.model import DEFAULT_PARTITION, FileListing, Unit
+from spark_jobs.core.eligibility import may_have_runs
+from spark_jobs.core.model import DEFAULT_PARTITION, FileListing, ListingDiff, Unit, parent
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.checking.scope import AWAY, Scope, UnitOfRun, quoted
 from spark_jobs.protocol.planning.unfinished_runs import taken_away
+from spark_jobs.protocol.swap.directories import staging_above
 from spark_jobs.protocol.swap.late_files import differences
 
 #: States of an open swap in which nothing but a person, or a writer, has taken the live directory away.
@@ -37,6 +39,8 @@ class LiveCheck:
         self.intact: list[Written] = []
 
     def check(self, unit: Unit) -> list[Finding]:
+        if not may_have_runs(unit.location):
+            return []
         try:
             return list(self._check(unit))
         except OSError as error:
@@ -62,6 +66,11 @@ class LiveCheck:
             yield Finding(DamageCode.RUN_UNFINISHED, unit.location, away, unit=unit.to_json())
             return
         text = f"{unit.location} does not exist, although the metastore has it"
+        staging = staging_above(self._fs, unit.location, self._base)
+        if staging:
+            text += f"; {staging} belongs to a writer, which may be replacing it"
+            yield Finding(DamageCode.LIVE_MISSING, unit.location, text, unit=unit.to_json(), only_notice=True)
+            return
         held = [each for each in known if each.held]
         rows = self._only_copy(unit, interrupted)
         if rows:
@@ -118,7 +127,8 @@ class LiveCheck:
         if not lost:
             self.intact.append(Written(found, unit.location))
         elif not self._overwritten(found, compacted, live):
-            yield self._changed(unit, found, lost, sum(file.is_data for file in changes.added))
+            finding = self._changed(unit, found, lost, sum(file.is_data for file in changes.added))
+            yield replace(finding, only_notice=self._is_life(found, changes, live))
 
     def _overwritten(self, found: UnitOfRun, compacted: FileListing, live: FileListing) -> bool:
         """Return whether a writer has replaced all files in place.
@@ -128,6 +138,27 @@ class LiveCheck:
         kept = set(compacted.data) & set(live.files)
         replaced = not kept and any(file.length for file in live.data)
         return replaced and (self._scope.table.options.writers == "overwrite" or not found.held)
+
+    def _is_life(self, found: UnitOfRun, changes: ListingDiff, live: FileListing) -> bool:
+        """Return whether writers of the table, and not damage, explain files that are missing or changed.
+
+        That is so if writers replace files in place, and either have left no rows, or no originals are held any more.
+        It is also so if only the modification times differ: the file ids tell that the files are the same ones.
+        """
+        rows = any(file.length for file in live.data)
+        if self._scope.table.options.writers == "overwrite" and not (found.held and rows):
+            return True
+        here = {file.name: (file.length, file.file_id) for file in live.files}
+        known = [file for file in changes.lost if file.is_data]
+        return all(
+            file.file_id is not None and here.get(file.name) == (file.length, file.file_id) for file in known
+        )
+
+    @property
+    def _base(self) -> str:
+        """Return the directory up to which a writer may have its staging directory."""
+        table = self._scope.table
+        return table.root if table.partitioned else parent(table.root)
 
     def _changed(self, unit: Unit, found: UnitOfRun, lost: list[str], added: int) -> Finding:
         text = (

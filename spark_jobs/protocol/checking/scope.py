@@ -96,6 +96,14 @@ class Scope:
         return self.table.facts.name
 
     @cached_property
+    def _formats(self) -> Mapping[str, str | None]:
+        return {unit.key: storage.format for unit, storage in self.table.storages.items()}
+
+    def format_of(self, unit: UnitOfRun) -> str | None:
+        """Return the format of a unit's files. Partitions keep theirs when the table gets another one."""
+        return self._formats.get(unit.state.swap.unit.key, self.table.facts.storage.format)
+
+    @cached_property
     def units(self) -> list[UnitOfRun]:
         """Return each unit of each run."""
         return [UnitOfRun(run, state) for run in self.runs for state in run.state.units.values()]

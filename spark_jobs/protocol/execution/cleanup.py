@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from spark_jobs.core import journal, layout
+from spark_jobs.core.eligibility import may_have_runs
 from spark_jobs.core.errors import DamagedOriginals, LakekeeperError, OnlyCopy, Unsafe
 from spark_jobs.core.journal import UnitState
 from spark_jobs.core.layout import is_below, is_inside_home
@@ -161,7 +162,8 @@ class Cleanup(UnitWork[UnitState, UnitState]):
 
         This costs one call for each location, so it is done only for runs that need it.
         """
-        return {self.services.fs.identity(location): location for location in self._locations.values()}
+        places = [location for location in self._locations.values() if may_have_runs(location)]
+        return {self.services.fs.identity(location): location for location in places}
 
     def _check_live(self, swap: Swap, old: str, place: str) -> None:
         """Raise Unsafe if the originals are the only copy of data that no writer has replaced.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from spark_jobs.core.eligibility import TableFacts
+from spark_jobs.core.eligibility import TableFacts, may_have_runs
 from spark_jobs.core.errors import UnreadableRun, Unsafe
 from spark_jobs.core.journal import INTENTS
 from spark_jobs.core.journal_bounds import ClosingRecord, server_of
@@ -23,12 +23,14 @@ def homes(facts: TableFacts, units: Iterable[Unit]) -> list[Home]:
     """Return the table's own home, and then those of partitions outside its root.
 
     If the root is not on a local disk, homes on local disks are left out: there, the owner of a journal is unknown.
+    Partitions on object stores have none.
     """
     root = facts.storage.location
     local = root.startswith("file:")
+    places = [unit.location for unit in units if may_have_runs(unit.location)]
     found = [
         Home.of_table(root, bool(facts.partition_keys)),
-        *(Home.of(root, unit.location) for unit in units if local or not unit.location.startswith("file:")),
+        *(Home.of(root, place) for place in places if local or not place.startswith("file:")),
     ]
     return list(dict.fromkeys(found))
 

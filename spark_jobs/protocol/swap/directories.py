@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spark_jobs.core.errors import DamagedOriginals, NoRule, Refusal
-from spark_jobs.core.layout import is_home
+from spark_jobs.core.layout import ancestors, is_home
 from spark_jobs.core.model import FileListing, parent
 from spark_jobs.core.other_writers import SUCCESS, WriterRules, is_staging
 from spark_jobs.core.refusals import RefusalCode
@@ -95,6 +95,15 @@ class SwapPaths:
         return NoRule(
             f"{self.live} is {where.value}; nothing was changed. Check it, {self.old}, {self.new} and {self.aside}"
         )
+
+
+def staging_above(fs: DataDirectories, live: str, base: str) -> str | None:
+    """Return a writer's staging directory in a directory above a live one, up to `base`; or None."""
+    for folder in {parent(live), *ancestors(live, base)}:
+        for entry in fs.list(folder) if fs.status(folder) is not None else ():
+            if is_staging(entry.name):
+                return entry.path
+    return None
 
 
 #: Rules for directories in which no writer is active, such as those of a run: no file in them is pending.

@@ -7,12 +7,16 @@ from dataclasses import replace
 
 from spark_jobs.core import journal
 from spark_jobs.core.errors import DamagedOriginals, LakekeeperError, WriterActive
-from spark_jobs.core.layout import ancestors
 from spark_jobs.core.model import FileListing, parent
-from spark_jobs.core.other_writers import is_staging
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState
-from spark_jobs.protocol.swap.directories import SwapPaths, check_closed, list_originals, list_unit
+from spark_jobs.protocol.swap.directories import (
+    SwapPaths,
+    check_closed,
+    list_originals,
+    list_unit,
+    staging_above,
+)
 from spark_jobs.protocol.swap.late_files import differences, move_late_files
 from spark_jobs.protocol.swap.swap_executor import Action, SwapExecutor, SwapResult, overwritten
 
@@ -68,7 +72,7 @@ class ReverseSwap(SwapExecutor):
             WriterActive: a writer is at work.
         """
         for _ in range(_MISSING_CHECKS):
-            staging = self._staging_above(paths.live)
+            staging = staging_above(self._fs, paths.live, parent(parent(self._run.folder)))
             if staging:
                 raise WriterActive(
                     f"a writer is replacing {paths.live}, or has died: {staging} exists. Run the rollback again when it"
@@ -79,15 +83,6 @@ class ReverseSwap(SwapExecutor):
                     f"a writer is replacing {paths.live}, which exists again; run the rollback again"
                 )
             self._services.clock.sleep(_MISSING_SECONDS)
-
-    def _staging_above(self, live: str) -> str | None:
-        """Return a writer's staging directory in a directory above, up to the one that holds the home; or None."""
-        base = parent(parent(self._run.folder))
-        for folder in {parent(live), *ancestors(live, base)}:
-            for entry in self._fs.list(folder) if self._fs.status(folder) is not None else ():
-                if is_staging(entry.name):
-                    return entry.path
-        return None
 
     def unlike(self, swap: Swap) -> str | None:
         """Return a note if mode, group or ACL were changed since the compaction: the originals have the earlier ones.
