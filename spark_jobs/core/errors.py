@@ -14,12 +14,19 @@ class UsageError(LakekeeperError):
 
 
 class Refusal(LakekeeperError):
-    """A table or unit must not be compacted. `code` is stable, and `reason` is one sentence for a person."""
+    """A table or unit must not be compacted.
 
-    def __init__(self, code: RefusalCode, reason: str) -> None:
+    Attributes:
+        code: a stable name.
+        reason: one sentence for a person.
+        command: the command in it that ends the state; None if there is none.
+    """
+
+    def __init__(self, code: RefusalCode, reason: str, command: str | None = None) -> None:
         super().__init__(f"{code.name}: {reason}")
         self.code = code.name
         self.reason = reason
+        self.command = command
 
 
 class UnitChanged(LakekeeperError):
@@ -58,11 +65,14 @@ class OnlyCopy(Unsafe):
 
     Attributes:
         in_the_way: the live directory, which must be moved away before a rollback; None if it does not exist.
+        statement: the statement that gives the unit its journaled location back, where it has another one. A rollback
+            needs it, and nothing has to be moved away then.
     """
 
-    def __init__(self, message: str, in_the_way: str | None = None) -> None:
+    def __init__(self, message: str, in_the_way: str | None = None, statement: str | None = None) -> None:
         super().__init__(message)
         self.in_the_way = in_the_way
+        self.statement = statement
 
 
 class NoRule(Unsafe):

@@ -11,6 +11,7 @@ from spark_jobs.core.model import DEFAULT_PARTITION, FileListing, Unit
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.checking.scope import AWAY, Scope, UnitOfRun, quoted
 from spark_jobs.protocol.swap.late_files import differences
+from spark_jobs.protocol.swap.locations import statement_back
 
 #: States of an open swap in which nothing but a person, or a writer, has taken the live directory away.
 _GONE = (SwapState.DROPPED, SwapState.UNKNOWN)
@@ -64,7 +65,7 @@ class LiveCheck:
             command = f"hdfs dfs -cp -p {quoted(rows)} {quoted(unit.location)}"
         elif held:
             text += f"; its originals are in {held[-1].old}"
-            command = self._scope.rollback(held[-1].run)
+            command = self._restore(held[-1], unit)
         else:
             command = f"restore it from a snapshot, or {self._drop(unit)}"
         notice = not (rows or held or any(each.rewritten for each in known))
@@ -84,6 +85,15 @@ class LiveCheck:
             if path is not None and self._fs.status(path) is not None:
                 return path
         return None
+
+    def _restore(self, held: UnitOfRun, unit: Unit) -> str:
+        """Return what restores the originals. A rollback needs the unit at the location that the journal has."""
+        rollback, locations = (
+            self._scope.rollback(held.run),
+            {u.key: u.location for u in self._scope.table.units},
+        )
+        statement = statement_back(held.state.swap, locations, self._scope.name, unit.location)
+        return rollback if statement is None else f"{statement}, then {rollback}"
 
     def _drop(self, unit: Unit) -> str:
         if not unit.spec:

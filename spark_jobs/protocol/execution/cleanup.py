@@ -21,6 +21,7 @@ from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import list_originals, list_unit
 from spark_jobs.protocol.swap.late_files import differences, move_hidden_files
+from spark_jobs.protocol.swap.locations import statement_back
 
 
 class Cleanup(UnitWork[UnitState, UnitState]):
@@ -131,7 +132,8 @@ class Cleanup(UnitWork[UnitState, UnitState]):
         for location in self._locations_in_homes:
             if location == old or is_below(location, old) or is_below(old, location):
                 raise Unsafe(
-                    f"the metastore uses {location}, which overlaps the originals in {old}; nothing was deleted"
+                    f"the metastore uses {location}, which overlaps the originals in {old}; nothing was deleted."
+                    f" {self._not_originals(swap, location)}"
                 )
         now = self._locations.get(swap.unit.key)
         # guard: cleanup_live_renamed
@@ -141,6 +143,20 @@ class Cleanup(UnitWork[UnitState, UnitState]):
             now = self._by_identity.get(swap.new_id)  # guard: cleanup_live_moved
         if now is not None:
             self._check_live(swap, old, now)
+
+    def _not_originals(self, swap: Swap, location: str) -> str:
+        """Return how a partition is pointed at another directory than the originals."""
+        policy, which = (
+            self.recovery.policy,
+            f"--table {self.recovery.policy.table} --run-id {self.entered.run_id}",
+        )
+        statement = statement_back(swap, self._locations, policy.table, location)
+        if statement is None:
+            return f"Give the partition at {location} a directory of its own (ALTER TABLE ... SET LOCATION)"
+        return (
+            f"Give the partition its location back ({statement}); if it should have the originals,"
+            f" `lakekeeper rollback {which}` then restores them"
+        )
 
     @cached_property
     def _by_identity(self) -> dict[str | None, str]:
@@ -160,30 +176,36 @@ class Cleanup(UnitWork[UnitState, UnitState]):
             live = self.services.fs.list_files(place)
         except FileNotFoundError:
             # guard: cleanup_live_missing
-            raise OnlyCopy(
-                f"{place} is missing although the metastore has it; its originals in {old} are kept"
-            ) from None
+            text = f"{place} is missing although the metastore has it; its originals in {old} are kept"
+            raise self._only_copy(text, swap, place, missing=True) from None
         if not live.data:  # guard: cleanup_live_empty
-            raise OnlyCopy(
+            raise self._only_copy(
                 f"{place} holds no data any more; the originals in {old} are the only copy, and are kept. Write the"
                 " data that the table should hold, or drop the partition",
+                swap,
                 place,
             )
         if self.recovery.policy.writers == "overwrite":
             return
         if not any(file.length for file in live.data):  # guard: cleanup_live_empty_files
-            raise OnlyCopy(
+            raise self._only_copy(
                 f"{place} holds only empty files; the originals in {old} are the only copy, and are kept. If writers of"
                 " this table overwrite it in place, set the table property lakekeeper.writers=overwrite",
+                swap,
                 place,
             )
         lost = [file.name for file in differences(swap.compacted, live).lost if file.is_data]
         if lost and self.services.fs.identity(place) == swap.new_id:  # guard: cleanup_live_incomplete
-            raise OnlyCopy(
+            raise self._only_copy(
                 f"{lost[0]}, which the run wrote to {place}, is gone or changed; the originals in {old} are kept."
                 " If writers of this table overwrite it in place, set the table property lakekeeper.writers=overwrite",
+                swap,
                 place,
             )
+
+    def _only_copy(self, text: str, swap: Swap, place: str, *, missing: bool = False) -> OnlyCopy:
+        statement = statement_back(swap, self._locations, self.recovery.policy.table, place)
+        return OnlyCopy(text, None if missing else place, statement)
 
     def _delete(self, swap: Swap, folder: str) -> bool:
         """Delete a claimed folder. A part of it may be missing after an earlier deletion that was interrupted.

@@ -31,6 +31,7 @@ from spark_jobs.protocol.runs.run_finder import TableRuns, homes
 from spark_jobs.protocol.runs.settled_store import SettledStore
 from spark_jobs.protocol.runs.trust import Trust
 from spark_jobs.protocol.services import Services
+from spark_jobs.protocol.swap.locations import is_registered
 from spark_jobs.protocol.swap.swap_executor import SwapPolicy
 
 #: Kinds of records after which the unit's directory is, or must be, at the location that the metastore has.
@@ -192,14 +193,15 @@ class TableSession:
         if not swaps or not self.facts.partition_keys or self.table.dropped:
             return []
         try:
-            known = {unit.key for unit in self.table.registered()}
+            known = _locations(self.table.registered())
         except LakekeeperError as error:
             return [f"could not check whether the metastore still has the partitions of this run: {error}"]
         return [
             f"{swap.unit}: the metastore has no such partition any more, and its files are in {swap.live}; unless it"
             " was dropped on purpose, add it again (MSCK REPAIR TABLE, or ALTER TABLE ADD PARTITION with that location)"
             for swap in swaps
-            if swap.unit.key not in known
+            # A partition that was renamed is there under other values: added again, its rows would be doubled.
+            if swap.unit.key not in known and not is_registered(swap, known)
         ]
 
     def _unfinished(self) -> list[Run]:

@@ -15,19 +15,22 @@ def with_way_out(reason: str, error: Exception, table: str, run_id: str) -> str:
     """
     which = f"--table {table} --run-id {run_id}"
     if isinstance(error, (DamagedOriginals, NoRule)):
-        return f"{reason}. If this is as it should be, end it with `lakekeeper forget {which}`, which deletes nothing"
+        forget = f"`lakekeeper forget {which} --yes`"
+        return f"{reason}. If this is as it should be, end it with {forget}, which deletes nothing"
     if isinstance(error, OnlyCopy):
-        return f"{reason}. {restore_command(error.in_the_way, which)}"
+        return f"{reason}. {restore_command(error.in_the_way, which, error.statement)}"
     return reason
 
 
-def restore_command(in_the_way: str | None, which: str) -> str:
+def restore_command(in_the_way: str | None, which: str, statement: str | None = None) -> str:
     """Return what restores originals although the live directory is missing, or lacks files.
 
     A rollback does not replace a directory that was changed: what a writer left there may be the table's content. Only
     a person can tell, and says so by moving it away.
     """
     rollback = f"`lakekeeper rollback {which}`"
+    if statement is not None:
+        return f"To restore them, give the unit its location back ({statement}), then {rollback}"
     if in_the_way is None:
         return f"{rollback} restores them"
     move = f"hdfs dfs -mv '{in_the_way}' <a directory outside the table>"

@@ -24,6 +24,7 @@ from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import SwapPaths
 from spark_jobs.protocol.swap.late_files import delete_own_files, move_conflicting_files, move_late_files
+from spark_jobs.protocol.swap.locations import is_registered
 
 log = logging.getLogger("lakekeeper")
 
@@ -56,11 +57,11 @@ class SwapPolicy:
     table: str = ""
 
     def registered(self, swap: Swap) -> bool:
-        """Return whether the metastore had the unit at its live path at the start of the job."""
-        return self.locations.get(swap.unit.key) == swap.live
+        """Return whether the metastore had a unit at the live path at the start of the job."""
+        return is_registered(swap, self.locations)
 
     def still_registered(self, swap: Swap) -> bool:
-        """Return whether the metastore has the unit at its live path now.
+        """Return whether the metastore has a unit at the live path now.
 
         If the metastore does not answer, the locations as of the start of the job count.
         """
@@ -69,7 +70,7 @@ class SwapPolicy:
         except LakekeeperError as error:
             log.warning("the metastore does not answer, the locations read before are used: %s", error)
             paths = self.locations
-        return paths.get(swap.unit.key) == swap.live
+        return is_registered(swap, paths)
 
 
 @dataclass(frozen=True)
