@@ -19,7 +19,8 @@ def forget_table(job: Job, name: TableName) -> TableReport:
     run_id = job.invocation.run_id
     with job.session(name) as session:
         if not _folders(session, run_id):
-            return TableReport(str(name), TableOutcome.FAILED, reason=_unknown(name, run_id), run_id=run_id)
+            reason = _unknown(name, run_id, session.other_table_of(run_id))
+            return TableReport(str(name), TableOutcome.FAILED, reason=reason, run_id=run_id)
         units = _forget(session, run_id) if job.invocation.yes else _would_forget(session, run_id)
         report = TableReport(
             table=session.facts.name,
@@ -33,7 +34,10 @@ def forget_table(job: Job, name: TableName) -> TableReport:
         return report.conclude(acted=(UnitOutcome.FORGOTTEN, UnitOutcome.FLAGGED))
 
 
-def _unknown(name: TableName, run_id: str | None) -> str:
+def _unknown(name: TableName, run_id: str | None, other: str | None) -> str:
+    if other:
+        command = f"lakekeeper forget --table {other} --run-id {run_id} --yes"
+        return f"run {run_id} is of {other}, which is at the same location: `{command}`"
     return f"there is no run {run_id} of {name}; `lakekeeper history --table {name}` lists its runs"
 
 

@@ -31,6 +31,7 @@ from spark_jobs.protocol.runs.run_finder import TableRuns, homes
 from spark_jobs.protocol.runs.settled_store import SettledStore
 from spark_jobs.protocol.runs.trust import Trust
 from spark_jobs.protocol.services import Services
+from spark_jobs.protocol.swap.later_runs import LaterRuns
 from spark_jobs.protocol.swap.locations import is_registered
 from spark_jobs.protocol.swap.swap_executor import SwapPolicy
 
@@ -94,7 +95,18 @@ class TableSession:
             footers,
             rules,
             self.facts.name,
+            LaterRuns(self._found.all, self.owner_of),
         )
+
+    def owner_of(self, run: Run) -> str:
+        """Return the name of the table that a run at this location belongs to."""
+        name = run.state.table
+        return name if self._others.own(name) else self.facts.name
+
+    def other_table_of(self, run_id: str | None) -> str | None:
+        """Return the other table at this location that has a run of this id; None if there is none."""
+        named = (self.owner_of(run) for run in self._found.all() if run.run_id == run_id)
+        return next((name for name in named if name != self.facts.name), None)
 
     def _registered_now(self) -> dict[str, str]:
         return _locations(self.table.registered())

@@ -53,11 +53,13 @@ class ReverseSwap(SwapExecutor):
         self._fs.mkdirs(parent(paths.aside))
 
     def _other_live_message(self, paths: SwapPaths) -> str:
+        known = self._policy.later
+        later = known.of(self._fs.identity(paths.live)) if known else None
         return (
-            f"{paths.live} is not the directory that run {self._run.run_id} put there: a newer run has compacted it"
-            f" again (roll that one back first: `lakekeeper history --table {self._policy.table}` lists the runs), or a"
-            f" writer replaced it. The originals stay in {paths.old}; if they are not needed, `lakekeeper cleanup`"
-            " deletes them when they are past the retention"
+            f"{paths.live} is not the directory that run {self._run.run_id} put there:"
+            f" {later or 'a writer, or a run that has no record any more, replaced it'}. The originals stay in"
+            f" {paths.old}; if they are not needed, `lakekeeper cleanup --table {self._policy.table}` deletes them when"
+            " they are past the retention"
         )
 
     def _check_live_stays_missing(self, paths: SwapPaths) -> None:

@@ -24,6 +24,7 @@ from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import SwapPaths
 from spark_jobs.protocol.swap.late_files import delete_own_files, move_conflicting_files, move_late_files
+from spark_jobs.protocol.swap.later_runs import LaterRuns
 from spark_jobs.protocol.swap.locations import is_registered
 
 log = logging.getLogger("lakekeeper")
@@ -47,6 +48,7 @@ class SwapPolicy:
         footers: files have footers, so that a closed file is never opened again.
         rules: say which files of other writers are pending.
         table: the name of the table, for messages.
+        later: the runs at the table's location, for messages.
     """
 
     locations: Mapping[str, str] = field(default_factory=dict)
@@ -55,6 +57,7 @@ class SwapPolicy:
     footers: bool = True
     rules: WriterRules = field(default_factory=WriterRules)
     table: str = ""
+    later: LaterRuns | None = None
 
     def registered(self, swap: Swap) -> bool:
         """Return whether the metastore had a unit at the live path at the start of the job."""
