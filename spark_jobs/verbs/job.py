@@ -18,6 +18,7 @@ from spark_jobs.core.options.arguments import Invocation
 from spark_jobs.core.options.configuration import parse_config
 from spark_jobs.core.options.layers import Layers
 from spark_jobs.core.outcomes import TableOutcome
+from spark_jobs.core.quota import with_quota_command
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.retention import check_retention
 from spark_jobs.core.wire import UNSAFE, Report, Request, TableReport
@@ -187,15 +188,22 @@ def _report_of(name: str, error: Exception) -> TableReport:
     if isinstance(error, Busy):
         return TableReport(name, TableOutcome.BUSY, reason=str(error))
     if isinstance(error, (LakekeeperError, OSError)):
-        return TableReport(name, TableOutcome.FAILED, reason=str(error))
+        return TableReport(name, TableOutcome.FAILED, reason=with_quota_command(str(error)))
     log.error("%s failed", name, exc_info=error)
     return TableReport(name, TableOutcome.FAILED, reason=f"{type(error).__name__}: {error}")
 
 
 def _hint(job: Job) -> str:
-    if job.invocation.verb != "cleanup":
+    """Return what can be done for a table that was dropped. A wrong name is the more probable cause."""
+    verb, cleanup = (
+        job.invocation.verb,
+        "`lakekeeper cleanup --location URI` deletes the originals that it has left",
+    )
+    if verb not in ("cleanup", "rollback", "forget", "history", "check"):
         return ""
-    return "; `lakekeeper cleanup --location URI` deletes the originals that a dropped table has left"
+    restore = "; to roll it back, create it again at its location" if verb == "rollback" else ""
+    check = "Check the name, and which metastore the driver's hive-site.xml names"
+    return f". {check}. If it was dropped: {cleanup}{restore}"
 
 
 def _unsafe_way_out(name: str) -> str:

@@ -218,11 +218,21 @@ class Cleanup(UnitWork[UnitState, UnitState]):
             if self._skip_trash:
                 self.services.fs.delete_tree(folder)
             elif not self.services.fs.trash(folder):
-                raise LakekeeperError(f"{folder} could not be moved to the trash")
-        except OSError:
+                raise LakekeeperError(f"{folder} could not be moved to the trash. {self._without_trash()}")
+        except OSError as error:
             if self.services.fs.status(folder) is not None:
-                raise
+                raise (
+                    error if self._skip_trash else type(error)(f"{error}. {self._without_trash()}")
+                ) from None
         return not self._skip_trash
+
+    def _without_trash(self) -> str:
+        user, policy = self.services.fs.user(), self.recovery.policy
+        return (
+            f"If {user} has no trash, make its home as the superuser (hdfs dfs -mkdir -p /user/{user}, then hdfs dfs"
+            f" -chown {user} /user/{user}), or use --skip-trash to delete permanently. Until then"
+            f" `lakekeeper rollback --table {policy.table} --run-id {self.entered.run_id}` restores the originals"
+        )
 
     def check_originals(self, item: UnitState) -> None:
         """Check the originals of a unit as a cleanup does, and what it has claimed of them.

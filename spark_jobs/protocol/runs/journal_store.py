@@ -19,6 +19,7 @@ from spark_jobs.core.model import parent
 from spark_jobs.core.settled_runs import SettledRun
 from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.file_system import RecordFiles, Status
+from spark_jobs.protocol.runs.rights import writing_in
 from spark_jobs.protocol.runs.trust import RunFolderTrust
 
 #: The file name of a published record.
@@ -70,12 +71,14 @@ class Journal:
         Raises:
             FileExistsError: another attempt has published a record under this number.
             FileNotFoundError: a fence has renamed the run's directory.
+            PermissionError: the directory belongs to another account.
         """
         record = Record(kind, self._now(), body)
         with self._lock:
             number = (self._last if self._last is not None else self._count()) + 1
             staged = f"{self.path}/.{number:06d}-{uuid.uuid4().hex}"
-            self._fs.create(staged, record.encode())
+            with writing_in(self._fs, self.folder, with_content=True):
+                self._fs.create(staged, record.encode())
             self._publish(staged, self._numbered(number))
             self._last = number
 
