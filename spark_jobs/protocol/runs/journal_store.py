@@ -14,7 +14,7 @@ from spark_jobs.core import journal
 from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.journal import Record, RunState
 from spark_jobs.core.journal_bounds import uri_path, within
-from spark_jobs.core.layout import RECORDS, generation
+from spark_jobs.core.layout import RECORDS, generation, generation_number
 from spark_jobs.core.model import parent
 from spark_jobs.core.settled_runs import SettledRun
 from spark_jobs.protocol.clock import utc_now
@@ -132,7 +132,9 @@ class Journal:
 
 def _dated(record: Record, millis: int) -> Record:
     written = datetime.fromtimestamp(millis / 1000, timezone.utc)
-    return replace(record, at=max(record.at, written), said=record.at)  # guard: dated_by_file_system
+    return replace(
+        record, at=max(record.at, written), said=record.at, filed=written
+    )  # guard: dated_by_file_system
 
 
 @dataclass(frozen=True)
@@ -175,9 +177,6 @@ def leave(runs: Iterable[Run], kind: str = journal.LEFT, **body: Any) -> None:
 
 
 def next_run_id(run_id: str, existing: Iterable[Run | SettledRun]) -> str:
-    """Return the run id; if runs of this id exist, its next generation."""
-    taken = {run.run_id for run in existing}
-    number = 1
-    while generation(run_id, number) in taken:
-        number += 1
-    return generation(run_id, number)
+    """Return the run id; if runs of this id exist, the generation after the newest."""
+    newest = max((generation_number(run_id, run.run_id) for run in existing), default=0)
+    return generation(run_id, newest + 1)
