@@ -79,6 +79,18 @@ class NoRule(Unsafe):
     """The directories of a swap are in a state that no rule covers. The verb `forget` ends this."""
 
 
+class OutOfPlace(LakekeeperError):
+    """Something that this project has not made is in the place of a file or directory of the journals.
+
+    Attributes:
+        command: what moves it away. Nothing else is in it that a job needs.
+    """
+
+    def __init__(self, path: str, what: str) -> None:
+        self.command = f"hdfs dfs -mv '{path}' <a directory outside the table>"
+        super().__init__(f"{path} is {what}; nothing is changed. Move it away: {self.command}")
+
+
 class WriterActive(LakekeeperError):
     """A writer is active in a directory of an open swap. The intent stays open, and the next run resolves it."""
 

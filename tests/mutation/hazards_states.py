@@ -69,4 +69,19 @@ STATES = (
         (Remove("read_again_after_wait"),),
         ("tests/crash/test_recovery_in_jobs.py::test_the_table_is_read_again_after_the_wait_for_a_lease",),
     ),
+    Mutation(
+        "H31-back",
+        "a rollback moves originals to where the metastore has no unit any more",
+        (Condition("rollback_location", True),),
+        ("tests/crash/test_exits_of_partitions.py::TestMoved::test_and_rolled_back",),
+    ),
+    Mutation(
+        "H40-hidden",
+        "a directory with the name of the next record hides a run",
+        (Condition("records_are_files", False),),
+        (
+            "tests/crash/test_exits_out_of_place.py::TestDirectoryWithTheNameOfARecord"
+            "::test_hides_no_run_and_is_moved_away",
+        ),
+    ),
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
-from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.errors import LakekeeperError, OutOfPlace
 from spark_jobs.core.journal_bounds import check_units
 from spark_jobs.core.layout import RECORDS, SETTLED, RunFolder, is_below
 from spark_jobs.core.model import name_of, parent
@@ -44,11 +44,13 @@ class ReadableRuns(TableRuns):
 
     def own(self) -> list[Run]:
         """Return every readable run of this table, oldest first. The record of settled runs is read, too."""
+        found = self.all()
         try:
             self.settled_store.read()
         except (LakekeeperError, OSError) as error:
-            self.unreadable[self.settled_store.folder] = error
-        return [run for run in self.all() if not self._others.own(run.state.table) and self._is_within(run)]
+            if parent(self.settled_store.folder) not in self.unreadable:
+                self.unreadable[self.settled_store.folder] = error
+        return [run for run in found if not self._others.own(run.state.table) and self._is_within(run)]
 
     def unknown_ids(self) -> frozenset[str]:
         """Return the ids of runs of which nothing is known."""
@@ -59,7 +61,7 @@ class ReadableRuns(TableRuns):
     def _folders(self, home: str) -> list[tuple[Status, str | None]]:
         try:
             return super()._folders(home)
-        except OSError as error:
+        except (OutOfPlace, OSError) as error:
             self.unreadable[home] = error
             return []
 
@@ -93,6 +95,7 @@ def check_journals(runs: ReadableRuns) -> Iterator[Finding]:
         records = known is not None or name_of(path) == SETTLED
         code = DamageCode.JOURNAL_UNREADABLE if records else DamageCode.NOT_CHECKED
         command = f"hdfs dfs -mv {quoted(path)} {AWAY}" if records else None
+        command = error.command if isinstance(error, OutOfPlace) else command
         yield Finding(code, path, str(error), command, run_id=known.run_id if known else None)
     for path, text in runs.copies.items():
         # A copy that was taken between the renames of a swap may have the only rows of a unit.

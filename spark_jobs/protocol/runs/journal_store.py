@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from spark_jobs.core import journal
-from spark_jobs.core.errors import Unsafe
+from spark_jobs.core.errors import OutOfPlace, Unsafe
 from spark_jobs.core.journal import Record, RunState
 from spark_jobs.core.journal_bounds import uri_path, within
 from spark_jobs.core.layout import RECORDS, generation, generation_number
@@ -122,9 +122,17 @@ class Journal:
         return max(self._published(), default=0)
 
     def _published(self) -> dict[int, Status]:
-        """Return the record files by number, in order. Raise Refusal for a file whose owner is not trusted."""
+        """Return the record files by number, in order.
+
+        Raises:
+            Refusal: the owner of a file is not trusted.
+            OutOfPlace: a directory has the name of a record. No record can be published or read in its place.
+        """
         found = ((_NUMBERED.match(status.name), status) for status in self._fs.list(self.path))
         files = {int(match[1]): status for match, status in found if match}
+        for status in files.values():
+            if status.is_dir:  # guard: records_are_files
+                raise OutOfPlace(status.path, "a directory with the name of a journal record")
         if self._trust is not None:
             self._trust.check({file.owner for file in files.values()})
         return dict(sorted(files.items(), key=lambda item: item[0]))

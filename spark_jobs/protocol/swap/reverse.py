@@ -106,7 +106,7 @@ class ReverseSwap(SwapExecutor):
         )
 
     def _check_location(self, swap: Swap) -> None:
-        if self._policy.registered(swap):
+        if self._policy.registered(swap):  # guard: rollback_location
             return
         location = self._policy.locations.get(swap.unit.key)
         known = f"has it at {location}" if location else "does not have it any more"
