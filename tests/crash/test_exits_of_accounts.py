@@ -10,11 +10,12 @@ from spark_jobs.protocol.file_system import FileSystemError
 from tests.crash import writers
 from tests.crash.exits import CLEAN, ROLL, ask, compacted, drop, must_end, reasons, twice
 from tests.crash.explorer import runs_of
-from tests.crash.flat_table import HOME, LIVE
+from tests.crash.flat_table import HOME, LIVE, only
 from tests.crash.model_fs import TRASH, ModelFileSystem
 from tests.crash.model_tree import ME
 from tests.crash.oracle import check
-from tests.crash.scenario import FLAT, build
+from tests.crash.scenario import EVENTS, FLAT, build
+from tests.crash.settled import folded
 from tests.crash.simulated_cluster import SimulatedCluster
 
 TRASHED = ("cleanup", "--table", FLAT, "--older-than", "0s")
@@ -59,10 +60,46 @@ class TestAccountThatWasChanged:
 
 def test_a_directory_of_its_own_that_is_read_only_is_not_to_be_given_to_itself() -> None:
     sim = compacted()
-    number = sim.tree.find(HOME)
-    assert number is not None
-    sim.tree.change(number, mode=0o555)
+    chmod(sim, HOME, 0o555)
     assert "chown" not in twice(sim, *CLEAN)
+
+
+class TestCheck:
+    """It advises to move away no directory of which a job needs only to know whose it is."""
+
+    def test_a_record_of_settled_runs_that_others_may_change_is_closed_to_them(self) -> None:
+        sim = folded()
+        place = f"{HOME}/settled"
+        chmod(sim, place, 0o777)
+        assert command_of(sim, "JOURNAL_UNREADABLE", FLAT) == f"hdfs dfs -chmod go-w '{place}'"
+        chmod(sim, place, 0o755)
+        must_end(sim, "check", "--table", FLAT)
+
+    def test_a_run_that_others_may_change_is_closed_to_them(self) -> None:
+        sim = compacted()
+        (found,) = runs_of(sim, [FLAT])
+        chmod(sim, found.folder, 0o777)
+        assert command_of(sim, "JOURNAL_UNREADABLE", FLAT) == f"hdfs dfs -chmod go-w '{found.folder}'"
+
+    def test_the_owner_of_a_partition_outside_the_root_is_to_be_trusted(self) -> None:
+        sim = compacted(EVENTS)
+        change(sim, writers.location_of(sim, EVENTS, "c"), "etl")
+        assert command_of(sim, "JOURNAL_UNREADABLE", EVENTS).startswith("--trusted-owners etl,")
+        must_end(sim, "check", "--table", EVENTS, "--trusted-owners", "etl")
+
+
+def chmod(sim: SimulatedCluster, path: str, mode: int) -> None:
+    number = sim.tree.find(path)
+    assert number is not None
+    sim.tree.change(number, mode=mode)
+
+
+def command_of(sim: SimulatedCluster, code: str, table: str) -> str:
+    """The command of the one finding that has this code."""
+    twice(sim, "check", "--table", table)
+    findings = only(ask(sim, "check", "--table", table))["findings"]
+    (command,) = [finding["command"] for finding in findings if finding["code"] == code]
+    return str(command)
 
 
 class TestTrash:

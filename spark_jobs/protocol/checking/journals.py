@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
-from spark_jobs.core.errors import LakekeeperError, OutOfPlace
+from spark_jobs.core.errors import LakekeeperError, OutOfPlace, Refusal
 from spark_jobs.core.journal_bounds import check_units
 from spark_jobs.core.layout import RECORDS, SETTLED, RunFolder, is_below
 from spark_jobs.core.model import name_of, parent
@@ -94,8 +94,8 @@ def check_journals(runs: ReadableRuns) -> Iterator[Finding]:
         known = RunFolder.parse(name_of(path))
         records = known is not None or name_of(path) == SETTLED
         code = DamageCode.JOURNAL_UNREADABLE if records else DamageCode.NOT_CHECKED
-        command = f"hdfs dfs -mv {quoted(path)} {AWAY}" if records else None
-        command = error.command if isinstance(error, OutOfPlace) else command
+        away = f"hdfs dfs -mv {quoted(path)} {AWAY}" if records else None
+        command = error.command if isinstance(error, (OutOfPlace, Refusal)) and error.command else away
         yield Finding(code, path, str(error), command, run_id=known.run_id if known else None)
     for path, text in runs.copies.items():
         # A copy that was taken between the renames of a swap may have the only rows of a unit.
