@@ -9,11 +9,12 @@ import pytest
 
 from spark_jobs.core.model import TableName
 from tests.crash import writers
-from tests.crash.exits import ROOT, ask, compacted, must_end, old_of, reasons, set_location, twice
+from tests.crash.exits import ROOT, ask, compacted, killed, must_end, old_of, reasons, set_location, twice
+from tests.crash.fault_injection import Fault
 from tests.crash.flat_table import AT_ONCE, only, outcomes
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.oracle import check, live_rows
-from tests.crash.scenario import EVENTS
+from tests.crash.scenario import EVENTS, build
 from tests.crash.simulated_cluster import SimulatedCluster
 
 LIVE = f"{ROOT}/k=a"
@@ -134,6 +135,19 @@ class TestRenamed:
         sim.tree.make_dirs(f"{AUTHORITY}/aside")
         sim.tree.rename(LIVE, f"{AUTHORITY}/aside/a")
         roll_back(sim, text)
+        must_end(sim, *CLEAN)
+        assert live_rows(sim, EVENTS) == before
+
+    def test_between_the_renames_of_a_swap_keeps_its_rows(self) -> None:
+        """The rewritten directory is gone too, so that its rows are only in the originals."""
+        sim = build()
+        before = live_rows(sim, EVENTS)
+        killed(Fault.crash_before(lambda point: point.op == "rename" and point.args[1] == LIVE), EVENTS, sim)
+        (rewritten,) = [
+            path for path, _, _ in sim.tree.walk(ROOT) if re.search(r"__compact_tmp_\d+/k=a$", path)
+        ]
+        sim.tree.remove(rewritten, recursive=True)
+        rename(sim, "a", "z")
         must_end(sim, *CLEAN)
         assert live_rows(sim, EVENTS) == before
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.operators import Condition, Remove, Value
+from tests.mutation.operators import Condition, Remove, Rewrite, Value
 
 _ABANDONED = "tests/crash/test_abandoned_folders.py"
 _DROPPED = "tests/crash/test_dropped_tables.py"
@@ -74,6 +74,14 @@ STATES = (
         "a rollback moves originals to where the metastore has no unit any more",
         (Condition("rollback_location", True),),
         ("tests/crash/test_exits_of_partitions.py::TestMoved::test_and_rolled_back",),
+    ),
+    Mutation(
+        "H31-renamed",
+        "a partition that was renamed during a swap is taken for one that was dropped",
+        (Rewrite("renamed_still_registered", "A or B", "A"),),
+        (
+            "tests/crash/test_exits_of_partitions.py::TestRenamed::test_between_the_renames_of_a_swap_keeps_its_rows",
+        ),
     ),
     Mutation(
         "H40-hidden",

@@ -18,6 +18,7 @@ def is_registered(swap: Swap, locations: Locations) -> bool:
 
     A partition that was renamed is there under other values: its directory, and the rows in it, are the same.
     """
+    # guard: renamed_still_registered
     return locations.get(swap.unit.key) == swap.live or swap.live in locations.values()
 
 
