@@ -56,6 +56,18 @@ class Unsafe(LakekeeperError):
     """No rule covers the state on the file system. Nothing more is changed (exit code 3)."""
 
 
+class UnreadableRun(Unsafe):
+    """The journal of a run cannot be read, or names what it must not.
+
+    Attributes:
+        folder: the URI of the run's directory.
+    """
+
+    def __init__(self, message: str, folder: str) -> None:
+        super().__init__(message)
+        self.folder = folder
+
+
 class DamagedOriginals(Unsafe):
     """Originals are missing, or are not those that the journal lists. The verb `forget` ends this."""
 
@@ -92,7 +104,7 @@ class OutOfPlace(LakekeeperError):
 
 
 class WriterActive(LakekeeperError):
-    """A writer is active in a directory of an open swap. The intent stays open, and the next run resolves it."""
+    """A writer is active in a directory of an open swap. The intent stays open; a later run resolves it."""
 
 
 class LeaseLost(LakekeeperError):

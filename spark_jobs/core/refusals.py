@@ -108,9 +108,10 @@ class RefusalCode(Enum):
         " next job then names the `hdfs dfs -chown`.",
     )
     LOCATION_IN_USE = (
-        "A table of the metastore has its root at, above or below the location that"
-        " `cleanup --location` was given.",
-        "Clean that table up by its name. `--location` is for tables that were dropped.",
+        "A table of the metastore finds the runs at the location that `cleanup --location` was given by its own name,"
+        " or reads a directory in their home.",
+        "Clean that table up by its name; `--location` is for tables that were dropped. Or move the files that it reads"
+        " out of the home.",
     )
     # Other writers.
     ACTIVE_WRITER = (
@@ -121,7 +122,8 @@ class RefusalCode(Enum):
     )
     SUBDIRECTORIES = (
         "The directory has a subdirectory, such as `HIVE_UNION_SUBDIR_1`.",
-        "Move its files up, or remove it.",
+        "Move its files up, or remove it. If it is `.lakekeeper`, which a dropped table with partitions has left:"
+        " `lakekeeper cleanup --location`.",
     )
     LEGACY_LEFTOVER = (
         "Lakekeeper 0.0.6 left a sibling named `__old_<n>` or `__compact_tmp_<n>`.",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from spark_jobs.core import selection
-from spark_jobs.core.errors import Busy, LakekeeperError, Refusal, Unsafe, UsageError
+from spark_jobs.core.errors import Busy, LakekeeperError, Refusal, UnreadableRun, Unsafe, UsageError
 from spark_jobs.core.model import TableName
 from spark_jobs.core.options.arguments import Invocation
 from spark_jobs.core.options.configuration import parse_config
@@ -26,6 +26,7 @@ from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.execution.table_session import TableSession, lease_options
 from spark_jobs.protocol.planning.table import Table, read_table
 from spark_jobs.protocol.runs.lease import LeaseSet
+from spark_jobs.protocol.runs.unreadable import only_originals, way_out
 from spark_jobs.protocol.services import Services
 
 log = logging.getLogger("lakekeeper")
@@ -176,15 +177,15 @@ def _guarded(job: Job, name: str, act: Callable[[], Sequence[TableReport]]) -> S
             raise
         return [TableReport(name, TableOutcome.REFUSED, RefusalCode.USAGE.name, str(error))]
     except Exception as error:
-        return [_report_of(name, error)]  # guard: table_failure_isolated
+        return [_report_of(job, name, error)]  # guard: table_failure_isolated
 
 
-def _report_of(name: str, error: Exception) -> TableReport:
+def _report_of(job: Job, name: str, error: Exception) -> TableReport:
     """Return the report of a table on which the work ended with this error."""
     if isinstance(error, Refusal):
         return TableReport(name, TableOutcome.REFUSED, error.code, error.reason)
     if isinstance(error, Unsafe):
-        return TableReport(name, TableOutcome.FAILED, UNSAFE, f"{error}. {_unsafe_way_out(name)}")
+        return TableReport(name, TableOutcome.FAILED, UNSAFE, f"{error}. {_unsafe_way_out(job, name, error)}")
     if isinstance(error, Busy):
         return TableReport(name, TableOutcome.BUSY, reason=str(error))
     if isinstance(error, (LakekeeperError, OSError)):
@@ -206,12 +207,23 @@ def _hint(job: Job) -> str:
     return f". {check}. If it was dropped: {cleanup}{restore}"
 
 
-def _unsafe_way_out(name: str) -> str:
-    return (
-        f"`lakekeeper check --table {name}` lists what the journals of the table still say. To go on without a run"
-        " whose journal cannot be read, move its directory, with all that it holds, out of the table's home"
-        " (hdfs dfs -mv)"
-    )
+def _unsafe_way_out(job: Job, name: str, error: Unsafe) -> str:
+    which = f"--location '{name}'" if job.invocation.location else f"--table {name}"
+    check = f"`lakekeeper check {which}` lists what the journals of the table still say"
+    if not isinstance(error, UnreadableRun):
+        return check
+    return f"{check}. {way_out(error.folder, _only_originals(job, name, error.folder))}"
+
+
+def _only_originals(job: Job, name: str, folder: str) -> Mapping[str, str]:
+    """Return the originals below an unreadable run's directory that no live directory replaces."""
+    if job.invocation.location:
+        return {}
+    try:
+        locations = {unit.location for unit in job.table(TableName.parse(name)).units}
+        return only_originals(job.services.fs, folder, locations)  # guard: only_originals_named
+    except (LakekeeperError, OSError):
+        return {}
 
 
 def _summary(table: TableReport) -> str:

@@ -133,10 +133,15 @@ def _roll_back(session: TableSession, found: Run) -> tuple[list[UnitResult], Run
     run = enter(found, session.leases, "rollback")
     claimed = run.state.of_kind(journal.CLEANUP_CLAIMED)
     recovery = session.recovery()
-    Cleanup(session.services, run, recovery, skip_trash=True).release(claimed)
-    pending = run.current().of_kind(journal.COMMITTED)
+    cleanup = Cleanup(session.services, run, recovery, skip_trash=True)
+    cleanup.release(claimed)
+    state = run.current()
+    kept, pending = (
+        cleanup.not_released(state.of_kind(journal.CLEANUP_CLAIMED)),
+        state.of_kind(journal.COMMITTED),
+    )
     log.info("rolling back %d units of run %s", len(pending), run.run_id)
     rollback = Rollback(session.services, run, recovery, session.options.on_new_data)
     results = Waves(rollback, session.options.parallelism).run(pending)
     remove_empty_folders(session.services.fs, rollback.entered)
-    return results, rollback.entered
+    return [*kept, *results], rollback.entered

@@ -18,6 +18,8 @@ _RUN, _SOURCE = "lakekeeper.run_id", "lakekeeper.source_table"
 
 def check_backup_tables(scope: Scope) -> Iterator[Finding]:
     """Check the backup tables that the journals name, and those that name this table as their source."""
+    if scope.table.dropped and not scope.runs:
+        return  # Nothing that can be read has the table's name.
     check = _BackupCheck(scope)
     try:
         yield from check.all()

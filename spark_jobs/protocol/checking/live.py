@@ -10,6 +10,7 @@ from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.model import DEFAULT_PARTITION, FileListing, Unit
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.checking.scope import AWAY, Scope, UnitOfRun, quoted
+from spark_jobs.protocol.planning.unfinished_runs import taken_away
 from spark_jobs.protocol.swap.late_files import differences
 from spark_jobs.protocol.swap.locations import statement_back
 
@@ -57,31 +58,49 @@ class LiveCheck:
         states = [each.paths(self._scope.services).look() for each in interrupted]
         if any(state not in _GONE for state in states):
             return  # Between the renames of a swap: the next job finishes it.
+        away = taken_away(self._fs, self._scope.of_others, unit.location)
+        if away:
+            yield Finding(DamageCode.RUN_UNFINISHED, unit.location, away, unit=unit.to_json())
+            return
         text = f"{unit.location} does not exist, although the metastore has it"
         held = [each for each in known if each.held]
         rows = self._only_copy(unit, interrupted)
         if rows:
             text += f"; {rows} has its files"
-            command = f"hdfs dfs -cp -p {quoted(rows)} {quoted(unit.location)}"
+            command = self._put_back(unit, rows)
         elif held:
             text += f"; its originals are in {held[-1].old}"
             command = self._restore(held[-1], unit)
+        elif self._scope.unknown:
+            text += "; a run whose journal cannot be read may have its files"
+            command = "lakekeeper check, after the findings on journals are ended"
         else:
             command = f"restore it from a snapshot, or {self._drop(unit)}"
-        notice = not (rows or held or any(each.rewritten for each in known))
+        certain = rows or held or self._scope.unknown
+        notice = not (certain or any(each.rewritten for each in known))
         run_id = held[-1].run.run_id if held else None
         yield Finding(
             DamageCode.LIVE_MISSING, unit.location, text, command, unit.to_json(), run_id, only_notice=notice
         )
 
+    def _put_back(self, unit: Unit, rows: str) -> str:
+        """Return the command that restores a live directory.
+
+        The originals of a run that cannot be read are moved. So, if its journal becomes readable again, the first
+        rename of its swap counts as undone. What a readable journal knows at its path is copied.
+        """
+        act = "-mv" if rows == self._scope.only_originals.get(unit.location) else "-cp -p"
+        return f"hdfs dfs {act} {quoted(rows)} {quoted(unit.location)}"
+
     def _only_copy(self, unit: Unit, interrupted: list[UnitOfRun]) -> str | None:
         """Return the directory that has the rows of a unit, and that no job puts in its place.
 
-        That is what came with a copy, or the rewritten directory of a swap whose originals somebody has deleted: the
-        next job calls that swap off, and deletes it.
+        It came with a copy, or is in a run whose journal cannot be read. Or it is the rewritten directory of a swap
+        whose originals somebody has deleted: the next job calls that swap off, and deletes it.
         """
         paths = (each.paths(self._scope.services).rewritten() for each in interrupted)
-        for path in (self._scope.copies.get(unit.key), *paths):
+        left = (self._scope.copies.get(unit.key), self._scope.only_originals.get(unit.location))
+        for path in (*left, *paths):
             if path is not None and self._fs.status(path) is not None:
                 return path
         return None

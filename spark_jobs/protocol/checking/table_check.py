@@ -63,7 +63,15 @@ class TableCheck:
         runs = ReadableRuns(table)
         own = runs.own()
         self.runs = len(own)
-        return list(self._look(Scope(table, own, runs.unknown_ids(), dict(runs.left_in_copies)), runs))
+        scope = Scope(
+            table,
+            own,
+            runs.unknown_ids(),
+            dict(runs.left_in_copies),
+            runs.only_originals(),
+            runs.of_others,
+        )
+        return list(self._look(scope, runs))
 
     def _look(self, scope: Scope, runs: ReadableRuns) -> Iterator[Finding]:
         yield from check_journals(runs)

@@ -15,11 +15,11 @@ from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.execution.recovery import Recovery
 from spark_jobs.protocol.execution.unit_results import UnitResult, cleaned, kept, reason_of
 from spark_jobs.protocol.execution.waves import UnitWork
-from spark_jobs.protocol.execution.ways_out import with_way_out
+from spark_jobs.protocol.execution.ways_out import with_way_out, without_trash
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
-from spark_jobs.protocol.swap.directories import list_originals, list_unit
+from spark_jobs.protocol.swap.directories import list_originals
 from spark_jobs.protocol.swap.late_files import differences, move_hidden_files
 from spark_jobs.protocol.swap.locations import statement_back
 
@@ -89,8 +89,8 @@ class Cleanup(UnitWork[UnitState, UnitState]):
 
     def _failed_result(self, item: UnitState, error: Exception) -> UnitResult:
         outcome = UnitOutcome.QUARANTINED if isinstance(error, Unsafe) else UnitOutcome.FAILED
-        table, run_id = self.recovery.policy.table, self.entered.run_id
-        reason = with_way_out(reason_of(error, item.swap.unit), error, table, run_id)
+        target, run_id = self.recovery.policy.target, self.entered.run_id
+        reason = with_way_out(reason_of(error, item.swap.unit), error, target, run_id)
         return kept(item.swap, outcome, reason, unknown=isinstance(error, FileSystemError))
 
     def _claimed_path(self, swap: Swap) -> str:
@@ -110,7 +110,7 @@ class Cleanup(UnitWork[UnitState, UnitState]):
         old = self.entered.path(swap.old)
         if item.kind == journal.CLEANUP_CLAIMED and fs.status(old) is None:
             if fs.status(self._claimed_path(swap)) is not None:
-                self._check_unused(swap, self._claimed_path(swap))  # guard: claimed_unused
+                self._check_claimed_unused(swap, self._claimed_path(swap))  # guard: claimed_unused
             return False
         if fs.identity(old) != swap.live_id:  # guard: cleanup_identity
             raise DamagedOriginals(f"{old} {self._other(old)}; nothing was deleted")
@@ -127,6 +127,19 @@ class Cleanup(UnitWork[UnitState, UnitState]):
         if self.services.fs.status(old) is None:
             return "does not exist: somebody deleted or moved the originals"
         return "is not the directory that the journal names"
+
+    def _check_claimed_unused(self, swap: Swap, claimed: str) -> None:
+        """Check that the table does not need what a cleanup has claimed. Without all its files no job restores it."""
+        try:
+            self._check_unused(swap, claimed)
+        except OnlyCopy as error:
+            lost = differences(swap.originals, list_originals(self.services.fs, claimed)).lost
+            if not lost:
+                raise
+            raise DamagedOriginals(
+                f"{error}, and {lost[0].name} is missing there: a cleanup has begun to delete them. Copy what the table"
+                f" needs: hdfs dfs -cp -p '{claimed}' '{swap.live}'"
+            ) from None
 
     def _check_unused(self, swap: Swap, old: str) -> None:
         for location in self._locations_in_homes:
@@ -146,17 +159,22 @@ class Cleanup(UnitWork[UnitState, UnitState]):
 
     def _not_originals(self, swap: Swap, location: str) -> str:
         """Return how a partition is pointed at another directory than the originals."""
-        policy, which = (
-            self.recovery.policy,
-            f"--table {self.recovery.policy.table} --run-id {self.entered.run_id}",
-        )
-        statement = statement_back(swap, self._locations, policy.table, location)
+        statement = self._statement_back(swap, location)
         if statement is None:
             return f"Give the partition at {location} a directory of its own (ALTER TABLE ... SET LOCATION)"
         return (
             f"Give the partition its location back ({statement}); if it should have the originals,"
-            f" `lakekeeper rollback {which}` then restores them"
+            f" {self._rollback} then restores them"
         )
+
+    def _statement_back(self, swap: Swap, place: str) -> str | None:
+        """Return the statement that gives a unit its journaled location back; None where no rollback needs it."""
+        policy = self.recovery.policy
+        return None if policy.dropped else statement_back(swap, self._locations, policy.table, place)
+
+    @property
+    def _rollback(self) -> str:
+        return f"`lakekeeper rollback {self.recovery.policy.target} --run-id {self.entered.run_id}`"
 
     @cached_property
     def _by_identity(self) -> dict[str | None, str]:
@@ -204,8 +222,7 @@ class Cleanup(UnitWork[UnitState, UnitState]):
             )
 
     def _only_copy(self, text: str, swap: Swap, place: str, *, missing: bool = False) -> OnlyCopy:
-        statement = statement_back(swap, self._locations, self.recovery.policy.table, place)
-        return OnlyCopy(text, None if missing else place, statement)
+        return OnlyCopy(text, None if missing else place, self._statement_back(swap, place))
 
     def _delete(self, swap: Swap, folder: str) -> bool:
         """Delete a claimed folder. A part of it may be missing after an earlier deletion that was interrupted.
@@ -227,11 +244,8 @@ class Cleanup(UnitWork[UnitState, UnitState]):
         return not self._skip_trash
 
     def _without_trash(self) -> str:
-        user, policy = self.services.fs.user(), self.recovery.policy
-        return (
-            f"If {user} has no trash, make its home as the superuser (hdfs dfs -mkdir -p /user/{user}, then hdfs dfs"
-            f" -chown {user} /user/{user}), or use --skip-trash to delete permanently. Until then"
-            f" `lakekeeper rollback --table {policy.table} --run-id {self.entered.run_id}` restores the originals"
+        return without_trash(
+            self.services.fs.user(), None if self.recovery.policy.dropped else self._rollback
         )
 
     def check_originals(self, item: UnitState) -> None:
@@ -261,11 +275,25 @@ class Cleanup(UnitWork[UnitState, UnitState]):
         for state in units:
             swap, fs = state.swap, self.services.fs
             claimed = self._claimed_path(swap)
-            whole = fs.identity(claimed) == swap.live_id and not differences(
-                swap.originals, list_unit(fs, claimed)
-            )
+            whole = fs.identity(claimed) == swap.live_id and not self._damage(swap, claimed)
             if whole:
                 fs.mkdirs(parent(self.entered.path(swap.old)))
                 fs.move(claimed, self.entered.path(swap.old), swap.live_id)
             if whole or fs.identity(self.entered.path(swap.old)) == swap.live_id:
                 self.entered.journal.append(journal.COMMITTED, units=[{"unit": swap.unit.key}])
+
+    def not_released(self, units: Sequence[UnitState]) -> list[UnitResult]:
+        """Return a result for each unit whose claimed originals still exist, but not as the journal lists them."""
+        found = [(item, self._damage(item.swap, self._claimed_path(item.swap))) for item in units]
+        return [self._failed_result(item, DamagedOriginals(text)) for item, text in found if text]
+
+    def _damage(self, swap: Swap, claimed: str) -> str | None:
+        """Return why what a cleanup has claimed cannot be rolled back; None if it is whole, or does not exist."""
+        if self.services.fs.status(claimed) is None:
+            return None
+        try:
+            changes = differences(swap.originals, list_originals(self.services.fs, claimed))
+        except LakekeeperError as error:
+            return str(error)
+        text = f"{claimed}, which a cleanup has begun to delete, does not hold the originals that the journal lists"
+        return f"{text} ({changes}); nothing was moved" if changes else None

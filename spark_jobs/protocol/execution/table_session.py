@@ -5,7 +5,7 @@ Recovery always comes first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from spark_jobs.core import journal
@@ -33,7 +33,7 @@ from spark_jobs.protocol.runs.trust import Trust
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.later_runs import LaterRuns
 from spark_jobs.protocol.swap.locations import is_registered
-from spark_jobs.protocol.swap.swap_executor import SwapPolicy
+from spark_jobs.protocol.swap.policy import SwapPolicy
 
 #: Kinds of records after which the unit's directory is, or must be, at the location that the metastore has.
 _IN_PLACE = (journal.COMMITTED, journal.DISCARDED, journal.ROLLED_BACK)
@@ -89,12 +89,13 @@ class TableSession:
         footers = has_footer(self.facts.storage.format)
         rules = writer_rules(self.options, self.services.now())
         return SwapPolicy(
-            _locations(self.units),
+            self.table.locations,
             self.options.writers,
             self._registered_now,
             footers,
             rules,
             self.facts.name,
+            self.table.target,
             LaterRuns(self._found.all, self.owner_of),
         )
 
@@ -109,7 +110,7 @@ class TableSession:
         return next((name for name in named if name != self.facts.name), None)
 
     def _registered_now(self) -> dict[str, str]:
-        return _locations(self.table.registered())
+        return {unit.key: unit.location for unit in self.table.registered()}
 
     def runs(self) -> list[Run]:
         """Return every run of the table, oldest first."""
@@ -205,7 +206,7 @@ class TableSession:
         if not swaps or not self.facts.partition_keys or self.table.dropped:
             return []
         try:
-            known = _locations(self.table.registered())
+            known = self._registered_now()
         except LakekeeperError as error:
             return [f"could not check whether the metastore still has the partitions of this run: {error}"]
         return [
@@ -235,10 +236,6 @@ class TableSession:
             check_units(run.state, root, keys, places)  # guard: units_of_this_table
             check_units_outside(self.services.fs, run, root, places, trust)  # guard: owner_of_unit_outside
         return own
-
-
-def _locations(units: Iterable[Unit]) -> dict[str, str]:
-    return {unit.key: unit.location for unit in units}
 
 
 def lease_options(verb: str, options: Options) -> LeaseOptions:

@@ -90,14 +90,16 @@ def _outcome_of(error: Exception) -> UnitOutcome:
     return next((outcome for kind, outcome in _OUTCOMES if isinstance(error, kind)), UnitOutcome.FAILED)
 
 
-def unresolved(swap: Swap, error: Exception, table: str, run_id: str, *, unknown: bool = False) -> UnitResult:
+def unresolved(
+    swap: Swap, error: Exception, target: str, run_id: str, *, unknown: bool = False
+) -> UnitResult:
     """Return the result of a unit that is left as it is: its intent stays open, or it cannot be rolled back.
 
     It is `quarantined` only for Unsafe, which a person must resolve. Otherwise the next job resolves it.
     """
     outcome = UnitOutcome.QUARANTINED if isinstance(error, Unsafe) else UnitOutcome.FAILED
     code = error.code if isinstance(error, Refusal) else None
-    reason = with_way_out(reason_of(error, swap.unit), error, table, run_id)
+    reason = with_way_out(reason_of(error, swap.unit), error, target, run_id)
     report = UnitReport.of(swap.unit.to_json(), outcome, code=code, reason=reason)
     return UnitResult(swap.unit.key, report, outcome_unknown=unknown)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from spark_jobs.core.eligibility import TableFacts
-from spark_jobs.core.errors import OutOfPlace
+from spark_jobs.core.errors import OutOfPlace, UnreadableRun, Unsafe
 from spark_jobs.core.journal import INTENTS
 from spark_jobs.core.journal_bounds import ClosingRecord, server_of
 from spark_jobs.core.layout import RECORDS, Home, RunFolder, is_home_of_one_directory
@@ -136,11 +137,12 @@ class TableRuns:
     def _add_unfinished(self, folder: Status, identity: str | None, found: list[Run]) -> Sequence[str]:
         """Add the run to `found` if it is unfinished. Return the homes that it names."""
         try:
-            last = self._journal(folder).last()
+            with _readable(folder.path):
+                last = self._journal(folder).last()
+                closing = ClosingRecord.of(last, parent(folder.path)) if last else None
         except FileNotFoundError:
             self.without_records[folder.path] = folder
             return ()
-        closing = ClosingRecord.of(last, parent(folder.path)) if last else None
         copied = closing is not None and closing.home_id not in (None, identity)
         if closing and copied and not closing.unsettled:  # guard: copied_closing
             self._note(folder.path)
@@ -156,7 +158,8 @@ class TableRuns:
         """Return the run in a directory; None if it has no record yet, or came with a copy."""
         journal_ = self._journal(folder)
         try:
-            state = journal_.state()
+            with _readable(folder.path):
+                state = journal_.state()
         except FileNotFoundError:
             self.without_records[folder.path] = folder
             return None
@@ -209,6 +212,15 @@ class TableRuns:
             f"{folder} came here with a copy of another directory: its journal describes other directories, and is"
             f" ignored. {_advice(folder, open_units)}"
         )
+
+
+@contextmanager
+def _readable(folder: str) -> Iterator[None]:
+    """Name the run's directory in the error if its journal cannot be read."""
+    try:
+        yield
+    except Unsafe as error:
+        raise UnreadableRun(str(error), folder) from None
 
 
 def _advice(folder: str, open_units: Sequence[str]) -> str:

@@ -73,9 +73,14 @@ class ReverseSwap(SwapExecutor):
         """
         for _ in range(_MISSING_CHECKS):
             staging = self._staging_above(paths.live)
-            if staging or self._fs.status(paths.live) is not None:
+            if staging:
                 raise WriterActive(
-                    f"a writer is replacing {paths.live} ({staging or 'it exists again'}); run the rollback again"
+                    f"a writer is replacing {paths.live}, or has died: {staging} exists. Run the rollback again when it"
+                    f" is gone; if its writer has died, delete it: hdfs dfs -rm -r '{staging}'"
+                )
+            if self._fs.status(paths.live) is not None:
+                raise WriterActive(
+                    f"a writer is replacing {paths.live}, which exists again; run the rollback again"
                 )
             self._services.clock.sleep(_MISSING_SECONDS)
 
