@@ -106,21 +106,30 @@ class TestTrash:
     """The home of the account, in which its trash would be, cannot be made."""
 
     @pytest.fixture
-    def text(self, monkeypatch: pytest.MonkeyPatch, sim: SimulatedCluster) -> str:
-        """What a cleanup says of it twice."""
-
+    def no_trash(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def trash(self: ModelFileSystem, path: str) -> bool:
             raise FileSystemError(
                 f"Failed to move to trash: {path}: Permission denied: access=WRITE, inode=/user"
             )
 
-        with monkeypatch.context() as without_home:
-            without_home.setattr(ModelFileSystem, "trash", trash)
-            return twice(sim, *TRASHED)
+        monkeypatch.setattr(ModelFileSystem, "trash", trash)
+
+    @pytest.fixture
+    def text(self, monkeypatch: pytest.MonkeyPatch, sim: SimulatedCluster, no_trash: None) -> str:
+        """What a cleanup says of it twice."""
+        said = twice(sim, *TRASHED)
+        monkeypatch.undo()
+        return said
 
     @pytest.fixture
     def sim(self) -> SimulatedCluster:
         return compacted()
+
+    def test_of_a_dropped_table_names_no_rollback(self, sim: SimulatedCluster, no_trash: None) -> None:
+        drop(sim)
+        text = twice(sim, "cleanup", "--location", LIVE, "--older-than", "0s")
+        assert ("--skip-trash" in text, "rollback" in text) == (True, False)
+        must_end(sim, "cleanup", "--location", LIVE, *CLEAN[3:])
 
     def test_it_is_made(self, sim: SimulatedCluster, text: str) -> None:
         assert f"hdfs dfs -mkdir -p /user/{ME}" in text
