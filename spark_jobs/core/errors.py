@@ -77,15 +77,30 @@ class OnlyCopy(Unsafe):
 
     Attributes:
         in_the_way: the live directory, which must be moved away before a rollback; None if it does not exist.
+        statement: the statement that gives the unit its journaled location back, where it has another one. A rollback
+            needs it, and nothing has to be moved away then.
     """
 
-    def __init__(self, message: str, in_the_way: str | None = None) -> None:
+    def __init__(self, message: str, in_the_way: str | None = None, statement: str | None = None) -> None:
         super().__init__(message)
         self.in_the_way = in_the_way
+        self.statement = statement
 
 
 class NoRule(Unsafe):
     """The directories of a swap are in a state that no rule covers. The verb `forget` ends this."""
+
+
+class OutOfPlace(LakekeeperError):
+    """Something that this project has not made is in the place of a file or directory of the journals.
+
+    Attributes:
+        command: what moves it away. Nothing else is in it that a job needs.
+    """
+
+    def __init__(self, path: str, what: str) -> None:
+        self.command = f"hdfs dfs -mv '{path}' <a directory outside the table>"
+        super().__init__(f"{path} is {what}; nothing is changed. Move it away: {self.command}")
 
 
 class WriterActive(LakekeeperError):

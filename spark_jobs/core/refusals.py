@@ -18,7 +18,9 @@ class RefusalCode(Enum):
     # The table, as described in the metastore.
     NOT_FOUND = (
         "The metastore has no such table.",
-        "Check the name, and that the driver's `hive-site.xml` names the right metastore.",
+        "Check the name, and that the driver's `hive-site.xml` names the right metastore. For a table that was dropped:"
+        " `lakekeeper cleanup --location` deletes the originals that it has left; created again at its location, it can"
+        " be rolled back.",
     )
     MANAGED = (
         "The table is managed by Hive.",
@@ -89,7 +91,8 @@ class RefusalCode(Enum):
         "The directory itself has a quota; or the quota of the table's root, or of a directory in `quota_folders`, is"
         " too small for the new files in addition to the originals. The reason says how many names or bytes are"
         " missing.",
-        "Raise the quota (`hdfs dfsadmin -setQuota`, `-setSpaceQuota`), or clean up older originals.",
+        "Raise the quota (`hdfs dfsadmin -setQuota`, `-setSpaceQuota`), or clean up older originals (a cleanup needs a"
+        " few names, too, before it frees any).",
     )
     NOT_WRITABLE = (
         "The account may not create directories below the table's root (without partitions: beside it), or cannot"
@@ -101,7 +104,8 @@ class RefusalCode(Enum):
         " a directory to which other accounts may write; or a partition outside the root belongs to such an"
         " account.",
         "Add the account to `trusted_owners` (YAML or `--trusted-owners`) if it is one of yours; otherwise check what"
-        " it wrote.",
+        " it wrote. If the job's account was changed, it may also need to own the run's directory: the message of the"
+        " next job then names the `hdfs dfs -chown`.",
     )
     LOCATION_IN_USE = (
         "A table of the metastore finds the runs at the location that `cleanup --location` was given by its own name,"

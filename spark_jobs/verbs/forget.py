@@ -19,7 +19,8 @@ from spark_jobs.verbs.job import Job
 def forget_table(job: Job, name: TableName) -> TableReport:
     """End the record of the damaged originals of one run, and return the table's part of the report."""
     with job.session(name) as session:
-        return _forget_run(job, session) or _unknown(job, str(name))
+        other = session.other_table_of(job.invocation.run_id)
+        return _forget_run(job, session) or _unknown(job, str(name), other)
 
 
 def forget_location(job: Job, location: str) -> list[TableReport]:
@@ -49,10 +50,13 @@ def _forget_run(job: Job, session: TableSession) -> TableReport | None:
     return report.conclude(acted=(UnitOutcome.FORGOTTEN, UnitOutcome.FLAGGED))
 
 
-def _unknown(job: Job, name: str) -> TableReport:
+def _unknown(job: Job, name: str, other: str | None = None) -> TableReport:
     run_id = job.invocation.run_id
     hint = "" if job.invocation.location else f"; `lakekeeper history --table {name}` lists its runs"
     reason = f"there is no run {run_id} of {name}{hint}"
+    if other:
+        command = f"lakekeeper forget --table {other} --run-id {run_id} --yes"
+        reason = f"run {run_id} is of {other}, which is at the same location: `{command}`"
     return TableReport(name, TableOutcome.FAILED, reason=reason, run_id=run_id)
 
 

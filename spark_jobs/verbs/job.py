@@ -19,6 +19,7 @@ from spark_jobs.core.options.configuration import parse_config
 from spark_jobs.core.options.layers import Layers
 from spark_jobs.core.options.option import CHECK
 from spark_jobs.core.outcomes import TableOutcome
+from spark_jobs.core.quota import with_quota_command
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.retention import check_retention
 from spark_jobs.core.wire import UNSAFE, Report, Request, TableReport
@@ -207,15 +208,23 @@ def _report_of(job: Job, name: str, error: Exception) -> TableReport:
     if isinstance(error, Busy):
         return TableReport(name, TableOutcome.BUSY, reason=str(error))
     if isinstance(error, (LakekeeperError, OSError)):
-        return TableReport(name, TableOutcome.FAILED, reason=str(error))
+        return TableReport(name, TableOutcome.FAILED, reason=with_quota_command(str(error)))
     log.error("%s failed", name, exc_info=error)
     return TableReport(name, TableOutcome.FAILED, reason=f"{type(error).__name__}: {error}")
 
 
 def _hint(job: Job) -> str:
-    if job.invocation.verb != "cleanup":
+    """Return what can be done for a table that was dropped. A wrong name is the more probable cause."""
+    verb = job.invocation.verb
+    if verb not in ("cleanup", "rollback", "forget", "history", "check"):
         return ""
-    return "; `lakekeeper cleanup --location URI` deletes the originals that a dropped table has left"
+    dropped = "`lakekeeper cleanup --location URI` deletes the originals that it has left"
+    if verb == "rollback":
+        dropped += "; to roll it back, create it again at its location"
+    return (
+        ". Check the name, and which metastore the driver's hive-site.xml names. If the table was dropped:"
+        f" {dropped}"
+    )
 
 
 def _unsafe_way_out(job: Job, name: str, error: Unsafe) -> str:

@@ -1,4 +1,4 @@
-"""`check` reports no damage because of what a job, which works on the table meanwhile, does between two of its calls."""
+"""`check` reports no damage because of a job that works on the table meanwhile."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.operators import Condition, Remove, Value
+from tests.mutation.operators import Condition, Remove, Rewrite, Value
 
 _ABANDONED = "tests/crash/test_abandoned_folders.py"
 _DROPPED = "tests/crash/test_dropped_tables.py"
@@ -92,5 +92,28 @@ STATES = (
         "the metastore is not read again after the wait for a lease",
         (Remove("read_again_after_wait"),),
         ("tests/crash/test_recovery_in_jobs.py::test_the_table_is_read_again_after_the_wait_for_a_lease",),
+    ),
+    Mutation(
+        "H31-back",
+        "a rollback moves originals to where the metastore has no unit any more",
+        (Condition("rollback_location", True),),
+        ("tests/crash/test_exits_of_partitions.py::TestMoved::test_and_rolled_back",),
+    ),
+    Mutation(
+        "H31-renamed",
+        "a partition that was renamed during a swap is taken for one that was dropped",
+        (Rewrite("renamed_still_registered", "A or B", "A"),),
+        (
+            "tests/crash/test_exits_of_partitions.py::TestRenamed::test_between_the_renames_of_a_swap_keeps_its_rows",
+        ),
+    ),
+    Mutation(
+        "H40-hidden",
+        "a directory with the name of the next record hides a run",
+        (Condition("records_are_files", False),),
+        (
+            "tests/crash/test_exits_out_of_place.py::TestDirectoryWithTheNameOfARecord"
+            "::test_hides_no_run_and_is_moved_away",
+        ),
     ),
 )

@@ -73,7 +73,8 @@ def check_log(scope: Scope) -> Iterator[Finding]:
     try:
         log.compare(_units(scope))
     except OSError as error:
-        log.unreadable.append(str(error))
+        yield Finding(DamageCode.NOT_CHECKED, folder, f"the commit log could not be looked at: {error}")
+        return
     if log.unreadable:
         text = (
             f"the commit log cannot be read: {_first(log.unreadable)}; it is derived from the journals again"

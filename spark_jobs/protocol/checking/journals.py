@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
-from spark_jobs.core.errors import LakekeeperError, Refusal
+from spark_jobs.core.errors import LakekeeperError, OutOfPlace, Refusal
 from spark_jobs.core.journal_bounds import check_units
 from spark_jobs.core.layout import RECORDS, SETTLED, RunFolder, is_below
 from spark_jobs.core.model import name_of, parent
@@ -47,11 +47,12 @@ class ReadableRuns(TableRuns):
 
     def own(self) -> list[Run]:
         """Return every readable run of this table, oldest first. The record of settled runs is read, too."""
+        found = self.all()
         try:
             self.settled_store.read()
         except (LakekeeperError, OSError) as error:
-            self.unreadable[self.settled_store.folder] = error
-        found = self.all()
+            if parent(self.settled_store.folder) not in self.unreadable:
+                self.unreadable[self.settled_store.folder] = error
         self.of_others = [run for run in found if self._others.own(run.state.table)]
         return [run for run in found if run not in self.of_others and self._is_within(run)]
 
@@ -70,7 +71,7 @@ class ReadableRuns(TableRuns):
     def _folders(self, home: str) -> list[tuple[Status, str | None]]:
         try:
             return super()._folders(home)
-        except OSError as error:
+        except (OutOfPlace, OSError) as error:
             self.unreadable[home] = error
             return []
 
@@ -104,7 +105,7 @@ def check_journals(runs: ReadableRuns) -> Iterator[Finding]:
         known = RunFolder.parse(name_of(path))
         records = known is not None or name_of(path) == SETTLED
         code = DamageCode.JOURNAL_UNREADABLE if records else DamageCode.NOT_CHECKED
-        command = _command(error, path, only) if records else None
+        command = _command(error, path, only) if records else getattr(error, "command", None)
         yield Finding(code, path, str(error), command, run_id=known.run_id if known else None)
     for path, text in runs.copies.items():
         # A copy that was taken between the renames of a swap may have the only rows of a unit.
@@ -115,7 +116,7 @@ def check_journals(runs: ReadableRuns) -> Iterator[Finding]:
 
 def _command(error: Exception, path: str, only: dict[str, str]) -> str:
     """Return what makes a run readable; else what puts back the files that only it has, and moves it away."""
-    own = error.command if isinstance(error, Refusal) else None
+    own = error.command if isinstance(error, (OutOfPlace, Refusal)) else None
     return own or commands(path, {live: old for live, old in only.items() if is_below(old, path)})
 
 

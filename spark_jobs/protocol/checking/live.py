@@ -14,6 +14,7 @@ from spark_jobs.protocol.checking.scope import AWAY, Scope, UnitOfRun, quoted
 from spark_jobs.protocol.planning.unfinished_runs import taken_away
 from spark_jobs.protocol.swap.directories import staging_above
 from spark_jobs.protocol.swap.late_files import differences
+from spark_jobs.protocol.swap.locations import statement_back
 
 #: States of an open swap in which nothing but a person, or a writer, has taken the live directory away.
 _GONE = (SwapState.DROPPED, SwapState.UNKNOWN)
@@ -78,7 +79,7 @@ class LiveCheck:
             command = self._put_back(unit, rows)
         elif held:
             text += f"; its originals are in {held[-1].old}"
-            command = self._scope.rollback(held[-1].run)
+            command = self._restore(held[-1], unit)
         elif self._scope.unknown:
             text += "; a run whose journal cannot be read may have its files"
             command = "lakekeeper check, after the findings on journals are ended"
@@ -112,6 +113,15 @@ class LiveCheck:
             if path is not None and self._fs.status(path) is not None:
                 return path
         return None
+
+    def _restore(self, held: UnitOfRun, unit: Unit) -> str:
+        """Return what restores the originals. A rollback needs the unit at the location that the journal has."""
+        rollback, locations = (
+            self._scope.rollback(held.run),
+            {u.key: u.location for u in self._scope.table.units},
+        )
+        statement = statement_back(held.state.swap, locations, self._scope.name, unit.location)
+        return rollback if statement is None else f"{statement}, then {rollback}"
 
     def _drop(self, unit: Unit) -> str:
         if not unit.spec:

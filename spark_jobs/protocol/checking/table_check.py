@@ -78,7 +78,7 @@ class TableCheck:
 
     def _confirms(self, earlier: _Look, look: _Look) -> bool:
         """Tell whether both looks found the same damage in the same state of the table."""
-        if earlier.damage != look.damage or earlier.marks != look.marks:  # guard: damage_confirmed
+        if earlier.damage != look.damage or earlier.marks != look.marks:
             return False
         return marks(look.table) == look.marks and self.read().units == look.table.units
 

@@ -16,12 +16,13 @@ from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.execution.recovery import Recovery
 from spark_jobs.protocol.execution.unit_results import UnitResult, cleaned, kept, reason_of
 from spark_jobs.protocol.execution.waves import UnitWork
-from spark_jobs.protocol.execution.ways_out import with_way_out
+from spark_jobs.protocol.execution.ways_out import with_way_out, without_trash
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import list_originals
 from spark_jobs.protocol.swap.late_files import differences, move_hidden_files
+from spark_jobs.protocol.swap.locations import statement_back
 
 
 class Cleanup(UnitWork[UnitState, UnitState]):
@@ -145,7 +146,8 @@ class Cleanup(UnitWork[UnitState, UnitState]):
         for location in self._locations_in_homes:
             if location == old or is_below(location, old) or is_below(old, location):
                 raise Unsafe(
-                    f"the metastore uses {location}, which overlaps the originals in {old}; nothing was deleted"
+                    f"the metastore uses {location}, which overlaps the originals in {old}; nothing was deleted."
+                    f" {self._not_originals(swap, location)}"
                 )
         now = self._locations.get(swap.unit.key)
         # guard: cleanup_live_renamed
@@ -155,6 +157,25 @@ class Cleanup(UnitWork[UnitState, UnitState]):
             now = self._by_identity.get(swap.new_id)  # guard: cleanup_live_moved
         if now is not None:
             self._check_live(swap, old, now)
+
+    def _not_originals(self, swap: Swap, location: str) -> str:
+        """Return how a partition is pointed at another directory than the originals."""
+        statement = self._statement_back(swap, location)
+        if statement is None:
+            return f"Give the partition at {location} a directory of its own (ALTER TABLE ... SET LOCATION)"
+        return (
+            f"Give the partition its location back ({statement}); if it should have the originals,"
+            f" {self._rollback} then restores them"
+        )
+
+    def _statement_back(self, swap: Swap, place: str) -> str | None:
+        """Return the statement that gives a unit its journaled location back; None where no rollback needs it."""
+        policy = self.recovery.policy
+        return None if policy.dropped else statement_back(swap, self._locations, policy.table, place)
+
+    @property
+    def _rollback(self) -> str:
+        return f"`lakekeeper rollback {self.recovery.policy.target} --run-id {self.entered.run_id}`"
 
     @cached_property
     def _by_identity(self) -> dict[str | None, str]:
@@ -175,30 +196,35 @@ class Cleanup(UnitWork[UnitState, UnitState]):
             live = self.services.fs.list_files(place)
         except FileNotFoundError:
             # guard: cleanup_live_missing
-            raise OnlyCopy(
-                f"{place} is missing although the metastore has it; its originals in {old} are kept"
-            ) from None
+            text = f"{place} is missing although the metastore has it; its originals in {old} are kept"
+            raise self._only_copy(text, swap, place, missing=True) from None
         if not live.data:  # guard: cleanup_live_empty
-            raise OnlyCopy(
+            raise self._only_copy(
                 f"{place} holds no data any more; the originals in {old} are the only copy, and are kept. Write the"
                 " data that the table should hold, or drop the partition",
+                swap,
                 place,
             )
         if self.recovery.policy.writers == "overwrite":
             return
         if not any(file.length for file in live.data):  # guard: cleanup_live_empty_files
-            raise OnlyCopy(
+            raise self._only_copy(
                 f"{place} holds only empty files; the originals in {old} are the only copy, and are kept. If writers of"
                 " this table overwrite it in place, set the table property lakekeeper.writers=overwrite",
+                swap,
                 place,
             )
         lost = [file.name for file in differences(swap.compacted, live).lost if file.is_data]
         if lost and self.services.fs.identity(place) == swap.new_id:  # guard: cleanup_live_incomplete
-            raise OnlyCopy(
+            raise self._only_copy(
                 f"{lost[0]}, which the run wrote to {place}, is gone or changed; the originals in {old} are kept."
                 " If writers of this table overwrite it in place, set the table property lakekeeper.writers=overwrite",
+                swap,
                 place,
             )
+
+    def _only_copy(self, text: str, swap: Swap, place: str, *, missing: bool = False) -> OnlyCopy:
+        return OnlyCopy(text, None if missing else place, self._statement_back(swap, place))
 
     def _delete(self, swap: Swap, folder: str) -> bool:
         """Delete a claimed folder. A part of it may be missing after an earlier deletion that was interrupted.
@@ -211,11 +237,18 @@ class Cleanup(UnitWork[UnitState, UnitState]):
             if self._skip_trash:
                 self.services.fs.delete_tree(folder)
             elif not self.services.fs.trash(folder):
-                raise LakekeeperError(f"{folder} could not be moved to the trash")
-        except OSError:
+                raise LakekeeperError(f"{folder} could not be moved to the trash. {self._without_trash()}")
+        except OSError as error:
             if self.services.fs.status(folder) is not None:
-                raise
+                raise (
+                    error if self._skip_trash else type(error)(f"{error}. {self._without_trash()}")
+                ) from None
         return not self._skip_trash
+
+    def _without_trash(self) -> str:
+        return without_trash(
+            self.services.fs.user(), None if self.recovery.policy.dropped else self._rollback
+        )
 
     def check_originals(self, item: UnitState) -> None:
         """Check the originals of a unit as a cleanup does, and what it has claimed of them.

@@ -31,6 +31,8 @@ from spark_jobs.protocol.runs.run_finder import TableRuns, homes
 from spark_jobs.protocol.runs.settled_store import SettledStore
 from spark_jobs.protocol.runs.trust import Trust
 from spark_jobs.protocol.services import Services
+from spark_jobs.protocol.swap.later_runs import LaterRuns
+from spark_jobs.protocol.swap.locations import is_registered
 from spark_jobs.protocol.swap.policy import SwapPolicy
 
 #: Kinds of records after which the unit's directory is, or must be, at the location that the metastore has.
@@ -94,7 +96,18 @@ class TableSession:
             rules,
             self.facts.name,
             self.table.target,
+            LaterRuns(self._found.all, self.owner_of),
         )
+
+    def owner_of(self, run: Run) -> str:
+        """Return the name of the table that a run at this location belongs to."""
+        name = run.state.table
+        return name if self._others.own(name) else self.facts.name
+
+    def other_table_of(self, run_id: str | None) -> str | None:
+        """Return the other table at this location that has a run of this id; None if there is none."""
+        named = (self.owner_of(run) for run in self._found.all() if run.run_id == run_id)
+        return next((name for name in named if name != self.facts.name), None)
 
     def _registered_now(self) -> dict[str, str]:
         return {unit.key: unit.location for unit in self.table.registered()}
@@ -193,14 +206,15 @@ class TableSession:
         if not swaps or not self.facts.partition_keys or self.table.dropped:
             return []
         try:
-            known = {unit.key for unit in self.table.registered()}
+            known = self._registered_now()
         except LakekeeperError as error:
             return [f"could not check whether the metastore still has the partitions of this run: {error}"]
         return [
             f"{swap.unit}: the metastore has no such partition any more, and its files are in {swap.live}; unless it"
             " was dropped on purpose, add it again (MSCK REPAIR TABLE, or ALTER TABLE ADD PARTITION with that location)"
             for swap in swaps
-            if swap.unit.key not in known
+            # A partition that was renamed is there under other values: added again, its rows would be doubled.
+            if swap.unit.key not in known and not is_registered(swap, known)
         ]
 
     def _unfinished(self) -> list[Run]:

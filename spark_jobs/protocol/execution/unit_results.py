@@ -19,6 +19,7 @@ from spark_jobs.core.health import Health, settled
 from spark_jobs.core.journal import UnitState
 from spark_jobs.core.model import Unit
 from spark_jobs.core.outcomes import UnitOutcome
+from spark_jobs.core.quota import with_quota_command
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.wire import UnitReport, utc
@@ -72,7 +73,7 @@ def failed(
 def reason_of(error: Exception, unit: Unit) -> str:
     """Return what a report says about an error of one unit. An unexpected error is logged with its traceback."""
     if isinstance(error, (LakekeeperError, OSError)):
-        return str(error) or type(error).__name__
+        return with_quota_command(str(error)) or type(error).__name__
     log.error("%s failed", unit, exc_info=error)
     return f"{type(error).__name__}: {error}"
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.swap import Swap
+from spark_jobs.protocol.swap.later_runs import LaterRuns
+from spark_jobs.protocol.swap.locations import is_registered
 
 log = logging.getLogger("lakekeeper")
 
@@ -25,6 +27,7 @@ class SwapPolicy:
         rules: say which files of other writers are pending.
         table: the name of the table, for messages.
         target: the flag that names the table on the command line of a job, for messages.
+        later: the runs at the table's location, for messages.
     """
 
     locations: Mapping[str, str] = field(default_factory=dict)
@@ -34,6 +37,7 @@ class SwapPolicy:
     rules: WriterRules = field(default_factory=WriterRules)
     table: str = ""
     target: str = ""
+    later: LaterRuns | None = None
 
     @property
     def dropped(self) -> bool:
@@ -50,11 +54,11 @@ class SwapPolicy:
         )
 
     def registered(self, swap: Swap) -> bool:
-        """Return whether the metastore had the unit at its live path at the start of the job."""
-        return self.locations.get(swap.unit.key) == swap.live
+        """Return whether the metastore had a unit at the live path at the start of the job."""
+        return is_registered(swap, self.locations)
 
     def still_registered(self, swap: Swap) -> bool:
-        """Return whether the metastore has the unit at its live path now.
+        """Return whether the metastore has a unit at the live path now.
 
         If the metastore does not answer, the locations as of the start of the job count.
         """
@@ -63,4 +67,4 @@ class SwapPolicy:
         except LakekeeperError as error:
             log.warning("the metastore does not answer, the locations read before are used: %s", error)
             paths = self.locations
-        return paths.get(swap.unit.key) == swap.live
+        return is_registered(swap, paths)

@@ -34,10 +34,8 @@ def test_lines_that_end_at_line_feeds_are_accepted(properties: dict[str, str]) -
 
 #: Names that Java accepts, with those of Python.
 ASCII_COMPATIBLE = {
-    **{
-        name: name
-        for name in ("utf-8", "Shift_JIS", "Big5", "KOI8-R", "GB2312", "GBK", "GB18030", "EUC-JP", "TIS-620")
-    },
+    **{name: name for name in ("utf-8", "Shift_JIS", "Big5", "KOI8-R", "GB2312", "GBK", "GB18030", "EUC-JP")},
+    "TIS-620": "tis-620",
     **{"MS932": "cp932", "windows-31j": "cp932", "ISO8859_1": "latin-1", "ISO-8859-15": "iso8859-15"},
     **{"latin1": "latin-1", "Cp1252": "cp1252", "ASCII": "ascii", "US-ASCII": "ascii", "IBM850": "cp850"},
 }
