@@ -195,15 +195,16 @@ def _report_of(name: str, error: Exception) -> TableReport:
 
 def _hint(job: Job) -> str:
     """Return what can be done for a table that was dropped. A wrong name is the more probable cause."""
-    verb, cleanup = (
-        job.invocation.verb,
-        "`lakekeeper cleanup --location URI` deletes the originals that it has left",
-    )
+    verb = job.invocation.verb
     if verb not in ("cleanup", "rollback", "forget", "history", "check"):
         return ""
-    restore = "; to roll it back, create it again at its location" if verb == "rollback" else ""
-    check = "Check the name, and which metastore the driver's hive-site.xml names"
-    return f". {check}. If it was dropped: {cleanup}{restore}"
+    dropped = "`lakekeeper cleanup --location URI` deletes the originals that it has left"
+    if verb == "rollback":
+        dropped += "; to roll it back, create it again at its location"
+    return (
+        ". Check the name, and which metastore the driver's hive-site.xml names. If the table was dropped:"
+        f" {dropped}"
+    )
 
 
 def _unsafe_way_out(name: str) -> str:

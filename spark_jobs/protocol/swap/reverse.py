@@ -119,7 +119,10 @@ class ReverseSwap(SwapExecutor):
         """Return what a person does to roll a unit back that was moved or dropped, or to keep it as it is."""
         statement, texts = self._statement_back(swap, location), []
         if statement:
-            texts.append(f"To roll it back, give it that location again ({statement}), then {self._command}")
+            stays = f" (files in {location} stay there)" if location else ""
+            texts.append(
+                f"To roll it back, give it that location again ({statement}), then {self._command}{stays}"
+            )
         if not (location and is_inside_home(location)):
             cleanup = f"`lakekeeper cleanup --table {self._policy.table}`"
             texts.append(f"If it stays so, {cleanup} deletes its originals when they are past the retention")
