@@ -13,6 +13,7 @@ from spark_jobs.core.outcomes import TableOutcome, UnitOutcome
 from spark_jobs.core.settled_runs import SettledRun, cleaned_at
 from spark_jobs.core.wire import TableReport, UnitReport, utc
 from spark_jobs.protocol.execution.cleanup import Cleanup
+from spark_jobs.protocol.execution.release import Release
 from spark_jobs.protocol.execution.rollback import Rollback
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unit_results import UnitResult, deleted_originals
@@ -133,11 +134,11 @@ def _roll_back(session: TableSession, found: Run) -> tuple[list[UnitResult], Run
     run = enter(found, session.leases, "rollback")
     claimed = run.state.of_kind(journal.CLEANUP_CLAIMED)
     recovery = session.recovery()
-    cleanup = Cleanup(session.services, run, recovery, skip_trash=True)
-    cleanup.release(claimed)
+    release = Release(Cleanup(session.services, run, recovery, skip_trash=True))
+    release.release(claimed)
     state = run.current()
     kept, pending = (
-        cleanup.not_released(state.of_kind(journal.CLEANUP_CLAIMED)),
+        release.not_released(state.of_kind(journal.CLEANUP_CLAIMED)),
         state.of_kind(journal.COMMITTED),
     )
     log.info("rolling back %d units of run %s", len(pending), run.run_id)

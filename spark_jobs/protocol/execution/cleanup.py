@@ -56,16 +56,16 @@ class Cleanup(UnitWork[UnitState, UnitState]):
         try:
             self._check(item)
         except Exception as error:
-            return self._failed_result(item, error)
+            return self.failed_result(item, error)
         return kept(item.swap, UnitOutcome.FLAGGED, "dry run: its originals would be deleted")
 
     def prepare(self, item: UnitState) -> UnitState:
         if self._check(item):
-            self.services.fs.mkdirs(parent(self._claimed_path(item.swap)))
+            self.services.fs.mkdirs(parent(self.claimed_path(item.swap)))
         return item
 
     def not_prepared(self, item: UnitState, error: Exception) -> UnitResult:
-        return self._failed_result(item, error)
+        return self.failed_result(item, error)
 
     def journal_intent(self, ready: Sequence[UnitState]) -> None:
         units = [{"unit": item.swap.unit.key} for item in ready]
@@ -77,7 +77,7 @@ class Cleanup(UnitWork[UnitState, UnitState]):
         After a crash in between, the next cleanup continues from the claim.
         """
         swap, fs = ready.swap, self.services.fs
-        claimed = self._claimed_path(swap)
+        claimed = self.claimed_path(swap)
         if fs.status(self.entered.path(swap.old)) is not None:
             fs.move(self.entered.path(swap.old), claimed, swap.live_id)
         present = fs.status(claimed) is not None
@@ -86,15 +86,15 @@ class Cleanup(UnitWork[UnitState, UnitState]):
         return cleaned(swap, trashed=present and self._delete(swap, claimed))
 
     def not_acted(self, ready: UnitState, error: Exception) -> UnitResult:
-        return self._failed_result(ready, error)
+        return self.failed_result(ready, error)
 
-    def _failed_result(self, item: UnitState, error: Exception) -> UnitResult:
+    def failed_result(self, item: UnitState, error: Exception) -> UnitResult:
         outcome = UnitOutcome.QUARANTINED if isinstance(error, Unsafe) else UnitOutcome.FAILED
         target, run_id = self.recovery.policy.target, self.entered.run_id
         reason = with_way_out(reason_of(error, item.swap.unit), error, target, run_id)
         return kept(item.swap, outcome, reason, unknown=isinstance(error, FileSystemError))
 
-    def _claimed_path(self, swap: Swap) -> str:
+    def claimed_path(self, swap: Swap) -> str:
         below = swap.old.split("/", 1)[1]
         return self.entered.path(f"{self._claimed}/{below}")
 
@@ -110,8 +110,8 @@ class Cleanup(UnitWork[UnitState, UnitState]):
         swap, fs = item.swap, self.services.fs
         old = self.entered.path(swap.old)
         if item.kind == journal.CLEANUP_CLAIMED and fs.status(old) is None:
-            if fs.status(self._claimed_path(swap)) is not None:
-                self._check_claimed_unused(swap, self._claimed_path(swap))  # guard: claimed_unused
+            if fs.status(self.claimed_path(swap)) is not None:
+                self._check_claimed_unused(swap, self.claimed_path(swap))  # guard: claimed_unused
             return False
         if fs.identity(old) != swap.live_id:  # guard: cleanup_identity
             raise DamagedOriginals(f"{old} {self._other(old)}; nothing was deleted")
@@ -257,7 +257,7 @@ class Cleanup(UnitWork[UnitState, UnitState]):
             DamagedOriginals: they are not, or not only, what the journal lists.
             Unsafe: they must not be deleted for another reason.
         """
-        claimed = self._claimed_path(item.swap)
+        claimed = self.claimed_path(item.swap)
         if not self._check(item) and self.services.fs.status(claimed) is not None:
             self._check_claimed(item.swap, claimed)
 
@@ -268,34 +268,3 @@ class Cleanup(UnitWork[UnitState, UnitState]):
             raise DamagedOriginals(
                 f"{folder} holds {unknown[0]}, which the journal does not list; it was not deleted"
             )
-
-    def release(self, units: Sequence[UnitState]) -> None:
-        """Release originals that a cleanup claimed and did not delete, so that they can still be rolled back.
-
-        They are moved back to their journaled path, and journaled as COMMITTED.
-        """
-        for state in units:
-            swap, fs = state.swap, self.services.fs
-            claimed = self._claimed_path(swap)
-            whole = fs.identity(claimed) == swap.live_id and not self._damage(swap, claimed)
-            if whole:
-                fs.mkdirs(parent(self.entered.path(swap.old)))
-                fs.move(claimed, self.entered.path(swap.old), swap.live_id)
-            if whole or fs.identity(self.entered.path(swap.old)) == swap.live_id:
-                self.entered.journal.append(journal.COMMITTED, units=[{"unit": swap.unit.key}])
-
-    def not_released(self, units: Sequence[UnitState]) -> list[UnitResult]:
-        """Return a result for each unit whose claimed originals still exist, but not as the journal lists them."""
-        found = [(item, self._damage(item.swap, self._claimed_path(item.swap))) for item in units]
-        return [self._failed_result(item, DamagedOriginals(text)) for item, text in found if text]
-
-    def _damage(self, swap: Swap, claimed: str) -> str | None:
-        """Return why what a cleanup has claimed cannot be rolled back; None if it is whole, or does not exist."""
-        if self.services.fs.status(claimed) is None:
-            return None
-        try:
-            changes = differences(swap.originals, list_originals(self.services.fs, claimed))
-        except LakekeeperError as error:
-            return str(error)
-        text = f"{claimed}, which a cleanup has begun to delete, does not hold the originals that the journal lists"
-        return f"{text} ({changes}); nothing was moved" if changes else None
