@@ -39,6 +39,8 @@ _RUN_ID = {
     ROLLBACK: "the run to roll back (default: the newest)",
     FORGET: "the run whose damaged originals are forgotten",
 }
+#: The verbs that work on what a dropped table has left.
+_AT_LOCATION = (CLEANUP, FORGET, CHECK)
 _READ_DATA = "compare the rows of originals and rewritten files too; reads all of both"
 _EPILOG = """\
 exit codes:
@@ -97,7 +99,7 @@ def _add_verb(parser: argparse.ArgumentParser, verb: str) -> None:
     which.add_argument("--table", metavar="DB.TABLE", help="the table to work on")
     which.add_argument("--tables", metavar="DB.A,DB.B", help="several tables")
     which.add_argument("--database", metavar="DB", help="all the tables of a database")
-    if verb == CLEANUP:
+    if verb in _AT_LOCATION:
         which.add_argument("--location", metavar="URI", help="what a dropped table left at its location")
     for option in OPTIONS.values():
         if option.flag and verb in option.flag.verbs:

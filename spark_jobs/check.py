@@ -5,6 +5,10 @@ Exit code 0: no damage, though there may be notices. Exit code 1: damage; each f
 Example:
 
     spark-submit check.py --database sales --read-data
+
+Of what a dropped table has left, by the location that it had:
+
+    spark-submit check.py --location hdfs://nn/warehouse/sales.db/events
 """
 
 from __future__ import annotations
@@ -15,8 +19,8 @@ from pathlib import Path
 # In a checkout the package is found from this script's path. In a cluster it comes with --py-files, which comes first.
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from spark_jobs.verbs.check import check_table
+from spark_jobs.verbs.check import check_location, check_table
 from spark_jobs.verbs.main import main
 
 if __name__ == "__main__":
-    sys.exit(main("check", check_table, sys.argv[1:], __doc__ or ""))
+    sys.exit(main("check", check_table, sys.argv[1:], __doc__ or "", check_location))

@@ -5,6 +5,10 @@ Nothing is deleted. Without --yes it only says what it would do.
 Example:
 
     spark-submit forget.py --table sales.events --run-id nightly-9f2c41aa --yes
+
+Of a table that was dropped, by the location that it had:
+
+    spark-submit forget.py --location hdfs://nn/warehouse/sales.db/events --run-id nightly-9f2c41aa --yes
 """
 
 from __future__ import annotations
@@ -15,8 +19,8 @@ from pathlib import Path
 # In a checkout the package is found from this script's path. In a cluster it comes with --py-files, which comes first.
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from spark_jobs.verbs.forget import forget_table
+from spark_jobs.verbs.forget import forget_location, forget_table
 from spark_jobs.verbs.main import main
 
 if __name__ == "__main__":
-    sys.exit(main("forget", forget_table, sys.argv[1:], __doc__ or ""))
+    sys.exit(main("forget", forget_table, sys.argv[1:], __doc__ or "", forget_location))

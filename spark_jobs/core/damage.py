@@ -149,8 +149,9 @@ class DamageCode(Enum):
     )
     NOT_CHECKED = (
         _DAMAGE,
-        "A part of the table could not be looked at, because of a permission or an error of the file system.",
-        "Run the check again with an account that may read it.",
+        "A part of the table could not be looked at, because of a permission or an error of the file system, or because"
+        " a file is in the place of a directory.",
+        "Run the check again with an account that may read it; move the file away.",
     )
 
     @property

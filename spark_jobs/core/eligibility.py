@@ -139,6 +139,11 @@ def _check_layout(facts: TableFacts, bucketing: str) -> None:
         raise Refusal(RefusalCode.SKEWED, f"{facts.name} is skewed; it uses list-bucketing directories")
 
 
+def may_have_runs(location: str) -> bool:
+    """Tell whether a compaction may ever have worked at a location: not on an object store, which it refuses."""
+    return location.split(":", 1)[0].lower() in (*_SCHEMES, "viewfs")
+
+
 def check_place(location: str) -> None:
     """Raise Refusal for a location that must not be swapped, whatever it contains."""
     if is_inside_home(location):

@@ -14,12 +14,19 @@ class UsageError(LakekeeperError):
 
 
 class Refusal(LakekeeperError):
-    """A table or unit must not be compacted. `code` is stable, and `reason` is one sentence for a person."""
+    """A table or unit must not be compacted.
 
-    def __init__(self, code: RefusalCode, reason: str) -> None:
+    Attributes:
+        code: a stable name.
+        reason: one sentence for a person.
+        command: the command in it that ends the state; None if there is none.
+    """
+
+    def __init__(self, code: RefusalCode, reason: str, command: str | None = None) -> None:
         super().__init__(f"{code.name}: {reason}")
         self.code = code.name
         self.reason = reason
+        self.command = command
 
 
 class UnitChanged(LakekeeperError):
@@ -49,6 +56,18 @@ class Unsafe(LakekeeperError):
     """No rule covers the state on the file system. Nothing more is changed (exit code 3)."""
 
 
+class UnreadableRun(Unsafe):
+    """The journal of a run cannot be read, or names what it must not.
+
+    Attributes:
+        folder: the URI of the run's directory.
+    """
+
+    def __init__(self, message: str, folder: str) -> None:
+        super().__init__(message)
+        self.folder = folder
+
+
 class DamagedOriginals(Unsafe):
     """Originals are missing, or are not those that the journal lists. The verb `forget` ends this."""
 
@@ -58,19 +77,34 @@ class OnlyCopy(Unsafe):
 
     Attributes:
         in_the_way: the live directory, which must be moved away before a rollback; None if it does not exist.
+        statement: the statement that gives the unit its journaled location back, where it has another one. A rollback
+            needs it, and nothing has to be moved away then.
     """
 
-    def __init__(self, message: str, in_the_way: str | None = None) -> None:
+    def __init__(self, message: str, in_the_way: str | None = None, statement: str | None = None) -> None:
         super().__init__(message)
         self.in_the_way = in_the_way
+        self.statement = statement
 
 
 class NoRule(Unsafe):
     """The directories of a swap are in a state that no rule covers. The verb `forget` ends this."""
 
 
+class OutOfPlace(LakekeeperError):
+    """Something that this project has not made is in the place of a file or directory of the journals.
+
+    Attributes:
+        command: what moves it away. Nothing else is in it that a job needs.
+    """
+
+    def __init__(self, path: str, what: str) -> None:
+        self.command = f"hdfs dfs -mv '{path}' <a directory outside the table>"
+        super().__init__(f"{path} is {what}; nothing is changed. Move it away: {self.command}")
+
+
 class WriterActive(LakekeeperError):
-    """A writer is active in a directory of an open swap. The intent stays open, and the next run resolves it."""
+    """A writer is active in a directory of an open swap. The intent stays open; a later run resolves it."""
 
 
 class LeaseLost(LakekeeperError):

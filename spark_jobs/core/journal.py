@@ -43,12 +43,14 @@ class Record:
     Attributes:
         at: the time of the record. It is used for people and for retention, never to decide which record came first.
         said: the time in the record itself; `at` may be the later time of its file.
+        filed: the time of its file, by the clock of the file system, which all drivers share.
     """
 
     kind: str
     at: datetime
     body: Mapping[str, Any]
     said: datetime | None = None
+    filed: datetime | None = None
 
     def encode(self) -> bytes:
         stamp = self.at.astimezone(timezone.utc).isoformat()
@@ -105,6 +107,7 @@ class RunState:
     """The state of a run, which follows from its records.
 
     Attributes:
+        started: by the clock of the file system. It tells which run came first.
         entered: an attempt has entered the run, and not left it yet.
         home_id: the identity of the home in which the records were written. Version 0.1.0 did not note it.
         folder_id: the identity of the run's directory. Version 0.1.0 did not note it.
@@ -171,7 +174,7 @@ def _start(record: Record) -> RunState:
     body = record.body
     return RunState(
         body["table"],
-        record.at,
+        record.filed or record.at,
         homes=tuple(body.get("homes", ())),
         location=body.get("location", ""),
         user=body.get("user"),

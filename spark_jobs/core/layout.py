@@ -94,6 +94,14 @@ def generation(run_id: str, number: int) -> str:
     return run_id if number == 1 else f"{run_id}-g{number}"
 
 
+def generation_number(run_id: str, name: str) -> int:
+    """Return the number of the generation of a run that has this name; 0 if it is none of its generations."""
+    if name == run_id:
+        return 1
+    found = re.fullmatch(rf"{re.escape(run_id)}-g(\d+)", name)
+    return int(found[1]) if found else 0
+
+
 @dataclass(frozen=True)
 class Home:
     """The hidden directory of a table's root or of one directory, and the paths in it."""

@@ -18,7 +18,9 @@ class RefusalCode(Enum):
     # The table, as described in the metastore.
     NOT_FOUND = (
         "The metastore has no such table.",
-        "Check the name, and that the driver's `hive-site.xml` names the right metastore.",
+        "Check the name, and that the driver's `hive-site.xml` names the right metastore. For a table that was dropped:"
+        " `lakekeeper cleanup --location` deletes the originals that it has left; created again at its location, it can"
+        " be rolled back.",
     )
     MANAGED = (
         "The table is managed by Hive.",
@@ -89,7 +91,8 @@ class RefusalCode(Enum):
         "The directory itself has a quota; or the quota of the table's root, or of a directory in `quota_folders`, is"
         " too small for the new files in addition to the originals. The reason says how many names or bytes are"
         " missing.",
-        "Raise the quota (`hdfs dfsadmin -setQuota`, `-setSpaceQuota`), or clean up older originals.",
+        "Raise the quota (`hdfs dfsadmin -setQuota`, `-setSpaceQuota`), or clean up older originals (a cleanup needs a"
+        " few names, too, before it frees any).",
     )
     NOT_WRITABLE = (
         "The account may not create directories below the table's root (without partitions: beside it), or cannot"
@@ -101,12 +104,14 @@ class RefusalCode(Enum):
         " a directory to which other accounts may write; or a partition outside the root belongs to such an"
         " account.",
         "Add the account to `trusted_owners` (YAML or `--trusted-owners`) if it is one of yours; otherwise check what"
-        " it wrote.",
+        " it wrote. If the job's account was changed, it may also need to own the run's directory: the message of the"
+        " next job then names the `hdfs dfs -chown`.",
     )
     LOCATION_IN_USE = (
-        "A table of the metastore has its root at, above or below the location that"
-        " `cleanup --location` was given.",
-        "Clean that table up by its name. `--location` is for tables that were dropped.",
+        "A table of the metastore finds the runs at the location that `cleanup --location` was given by its own name,"
+        " or reads a directory in their home.",
+        "Clean that table up by its name; `--location` is for tables that were dropped. Or move the files that it reads"
+        " out of the home.",
     )
     # Other writers.
     ACTIVE_WRITER = (
@@ -117,7 +122,8 @@ class RefusalCode(Enum):
     )
     SUBDIRECTORIES = (
         "The directory has a subdirectory, such as `HIVE_UNION_SUBDIR_1`.",
-        "Move its files up, or remove it.",
+        "Move its files up, or remove it. If it is `.lakekeeper`, which a dropped table with partitions has left:"
+        " `lakekeeper cleanup --location`.",
     )
     LEGACY_LEFTOVER = (
         "Lakekeeper 0.0.6 left a sibling named `__old_<n>` or `__compact_tmp_<n>`.",

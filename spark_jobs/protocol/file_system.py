@@ -100,6 +100,10 @@ class RecordFiles(ABC):
     def delete_file(self, path: str) -> None:
         """Delete one file. It is no error if it does not exist."""
 
+    def user(self) -> str:
+        """Return the account of this job, for people who read the journal later."""
+        return getpass.getuser()
+
     def read_once(self, path: str) -> bytes:
         """Return the content of a file that is never changed after its creation. Small files are read only once."""
         kept: dict[str, bytes] = self.__dict__.setdefault("_kept", {})
@@ -184,7 +188,3 @@ class FileSystem(DataDirectories, HdfsAttributes):
 
         A path without them is on the default file system. A path of a viewfs is resolved by its mount table.
         """
-
-    def user(self) -> str:
-        """Return the account of this job, for people who read the journal later."""
-        return getpass.getuser()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from spark_jobs.core.damage import damage, reason, render
 from spark_jobs.core.eligibility import TableFacts, check_place
 from spark_jobs.core.errors import Refusal
@@ -10,19 +13,37 @@ from spark_jobs.core.outcomes import TableOutcome
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.wire import TableReport
 from spark_jobs.protocol.checking.table_check import TableCheck
+from spark_jobs.protocol.planning.dropped_table import readable_tables
 from spark_jobs.protocol.planning.table import Table
+from spark_jobs.verbs.cleanup_location import nothing_left, root_at
 from spark_jobs.verbs.job import Job
 
 
 def check_table(job: Job, name: TableName) -> TableReport:
     """Return one table's part of the report. Also print the findings to stdout."""
-    table = _checkable(job, name)
-    check = TableCheck(lambda: _checkable(job, name), job.invocation.read_data)
+    return _check(job, lambda: _checkable(job, name))
+
+
+def check_location(job: Job, location: str) -> list[TableReport]:
+    """Check what dropped tables left at a location, and return a report for each of them."""
+    root = root_at(job, location)
+    found = readable_tables(job.services, job.layers, root)
+    return [_check(job, partial(_unchanged, table)) for table in found] or [nothing_left(root)]
+
+
+def _unchanged(table: Table) -> Table:
+    """Return a dropped table as it was found: the metastore has nothing to read again."""
+    return table
+
+
+def _check(job: Job, read: Callable[[], Table]) -> TableReport:
+    table = read()
+    check = TableCheck(read, job.invocation.read_data)
     findings = check.findings()
-    print(render(str(name), findings), flush=True)
+    print(render(table.facts.name, findings), flush=True)
     ended = TableOutcome.DONE if check.runs or findings else TableOutcome.NOTHING
     return TableReport(
-        table=str(name),
+        table=table.facts.name,
         outcome=TableOutcome.DAMAGED if damage(findings) else ended,
         reason=reason(findings),
         location=table.root,

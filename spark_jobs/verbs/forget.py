@@ -9,32 +9,55 @@ from spark_jobs.core.outcomes import TableOutcome, UnitOutcome
 from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.protocol.execution.forget import Forget, Verdict
 from spark_jobs.protocol.execution.table_session import TableSession
+from spark_jobs.protocol.planning.dropped_table import dropped_tables
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.run_lifecycle import enter
+from spark_jobs.verbs.cleanup_location import root_at, session_of
 from spark_jobs.verbs.job import Job
 
 
 def forget_table(job: Job, name: TableName) -> TableReport:
     """End the record of the damaged originals of one run, and return the table's part of the report."""
-    run_id = job.invocation.run_id
     with job.session(name) as session:
-        if not _folders(session, run_id):
-            return TableReport(str(name), TableOutcome.FAILED, reason=_unknown(name, run_id), run_id=run_id)
-        units = _forget(session, run_id) if job.invocation.yes else _would_forget(session, run_id)
-        report = TableReport(
-            table=session.facts.name,
-            location=session.facts.storage.location,
-            format=session.facts.storage.format,
-            run_id=run_id,
-            reason=None if units else f"run {run_id} holds no originals any more",
-            units=units,
-            warnings=list(session.notes),
-        )
-        return report.conclude(acted=(UnitOutcome.FORGOTTEN, UnitOutcome.FLAGGED))
+        other = session.other_table_of(job.invocation.run_id)
+        return _forget_run(job, session) or _unknown(job, str(name), other)
 
 
-def _unknown(name: TableName, run_id: str | None) -> str:
-    return f"there is no run {run_id} of {name}; `lakekeeper history --table {name}` lists its runs"
+def forget_location(job: Job, location: str) -> list[TableReport]:
+    """End the record of damaged originals that a run of a dropped table has, and return the reports."""
+    root, reports = root_at(job, location), []
+    for table in dropped_tables(job.services, job.layers, root):
+        with session_of(job, table) as session:
+            reports.append(_forget_run(job, session))
+    return [report for report in reports if report] or [_unknown(job, root)]
+
+
+def _forget_run(job: Job, session: TableSession) -> TableReport | None:
+    """Return the report of the run; None if the table has no such run."""
+    run_id = job.invocation.run_id
+    if not _folders(session, run_id):
+        return None
+    units = _forget(session, run_id) if job.invocation.yes else _would_forget(session, run_id)
+    report = TableReport(
+        table=session.facts.name,
+        location=session.facts.storage.location,
+        format=session.facts.storage.format,
+        run_id=run_id,
+        reason=None if units else f"run {run_id} holds no originals any more",
+        units=units,
+        warnings=list(session.notes),
+    )
+    return report.conclude(acted=(UnitOutcome.FORGOTTEN, UnitOutcome.FLAGGED))
+
+
+def _unknown(job: Job, name: str, other: str | None = None) -> TableReport:
+    run_id = job.invocation.run_id
+    hint = "" if job.invocation.location else f"; `lakekeeper history --table {name}` lists its runs"
+    reason = f"there is no run {run_id} of {name}{hint}"
+    if other:
+        command = f"lakekeeper forget --table {other} --run-id {run_id} --yes"
+        reason = f"run {run_id} is of {other}, which is at the same location: `{command}`"
+    return TableReport(name, TableOutcome.FAILED, reason=reason, run_id=run_id)
 
 
 def _folders(session: TableSession, run_id: str | None) -> list[Run]:

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from spark_jobs.core import selection
-from spark_jobs.core.errors import Busy, LakekeeperError, Refusal, Unsafe, UsageError
+from spark_jobs.core.errors import Busy, LakekeeperError, Refusal, UnreadableRun, Unsafe, UsageError
 from spark_jobs.core.model import TableName
 from spark_jobs.core.options.arguments import Invocation
 from spark_jobs.core.options.configuration import parse_config
 from spark_jobs.core.options.layers import Layers
+from spark_jobs.core.options.option import CHECK
 from spark_jobs.core.outcomes import TableOutcome
+from spark_jobs.core.quota import with_quota_command
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.retention import check_retention
 from spark_jobs.core.wire import UNSAFE, Report, Request, TableReport
@@ -25,6 +27,7 @@ from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.execution.table_session import TableSession, lease_options
 from spark_jobs.protocol.planning.table import Table, read_table
 from spark_jobs.protocol.runs.lease import LeaseSet
+from spark_jobs.protocol.runs.unreadable import only_originals, way_out
 from spark_jobs.protocol.services import Services
 
 log = logging.getLogger("lakekeeper")
@@ -162,8 +165,26 @@ def _read(services: Services, uri: str) -> str:
 
 def _work_on_table(job: Job, work: Verb, name: TableName) -> Sequence[TableReport]:
     if not job.services.metastore.table_exists(name):
+        if job.invocation.database:
+            return [_dropped_meanwhile(name)]
         raise Refusal(RefusalCode.NOT_FOUND, f"table {name} does not exist in the metastore{_hint(job)}")
-    return [work(job, name)]
+    try:
+        return [work(job, name)]
+    except LakekeeperError:
+        # A check leaves nothing behind, so that a table that was dropped under it needs nothing.
+        if (
+            job.invocation.verb != CHECK
+            or not job.invocation.database
+            or job.services.metastore.table_exists(name)
+        ):
+            raise
+        return [_dropped_meanwhile(name)]
+
+
+def _dropped_meanwhile(name: TableName) -> TableReport:
+    return TableReport(
+        str(name), TableOutcome.NOTHING, reason="the table was dropped after its database was listed"
+    )
 
 
 def _guarded(job: Job, name: str, act: Callable[[], Sequence[TableReport]]) -> Sequence[TableReport]:
@@ -175,35 +196,54 @@ def _guarded(job: Job, name: str, act: Callable[[], Sequence[TableReport]]) -> S
             raise
         return [TableReport(name, TableOutcome.REFUSED, RefusalCode.USAGE.name, str(error))]
     except Exception as error:
-        return [_report_of(name, error)]  # guard: table_failure_isolated
+        return [_report_of(job, name, error)]  # guard: table_failure_isolated
 
 
-def _report_of(name: str, error: Exception) -> TableReport:
+def _report_of(job: Job, name: str, error: Exception) -> TableReport:
     """Return the report of a table on which the work ended with this error."""
     if isinstance(error, Refusal):
         return TableReport(name, TableOutcome.REFUSED, error.code, error.reason)
     if isinstance(error, Unsafe):
-        return TableReport(name, TableOutcome.FAILED, UNSAFE, f"{error}. {_unsafe_way_out(name)}")
+        return TableReport(name, TableOutcome.FAILED, UNSAFE, f"{error}. {_unsafe_way_out(job, name, error)}")
     if isinstance(error, Busy):
         return TableReport(name, TableOutcome.BUSY, reason=str(error))
     if isinstance(error, (LakekeeperError, OSError)):
-        return TableReport(name, TableOutcome.FAILED, reason=str(error))
+        return TableReport(name, TableOutcome.FAILED, reason=with_quota_command(str(error)))
     log.error("%s failed", name, exc_info=error)
     return TableReport(name, TableOutcome.FAILED, reason=f"{type(error).__name__}: {error}")
 
 
 def _hint(job: Job) -> str:
-    if job.invocation.verb != "cleanup":
+    """Return what can be done for a table that was dropped. A wrong name is the more probable cause."""
+    verb = job.invocation.verb
+    if verb not in ("cleanup", "rollback", "forget", "history", "check"):
         return ""
-    return "; `lakekeeper cleanup --location URI` deletes the originals that a dropped table has left"
-
-
-def _unsafe_way_out(name: str) -> str:
+    dropped = "`lakekeeper cleanup --location URI` deletes the originals that it has left"
+    if verb == "rollback":
+        dropped += "; to roll it back, create it again at its location"
     return (
-        f"`lakekeeper check --table {name}` lists what the journals of the table still say. To go on without a run"
-        " whose journal cannot be read, move its directory, with all that it holds, out of the table's home"
-        " (hdfs dfs -mv)"
+        ". Check the name, and which metastore the driver's hive-site.xml names. If the table was dropped:"
+        f" {dropped}"
     )
+
+
+def _unsafe_way_out(job: Job, name: str, error: Unsafe) -> str:
+    which = f"--location '{name}'" if job.invocation.location else f"--table {name}"
+    check = f"`lakekeeper check {which}` lists what the journals of the table still say"
+    if not isinstance(error, UnreadableRun):
+        return check
+    return f"{check}. {way_out(error.folder, _only_originals(job, name, error.folder))}"
+
+
+def _only_originals(job: Job, name: str, folder: str) -> Mapping[str, str]:
+    """Return the originals below an unreadable run's directory that no live directory replaces."""
+    if job.invocation.location:
+        return {}
+    try:
+        locations = {unit.location for unit in job.table(TableName.parse(name)).units}
+        return only_originals(job.services.fs, folder, locations)  # guard: only_originals_named
+    except (LakekeeperError, OSError):
+        return {}
 
 
 def _summary(table: TableReport) -> str:

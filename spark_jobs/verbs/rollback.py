@@ -13,6 +13,7 @@ from spark_jobs.core.outcomes import TableOutcome, UnitOutcome
 from spark_jobs.core.settled_runs import SettledRun, cleaned_at
 from spark_jobs.core.wire import TableReport, UnitReport, utc
 from spark_jobs.protocol.execution.cleanup import Cleanup
+from spark_jobs.protocol.execution.release import Release
 from spark_jobs.protocol.execution.rollback import Rollback
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unit_results import UnitResult, deleted_originals
@@ -36,7 +37,7 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
             location=session.facts.storage.location,
             format=session.facts.storage.format,
             run_id=chosen[-1].run_id if chosen else None,
-            reason=None if units else _nothing_reason(runs, wanted, settled),
+            reason=None if units else _nothing_reason(session, runs, wanted, settled),
             units=units,
             warnings=list(session.notes),
         )
@@ -107,7 +108,9 @@ def _wanted_run_ids(
     return held[-1:]
 
 
-def _nothing_reason(runs: Sequence[Run], wanted: Sequence[str], settled: Sequence[SettledRun]) -> str:
+def _nothing_reason(
+    session: TableSession, runs: Sequence[Run], wanted: Sequence[str], settled: Sequence[SettledRun]
+) -> str:
     found = [run for run in runs if run.run_id in wanted]
     cleaned = [(unit.at, unit.forgotten) for run in found for unit in run.state.of_kind(journal.CLEANED)]
     cleaned += [(at, False) for at in cleaned_at(run for run in settled if run.run_id in wanted)]
@@ -117,9 +120,13 @@ def _nothing_reason(runs: Sequence[Run], wanted: Sequence[str], settled: Sequenc
         return f"nothing to restore: the originals were {how} at {utc(at)}"
     known = {run.run_id for run in runs} | {run.run_id for run in settled}
     unknown = [run_id for run_id in wanted if run_id not in known]
-    return (
-        f"nothing to restore: there is no run {unknown[0]} of this table" if unknown else "nothing to restore"
-    )
+    if not unknown:
+        return "nothing to restore"
+    other = session.other_table_of(unknown[0])
+    if other is None:
+        return f"nothing to restore: there is no run {unknown[0]} of this table"
+    command = f"lakekeeper rollback --table {other} --run-id {unknown[0]}"
+    return f"nothing to restore: run {unknown[0]} is of {other}, at the same location: `{command}`"
 
 
 def _roll_back(session: TableSession, found: Run) -> tuple[list[UnitResult], Run]:
@@ -127,10 +134,15 @@ def _roll_back(session: TableSession, found: Run) -> tuple[list[UnitResult], Run
     run = enter(found, session.leases, "rollback")
     claimed = run.state.of_kind(journal.CLEANUP_CLAIMED)
     recovery = session.recovery()
-    Cleanup(session.services, run, recovery, skip_trash=True).release(claimed)
-    pending = run.current().of_kind(journal.COMMITTED)
+    release = Release(Cleanup(session.services, run, recovery, skip_trash=True))
+    release.release(claimed)
+    state = run.current()
+    kept, pending = (
+        release.not_released(state.of_kind(journal.CLEANUP_CLAIMED)),
+        state.of_kind(journal.COMMITTED),
+    )
     log.info("rolling back %d units of run %s", len(pending), run.run_id)
     rollback = Rollback(session.services, run, recovery, session.options.on_new_data)
     results = Waves(rollback, session.options.parallelism).run(pending)
     remove_empty_folders(session.services.fs, rollback.entered)
-    return results, rollback.entered
+    return [*kept, *results], rollback.entered

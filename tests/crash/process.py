@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tests.crash.simulated_cluster import Client
 
 _acting: list[Client] = []
+_PATCHES = ExitStack()
 
 
 class _Threading:
@@ -50,13 +51,21 @@ def _uuid4() -> uuid.UUID:
 
 @contextmanager
 def acting_as(client: Client) -> Iterator[None]:
-    """Python answers for this process; processes nest where one acts inside another one's hook."""
-    with ExitStack() as stack:
-        if not _acting:
-            _patch(stack)
-        _acting.append(client)
-        stack.callback(_acting.pop)
+    """Python answers for this process; processes nest where one acts inside another one's hook.
+
+    One that was paused may end inside another one's hook. So each removes its own entry, and the last one the patches.
+    """
+    if not _acting:
+        _patch(_PATCHES)
+    _acting.append(client)
+    try:
         yield
+    finally:
+        _acting.reverse()
+        _acting.remove(client)
+        _acting.reverse()
+        if not _acting:
+            _PATCHES.close()
 
 
 def _patch(stack: ExitStack) -> None:

@@ -10,11 +10,11 @@ from spark_jobs.core.options.arguments import parse
 from spark_jobs.core.wire import Report
 from spark_jobs.verbs import job
 from spark_jobs.verbs.analyze import analyze_table
-from spark_jobs.verbs.check import check_table
+from spark_jobs.verbs.check import check_location, check_table
 from spark_jobs.verbs.cleanup import cleanup_table
 from spark_jobs.verbs.cleanup_location import cleanup_location
 from spark_jobs.verbs.compact import compact_table
-from spark_jobs.verbs.forget import forget_table
+from spark_jobs.verbs.forget import forget_location, forget_table
 from spark_jobs.verbs.history import history_table
 from spark_jobs.verbs.rollback import rollback_table
 from tests.crash import writers
@@ -31,6 +31,8 @@ VERBS = {
     "history": history_table,
     "check": check_table,
 }
+#: The verbs that work on what a dropped table has left.
+AT_LOCATION = {"cleanup": cleanup_location, "forget": forget_location, "check": check_location}
 EVENTS, FLAT = "sales.events", "sales.flat"
 WAREHOUSE = f"{AUTHORITY}/warehouse"
 
@@ -60,7 +62,7 @@ def run(client: Client, verb: str, *argv: str, request: dict[str, Any] | None = 
         words += ["--request", _put_request(client, request)]
     report = Report(verb, __version__)
     with acting_as(client):
-        job.run(client.cluster, parse(verb, words, ""), VERBS[verb], report, cleanup_location)
+        job.run(client.cluster, parse(verb, words, ""), VERBS[verb], report, AT_LOCATION.get(verb))
     return {**report.to_json(), "exit_code": report.exit_code}
 
 

@@ -84,12 +84,11 @@ def test_the_location_of_a_table_is_refused() -> None:
     assert [path for path in _hidden(sim) if "__old" in path]
 
 
-@pytest.mark.parametrize("below", ["", "/k=a"])
 @pytest.mark.parametrize("name", ["sales.renamed", "archive.events"])
 def test_the_location_of_a_table_that_has_another_name_now_is_refused(
-    dropped: SimulatedCluster, name: str, below: str
+    dropped: SimulatedCluster, name: str
 ) -> None:
-    writers.create_table(dropped, name, f"{ROOT}{below}")
+    writers.create_table(dropped, name, ROOT, keys=("k",))
     report = _clean(dropped, ROOT)
     assert only(report)["code"] == "LOCATION_IN_USE"
     assert name in only(report)["reason"]

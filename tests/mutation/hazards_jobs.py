@@ -141,7 +141,7 @@ JOBS = (
     Mutation(
         "H39-written",
         "a retention counts from what the driver's clock said that compacted",
-        (Rewrite("dated_by_file_system", "A(R, at=M, said=S)", "R"),),
+        (Rewrite("dated_by_file_system", "A(R, at=M, said=S, filed=F)", "A(R, filed=F)"),),
         (f"{_CLEANUP}::TestCleanup::test_the_retention_counts_by_the_clock_of_the_file_system",),
     ),
     Mutation(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.operators import Condition, Remove, Value
+from tests.mutation.operators import Condition, Remove, Rewrite, Value
 
 _ABANDONED = "tests/crash/test_abandoned_folders.py"
 _DROPPED = "tests/crash/test_dropped_tables.py"
 _FORGET = "tests/crash/test_forget.py"
+_LOCATIONS = "tests/crash/test_exits_of_locations.py"
 _MISSING = "tests/crash/test_rollback_without_live.py"
+
+_RUNS = "tests/crash/test_exits_of_runs.py"
 
 STATES = (
     Mutation(
@@ -26,8 +29,29 @@ STATES = (
     Mutation(
         "H2-location",
         "a cleanup by location takes the originals of a table that is there",
-        (Condition("location_of_table", False),),
+        (Remove("location_of_table"),),
         (f"{_DROPPED}::test_the_location_of_a_table_is_refused",),
+    ),
+    Mutation(
+        "H2-used",
+        "a cleanup by location takes the only copy of a directory that another table reads",
+        (Value("directories_in_use", "{}"),),
+        (
+            f"{_LOCATIONS}::TestUsedAgain::test_originals_stay_when_a_live_directory_has_lost_files",
+            f"{_LOCATIONS}::TestUsedAgain::test_partitions_that_stayed_when_the_root_was_moved_keep_their_only_copy",
+        ),
+    ),
+    Mutation(
+        "H5-open-intent",
+        "a person forgets a swap that the next job would finish",
+        (Condition("open_intent_not_forgotten", False),),
+        (f"{_RUNS}::TestRecreated::test_while_its_writer_is_not_known_the_intent_is_not_forgotten",),
+    ),
+    Mutation(
+        "H5-unreadable",
+        "the way out of a run that cannot be read moves its originals away, whose live directory is missing",
+        (Value("only_originals_named", "{}"),),
+        (f"{_RUNS}::TestUnreadable::test_the_originals_go_back_before_the_run_is_moved_away[cleanup]",),
     ),
     Mutation(
         "H2-home",
@@ -68,5 +92,28 @@ STATES = (
         "the metastore is not read again after the wait for a lease",
         (Remove("read_again_after_wait"),),
         ("tests/crash/test_recovery_in_jobs.py::test_the_table_is_read_again_after_the_wait_for_a_lease",),
+    ),
+    Mutation(
+        "H31-back",
+        "a rollback moves originals to where the metastore has no unit any more",
+        (Condition("rollback_location", True),),
+        ("tests/crash/test_exits_of_partitions.py::TestMoved::test_and_rolled_back",),
+    ),
+    Mutation(
+        "H31-renamed",
+        "a partition that was renamed during a swap is taken for one that was dropped",
+        (Rewrite("renamed_still_registered", "A or B", "A"),),
+        (
+            "tests/crash/test_exits_of_partitions.py::TestRenamed::test_between_the_renames_of_a_swap_keeps_its_rows",
+        ),
+    ),
+    Mutation(
+        "H40-hidden",
+        "a directory with the name of the next record hides a run",
+        (Condition("records_are_files", False),),
+        (
+            "tests/crash/test_exits_out_of_place.py::TestDirectoryWithTheNameOfARecord"
+            "::test_hides_no_run_and_is_moved_away",
+        ),
     ),
 )

@@ -19,12 +19,11 @@ from spark_jobs.adapters.hadoop.sql import (
     SOURCE_PROPERTY,
     backup_ddl,
     hive_type_name,
-    identifier,
     partition_clause,
-    partition_spec,
     properties_clause,
     qualified,
 )
+from spark_jobs.core.ddl import identifier, partition_spec
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import Refusal, UsageError
 from spark_jobs.core.model import DEFAULT_PARTITION, TableName, Unit
@@ -243,12 +242,12 @@ class Metastore:
         """Drop the partitions of units whose originals were moved. The table is external, so no file is deleted."""
         with self._errors(f"cannot update {backup}"):
             for start in range(0, len(units), _ADD_BATCH):
-                clauses = ", ".join(partition_spec(unit) for unit in units[start : start + _ADD_BATCH])
+                clauses = ", ".join(partition_spec(unit.spec) for unit in units[start : start + _ADD_BATCH])
                 self._spark.sql(f"ALTER TABLE {qualified(backup)} DROP IF EXISTS {clauses}")
 
     def analyze(self, name: TableName, unit: Unit) -> None:
         """Run ANALYZE TABLE ... COMPUTE STATISTICS on one unit."""
-        where = f" {partition_spec(unit)}" if unit.spec else ""
+        where = f" {partition_spec(unit.spec)}" if unit.spec else ""
         with self._errors(f"cannot compute statistics of {name}"):
             self._spark.sql(f"ANALYZE TABLE {qualified(name)}{where} COMPUTE STATISTICS")
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from spark_jobs.adapters.hadoop.metastore_errors import MetastoreError
+from spark_jobs.core.ddl import identifier, literal, partition_spec
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.formats.registry import FORMATS
-from spark_jobs.core.model import DEFAULT_PARTITION, TableName, Unit
+from spark_jobs.core.model import TableName, Unit
 
 #: The types that are used in a statement. The names of a struct's fields have no special characters.
 _TYPE = re.compile(r"(?:(?:var)?char\(\d+\)|decimal\(\d+,\d+\)|[\w<>,:])+\Z", re.IGNORECASE)
@@ -43,7 +44,7 @@ def backup_ddl(backup: TableName, source: TableFacts, run_id: str, location: str
     # guard: backup_own_definition
     return (
         f"CREATE EXTERNAL TABLE {qualified(backup)} ({columns}){partitioned} {stored}"
-        f" LOCATION {_literal(location)} TBLPROPERTIES ({properties_clause(properties)})"
+        f" LOCATION {literal(location)} TBLPROPERTIES ({properties_clause(properties)})"
     )
 
 
@@ -57,35 +58,19 @@ def _stored(source: TableFacts) -> tuple[str, dict[str, str]]:
     serde = {**serde, "serialization.format": storage.properties.get("serialization.format", "1")}
     needed = {key: value for key, value in source.properties.items() if key.startswith(spec.table_properties)}
     return (
-        f"ROW FORMAT SERDE {_literal(storage.serde or '')} WITH SERDEPROPERTIES ({properties_clause(serde)})"
-        f" STORED AS INPUTFORMAT {_literal(storage.input_format or '')}"
-        f" OUTPUTFORMAT {_literal(spec.output_format)}",
+        f"ROW FORMAT SERDE {literal(storage.serde or '')} WITH SERDEPROPERTIES ({properties_clause(serde)})"
+        f" STORED AS INPUTFORMAT {literal(storage.input_format or '')}"
+        f" OUTPUTFORMAT {literal(spec.output_format)}",
         needed,
     )
 
 
 def partition_clause(unit: Unit, location: str) -> str:
-    return f"{partition_spec(unit)} LOCATION {_literal(location)}"
-
-
-def partition_spec(unit: Unit) -> str:
-    values = ", ".join(
-        f"{identifier(k)}={_literal(DEFAULT_PARTITION if v is None else v)}" for k, v in unit.spec
-    )
-    return f"PARTITION ({values})"
+    return f"{partition_spec(unit.spec)} LOCATION {literal(location)}"
 
 
 def properties_clause(properties: dict[str, str]) -> str:
-    return ", ".join(f"{_literal(k)}={_literal(v)}" for k, v in properties.items())
-
-
-def _literal(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")  # guard: sql_quoting
-    return f"'{escaped}'"
-
-
-def identifier(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
+    return ", ".join(f"{literal(k)}={literal(v)}" for k, v in properties.items())
 
 
 def qualified(table: TableName) -> str:

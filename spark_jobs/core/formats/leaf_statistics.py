@@ -126,8 +126,18 @@ def _one_begins_other(before: str, after: str) -> bool:
     return before.startswith(after) or after.startswith(before)
 
 
+#: The last code points of one, two, three and four bytes in UTF-8. A writer that shortens a maximum increments the last
+#: character; one of these would become longer, so that it keeps it, and increments the character before.
+_NOT_INCREMENTED = "\u007f\u07ff\uffff\U0010ffff"
+
+
 def _same_maximum(before: str, after: str) -> bool:
-    return before == after or _one_begins_other(before[:-1], after[:-1])
+    return before == after or _one_begins_other(_unchanged(before), _unchanged(after))
+
+
+def _unchanged(maximum: str) -> str:
+    """Return the part of a maximum that its writer has not incremented."""
+    return maximum.rstrip(_NOT_INCREMENTED)[:-1]
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:

@@ -8,9 +8,14 @@ from collections.abc import Mapping, Sequence
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.refusals import RefusalCode
 
-#: Encodings in which a line feed is the byte 0x0A, and no other character contains that byte.
+#: The numbers of the code pages that extend ASCII. Other numbers are EBCDIC.
+_CODE_PAGES = "437|737|775|85[02578]|86[0-689]|874|93[26]|94[239]|950|125[0-8]"
+#: Encodings in which a line feed is the byte 0x0A, and no other character contains that byte, by the names that Java
+#: accepts. The second bytes of the East Asian ones are 0x30 and above.
 _ASCII_COMPATIBLE = re.compile(
-    r"utf-?8|us-ascii|iso-8859-\d+|windows-125\d|gbk|gb18030|euc-\w+", re.IGNORECASE
+    rf"utf-?8|(us-)?ascii|iso[-_]?8859[-_]\d+|latin-?\d|windows-(31j|{_CODE_PAGES})|(cp|ms|ibm)({_CODE_PAGES})"
+    r"|koi8-?[ru]|tis-?620|gbk|gb2312|gb18030|big5(-hkscs)?|shift[-_]?jis|sjis|euc[-_]?\w+",
+    re.IGNORECASE,
 )
 
 
@@ -40,7 +45,7 @@ def check_lines(sources: Sequence[Mapping[str, str]], what: str) -> None:
 def _unsupported(properties: Mapping[str, str]) -> list[str]:
     """Return the properties by which lines end elsewhere, or a line feed is not the byte 10."""
     found = []
-    if not _ASCII_COMPATIBLE.match(properties.get("serialization.encoding", "utf-8")):
+    if not _ASCII_COMPATIBLE.fullmatch(properties.get("serialization.encoding", "utf-8").strip()):
         found.append("serialization.encoding")
     if properties.get("line.delim", "\n") not in ("\n", "10"):
         found.append("line.delim")

@@ -21,6 +21,8 @@ _RUN_ID = {
     ROLLBACK: "the run to roll back (default: the newest)",
     FORGET: "the run whose damaged originals are forgotten",
 }
+#: The verbs that work on what a dropped table has left.
+_AT_LOCATION = (CLEANUP, FORGET, CHECK)
 _READ_DATA = "compare the rows of originals and rewritten files too; reads all of both"
 
 
@@ -127,7 +129,7 @@ def _add_common(parser: argparse.ArgumentParser, verb: str) -> None:
     what.add_argument("--table", metavar="DB.TABLE", help="one table")
     what.add_argument("--tables", metavar="DB.A,DB.B", help="several tables")
     what.add_argument("--database", metavar="DB", help="all tables of a database")
-    if verb == CLEANUP:
+    if verb in _AT_LOCATION:
         what.add_argument("--location", metavar="URI", help="what a dropped table left at its location")
     parser.add_argument("-c", "--config-file", metavar="FILE", help="configuration file, YAML or JSON")
     parser.add_argument(

@@ -8,7 +8,7 @@ from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.journal_bounds import uri_path
-from spark_jobs.core.layout import is_below
+from spark_jobs.core.layout import is_below, is_inside_home
 from spark_jobs.core.model import TableName
 from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
 from spark_jobs.protocol.runs.journal_store import Run
@@ -18,6 +18,8 @@ _RUN, _SOURCE = "lakekeeper.run_id", "lakekeeper.source_table"
 
 def check_backup_tables(scope: Scope) -> Iterator[Finding]:
     """Check the backup tables that the journals name, and those that name this table as their source."""
+    if scope.table.dropped and not scope.runs:
+        return  # Nothing that can be read has the table's name.
     check = _BackupCheck(scope)
     try:
         yield from check.all()
@@ -65,9 +67,13 @@ class _BackupCheck:
 
     def _check(self, name: TableName, run_id: str, runs: Sequence[Run]) -> Iterator[Finding]:
         wanted = _originals(runs)
+        facts = self._metastore.table(name)
+        if not is_inside_home(facts.storage.location) and str(name) not in {
+            run.state.backup_table for run in runs
+        }:
+            return  # CREATE TABLE LIKE has copied the properties of a backup table: this one is a user's.
         registered = {
-            unit.key: self._as_in_journal(unit.location, wanted)
-            for unit, _ in self._metastore.units(self._metastore.table(name))
+            unit.key: self._as_in_journal(unit.location, wanted) for unit, _ in self._metastore.units(facts)
         }
         foreign = [path for path in registered.values() if self._is_elsewhere(path, wanted, runs)]
         command = f"DROP TABLE {name}"

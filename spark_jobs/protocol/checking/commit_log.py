@@ -47,7 +47,9 @@ class CheckedLog(CommitLog):
             self.unreadable.append(str(error))
 
     def _compare(self, number: int, units: Units, bases: dict[str, ManifestMeta]) -> None:
-        snapshot = self._snapshot(number)
+        snapshot = self._snapshot_if_there(number)
+        if snapshot is None:
+            return  # A job has deleted it since the numbers were listed: its run is settled.
         self.changes |= self._tokens([snapshot])
         bases.update((meta.name, meta) for meta in self._list(snapshot.base).manifests)
         delta = self._list(snapshot.delta)
@@ -71,7 +73,8 @@ def check_log(scope: Scope) -> Iterator[Finding]:
     try:
         log.compare(_units(scope))
     except OSError as error:
-        log.unreadable.append(str(error))
+        yield Finding(DamageCode.NOT_CHECKED, folder, f"the commit log could not be looked at: {error}")
+        return
     if log.unreadable:
         text = (
             f"the commit log cannot be read: {_first(log.unreadable)}; it is derived from the journals again"

@@ -36,7 +36,7 @@ def check_live_footers(scope: Scope, written: Written) -> Iterator[Finding]:
 def _check_footers(
     scope: Scope, unit: UnitOfRun, folder: str, listing: FileListing, command: str
 ) -> Iterator[Finding]:
-    file_format = scope.table.facts.storage.format
+    file_format = scope.format_of(unit)
     if file_format is None or not has_footer(file_format):
         return
     files = _uris(folder, listing)
@@ -89,6 +89,7 @@ def check_rows(scope: Scope, units: Sequence[UnitOfRun], intact: Sequence[Writte
 
 
 def _compare(scope: Scope, unit: UnitOfRun, place: str) -> Iterator[Finding]:
+    same = problem = None
     try:
         same = _same_rows(scope, unit, place)
     except Refusal as refusal:
@@ -97,11 +98,13 @@ def _compare(scope: Scope, unit: UnitOfRun, place: str) -> Iterator[Finding]:
         )
         return
     except (LakekeeperError, OSError) as error:
-        yield unit.finding(
-            DamageCode.NOT_CHECKED, place, f"the rows of {unit.old} and {place} cannot be read: {error}", None
-        )
-        return
-    if same is None:
+        problem = f"the rows of {unit.old} and {place} cannot be read: {error}"
+    if not same and scope.services.fs.identity(place) != unit.state.swap.new_id:
+        text = f"the rows of {place} cannot be compared: it was replaced while they were read"
+        yield unit.finding(DamageCode.ROWS_NOT_COMPARED, place, text, None)
+    elif problem:
+        yield unit.finding(DamageCode.NOT_CHECKED, place, problem, None)
+    elif same is None:
         text = f"the rows of {place} cannot be compared: Spark cannot read the values of its files"
         yield unit.finding(DamageCode.ROWS_NOT_COMPARED, place, text, None)
     elif not same:
@@ -116,7 +119,7 @@ def _same_rows(scope: Scope, unit: UnitOfRun, place: str) -> bool | None:
         None if Spark cannot read the values of a group.
     """
     table, swap = scope.table, unit.state.swap
-    plan = TablePlan(table.facts, table.options, table.facts.storage.format or "", ())
+    plan = TablePlan(table.facts, table.options, scope.format_of(unit) or "", ())
     groups = inspect(scope.services, plan, unit.old, swap.originals).groups
     results = []
     for number, group in enumerate(groups):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
-from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.errors import LakekeeperError, OutOfPlace, Refusal
 from spark_jobs.core.journal_bounds import check_units
 from spark_jobs.core.layout import RECORDS, SETTLED, RunFolder, is_below
 from spark_jobs.core.model import name_of, parent
@@ -22,6 +22,7 @@ from spark_jobs.protocol.runs.lease import held_lease
 from spark_jobs.protocol.runs.other_tables import OtherTables
 from spark_jobs.protocol.runs.run_finder import TableRuns, homes
 from spark_jobs.protocol.runs.trust import Trust
+from spark_jobs.protocol.runs.unreadable import commands, only_originals
 
 #: States in which a writer has recreated the live directory, and only the table property `lakekeeper.writers` decides.
 _RECREATED = (SwapState.FOREIGN_LIVE_IN_GAP, SwapState.FOREIGN_LIVE_AND_ASIDE)
@@ -36,6 +37,8 @@ class ReadableRuns(TableRuns):
         self._others = OtherTables(table.services, table.facts)
         #: By path, why a run's folder or a home cannot be read.
         self.unreadable: dict[str, Exception] = {}
+        #: The runs of other tables at the same location.
+        self.of_others: list[Run] = []
 
     @property
     def copies(self) -> dict[str, str]:
@@ -44,11 +47,20 @@ class ReadableRuns(TableRuns):
 
     def own(self) -> list[Run]:
         """Return every readable run of this table, oldest first. The record of settled runs is read, too."""
+        found = self.all()
         try:
             self.settled_store.read()
         except (LakekeeperError, OSError) as error:
-            self.unreadable[self.settled_store.folder] = error
-        return [run for run in self.all() if not self._others.own(run.state.table) and self._is_within(run)]
+            if parent(self.settled_store.folder) not in self.unreadable:
+                self.unreadable[self.settled_store.folder] = error
+        self.of_others = [run for run in found if self._others.own(run.state.table)]
+        return [run for run in found if run not in self.of_others and self._is_within(run)]
+
+    def only_originals(self) -> dict[str, str]:
+        """Return the only originals in runs that cannot be read, by the path of the missing live directory."""
+        fs, locations = self._checked.services.fs, {unit.location for unit in self._checked.units}
+        folders = [path for path in self.unreadable if RunFolder.parse(name_of(path))]
+        return {live: old for path in folders for live, old in _only_originals(fs, path, locations).items()}
 
     def unknown_ids(self) -> frozenset[str]:
         """Return the ids of runs of which nothing is known."""
@@ -59,7 +71,7 @@ class ReadableRuns(TableRuns):
     def _folders(self, home: str) -> list[tuple[Status, str | None]]:
         try:
             return super()._folders(home)
-        except OSError as error:
+        except (OutOfPlace, OSError) as error:
             self.unreadable[home] = error
             return []
 
@@ -88,17 +100,31 @@ class ReadableRuns(TableRuns):
 
 def check_journals(runs: ReadableRuns) -> Iterator[Finding]:
     """Find journals that cannot be read, folders without a journal, and journals that came with a copy."""
+    only = runs.only_originals()
     for path, error in runs.unreadable.items():
         known = RunFolder.parse(name_of(path))
         records = known is not None or name_of(path) == SETTLED
         code = DamageCode.JOURNAL_UNREADABLE if records else DamageCode.NOT_CHECKED
-        command = f"hdfs dfs -mv {quoted(path)} {AWAY}" if records else None
+        command = _command(error, path, only) if records else getattr(error, "command", None)
         yield Finding(code, path, str(error), command, run_id=known.run_id if known else None)
     for path, text in runs.copies.items():
         # A copy that was taken between the renames of a swap may have the only rows of a unit.
         rows = any(is_below(old, path) for old in runs.left_in_copies.values())
         command = f"hdfs dfs -mv {quoted(path)} {AWAY}" if rows else f"hdfs dfs -rm -r {quoted(path)}"
         yield Finding(DamageCode.JOURNAL_OF_COPY, path, text, command)
+
+
+def _command(error: Exception, path: str, only: dict[str, str]) -> str:
+    """Return what makes a run readable; else what puts back the files that only it has, and moves it away."""
+    own = error.command if isinstance(error, (OutOfPlace, Refusal)) else None
+    return own or commands(path, {live: old for live, old in only.items() if is_below(old, path)})
+
+
+def _only_originals(fs: FileSystem, folder: str, locations: set[str]) -> dict[str, str]:
+    try:
+        return only_originals(fs, folder, locations)
+    except OSError:
+        return {}  # Why the run cannot be read is a finding of its own.
 
 
 def check_folders(scope: Scope, folders: Iterable[Status]) -> Iterator[Finding]:
@@ -126,7 +152,7 @@ def check_unfinished(scope: Scope) -> Iterator[Finding]:
     for run in scope.runs:
         interrupted = [UnitOfRun(run, state) for state in run.state.of_kind(*journal.INTENTS)]
         states = [(unit, unit.paths(scope.services).look()) for unit in interrupted]
-        stuck = [(unit, state) for unit, state in states if _needs_person(scope, state)]
+        stuck = [(unit, state) for unit, state in states if _needs_person(scope, unit, state)]
         for unit, state in stuck:
             yield _undecided(scope, unit, state)
         claimed = run.state.of_kind(journal.CLEANUP_CLAIMED)
@@ -135,23 +161,25 @@ def check_unfinished(scope: Scope) -> Iterator[Finding]:
             if claimed and not run.state.unfinished:
                 text = f"a cleanup has claimed originals of run {run.run_id} and not deleted them"
                 command = (
-                    f"lakekeeper cleanup --table {scope.name} with its retention, or {scope.rollback(run)}"
+                    f"lakekeeper cleanup {scope.table.target} with its retention, or {scope.rollback(run)}"
                 )
             yield Finding(DamageCode.RUN_UNFINISHED, run.folder, text, command, run_id=run.run_id)
 
 
-def _needs_person(scope: Scope, state: SwapState) -> bool:
+def _needs_person(scope: Scope, unit: UnitOfRun, state: SwapState) -> bool:
     unknown_writers = scope.table.options.writers is None
-    return state is SwapState.UNKNOWN or (unknown_writers and state in _RECREATED)
+    return not unit.has_rule(scope.services, state) or (unknown_writers and state in _RECREATED)
 
 
 def _undecided(scope: Scope, unit: UnitOfRun, state: SwapState) -> Finding:
     paths = unit.paths(scope.services)
     command = scope.forget(unit.run)
-    if state is not SwapState.UNKNOWN:
+    if unit.has_rule(scope.services, state):
         # All files are kept; which of the directories is the table's content is for its owner to say.
         command = (
-            f"ALTER TABLE {scope.name} SET TBLPROPERTIES ('lakekeeper.writers'='append'), or 'overwrite'"
+            f"lakekeeper cleanup {scope.table.target} --writers append, or overwrite"
+            if scope.table.dropped
+            else f"ALTER TABLE {scope.name} SET TBLPROPERTIES ('lakekeeper.writers'='append'), or 'overwrite'"
         )
     return unit.finding(DamageCode.SWAP_UNDECIDED, paths.live, str(paths.explain(state)), command)
 

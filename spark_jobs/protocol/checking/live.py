@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
-from spark_jobs.core.model import DEFAULT_PARTITION, FileListing, Unit
+from spark_jobs.core.eligibility import may_have_runs
+from spark_jobs.core.model import DEFAULT_PARTITION, FileListing, ListingDiff, Unit, parent
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.checking.scope import AWAY, Scope, UnitOfRun, quoted
+from spark_jobs.protocol.planning.unfinished_runs import taken_away
+from spark_jobs.protocol.swap.directories import staging_above
 from spark_jobs.protocol.swap.late_files import differences
+from spark_jobs.protocol.swap.locations import statement_back
 
 #: States of an open swap in which nothing but a person, or a writer, has taken the live directory away.
 _GONE = (SwapState.DROPPED, SwapState.UNKNOWN)
@@ -36,6 +40,8 @@ class LiveCheck:
         self.intact: list[Written] = []
 
     def check(self, unit: Unit) -> list[Finding]:
+        if not may_have_runs(unit.location):
+            return []
         try:
             return list(self._check(unit))
         except OSError as error:
@@ -56,34 +62,66 @@ class LiveCheck:
         states = [each.paths(self._scope.services).look() for each in interrupted]
         if any(state not in _GONE for state in states):
             return  # Between the renames of a swap: the next job finishes it.
+        away = taken_away(self._fs, self._scope.of_others, unit.location)
+        if away:
+            yield Finding(DamageCode.RUN_UNFINISHED, unit.location, away, unit=unit.to_json())
+            return
         text = f"{unit.location} does not exist, although the metastore has it"
+        staging = staging_above(self._fs, unit.location, self._base)
+        if staging:
+            text += f"; {staging} belongs to a writer, which may be replacing it"
+            yield Finding(DamageCode.LIVE_MISSING, unit.location, text, unit=unit.to_json(), only_notice=True)
+            return
         held = [each for each in known if each.held]
         rows = self._only_copy(unit, interrupted)
         if rows:
             text += f"; {rows} has its files"
-            command = f"hdfs dfs -cp -p {quoted(rows)} {quoted(unit.location)}"
+            command = self._put_back(unit, rows)
         elif held:
             text += f"; its originals are in {held[-1].old}"
-            command = self._scope.rollback(held[-1].run)
+            command = self._restore(held[-1], unit)
+        elif self._scope.unknown:
+            text += "; a run whose journal cannot be read may have its files"
+            command = "lakekeeper check, after the findings on journals are ended"
         else:
             command = f"restore it from a snapshot, or {self._drop(unit)}"
-        notice = not (rows or held or any(each.rewritten for each in known))
+        certain = rows or held or self._scope.unknown
+        notice = not (certain or any(each.rewritten for each in known))
         run_id = held[-1].run.run_id if held else None
         yield Finding(
             DamageCode.LIVE_MISSING, unit.location, text, command, unit.to_json(), run_id, only_notice=notice
         )
 
+    def _put_back(self, unit: Unit, rows: str) -> str:
+        """Return the command that restores a live directory.
+
+        The originals of a run that cannot be read are moved. So, if its journal becomes readable again, the first
+        rename of its swap counts as undone. What a readable journal knows at its path is copied.
+        """
+        act = "-mv" if rows == self._scope.only_originals.get(unit.location) else "-cp -p"
+        return f"hdfs dfs {act} {quoted(rows)} {quoted(unit.location)}"
+
     def _only_copy(self, unit: Unit, interrupted: list[UnitOfRun]) -> str | None:
         """Return the directory that has the rows of a unit, and that no job puts in its place.
 
-        That is what came with a copy, or the rewritten directory of a swap whose originals somebody has deleted: the
-        next job calls that swap off, and deletes it.
+        It came with a copy, or is in a run whose journal cannot be read. Or it is the rewritten directory of a swap
+        whose originals somebody has deleted: the next job calls that swap off, and deletes it.
         """
         paths = (each.paths(self._scope.services).rewritten() for each in interrupted)
-        for path in (self._scope.copies.get(unit.key), *paths):
+        left = (self._scope.copies.get(unit.key), self._scope.only_originals.get(unit.location))
+        for path in (*left, *paths):
             if path is not None and self._fs.status(path) is not None:
                 return path
         return None
+
+    def _restore(self, held: UnitOfRun, unit: Unit) -> str:
+        """Return what restores the originals. A rollback needs the unit at the location that the journal has."""
+        rollback, locations = (
+            self._scope.rollback(held.run),
+            {u.key: u.location for u in self._scope.table.units},
+        )
+        statement = statement_back(held.state.swap, locations, self._scope.name, unit.location)
+        return rollback if statement is None else f"{statement}, then {rollback}"
 
     def _drop(self, unit: Unit) -> str:
         if not unit.spec:
@@ -99,7 +137,8 @@ class LiveCheck:
         if not lost:
             self.intact.append(Written(found, unit.location))
         elif not self._overwritten(found, compacted, live):
-            yield self._changed(unit, found, lost, sum(file.is_data for file in changes.added))
+            finding = self._changed(unit, found, lost, sum(file.is_data for file in changes.added))
+            yield replace(finding, only_notice=self._is_life(found, changes, live))
 
     def _overwritten(self, found: UnitOfRun, compacted: FileListing, live: FileListing) -> bool:
         """Return whether a writer has replaced all files in place.
@@ -109,6 +148,27 @@ class LiveCheck:
         kept = set(compacted.data) & set(live.files)
         replaced = not kept and any(file.length for file in live.data)
         return replaced and (self._scope.table.options.writers == "overwrite" or not found.held)
+
+    def _is_life(self, found: UnitOfRun, changes: ListingDiff, live: FileListing) -> bool:
+        """Return whether writers of the table, and not damage, explain files that are missing or changed.
+
+        That is so if writers replace files in place, and either have left no rows, or no originals are held any more.
+        It is also so if only the modification times differ: the file ids tell that the files are the same ones.
+        """
+        rows = any(file.length for file in live.data)
+        if self._scope.table.options.writers == "overwrite" and not (found.held and rows):
+            return True
+        here = {file.name: (file.length, file.file_id) for file in live.files}
+        known = [file for file in changes.lost if file.is_data]
+        return all(
+            file.file_id is not None and here.get(file.name) == (file.length, file.file_id) for file in known
+        )
+
+    @property
+    def _base(self) -> str:
+        """Return the directory up to which a writer may have its staging directory."""
+        table = self._scope.table
+        return table.root if table.partitioned else parent(table.root)
 
     def _changed(self, unit: Unit, found: UnitOfRun, lost: list[str], added: int) -> Finding:
         text = (

@@ -12,10 +12,13 @@ from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.journal import UnitState
 from spark_jobs.core.layout import claimed_folder
 from spark_jobs.core.model import Unit
+from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
+from spark_jobs.protocol.swap.direction import executor_of
 from spark_jobs.protocol.swap.directories import SwapPaths
+from spark_jobs.protocol.swap.policy import SwapPolicy
 
 #: Kinds of records after which the run holds the originals of a unit.
 HELD = (journal.COMMITTED, journal.CLEANUP_CLAIMED)
@@ -57,6 +60,10 @@ class UnitOfRun:
     def paths(self, services: Services) -> SwapPaths:
         return SwapPaths(services.fs, self.run.folder, self.state.swap)
 
+    def has_rule(self, services: Services, where: SwapState) -> bool:
+        """Tell whether a job finishes the unit's swap from this state; otherwise a person must end it."""
+        return executor_of(services, self.run, self.state, SwapPolicy()).has_rule(where)
+
     def finding(self, code: DamageCode, path: str, message: str, command: str | None, **more: Any) -> Finding:
         unit = self.state.swap.unit.to_json()
         return Finding(code, path, message, command, unit, self.run.run_id, **more)
@@ -69,12 +76,16 @@ class Scope:
     Attributes:
         unknown: the ids of runs whose journals are missing, cannot be read, or came with a copy.
         copies: by unit key, the originals of a directory that was copied between the renames of a swap.
+        only_originals: by the path of a missing live directory, its originals in a run that cannot be read.
+        of_others: the runs of other tables at the same location.
     """
 
     table: Table
     runs: Sequence[Run]
     unknown: frozenset[str] = frozenset()
     copies: Mapping[str, str] = field(default_factory=dict)
+    only_originals: Mapping[str, str] = field(default_factory=dict)
+    of_others: Sequence[Run] = ()
 
     @property
     def services(self) -> Services:
@@ -83,6 +94,14 @@ class Scope:
     @property
     def name(self) -> str:
         return self.table.facts.name
+
+    @cached_property
+    def _formats(self) -> Mapping[str, str | None]:
+        return {unit.key: storage.format for unit, storage in self.table.storages.items()}
+
+    def format_of(self, unit: UnitOfRun) -> str | None:
+        """Return the format of a unit's files. Partitions keep theirs when the table gets another one."""
+        return self._formats.get(unit.state.swap.unit.key, self.table.facts.storage.format)
 
     @cached_property
     def units(self) -> list[UnitOfRun]:
@@ -104,13 +123,15 @@ class Scope:
         return sorted(dict.fromkeys(found), key=lambda each: each.run.state.started)
 
     def which(self, run: Run) -> str:
-        return f"--table {self.name} --run-id {run.run_id}"
+        return f"{self.table.target} --run-id {run.run_id}"
 
     def recovery(self) -> str:
         """Return the command that recovers unfinished runs and deletes no originals."""
-        return f"lakekeeper cleanup --table {self.name} --older-than 36500d"
+        return f"lakekeeper cleanup {self.table.target} --older-than 36500d"
 
     def rollback(self, run: Run) -> str:
+        if self.table.dropped:
+            return "the steps of docs/manual-restore.md"
         return f"lakekeeper rollback {self.which(run)}"
 
     def forget(self, run: Run) -> str:

@@ -7,7 +7,7 @@ while it was looked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.protocol.checking.backup_tables import check_backup_tables
@@ -21,12 +21,28 @@ from spark_jobs.protocol.checking.journals import (
     check_unfinished,
     marks,
 )
-from spark_jobs.protocol.checking.live import LiveCheck
+from spark_jobs.protocol.checking.live import LiveCheck, Written
 from spark_jobs.protocol.checking.originals import check_originals
 from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
 from spark_jobs.protocol.planning.table import Table
 
-_LOOKS = 3
+#: A finding of damage that only the work of another job or writer explains is gone at the next look, or the one after.
+_LOOKS = 4
+_PAUSE_SECONDS = 1.0
+
+
+_AT_WORK = "a job is at work on the table"
+_Key = tuple[DamageCode, str]
+
+
+@dataclass(frozen=True)
+class _Look:
+    """One look at a table: the findings, which of them are damage, and what each job changes (`marks`)."""
+
+    table: Table
+    found: list[Finding]
+    damage: set[_Key]
+    marks: list[tuple[str, int]]
 
 
 @dataclass
@@ -44,26 +60,54 @@ class TableCheck:
     read_data: bool = False
     warnings: list[str] = field(default_factory=list)
     runs: int = 0
+    _compared: dict[tuple[str, str], list[Finding]] = field(default_factory=dict)
 
     def findings(self) -> list[Finding]:
-        """Look at the table, and look again where damage may only be the work of another job."""
-        for _ in range(_LOOKS):
-            self.warnings.clear()
-            table = self.read()
-            before = marks(table)
-            found = self._look_at(table)
-            if not _doubtful(found) or (marks(table) == before and self.read().units == table.units):
-                return found
-        self.warnings.append(
-            "another job changed the table while it was checked; run the check again after it"
-        )
-        return found
+        """Look at the table until two looks in a row find the same damage, and nothing has changed in between.
 
-    def _look_at(self, table: Table) -> list[Finding]:
+        A look reads one directory after the other, so that a step of a job between two calls looks like damage. Damage
+        that is not confirmed so is a notice.
+        """
+        earlier, look = None, self._look_at(self.read())
+        for _ in range(_LOOKS):
+            if not look.damage or (earlier is not None and self._confirms(earlier, look)):
+                return look.found
+            look.table.services.clock.sleep(_PAUSE_SECONDS)
+            earlier, look = look, self._look_at(self.read())
+        return self._unconfirmed(look, earlier)
+
+    def _confirms(self, earlier: _Look, look: _Look) -> bool:
+        """Tell whether both looks found the same damage in the same state of the table."""
+        if earlier.damage != look.damage or earlier.marks != look.marks:
+            return False
+        return marks(look.table) == look.marks and self.read().units == look.table.units
+
+    def _unconfirmed(self, look: _Look, earlier: _Look | None) -> list[Finding]:
+        """Return the findings after looks that differ. If a job is at work, all damage may be its steps."""
+        working = any(text.startswith(_AT_WORK) for text in self.warnings)
+        self.warnings.append("the table was changed while it was checked; run the check again")
+        confirmed = set() if working or earlier is None else earlier.damage
+        return [
+            each if _key(each) in confirmed or not _is_doubtful(each) else _as_notice(each)
+            for each in look.found
+        ]
+
+    def _look_at(self, table: Table) -> _Look:
+        self.warnings.clear()
+        before = marks(table)
         runs = ReadableRuns(table)
         own = runs.own()
         self.runs = len(own)
-        return list(self._look(Scope(table, own, runs.unknown_ids(), dict(runs.left_in_copies)), runs))
+        scope = Scope(
+            table,
+            own,
+            runs.unknown_ids(),
+            dict(runs.left_in_copies),
+            runs.only_originals(),
+            runs.of_others,
+        )
+        found = list(self._look(scope, runs))
+        return _Look(table, found, {_key(each) for each in found if _is_doubtful(each)}, before)
 
     def _look(self, scope: Scope, runs: ReadableRuns) -> Iterator[Finding]:
         yield from check_journals(runs)
@@ -75,7 +119,7 @@ class TableCheck:
         yield from check_log(scope)
 
     def _warn_of_job(self, lease: str) -> None:
-        self.warnings.append(f"a job is at work on the table, or has just died: it holds {lease}")
+        self.warnings.append(f"{_AT_WORK}, or has just died: it holds {lease}")
 
     def _look_at_units(self, scope: Scope) -> Iterator[Finding]:
         live, parallelism = LiveCheck(scope), scope.table.options.parallelism
@@ -86,13 +130,35 @@ class TableCheck:
             found += [each for part in footers for each in part]
         found += [each for _, part in kept for each in part]
         yield from found
-        if self.read_data:
-            yield from check_rows(scope, [u for u, part in kept if u.held and not part], live.intact)
+        for unit in [unit for unit, part in kept if unit.held and not part] if self.read_data else ():
+            yield from self._rows(scope, unit, live.intact)
+
+    def _rows(self, scope: Scope, unit: UnitOfRun, intact: list[Written]) -> list[Finding]:
+        """Compare the rows of a unit. It is done once, also if the table is looked at again: it may take hours."""
+        key = (unit.run.run_id, unit.state.swap.new_id)
+        if key not in self._compared:
+            self._compared[key] = list(check_rows(scope, [unit], intact))
+        return self._compared[key]
 
 
-def _doubtful(found: list[Finding]) -> bool:
-    """Tell whether a job that works on the table meanwhile may be all that was found."""
-    return any(each.is_damage or each.code is DamageCode.ORIGINALS_RESTORED for each in found)
+def _key(finding: Finding) -> _Key:
+    return finding.code, finding.path
+
+
+def _is_doubtful(finding: Finding) -> bool:
+    """Tell whether a job or writer that works on the table meanwhile may explain a finding.
+
+    Rows that differ are confirmed where they are compared: reading them again may take hours.
+    """
+    if finding.code is DamageCode.ROWS_DIFFER:
+        return False
+    return finding.is_damage or finding.code is DamageCode.ORIGINALS_RESTORED
+
+
+def _as_notice(finding: Finding) -> Finding:
+    """Return a finding that is not confirmed. It names no command, which might do harm to a job at work."""
+    text = f"{finding.message}; not confirmed, because the table was changed while it was checked"
+    return replace(finding, message=text, command=None, only_notice=True)
 
 
 def _kept(scope: Scope, unit: UnitOfRun) -> tuple[UnitOfRun, list[Finding]]:

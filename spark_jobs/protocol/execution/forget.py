@@ -8,14 +8,13 @@ from spark_jobs.core import journal
 from spark_jobs.core.errors import DamagedOriginals, LakekeeperError
 from spark_jobs.core.journal import UnitState
 from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.swap_state import SwapState
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.recovery import Recovery
 from spark_jobs.protocol.execution.ways_out import with_way_out
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
-from spark_jobs.protocol.swap.directories import SwapPaths
+from spark_jobs.protocol.swap.direction import executor_of
 
 
 @dataclass(frozen=True)
@@ -34,10 +33,10 @@ class Forget:
     """The end of the record of damaged originals. Intact ones stay under the care of rollback and cleanup."""
 
     def __init__(self, services: Services, run: Run, recovery: Recovery) -> None:
-        self._fs = services.fs
+        self._services = services
         self._run = run
         self._cleanup = Cleanup(services, run, recovery, skip_trash=True)
-        self._table = recovery.policy.table
+        self._policy = recovery.policy
 
     def verdicts(self) -> list[Verdict]:
         """Judge each unit whose originals the run still holds. Nothing is changed."""
@@ -51,14 +50,17 @@ class Forget:
         except DamagedOriginals as error:
             return Verdict(unit, True, f"{error}; what is left of them stays where it is")
         except (LakekeeperError, OSError) as error:
-            return Verdict(unit, False, with_way_out(str(error), error, self._table, self._run.run_id))
+            return Verdict(
+                unit, False, with_way_out(str(error), error, self._policy.target, self._run.run_id)
+            )
         return Verdict(unit, False, "its originals are intact: roll the run back, or clean it up")
 
     def _judge_open(self, unit: UnitState) -> Verdict:
         """Judge an open intent. Any state that has a rule belongs to the recovery: rows may lie in each directory."""
-        paths = SwapPaths(self._fs, self._run.folder, unit.swap)
+        executor = executor_of(self._services, self._run, unit, self._policy)
+        paths = executor.paths(unit.swap)
         where = paths.look()
-        if where is not SwapState.UNKNOWN:
+        if executor.has_rule(where):  # guard: open_intent_not_forgotten
             return Verdict(unit, False, f"{paths.live} is {where.value}; the next compaction recovers it")
         return Verdict(unit, True, f"{paths.explain(where)}; nothing in them was deleted")
 

@@ -19,9 +19,9 @@ from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.lease import LeaseSet
 from spark_jobs.protocol.runs.run_lifecycle import enter, take_over
 from spark_jobs.protocol.services import Services
-from spark_jobs.protocol.swap.forward import ForwardSwap
-from spark_jobs.protocol.swap.reverse import ReverseSwap
-from spark_jobs.protocol.swap.swap_executor import SwapExecutor, SwapPolicy, SwapResult
+from spark_jobs.protocol.swap.direction import executor_of
+from spark_jobs.protocol.swap.policy import SwapPolicy
+from spark_jobs.protocol.swap.swap_executor import SwapExecutor, SwapResult
 
 log = logging.getLogger("lakekeeper")
 
@@ -114,7 +114,7 @@ class Recovery:
             recovered.unresolved.append(self._unresolved(recovered.run, unit.swap, error))
 
     def _unresolved(self, run: Run, swap: Swap, error: Exception) -> UnitReport:
-        return unresolved(swap, error, self.policy.table, run.run_id).report
+        return unresolved(swap, error, self.policy.target, run.run_id).report
 
     def _finish_open_unit(self, recovered: RecoveredRun, unit: UnitState, resume: bool) -> None:
         executor, swap = self._executor(recovered.run, unit), unit.swap
@@ -132,8 +132,7 @@ class Recovery:
         log.info(recovered.notes[-1])
 
     def _executor(self, run: Run, unit: UnitState) -> SwapExecutor:
-        is_rollback = unit.kind in (journal.ROLLBACK_PREPARED, journal.ROLLED_BACK)
-        return (ReverseSwap if is_rollback else ForwardSwap)(self._services, run, self.policy)
+        return executor_of(self._services, run, unit, self.policy)
 
     def _delete_unprepared(self, recovered: RecoveredRun) -> None:
         """Delete directories that were written but not prepared: they never were live, and only this run uses them."""

@@ -66,7 +66,7 @@ class Rollback(UnitWork[UnitState, _Ready]):
 
     def _failed(self, swap: Swap, error: Exception) -> UnitResult:
         unknown = isinstance(error, FileSystemError)
-        return unresolved(swap, error, self.recovery.policy.table, self.entered.run_id, unknown=unknown)
+        return unresolved(swap, error, self.recovery.policy.target, self.entered.run_id, unknown=unknown)
 
     def journaled(self, ready: Sequence[_Ready], results: Sequence[UnitResult]) -> None:
         """Delete the rewritten directories, after the results were journaled.

@@ -5,7 +5,7 @@ Recovery always comes first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from spark_jobs.core import journal
@@ -31,7 +31,9 @@ from spark_jobs.protocol.runs.run_finder import TableRuns, homes
 from spark_jobs.protocol.runs.settled_store import SettledStore
 from spark_jobs.protocol.runs.trust import Trust
 from spark_jobs.protocol.services import Services
-from spark_jobs.protocol.swap.swap_executor import SwapPolicy
+from spark_jobs.protocol.swap.later_runs import LaterRuns
+from spark_jobs.protocol.swap.locations import is_registered
+from spark_jobs.protocol.swap.policy import SwapPolicy
 
 #: Kinds of records after which the unit's directory is, or must be, at the location that the metastore has.
 _IN_PLACE = (journal.COMMITTED, journal.DISCARDED, journal.ROLLED_BACK)
@@ -87,16 +89,28 @@ class TableSession:
         footers = has_footer(self.facts.storage.format)
         rules = writer_rules(self.options, self.services.now())
         return SwapPolicy(
-            _locations(self.units),
+            self.table.locations,
             self.options.writers,
             self._registered_now,
             footers,
             rules,
             self.facts.name,
+            self.table.target,
+            LaterRuns(self._found.all, self.owner_of),
         )
 
+    def owner_of(self, run: Run) -> str:
+        """Return the name of the table that a run at this location belongs to."""
+        name = run.state.table
+        return name if self._others.own(name) else self.facts.name
+
+    def other_table_of(self, run_id: str | None) -> str | None:
+        """Return the other table at this location that has a run of this id; None if there is none."""
+        named = (self.owner_of(run) for run in self._found.all() if run.run_id == run_id)
+        return next((name for name in named if name != self.facts.name), None)
+
     def _registered_now(self) -> dict[str, str]:
-        return _locations(self.table.registered())
+        return {unit.key: unit.location for unit in self.table.registered()}
 
     def runs(self) -> list[Run]:
         """Return every run of the table, oldest first."""
@@ -192,14 +206,15 @@ class TableSession:
         if not swaps or not self.facts.partition_keys or self.table.dropped:
             return []
         try:
-            known = {unit.key for unit in self.table.registered()}
+            known = self._registered_now()
         except LakekeeperError as error:
             return [f"could not check whether the metastore still has the partitions of this run: {error}"]
         return [
             f"{swap.unit}: the metastore has no such partition any more, and its files are in {swap.live}; unless it"
             " was dropped on purpose, add it again (MSCK REPAIR TABLE, or ALTER TABLE ADD PARTITION with that location)"
             for swap in swaps
-            if swap.unit.key not in known
+            # A partition that was renamed is there under other values: added again, its rows would be doubled.
+            if swap.unit.key not in known and not is_registered(swap, known)
         ]
 
     def _unfinished(self) -> list[Run]:
@@ -221,10 +236,6 @@ class TableSession:
             check_units(run.state, root, keys, places)  # guard: units_of_this_table
             check_units_outside(self.services.fs, run, root, places, trust)  # guard: owner_of_unit_outside
         return own
-
-
-def _locations(units: Iterable[Unit]) -> dict[str, str]:
-    return {unit.key: unit.location for unit in units}
 
 
 def lease_options(verb: str, options: Options) -> LeaseOptions:

@@ -19,6 +19,7 @@ from spark_jobs.core.health import Health, settled
 from spark_jobs.core.journal import UnitState
 from spark_jobs.core.model import Unit
 from spark_jobs.core.outcomes import UnitOutcome
+from spark_jobs.core.quota import with_quota_command
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.wire import UnitReport, utc
@@ -72,7 +73,7 @@ def failed(
 def reason_of(error: Exception, unit: Unit) -> str:
     """Return what a report says about an error of one unit. An unexpected error is logged with its traceback."""
     if isinstance(error, (LakekeeperError, OSError)):
-        return str(error) or type(error).__name__
+        return with_quota_command(str(error)) or type(error).__name__
     log.error("%s failed", unit, exc_info=error)
     return f"{type(error).__name__}: {error}"
 
@@ -89,14 +90,16 @@ def _outcome_of(error: Exception) -> UnitOutcome:
     return next((outcome for kind, outcome in _OUTCOMES if isinstance(error, kind)), UnitOutcome.FAILED)
 
 
-def unresolved(swap: Swap, error: Exception, table: str, run_id: str, *, unknown: bool = False) -> UnitResult:
+def unresolved(
+    swap: Swap, error: Exception, target: str, run_id: str, *, unknown: bool = False
+) -> UnitResult:
     """Return the result of a unit that is left as it is: its intent stays open, or it cannot be rolled back.
 
     It is `quarantined` only for Unsafe, which a person must resolve. Otherwise the next job resolves it.
     """
     outcome = UnitOutcome.QUARANTINED if isinstance(error, Unsafe) else UnitOutcome.FAILED
     code = error.code if isinstance(error, Refusal) else None
-    reason = with_way_out(reason_of(error, swap.unit), error, table, run_id)
+    reason = with_way_out(reason_of(error, swap.unit), error, target, run_id)
     report = UnitReport.of(swap.unit.to_json(), outcome, code=code, reason=reason)
     return UnitResult(swap.unit.key, report, outcome_unknown=unknown)
 

@@ -21,8 +21,9 @@ from spark_jobs.protocol.commit_log.publisher import log_of
 from spark_jobs.protocol.planning.footer_inspection import check_footers, check_grouped_units
 from spark_jobs.protocol.planning.hdfs_constraints import check_hdfs_constraints
 from spark_jobs.protocol.planning.table import Table
-from spark_jobs.protocol.planning.unfinished_runs import interrupted, missing, unfinished_warning
+from spark_jobs.protocol.planning.unfinished_runs import interrupted, missing, taken_away, unfinished_warning
 from spark_jobs.protocol.planning.unit_planner import UnitPlanner
+from spark_jobs.protocol.runs.other_tables import OtherTables
 from spark_jobs.protocol.runs.run_finder import TableRuns
 from spark_jobs.protocol.runs.trust import Trust
 
@@ -137,12 +138,16 @@ class Planner:
             [unit.unit for unit in units],
             self._table.options.trusted_owners,
         )
-        unfinished = runs.unfinished()
+        unfinished, others = runs.unfinished(), OtherTables(self._services, self._table.facts)
+        own = [run for run in unfinished if not others.own(run.state.table)]
+        other = [run for run in unfinished if run not in own]
         planned = []
         for unit in units:
-            reason = interrupted(unfinished, unit.unit)
+            reason = interrupted(own, unit.unit)
             unit = unit.interrupted(reason) if reason else unit
             old = runs.left_in_copies.get(unit.unit.key)
             lost = missing(self._services.fs, unit.unit.location, old) if old else None
-            planned.append(UnitPlan.quarantined(unit.unit, lost) if lost else unit)
-        return planned, [*(unfinished_warning(run) for run in unfinished), *runs.notes]
+            unit = UnitPlan.quarantined(unit.unit, lost) if lost else unit
+            gone = taken_away(self._services.fs, other, unit.unit.location)
+            planned.append(UnitPlan.failed(unit.unit, gone) if gone else unit)
+        return planned, [*(unfinished_warning(run) for run in own), *runs.notes]

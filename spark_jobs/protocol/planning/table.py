@@ -41,6 +41,16 @@ class Table:
         return list(self.storages)
 
     @property
+    def locations(self) -> Mapping[str, str]:
+        """Return the directories that the metastore uses, by unit key."""
+        return {unit.key: unit.location for unit in self.units}
+
+    @property
+    def target(self) -> str:
+        """Return the flag that names the table on the command line of a job."""
+        return f"--location '{self.root}'" if self.dropped else f"--table {self.facts.name}"
+
+    @property
     def root(self) -> str:
         return self.facts.storage.location
 

@@ -26,6 +26,26 @@ def interrupted(runs: Sequence[Run], unit: Unit) -> str | None:
     return None
 
 
+def taken_away(fs: FileSystem, runs: Sequence[Run], location: str) -> str | None:
+    """Return the reason for a unit whose directory a run of another table at this location has moved; or None.
+
+    Only a job of the other table recovers that run.
+    """
+    for run in runs:
+        for state in run.state.of_kind(*journal.INTENTS):
+            if state.swap.live == location and fs.status(location) is None:
+                return (
+                    f"{location} is missing: run {run.run_id} of {run.state.table}, which has the same location, was"
+                    f" interrupted during its swap; {recovery_command(run)} recovers it"
+                )
+    return None
+
+
+def recovery_command(run: Run) -> str:
+    """Return the command that recovers the unfinished runs of a run's table, and deletes no originals."""
+    return f"`lakekeeper cleanup --table {run.state.table} --older-than 36500d`"
+
+
 def missing(fs: FileSystem, location: str, old: str) -> str | None:
     """Return the reason for a unit that was copied between the renames of a swap; or None.
 

@@ -11,14 +11,15 @@ from datetime import datetime, timezone
 from typing import Any
 
 from spark_jobs.core import journal
-from spark_jobs.core.errors import Unsafe
+from spark_jobs.core.errors import OutOfPlace, Unsafe
 from spark_jobs.core.journal import Record, RunState
 from spark_jobs.core.journal_bounds import uri_path, within
-from spark_jobs.core.layout import RECORDS, generation
+from spark_jobs.core.layout import RECORDS, generation, generation_number
 from spark_jobs.core.model import parent
 from spark_jobs.core.settled_runs import SettledRun
 from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.file_system import RecordFiles, Status
+from spark_jobs.protocol.runs.rights import writing_in
 from spark_jobs.protocol.runs.trust import RunFolderTrust
 
 #: The file name of a published record.
@@ -70,12 +71,14 @@ class Journal:
         Raises:
             FileExistsError: another attempt has published a record under this number.
             FileNotFoundError: a fence has renamed the run's directory.
+            PermissionError: the directory belongs to another account.
         """
         record = Record(kind, self._now(), body)
         with self._lock:
             number = (self._last if self._last is not None else self._count()) + 1
             staged = f"{self.path}/.{number:06d}-{uuid.uuid4().hex}"
-            self._fs.create(staged, record.encode())
+            with writing_in(self._fs, self.folder, with_content=True):
+                self._fs.create(staged, record.encode())
             self._publish(staged, self._numbered(number))
             self._last = number
 
@@ -119,9 +122,17 @@ class Journal:
         return max(self._published(), default=0)
 
     def _published(self) -> dict[int, Status]:
-        """Return the record files by number, in order. Raise Refusal for a file whose owner is not trusted."""
+        """Return the record files by number, in order.
+
+        Raises:
+            Refusal: the owner of a file is not trusted.
+            OutOfPlace: a directory has the name of a record. No record can be published or read in its place.
+        """
         found = ((_NUMBERED.match(status.name), status) for status in self._fs.list(self.path))
         files = {int(match[1]): status for match, status in found if match}
+        for status in files.values():
+            if status.is_dir:  # guard: records_are_files
+                raise OutOfPlace(status.path, "a directory with the name of a journal record")
         if self._trust is not None:
             self._trust.check({file.owner for file in files.values()})
         return dict(sorted(files.items(), key=lambda item: item[0]))
@@ -129,7 +140,9 @@ class Journal:
 
 def _dated(record: Record, millis: int) -> Record:
     written = datetime.fromtimestamp(millis / 1000, timezone.utc)
-    return replace(record, at=max(record.at, written), said=record.at)  # guard: dated_by_file_system
+    return replace(
+        record, at=max(record.at, written), said=record.at, filed=written
+    )  # guard: dated_by_file_system
 
 
 @dataclass(frozen=True)
@@ -172,9 +185,6 @@ def leave(runs: Iterable[Run], kind: str = journal.LEFT, **body: Any) -> None:
 
 
 def next_run_id(run_id: str, existing: Iterable[Run | SettledRun]) -> str:
-    """Return the run id; if runs of this id exist, its next generation."""
-    taken = {run.run_id for run in existing}
-    number = 1
-    while generation(run_id, number) in taken:
-        number += 1
-    return generation(run_id, number)
+    """Return the run id; if runs of this id exist, the generation after the newest."""
+    newest = max((generation_number(run_id, run.run_id) for run in existing), default=0)
+    return generation(run_id, newest + 1)

@@ -20,6 +20,7 @@ from datetime import datetime, timezone
 from spark_jobs.core.errors import Busy, LeaseLost
 from spark_jobs.core.layout import LeaseFile
 from spark_jobs.protocol.file_system import RecordFiles
+from spark_jobs.protocol.runs.rights import writing_in
 from spark_jobs.protocol.services import Services
 
 log = logging.getLogger("lakekeeper")
@@ -175,7 +176,8 @@ class LeaseSet:
             OSError: a call of the file system failed.
         """
         for home in sorted(set(homes) - self._held.keys()):
-            lease = self._acquire(home)
+            with writing_in(self._services.fs, home):
+                lease = self._acquire(home)
             with self._lock:
                 self._held[home] = lease
 

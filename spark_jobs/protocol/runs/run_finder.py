@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
-from spark_jobs.core.eligibility import TableFacts
+from spark_jobs.core.eligibility import TableFacts, may_have_runs
+from spark_jobs.core.errors import OutOfPlace, UnreadableRun, Unsafe
 from spark_jobs.core.journal import INTENTS
 from spark_jobs.core.journal_bounds import ClosingRecord, server_of
 from spark_jobs.core.layout import RECORDS, Home, RunFolder, is_home_of_one_directory
@@ -21,12 +23,14 @@ def homes(facts: TableFacts, units: Iterable[Unit]) -> list[Home]:
     """Return the table's own home, and then those of partitions outside its root.
 
     If the root is not on a local disk, homes on local disks are left out: there, the owner of a journal is unknown.
+    Partitions on object stores have none.
     """
     root = facts.storage.location
     local = root.startswith("file:")
+    places = [unit.location for unit in units if may_have_runs(unit.location)]
     found = [
         Home.of_table(root, bool(facts.partition_keys)),
-        *(Home.of(root, unit.location) for unit in units if local or not unit.location.startswith("file:")),
+        *(Home.of(root, place) for place in places if local or not place.startswith("file:")),
     ]
     return list(dict.fromkeys(found))
 
@@ -121,11 +125,13 @@ class TableRuns:
         ]
 
     def _folders(self, home: str) -> list[tuple[Status, str | None]]:
-        """Return the run directories in a home, and the identity of the home."""
+        """Return the run directories in a home, and the identity of the home. Raise OutOfPlace for a file."""
         try:
             entries = self._fs.list(home)
         except FileNotFoundError:
             return []
+        if any(entry.path == home for entry in entries):  # The listing of a file has only the file itself.
+            raise OutOfPlace(home, "a file, and not the directory in which the jobs keep their journals")
         folders = [entry for entry in entries if entry.is_dir and RunFolder.parse(entry.name)]
         identity = self._fs.identity(home) if folders else None
         return [(folder, identity) for folder in folders]
@@ -133,11 +139,12 @@ class TableRuns:
     def _add_unfinished(self, folder: Status, identity: str | None, found: list[Run]) -> Sequence[str]:
         """Add the run to `found` if it is unfinished. Return the homes that it names."""
         try:
-            last = self._journal(folder).last()
+            with _readable(folder.path):
+                last = self._journal(folder).last()
+                closing = ClosingRecord.of(last, parent(folder.path)) if last else None
         except FileNotFoundError:
             self.without_records[folder.path] = folder
             return ()
-        closing = ClosingRecord.of(last, parent(folder.path)) if last else None
         copied = closing is not None and closing.home_id not in (None, identity)
         if closing and copied and not closing.unsettled:  # guard: copied_closing
             self._note(folder.path)
@@ -153,7 +160,8 @@ class TableRuns:
         """Return the run in a directory; None if it has no record yet, or came with a copy."""
         journal_ = self._journal(folder)
         try:
-            state = journal_.state()
+            with _readable(folder.path):
+                state = journal_.state()
         except FileNotFoundError:
             self.without_records[folder.path] = folder
             return None
@@ -206,6 +214,15 @@ class TableRuns:
             f"{folder} came here with a copy of another directory: its journal describes other directories, and is"
             f" ignored. {_advice(folder, open_units)}"
         )
+
+
+@contextmanager
+def _readable(folder: str) -> Iterator[None]:
+    """Name the run's directory in the error if its journal cannot be read."""
+    try:
+        yield
+    except Unsafe as error:
+        raise UnreadableRun(str(error), folder) from None
 
 
 def _advice(folder: str, open_units: Sequence[str]) -> str:

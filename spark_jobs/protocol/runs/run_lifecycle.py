@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -10,7 +9,7 @@ from dataclasses import replace
 from spark_jobs.core import journal, layout
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import Refusal
-from spark_jobs.core.layout import Home
+from spark_jobs.core.layout import Home, generation, generation_number
 from spark_jobs.core.model import parent
 from spark_jobs.core.outcomes import TableOutcome
 from spark_jobs.core.refusals import RefusalCode
@@ -38,13 +37,9 @@ def choose_run_id(
 
 
 def newest_generation(asked: str, existing: Sequence[Run], settled: Sequence[SettledRun] = ()) -> str:
-    """Return the newest generation of a run id (`<id>`, `<id>-g2`, ...)."""
-    started = [(run.state.started, run.run_id) for run in existing] + [
-        (run.started, run.run_id) for run in settled
-    ]
-    known = [run_id for _, run_id in sorted(started, key=lambda pair: pair[0])]
-    ours = [run_id for run_id in known if re.fullmatch(rf"{re.escape(asked)}(-g\d+)?", run_id)]
-    return ours[-1] if ours else asked
+    """Return the newest generation of a run id (`<id>`, `<id>-g2`, ...), by its number: no clock decides."""
+    names = [run.run_id for run in existing] + [run.run_id for run in settled]
+    return generation(asked, max((generation_number(asked, name) for name in names), default=0) or 1)
 
 
 def take_over(fs: FileSystem, run: Run) -> Run:

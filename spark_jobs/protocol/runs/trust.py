@@ -50,6 +50,7 @@ class Trust:
                 f"{directory.path} is outside the table's root and belongs to {directory.owner}, whose account is"
                 f" not {self._fs.user()}{self._nor_owner()}: it may be part of another table. If that account"
                 " writes this table, name it: trusted_owners in the configuration, or --trusted-owners",
+                f"--trusted-owners {directory.owner}, or `trusted_owners` in the configuration",
             )
 
     def check_folder(self, folder: Status) -> None:
@@ -61,10 +62,12 @@ class Trust:
         """
         self.check(folder.path, [folder.owner])
         if folder.shared == "others" or (folder.shared and not self._named):  # guard: shared_run_folder
+            command = f"hdfs dfs -chmod go-w '{folder.path}'"
             raise Refusal(
                 RefusalCode.UNTRUSTED_OWNER,
                 f"other accounts than {folder.owner} may write to {folder.path}: nothing is changed. Check its content,"
-                f" and remove the permission: hdfs dfs -chmod go-w '{folder.path}'",
+                f" and remove the permission: {command}",
+                command,
             )
 
     def _untrusted(self, owners: Iterable[str]) -> list[str]:

@@ -3,15 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from spark_jobs.core.errors import DamagedOriginals, NoRule, Refusal
-from spark_jobs.core.model import FileListing
+from spark_jobs.core.layout import ancestors, is_home
+from spark_jobs.core.model import FileListing, parent
 from spark_jobs.core.other_writers import SUCCESS, WriterRules, is_staging
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState, locate
 from spark_jobs.protocol.file_system import DataDirectories, Status
 from spark_jobs.protocol.swap.late_files import differences
+
+
+@dataclass(frozen=True)
+class Blocker:
+    """An entry of a directory whose files cannot be moved because of it: an active writer, or a directory."""
+
+    folder: str
+    entry: Status | str
+
+    @property
+    def name(self) -> str:
+        return self.entry if isinstance(self.entry, str) else self.entry.name
+
+    def __str__(self) -> str:
+        path = f"{self.folder}/{self.name}"
+        if is_staging(self.name):
+            return f"{path} belongs to a writer that has not finished. {dead_writer(path)}"
+        if isinstance(self.entry, str):
+            return f"a writer is active in {self.folder} ({self.name}); the next run resolves it"
+        return (
+            f"{self.folder} holds the directory {self.name}, whose rows would be lost. Move its files up to"
+            f" {self.folder}, or move it away (hdfs dfs -mv '{path}' <a directory outside the table>); then run the job"
+            " again"
+        )
+
+
+def dead_writer(path: str) -> str:
+    """Return what a person may do about a staging directory or file that nobody removes."""
+    return f"Wait until it is gone; if its writer has died, delete it: hdfs dfs -rm -r '{path}'"
 
 
 class SwapPaths:
@@ -45,8 +76,8 @@ class SwapPaths:
         """Return whether a directory holds all expected files unchanged. Added files are allowed."""
         return not differences(expected, self._fs.list_files(folder)).lost
 
-    def at_work(self, folder: str, known: FileListing) -> str | None:
-        """Return the name of a file or staging directory of an active writer, or None.
+    def at_work(self, folder: str, known: FileListing) -> Blocker | None:
+        """Return a file or staging directory of an active writer, or any other directory; or None.
 
         Files that `known` lists with content count as closed. HDFS is asked about each other file: that is one call for
         each of them, and there may be 65,000.
@@ -54,16 +85,25 @@ class SwapPaths:
         entries = self._fs.list(folder)
         for entry in entries:
             if entry.is_dir or is_staging(entry.name):  # guard: staging_in_sweep
-                return entry.name
+                return Blocker(folder, entry)
         closed = {file for file in known.files if file.length}
         opened = self._fs.open_files(folder, [e.name for e in entries if e.entry() not in closed])
-        return opened[0] if opened else None  # guard: open_files_in_sweep
+        return Blocker(folder, opened[0]) if opened else None  # guard: open_files_in_sweep
 
     def explain(self, where: SwapState) -> NoRule:
         """Return the error for a state that a person must resolve."""
         return NoRule(
             f"{self.live} is {where.value}; nothing was changed. Check it, {self.old}, {self.new} and {self.aside}"
         )
+
+
+def staging_above(fs: DataDirectories, live: str, base: str) -> str | None:
+    """Return a writer's staging directory in a directory above a live one, up to `base`; or None."""
+    for folder in {parent(live), *ancestors(live, base)}:
+        for entry in fs.list(folder) if fs.status(folder) is not None else ():
+            if is_staging(entry.name):
+                return entry.path
+    return None
 
 
 #: Rules for directories in which no writer is active, such as those of a run: no file in them is pending.
@@ -80,7 +120,12 @@ def list_unit(fs: DataDirectories, location: str, rules: WriterRules = NO_WRITER
     Raises:
         Refusal: the location is not a flat directory of closed files.
     """
-    entries = fs.list(location)
+    return _listing(fs, location, fs.list(location), rules)
+
+
+def _listing(
+    fs: DataDirectories, location: str, entries: Sequence[Status], rules: WriterRules
+) -> FileListing:
     for entry in entries:
         _check_entry(entry, location, rules)
     # A file with a footer was closed. A file that is empty may still be open.
@@ -93,15 +138,24 @@ def list_originals(fs: DataDirectories, folder: str) -> FileListing:
     """Return the files of a directory of originals.
 
     Raises:
-        DamagedOriginals: somebody has created a directory in it.
+        DamagedOriginals: somebody has created a directory in it. Or a writer has left its staging directory there.
         Refusal: a writer still writes a file in it.
     """
-    try:
-        return list_unit(fs, folder)
-    except Refusal as refusal:
-        if refusal.code != RefusalCode.SUBDIRECTORIES.name:
-            raise
-        raise DamagedOriginals(f"{refusal.reason}; nothing was changed") from None
+    entries = fs.list(folder)
+    for entry in entries:
+        if entry.is_dir:
+            raise DamagedOriginals(f"{_foreign(entry)}; nothing was changed")
+    return _listing(fs, folder, entries, NO_WRITERS)
+
+
+def _foreign(entry: Status) -> str:
+    """Return what a directory in originals is, and what a person may do about it."""
+    if is_staging(entry.name):
+        return f"{entry.path} is in originals, and belongs to a writer that has not finished. {dead_writer(entry.path)}"
+    return (
+        f"{parent(entry.path)} holds the folder {entry.name}, which is not of the originals. Move it away: hdfs dfs -mv"
+        f" '{entry.path}' <a directory outside the table>"
+    )
 
 
 def check_closed(fs: DataDirectories, location: str, files: FileListing) -> None:
@@ -122,6 +176,13 @@ def _check_entry(entry: Status, location: str, rules: WriterRules) -> None:
     left = rules.staged and not entry.is_dir  # 0.1.0 moved hidden files with the originals
     if is_staging(entry.name) and not left:  # guard: staging_in_unit
         raise Refusal(RefusalCode.ACTIVE_WRITER, f"{entry.path} belongs to a writer that has not finished")
+    if entry.is_dir and is_home(entry.name):
+        raise Refusal(
+            RefusalCode.SUBDIRECTORIES,
+            f"{location} holds {entry.path}, with the runs of a table that had partitions here. If that table was"
+            f" dropped, `lakekeeper cleanup --location '{location}'` deletes its originals when they are past the"
+            " retention, and then this directory",
+        )
     if entry.is_dir:  # guard: folders_in_unit
         raise Refusal(
             RefusalCode.SUBDIRECTORIES,

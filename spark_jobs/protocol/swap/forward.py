@@ -145,8 +145,10 @@ class ForwardSwap(SwapExecutor):
         The effects of such a writer are visible in `old`. Files that it has closed are moved into the live directory.
         If it replaced files, or is still active, the swap is reversed at once.
         """
-        busy = self._active_writer_file(paths, paths.old, paths.swap.originals)
-        reason = f"a writer is active in {paths.old} ({busy})" if busy else self._replacement_reason(paths)
+        busy = self._blocker(paths, paths.old, paths.swap.originals)
+        reason = (
+            f"a writer is active in {paths.old} ({busy.name})" if busy else self._replacement_reason(paths)
+        )
         if reason is None:
             # guard: carry_late_files
             moved_files = move_late_files(self._fs, _without_lost_flags(paths.swap), paths.old, paths.live)
@@ -163,11 +165,9 @@ class ForwardSwap(SwapExecutor):
 
         A directory that was overwritten is the table now.
         """
-        busy = self._active_writer_file(paths, paths.live, paths.swap.compacted)
+        busy = self._blocker(paths, paths.live, paths.swap.compacted)
         if busy:
-            raise WriterActive(
-                f"{reason}, and a writer is active in {paths.live} ({busy}); the next run resolves it"
-            )
+            raise WriterActive(f"{reason}, and {busy}")
         if not paths.complete(paths.live, paths.swap.compacted):
             return self._overwritten_result(paths)
         self._move_live_to_aside(paths, reason)

@@ -51,7 +51,11 @@ def move_late_files(fs: DataDirectories, ours: FileListing, folder: str, live: s
     names = {file.name for file in here.files}
     changed = [file.name for file in changes.lost if file.is_data and file.name in names]
     if changed:
-        raise Unsafe(f"a writer changed {folder}/{changed[0]}; no file of {folder} was moved to {live}")
+        raise Unsafe(
+            f"a writer changed {folder}/{changed[0]}; no file of {folder} was moved to {live}. Nothing tells whose rows"
+            f" are in it: move it away (hdfs dfs -mv '{folder}/{changed[0]}' <a directory outside the table>), run the"
+            " job again, and then put it into the table under another name if its rows belong there"
+        )
     known = {file.name: file for file in ours.files}
     # 0.1.0 journaled hidden files too. They are moved to the live directory as well.
     # guard: kept_carried

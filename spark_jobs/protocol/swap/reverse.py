@@ -6,14 +6,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from spark_jobs.core import journal
+from spark_jobs.core.ddl import add_partition
 from spark_jobs.core.errors import DamagedOriginals, LakekeeperError, WriterActive
-from spark_jobs.core.layout import ancestors
+from spark_jobs.core.layout import is_inside_home
 from spark_jobs.core.model import FileListing, parent
-from spark_jobs.core.other_writers import is_staging
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState
-from spark_jobs.protocol.swap.directories import SwapPaths, check_closed, list_originals, list_unit
+from spark_jobs.protocol.swap.directories import (
+    SwapPaths,
+    check_closed,
+    list_originals,
+    list_unit,
+    staging_above,
+)
 from spark_jobs.protocol.swap.late_files import differences, move_late_files
+from spark_jobs.protocol.swap.locations import statement_back
 from spark_jobs.protocol.swap.swap_executor import Action, SwapExecutor, SwapResult, overwritten
 
 #: A live directory that is missing is looked for again this often before originals are moved into its place.
@@ -51,11 +58,13 @@ class ReverseSwap(SwapExecutor):
         self._fs.mkdirs(parent(paths.aside))
 
     def _other_live_message(self, paths: SwapPaths) -> str:
+        known = self._policy.later
+        later = known.of(self._fs.identity(paths.live)) if known else None
         return (
-            f"{paths.live} is not the directory that run {self._run.run_id} put there: a newer run has compacted it"
-            f" again (roll that one back first: `lakekeeper history --table {self._policy.table}` lists the runs), or a"
-            f" writer replaced it. The originals stay in {paths.old}; if they are not needed, `lakekeeper cleanup`"
-            " deletes them when they are past the retention"
+            f"{paths.live} is not the directory that run {self._run.run_id} put there:"
+            f" {later or 'a writer, or a run that has no record any more, replaced it'}. The originals stay in"
+            f" {paths.old}; if they are not needed, `lakekeeper cleanup --table {self._policy.table}` deletes them when"
+            " they are past the retention"
         )
 
     def _check_live_stays_missing(self, paths: SwapPaths) -> None:
@@ -68,21 +77,17 @@ class ReverseSwap(SwapExecutor):
             WriterActive: a writer is at work.
         """
         for _ in range(_MISSING_CHECKS):
-            staging = self._staging_above(paths.live)
-            if staging or self._fs.status(paths.live) is not None:
+            staging = staging_above(self._fs, paths.live, parent(parent(self._run.folder)))
+            if staging:
                 raise WriterActive(
-                    f"a writer is replacing {paths.live} ({staging or 'it exists again'}); run the rollback again"
+                    f"a writer is replacing {paths.live}, or has died: {staging} exists. Run the rollback again when it"
+                    f" is gone; if its writer has died, delete it: hdfs dfs -rm -r '{staging}'"
+                )
+            if self._fs.status(paths.live) is not None:
+                raise WriterActive(
+                    f"a writer is replacing {paths.live}, which exists again; run the rollback again"
                 )
             self._services.clock.sleep(_MISSING_SECONDS)
-
-    def _staging_above(self, live: str) -> str | None:
-        """Return a writer's staging directory in a directory above, up to the one that holds the home; or None."""
-        base = parent(parent(self._run.folder))
-        for folder in {parent(live), *ancestors(live, base)}:
-            for entry in self._fs.list(folder) if self._fs.status(folder) is not None else ():
-                if is_staging(entry.name):
-                    return entry.path
-        return None
 
     def unlike(self, swap: Swap) -> str | None:
         """Return a note if mode, group or ACL were changed since the compaction: the originals have the earlier ones.
@@ -102,13 +107,39 @@ class ReverseSwap(SwapExecutor):
         )
 
     def _check_location(self, swap: Swap) -> None:
-        if self._policy.registered(swap):
+        if self._policy.registered(swap):  # guard: rollback_location
             return
         location = self._policy.locations.get(swap.unit.key)
         known = f"has it at {location}" if location else "does not have it any more"
         raise CannotRollBack(
-            f"{swap.unit} was compacted at {swap.live}, but the metastore {known}; nothing was moved"
+            f"{swap.unit} was compacted at {swap.live}, but the metastore {known}; nothing was moved."
+            f" {self._way_back(swap, location)}"
         )
+
+    def _way_back(self, swap: Swap, location: str | None) -> str:
+        """Return what a person does to roll a unit back that was moved or dropped, or to keep it as it is."""
+        statement, texts = self._statement_back(swap, location), []
+        if statement:
+            stays = f" (files in {location} stay there)" if location else ""
+            texts.append(
+                f"To roll it back, give it that location again ({statement}), then {self._command}{stays}"
+            )
+        if not (location and is_inside_home(location)):
+            cleanup = f"`lakekeeper cleanup --table {self._policy.table}`"
+            texts.append(f"If it stays so, {cleanup} deletes its originals when they are past the retention")
+        return ". ".join(texts)
+
+    def _statement_back(self, swap: Swap, location: str | None) -> str | None:
+        if location or not swap.unit.spec:
+            return statement_back(swap, self._policy.locations, self._policy.table, location or "")
+        statement = add_partition(self._policy.table, swap.unit.spec, swap.live)
+        # The metastore creates a directory that is missing, and a rollback replaces none that the run has not written.
+        missing = self._fs.status(swap.live) is None
+        return f"{statement}; hdfs dfs -rmdir '{swap.live}'" if missing else statement
+
+    @property
+    def _command(self) -> str:
+        return f"`lakekeeper rollback --table {self._policy.table} --run-id {self._run.run_id}`"
 
     def _check_live(self, paths: SwapPaths, on_new_data: str) -> None:
         # A pending file is moved under its own name, so that its writer still finds it.
@@ -131,7 +162,7 @@ class ReverseSwap(SwapExecutor):
             f"{name} in {paths.live} was overwritten, removed or opened again since the compaction; a rollback would"
             f" restore outdated rows. The originals stay in {paths.old}. If they are what the table should hold, move"
             f" the live directory away (hdfs dfs -mv '{paths.live}' <a directory outside the table>), then"
-            f" `lakekeeper rollback --table {self._policy.table} --run-id {self._run.run_id}`"
+            f" {self._command}"
         )
 
     def _check_originals(self, paths: SwapPaths) -> None:

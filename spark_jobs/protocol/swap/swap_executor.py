@@ -10,20 +10,20 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Optional, Union
 
 from spark_jobs.core import journal
-from spark_jobs.core.errors import LakekeeperError, Unsafe, WriterActive
+from spark_jobs.core.errors import Unsafe, WriterActive
 from spark_jobs.core.model import FileListing
-from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
-from spark_jobs.protocol.swap.directories import SwapPaths
+from spark_jobs.protocol.swap.directories import Blocker, SwapPaths
 from spark_jobs.protocol.swap.late_files import delete_own_files, move_conflicting_files, move_late_files
+from spark_jobs.protocol.swap.policy import SwapPolicy
 
 log = logging.getLogger("lakekeeper")
 
@@ -33,43 +33,6 @@ _MAX_ITERATIONS = 16
 _MAX_ERRORS = 3
 _QUIET_SECONDS = 5.0
 _QUIET_CHECKS = 12
-
-
-@dataclass(frozen=True)
-class SwapPolicy:
-    """The assumptions of a swap about the table and its writers.
-
-    Attributes:
-        locations: the metastore's locations by unit key, as of the start of the job.
-        writers: how writers of this table treat a directory that they recreate (`append`, `overwrite`; None: unknown).
-        ask: reads the locations from the metastore again.
-        footers: files have footers, so that a closed file is never opened again.
-        rules: say which files of other writers are pending.
-        table: the name of the table, for messages.
-    """
-
-    locations: Mapping[str, str] = field(default_factory=dict)
-    writers: str | None = None
-    ask: Callable[[], Mapping[str, str]] | None = None
-    footers: bool = True
-    rules: WriterRules = field(default_factory=WriterRules)
-    table: str = ""
-
-    def registered(self, swap: Swap) -> bool:
-        """Return whether the metastore had the unit at its live path at the start of the job."""
-        return self.locations.get(swap.unit.key) == swap.live
-
-    def still_registered(self, swap: Swap) -> bool:
-        """Return whether the metastore has the unit at its live path now.
-
-        If the metastore does not answer, the locations as of the start of the job count.
-        """
-        try:
-            paths = self.ask() if self.ask else self.locations
-        except LakekeeperError as error:
-            log.warning("the metastore does not answer, the locations read before are used: %s", error)
-            paths = self.locations
-        return paths.get(swap.unit.key) == swap.live
 
 
 @dataclass(frozen=True)
@@ -113,6 +76,10 @@ class SwapExecutor(ABC):
     @abstractmethod
     def _actions(self) -> Mapping[SwapState, Action]:
         """Return the action of each state. A state without an action must be resolved by a person."""
+
+    def has_rule(self, where: SwapState) -> bool:
+        """Tell whether a job finishes the swap from this state; otherwise a person must end it."""
+        return where in self._actions()
 
     def finish(self, swap: Swap, problem: str | None = None) -> SwapResult:
         """Complete or reverse the swap from whatever state it is in.
@@ -183,13 +150,13 @@ class SwapExecutor(ABC):
         Raises:
             WriterActive: a writer is active in the directory.
         """
-        busy = self._active_writer_file(paths, folder, known)
+        busy = self._blocker(paths, folder, known)
         if busy:
-            raise WriterActive(f"a writer is active in {folder} ({busy}); the next run resolves it")
+            raise WriterActive(str(busy))
         return move_late_files(self._fs, known, folder, paths.live)
 
-    def _active_writer_file(self, paths: SwapPaths, folder: str, known: FileListing) -> str | None:
-        """Return the name of a file of an active writer, or None.
+    def _blocker(self, paths: SwapPaths, folder: str, known: FileListing) -> Blocker | None:
+        """Return what keeps the files of a directory from being moved, or None.
 
         A file without a footer that was opened again looks unchanged until something is flushed, so that HDFS is asked
         about each file.
@@ -220,9 +187,8 @@ class SwapExecutor(ABC):
             return self._policy.writers == "overwrite"
         raise Unsafe(
             f"a writer recreated {paths.live} during the swap, and 'lakekeeper.writers' does not say whether"
-            f" writers of this table append or overwrite. Set this table property (ALTER TABLE {self._policy.table} SET"
-            " TBLPROPERTIES ('lakekeeper.writers'='append'), or 'overwrite') and run the job again; all files are kept,"
-            f" in {paths.live}, {paths.old} and {paths.rewritten()}"
+            f" writers of this table append or overwrite. {self._policy.writers_advice()}; all files are kept, in"
+            f" {paths.live}, {paths.old} and {paths.rewritten()}"
         )
 
     def _resolve_recreated(self, paths: SwapPaths, _: str | None) -> SwapResult | None:
@@ -249,16 +215,16 @@ class SwapExecutor(ABC):
             return 0
 
     def _wait_until_quiet(self, paths: SwapPaths) -> None:
-        before = None
+        before = blocker = None
         for _ in range(_QUIET_CHECKS):
-            now = None if paths.at_work(paths.live, FileListing(())) else self._fs.list_files(paths.live)
+            blocker = paths.at_work(paths.live, FileListing(()))
+            now = None if blocker else self._fs.list_files(paths.live)
             if now is not None and now == before:
                 return
             before = now
             self._services.clock.sleep(_QUIET_SECONDS)
-        raise WriterActive(
-            f"a writer recreated {paths.live} and is still active in it; the next run resolves it"
-        )
+        active = blocker or f"files of {paths.live} keep changing; the next run resolves it"
+        raise WriterActive(f"a writer recreated {paths.live} during the swap, and {active}")
 
     def _commit_foreign_live(self, paths: SwapPaths, _: str | None) -> SwapResult:
         """Commit the swap after a writer has replaced the rewritten directory.

@@ -1,0 +1,53 @@
+"""The release of originals that a cleanup has claimed and not deleted, so that a rollback can restore them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spark_jobs.core import journal
+from spark_jobs.core.errors import DamagedOriginals, LakekeeperError
+from spark_jobs.core.journal import UnitState
+from spark_jobs.core.model import parent
+from spark_jobs.core.swap import Swap
+from spark_jobs.protocol.execution.cleanup import Cleanup
+from spark_jobs.protocol.execution.unit_results import UnitResult
+from spark_jobs.protocol.swap.directories import list_originals
+from spark_jobs.protocol.swap.late_files import differences
+
+
+class Release:
+    """The release of the claimed originals of one run folder."""
+
+    def __init__(self, cleanup: Cleanup) -> None:
+        self._cleanup = cleanup
+
+    def release(self, units: Sequence[UnitState]) -> None:
+        """Release originals that a cleanup claimed and did not delete, so that they can still be rolled back.
+
+        They are moved back to their journaled path, and journaled as COMMITTED.
+        """
+        for state in units:
+            swap, fs = state.swap, self._cleanup.services.fs
+            claimed = self._cleanup.claimed_path(swap)
+            whole = fs.identity(claimed) == swap.live_id and not self._damage(swap, claimed)
+            if whole:
+                fs.mkdirs(parent(self._cleanup.entered.path(swap.old)))
+                fs.move(claimed, self._cleanup.entered.path(swap.old), swap.live_id)
+            if whole or fs.identity(self._cleanup.entered.path(swap.old)) == swap.live_id:
+                self._cleanup.entered.journal.append(journal.COMMITTED, units=[{"unit": swap.unit.key}])
+
+    def not_released(self, units: Sequence[UnitState]) -> list[UnitResult]:
+        """Return a result for each unit whose claimed originals still exist, but not as the journal lists them."""
+        found = [(item, self._damage(item.swap, self._cleanup.claimed_path(item.swap))) for item in units]
+        return [self._cleanup.failed_result(item, DamagedOriginals(text)) for item, text in found if text]
+
+    def _damage(self, swap: Swap, claimed: str) -> str | None:
+        """Return why what a cleanup has claimed cannot be rolled back; None if it is whole, or does not exist."""
+        if self._cleanup.services.fs.status(claimed) is None:
+            return None
+        try:
+            changes = differences(swap.originals, list_originals(self._cleanup.services.fs, claimed))
+        except LakekeeperError as error:
+            return str(error)
+        text = f"{claimed}, which a cleanup has begun to delete, does not hold the originals that the journal lists"
+        return f"{text} ({changes}); nothing was moved" if changes else None
