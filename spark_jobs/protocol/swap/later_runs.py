@@ -23,7 +23,7 @@ class LaterRun:
     ended: bool
 
     def __str__(self) -> str:
-        name = f"run {self.run_id} of {self.table}"
+        name = f"a newer run, {self.run_id} of {self.table},"
         if self.ended:
             return f"{name} compacted it again, and the originals of that run were deleted: neither is rolled back"
         command = f"`lakekeeper rollback --table {self.table} --run-id {self.run_id}`"
