@@ -41,6 +41,7 @@ _RUN_ID = {
 }
 #: The verbs that work on what a dropped table has left.
 _AT_LOCATION = (CLEANUP, FORGET, CHECK)
+_WRITERS = "with --location: whether a directory that a writer recreated during a swap adds to the table or replaces it"
 _READ_DATA = "compare the rows of originals and rewritten files too; reads all of both"
 _EPILOG = """\
 exit codes:
@@ -108,6 +109,8 @@ def _add_verb(parser: argparse.ArgumentParser, verb: str) -> None:
         parser.add_argument("--run-id", metavar="ID", required=verb == FORGET, help=_RUN_ID[verb])
     if verb == FORGET:
         parser.add_argument("--yes", action="store_true", help="do it; without this flag nothing is changed")
+    if verb == CLEANUP:
+        parser.add_argument("--writers", choices=("append", "overwrite"), help=_WRITERS)
     if verb == CHECK:
         parser.add_argument("--read-data", action="store_true", help=_READ_DATA)
     if verb == HISTORY:
@@ -198,6 +201,7 @@ def job_flags(arguments: argparse.Namespace) -> list[str]:
     flags += commands.option_flags(given)
     run_id, limit = getattr(arguments, "run_id", None), getattr(arguments, "limit", None)
     flags += ["--run-id", run_id] if run_id else []
+    flags += ["--writers", arguments.writers] if getattr(arguments, "writers", None) else []
     flags += ["--yes"] if getattr(arguments, "yes", False) else []
     flags += ["--read-data"] if getattr(arguments, "read_data", False) else []
     return flags + (["--limit", str(limit)] if limit else [])

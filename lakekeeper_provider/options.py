@@ -245,7 +245,6 @@ OPTIONS: Mapping[str, Option] = {
             None,
             "whether a directory that a writer recreated during a swap adds to the table or replaces it (default:"
             " unknown)",
-            Flag("--writers", verbs=(CLEANUP,)),
             section=Section.CONCURRENCY,
             note="Where it is unknown, such a unit is quarantined until a person decides. Best set per table.",
             example="append",

@@ -15,15 +15,7 @@ from lakekeeper_provider.parsers import seconds
 from lakekeeper_provider.selection import Selection
 
 DAY = 86_400
-_KEYS = (
-    "older_than",
-    "keep_last",
-    "allow_short_retention",
-    "dry_run",
-    "skip_trash",
-    "writers",
-    "parallelism",
-)
+_KEYS = ("older_than", "keep_last", "allow_short_retention", "dry_run", "skip_trash", "parallelism")
 
 
 def check_retention(arguments: Mapping[str, Any], settings: Config, selection: Selection) -> None:
@@ -65,8 +57,6 @@ class CleanupOperator(LakekeeperOperator):
     :param allow_short_retention: allow an ``older_than`` of less than 24 hours
     :param dry_run: decide and report without deleting anything
     :param skip_trash: delete without the HDFS trash
-    :param writers: whether a directory that a writer recreated during a swap adds to the table (``append``) or replaces
-        it (``overwrite``); best set as the table property ``lakekeeper.writers``
     :param parallelism: number of runs that are processed at the same time (4)
     """
 
@@ -82,7 +72,6 @@ class CleanupOperator(LakekeeperOperator):
         allow_short_retention: bool | str | None = None,
         dry_run: bool | str | None = None,
         skip_trash: bool | str | None = None,
-        writers: str | None = None,
         parallelism: int | str | None = None,
         **kwargs: Any,
     ) -> None:
@@ -92,7 +81,6 @@ class CleanupOperator(LakekeeperOperator):
         self.allow_short_retention = allow_short_retention
         self.dry_run = dry_run
         self.skip_trash = skip_trash
-        self.writers = writers
         self.parallelism = parallelism
 
     def prepare(

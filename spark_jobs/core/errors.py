@@ -76,14 +76,18 @@ class OnlyCopy(Unsafe):
     """The originals are the only copy of data that the table should hold. A rollback restores them.
 
     Attributes:
-        in_the_way: the live directory, which must be moved away before a rollback; None if it does not exist.
+        place: the location that the metastore has.
+        in_the_way: the same, if it exists: it must be moved away before a rollback.
         statement: the statement that gives the unit its journaled location back, where it has another one. A rollback
             needs it, and nothing has to be moved away then.
     """
 
-    def __init__(self, message: str, in_the_way: str | None = None, statement: str | None = None) -> None:
+    def __init__(
+        self, message: str, place: str, *, missing: bool = False, statement: str | None = None
+    ) -> None:
         super().__init__(message)
-        self.in_the_way = in_the_way
+        self.place = place
+        self.in_the_way = None if missing else place
         self.statement = statement
 
 

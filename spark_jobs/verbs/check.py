@@ -12,8 +12,8 @@ from spark_jobs.core.model import TableName
 from spark_jobs.core.outcomes import TableOutcome
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.wire import TableReport
+from spark_jobs.protocol.checking.dropped import readable_tables
 from spark_jobs.protocol.checking.table_check import TableCheck
-from spark_jobs.protocol.planning.dropped_table import readable_tables
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.verbs.cleanup_location import nothing_left, root_at
 from spark_jobs.verbs.job import Job

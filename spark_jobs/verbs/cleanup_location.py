@@ -22,7 +22,13 @@ def cleanup_location(job: Job, location: str) -> list[TableReport]:
     """Clean up what dropped tables left at a location, and return a report for each of them."""
     root = root_at(job, location)
     tables = with_users(dropped_tables(job.services, job.layers, root))
-    return [_clean(job, table) for table in tables] or [nothing_left(root)]
+    return [_clean(job, _with_writers(job, table)) for table in tables] or [nothing_left(root)]
+
+
+def _with_writers(job: Job, table: DroppedTable) -> DroppedTable:
+    """Return the table with what the command line says of its writers: its properties are gone."""
+    writers = job.invocation.writers or table.options.writers
+    return replace(table, options=replace(table.options, writers=writers))
 
 
 def root_at(job: Job, location: str) -> str:

@@ -9,7 +9,7 @@ from spark_jobs.core.outcomes import TableOutcome, UnitOutcome
 from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.protocol.execution.forget import Forget, Verdict
 from spark_jobs.protocol.execution.table_session import TableSession
-from spark_jobs.protocol.planning.dropped_table import dropped_tables
+from spark_jobs.protocol.planning.dropped_table import dropped_tables, with_users
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.run_lifecycle import enter
 from spark_jobs.verbs.cleanup_location import root_at, session_of
@@ -26,7 +26,8 @@ def forget_table(job: Job, name: TableName) -> TableReport:
 def forget_location(job: Job, location: str) -> list[TableReport]:
     """End the record of damaged originals that a run of a dropped table has, and return the reports."""
     root, reports = root_at(job, location), []
-    for table in dropped_tables(job.services, job.layers, root):
+    tables = with_users(dropped_tables(job.services, job.layers, root))  # guard: forget_dropped_only
+    for table in tables:
         with session_of(job, table) as session:
             reports.append(_forget_run(job, session))
     return [report for report in reports if report] or [_unknown(job, root)]

@@ -27,7 +27,7 @@ from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.execution.table_session import TableSession, lease_options
 from spark_jobs.protocol.planning.table import Table, read_table
 from spark_jobs.protocol.runs.lease import LeaseSet
-from spark_jobs.protocol.runs.unreadable import only_originals, way_out
+from spark_jobs.protocol.runs.unreadable import Left, left_in
 from spark_jobs.protocol.services import Services
 
 log = logging.getLogger("lakekeeper")
@@ -232,18 +232,18 @@ def _unsafe_way_out(job: Job, name: str, error: Unsafe) -> str:
     check = f"`lakekeeper check {which}` lists what the journals of the table still say"
     if not isinstance(error, UnreadableRun):
         return check
-    return f"{check}. {way_out(error.folder, _only_originals(job, name, error.folder))}"
+    return f"{check}. {_left_in(job, name, error.folder).way_out(error.folder)}"
 
 
-def _only_originals(job: Job, name: str, folder: str) -> Mapping[str, str]:
-    """Return the originals below an unreadable run's directory that no live directory replaces."""
+def _left_in(job: Job, name: str, folder: str) -> Left:
+    """Return what the directory of an unreadable run holds of the table."""
     if job.invocation.location:
-        return {}
+        return Left()
     try:
         locations = {unit.location for unit in job.table(TableName.parse(name)).units}
-        return only_originals(job.services.fs, folder, locations)  # guard: only_originals_named
+        return left_in(job.services.fs, folder, locations)  # guard: only_originals_named
     except (LakekeeperError, OSError):
-        return {}
+        return Left()
 
 
 def _summary(table: TableReport) -> str:

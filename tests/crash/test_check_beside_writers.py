@@ -14,7 +14,7 @@ from spark_jobs.protocol.file_system import FileSystemError
 from tests.crash import writers
 from tests.crash.checked import check, findings
 from tests.crash.fault_injection import Fault
-from tests.crash.flat_table import LIVE, append, clean_up, compact
+from tests.crash.flat_table import LIVE, clean_up, compact
 from tests.crash.model_fs import ModelFileSystem
 from tests.crash.model_spark import ModelFooters
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
@@ -116,18 +116,6 @@ def test_an_overwrite_in_place_with_an_empty_result(cleaned: bool, empty_file: b
         sim.tree.remove(f"{LIVE}/{name}")
     if empty_file:
         sim.tree.write(f"{LIVE}/000000_0", b"")
-    assert damage(check(sim)) == []
-
-
-def test_a_file_that_overwriting_writers_delete_after_the_cleanup() -> None:
-    sim = build()
-    declare(sim, FLAT, "lakekeeper.writers", "overwrite")
-    assert run(sim.client(), "compact", "--table", FLAT, "--target-file-size", "60")["exit_code"] == 0
-    clean_up(sim)
-    first, _ = sim.tree.files(LIVE)[0]
-    sim.tree.tick()
-    sim.tree.remove(f"{LIVE}/{first}")
-    append(sim)()
     assert damage(check(sim)) == []
 
 

@@ -9,7 +9,9 @@ import re
 
 import pytest
 
+from spark_jobs.core.errors import UsageError
 from spark_jobs.core.model import TableName
+from spark_jobs.core.options.arguments import parse
 from tests.crash import writers
 from tests.crash.exits import (
     ROOT,
@@ -81,6 +83,13 @@ class TestDropped:
         assert f"`lakekeeper cleanup --location '{LIVE}' --writers append`" in text
         assert "ALTER TABLE" not in text
         must_end(sim, *CLEAN, "--writers", "append")
+
+    @pytest.mark.parametrize("which", [("--table", FLAT), ("--database", "sales")])
+    def test_what_writers_do_is_said_by_a_property_of_a_table_that_exists(
+        self, which: tuple[str, str]
+    ) -> None:
+        with pytest.raises(UsageError, match=r"lakekeeper\.writers"):
+            parse("cleanup", [*which, "--writers", "append"], "")
 
     def test_a_run_that_cannot_be_read_is_checked_by_location(self) -> None:
         sim = compacted()

@@ -73,12 +73,14 @@ def _family(root: int) -> Iterator[_Process]:
 
 def _processes() -> Iterator[tuple[int, _Process]]:
     """From /proc/PID/stat (proc(5)): field 4 ppid, 14 to 17 user and system ticks, own and of children, 24 rss."""
-    for entry in Path("/proc").glob("[0-9]*/stat"):
+    # Not by `Path.glob`: it looks at each file, and fails where a process ends at that moment.
+    proc = Path("/proc")
+    for pid in (entry.name for entry in (proc.iterdir() if proc.is_dir() else ()) if entry.name.isdecimal()):
         try:
             # The name in parentheses, field 2, may hold anything; what follows it may not.
-            fields = entry.read_text().rpartition(")")[2].split()
+            fields = (proc / pid / "stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue
         ticks = sum(map(int, fields[11:15]))
         resident = int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
-        yield int(entry.parent.name), _Process(int(fields[1]), ticks / os.sysconf("SC_CLK_TCK"), resident)
+        yield int(pid), _Process(int(fields[1]), ticks / os.sysconf("SC_CLK_TCK"), resident)

@@ -7,6 +7,7 @@ from tests.mutation.operators import Condition, Remove, Rewrite, Value
 
 _ABANDONED = "tests/crash/test_abandoned_folders.py"
 _DROPPED = "tests/crash/test_dropped_tables.py"
+_FOLLOWED = "tests/crash/test_followed_messages.py"
 _FORGET = "tests/crash/test_forget.py"
 _LOCATIONS = "tests/crash/test_exits_of_locations.py"
 _MISSING = "tests/crash/test_rollback_without_live.py"
@@ -48,9 +49,27 @@ STATES = (
         (f"{_RUNS}::TestRecreated::test_while_its_writer_is_not_known_the_intent_is_not_forgotten",),
     ),
     Mutation(
+        "H5-outdated",
+        "originals of an earlier run are put back although a later one has the rows",
+        (Condition("only_newest_originals", False),),
+        (f"{_FOLLOWED}::test_outdated_originals_are_not_put_back_where_the_live_directory_was_deleted",),
+    ),
+    Mutation(
+        "H2-forget",
+        "a person forgets by its location a swap of a table that exists",
+        (Value("forget_dropped_only", "dropped_tables(job.services, job.layers, root)"),),
+        (f"{_FOLLOWED}::test_forget_by_location_does_not_end_runs_of_a_table_that_exists",),
+    ),
+    Mutation(
+        "H31-intent",
+        "a table is compacted over the open swap of another table at its location",
+        (Condition("intent_of_another_table", False),),
+        (f"{_FOLLOWED}::test_a_late_file_in_the_originals_of_a_twin_stays_a_row_of_the_table",),
+    ),
+    Mutation(
         "H5-unreadable",
         "the way out of a run that cannot be read moves its originals away, whose live directory is missing",
-        (Value("only_originals_named", "{}"),),
+        (Value("only_originals_named", "Left()"),),
         (f"{_RUNS}::TestUnreadable::test_the_originals_go_back_before_the_run_is_moved_away[cleanup]",),
     ),
     Mutation(

@@ -23,6 +23,7 @@ _RUN_ID = {
 }
 #: The verbs that work on what a dropped table has left.
 _AT_LOCATION = (CLEANUP, FORGET, CHECK)
+_WRITERS = "with --location: whether a directory that a writer recreated during a swap adds to the table or replaces it"
 _READ_DATA = "compare the rows of originals and rewritten files too; reads all of both"
 
 
@@ -35,7 +36,8 @@ class Invocation:
         limit: the number of rows of a history to show; None for all.
         yes: do what `forget` says, instead of only saying it.
         read_data: compare rows in a check.
-        location: the location of a dropped table, which a cleanup may work on instead of tables.
+        location: the location of a dropped table, which some verbs may work on instead of tables.
+        writers: what writers of a dropped table did: its properties are gone.
     """
 
     verb: str
@@ -50,6 +52,7 @@ class Invocation:
     yes: bool = False
     read_data: bool = False
     location: str | None = None
+    writers: str | None = None
 
 
 class _Parser(argparse.ArgumentParser):
@@ -75,6 +78,11 @@ def parse(verb: str, argv: Sequence[str], description: str) -> Invocation:
         raise UsageError(
             "--table, --tables, --database or --location has an empty value; name a table or a database, see --help"
         )
+    writers = given.pop("writers", None)
+    if writers and not location:
+        raise UsageError(
+            "--writers is for a dropped table (--location); of any other, set the property lakekeeper.writers"
+        )
     run_id = given.pop("run_id", None)
     return Invocation(
         verb=verb,
@@ -88,6 +96,7 @@ def parse(verb: str, argv: Sequence[str], description: str) -> Invocation:
         yes=given.pop("yes", False),
         read_data=given.pop("read_data", False),
         location=location,
+        writers=writers,
         options=given,
     )
 
@@ -111,6 +120,8 @@ def _parser(verb: str, description: str) -> argparse.ArgumentParser:
         parser.add_argument("--yes", action="store_true", help="do it; without this flag nothing is changed")
     if verb == CHECK:
         parser.add_argument("--read-data", action="store_true", help=_READ_DATA)
+    if verb == CLEANUP:
+        parser.add_argument("--writers", choices=("append", "overwrite"), help=_WRITERS)
     if verb == HISTORY:
         parser.add_argument(
             "--limit", metavar="N", type=_positive, help="only the newest N rows (default: all)"

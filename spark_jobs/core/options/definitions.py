@@ -204,8 +204,6 @@ class Options:
         None,
         ("append", "overwrite"),
         "whether a directory that a writer recreated during a swap adds to the table or replaces it (default: unknown)",
-        flag="--writers",
-        verbs=(CLEANUP,),
     )
     bucketing: str = choice("refuse", ("refuse", "ignore"), "whether tables bucketed by Hive are compacted")
     kafka_connect: str = choice(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
-from spark_jobs.core.errors import LakekeeperError, OutOfPlace, Refusal
+from spark_jobs.core.errors import LakekeeperError, OutOfPlace
 from spark_jobs.core.journal_bounds import check_units
 from spark_jobs.core.layout import RECORDS, SETTLED, RunFolder, is_below
 from spark_jobs.core.model import name_of, parent
@@ -22,7 +23,7 @@ from spark_jobs.protocol.runs.lease import held_lease
 from spark_jobs.protocol.runs.other_tables import OtherTables
 from spark_jobs.protocol.runs.run_finder import TableRuns, homes
 from spark_jobs.protocol.runs.trust import Trust
-from spark_jobs.protocol.runs.unreadable import commands, only_originals
+from spark_jobs.protocol.runs.unreadable import Left, left_in
 
 #: States in which a writer has recreated the live directory, and only the table property `lakekeeper.writers` decides.
 _RECREATED = (SwapState.FOREIGN_LIVE_IN_GAP, SwapState.FOREIGN_LIVE_AND_ASIDE)
@@ -56,11 +57,16 @@ class ReadableRuns(TableRuns):
         self.of_others = [run for run in found if self._others.own(run.state.table)]
         return [run for run in found if run not in self.of_others and self._is_within(run)]
 
-    def only_originals(self) -> dict[str, str]:
-        """Return the only originals in runs that cannot be read, by the path of the missing live directory."""
+    @cached_property
+    def left(self) -> Mapping[str, Left]:
+        """Return what the runs that cannot be read hold of the table, by their folders. Call `own` before."""
         fs, locations = self._checked.services.fs, {unit.location for unit in self._checked.units}
         folders = [path for path in self.unreadable if RunFolder.parse(name_of(path))]
-        return {live: old for path in folders for live, old in _only_originals(fs, path, locations).items()}
+        return {path: _left_in(fs, path, locations) for path in folders}
+
+    def only_originals(self) -> dict[str, str]:
+        """Return the only originals in runs that cannot be read, by the path of the missing live directory."""
+        return {live: old for left in self.left.values() for live, old in left.originals.items()}
 
     def unknown_ids(self) -> frozenset[str]:
         """Return the ids of runs of which nothing is known."""
@@ -100,12 +106,12 @@ class ReadableRuns(TableRuns):
 
 def check_journals(runs: ReadableRuns) -> Iterator[Finding]:
     """Find journals that cannot be read, folders without a journal, and journals that came with a copy."""
-    only = runs.only_originals()
     for path, error in runs.unreadable.items():
         known = RunFolder.parse(name_of(path))
         records = known is not None or name_of(path) == SETTLED
         code = DamageCode.JOURNAL_UNREADABLE if records else DamageCode.NOT_CHECKED
-        command = _command(error, path, only) if records else getattr(error, "command", None)
+        left = runs.left.get(path, Left())
+        command = _command(error, path, left) if records else getattr(error, "command", None)
         yield Finding(code, path, str(error), command, run_id=known.run_id if known else None)
     for path, text in runs.copies.items():
         # A copy that was taken between the renames of a swap may have the only rows of a unit.
@@ -114,17 +120,17 @@ def check_journals(runs: ReadableRuns) -> Iterator[Finding]:
         yield Finding(DamageCode.JOURNAL_OF_COPY, path, text, command)
 
 
-def _command(error: Exception, path: str, only: dict[str, str]) -> str:
+def _command(error: Exception, path: str, left: Left) -> str:
     """Return what makes a run readable; else what puts back the files that only it has, and moves it away."""
-    own = error.command if isinstance(error, (OutOfPlace, Refusal)) else None
-    return own or commands(path, {live: old for live, old in only.items() if is_below(old, path)})
+    own = getattr(error, "command", None)
+    return own or left.commands(path)
 
 
-def _only_originals(fs: FileSystem, folder: str, locations: set[str]) -> dict[str, str]:
+def _left_in(fs: FileSystem, folder: str, locations: set[str]) -> Left:
     try:
-        return only_originals(fs, folder, locations)
+        return left_in(fs, folder, locations)
     except OSError:
-        return {}  # Why the run cannot be read is a finding of its own.
+        return Left()  # Why the run cannot be read is a finding of its own.
 
 
 def check_folders(scope: Scope, folders: Iterable[Status]) -> Iterator[Finding]:

@@ -67,7 +67,7 @@ class LiveCheck:
             yield Finding(DamageCode.RUN_UNFINISHED, unit.location, away, unit=unit.to_json())
             return
         text = f"{unit.location} does not exist, although the metastore has it"
-        staging = staging_above(self._fs, unit.location, self._base)
+        staging = self._young_staging(unit.location)
         if staging:
             text += f"; {staging} belongs to a writer, which may be replacing it"
             yield Finding(DamageCode.LIVE_MISSING, unit.location, text, unit=unit.to_json(), only_notice=True)
@@ -138,7 +138,8 @@ class LiveCheck:
             self.intact.append(Written(found, unit.location))
         elif not self._overwritten(found, compacted, live):
             finding = self._changed(unit, found, lost, sum(file.is_data for file in changes.added))
-            yield replace(finding, only_notice=self._is_life(found, changes, live))
+            kept = bool(set(compacted.data) & set(live.files))
+            yield replace(finding, only_notice=self._is_life(found, changes, live, kept))
 
     def _overwritten(self, found: UnitOfRun, compacted: FileListing, live: FileListing) -> bool:
         """Return whether a writer has replaced all files in place.
@@ -149,14 +150,15 @@ class LiveCheck:
         replaced = not kept and any(file.length for file in live.data)
         return replaced and (self._scope.table.options.writers == "overwrite" or not found.held)
 
-    def _is_life(self, found: UnitOfRun, changes: ListingDiff, live: FileListing) -> bool:
+    def _is_life(self, found: UnitOfRun, changes: ListingDiff, live: FileListing, kept: bool) -> bool:
         """Return whether writers of the table, and not damage, explain files that are missing or changed.
 
-        That is so if writers replace files in place, and either have left no rows, or no originals are held any more.
+        That is so if writers replace all files in place, and have left no rows, or no originals are held any more.
         It is also so if only the modification times differ: the file ids tell that the files are the same ones.
         """
         rows = any(file.length for file in live.data)
-        if self._scope.table.options.writers == "overwrite" and not (found.held and rows):
+        overwrites = self._scope.table.options.writers == "overwrite"
+        if overwrites and not kept and not (found.held and rows):
             return True
         here = {file.name: (file.length, file.file_id) for file in live.files}
         known = [file for file in changes.lost if file.is_data]
@@ -164,11 +166,13 @@ class LiveCheck:
             file.file_id is not None and here.get(file.name) == (file.length, file.file_id) for file in known
         )
 
-    @property
-    def _base(self) -> str:
-        """Return the directory up to which a writer may have its staging directory."""
+    def _young_staging(self, live: str) -> str | None:
+        """Return the staging directory of a writer above a live directory; None if the writer has died long ago."""
         table = self._scope.table
-        return table.root if table.partitioned else parent(table.root)
+        base = table.root if table.partitioned else parent(table.root)
+        limit = self._scope.services.now() - table.options.staging_ttl
+        found = staging_above(self._fs, live, base)
+        return found.path if found and found.mtime >= limit.timestamp() * 1000 else None
 
     def _changed(self, unit: Unit, found: UnitOfRun, lost: list[str], added: int) -> Finding:
         text = (

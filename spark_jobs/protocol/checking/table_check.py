@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
+from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.protocol.checking.backup_tables import check_backup_tables
 from spark_jobs.protocol.checking.commit_log import check_log
@@ -37,11 +38,18 @@ _Key = tuple[DamageCode, str]
 
 @dataclass(frozen=True)
 class _Look:
-    """One look at a table: the findings, which of them are damage, and what each job changes (`marks`)."""
+    """One look at a table.
+
+    Attributes:
+        damage: the findings that are damage.
+        busy: those of them about a unit on which an unfinished run may be at work.
+        marks: what each job changes.
+    """
 
     table: Table
     found: list[Finding]
     damage: set[_Key]
+    busy: set[_Key]
     marks: list[tuple[str, int]]
 
 
@@ -68,13 +76,14 @@ class TableCheck:
         A look reads one directory after the other, so that a step of a job between two calls looks like damage. Damage
         that is not confirmed so is a notice.
         """
-        earlier, look = None, self._look_at(self.read())
+        looks = [self._look_at(self.read())]
         for _ in range(_LOOKS):
-            if not look.damage or (earlier is not None and self._confirms(earlier, look)):
+            look = looks[-1]
+            if not look.damage or (len(looks) > 1 and self._confirms(looks[-2], look)):
                 return look.found
             look.table.services.clock.sleep(_PAUSE_SECONDS)
-            earlier, look = look, self._look_at(self.read())
-        return self._unconfirmed(look, earlier)
+            looks.append(self._look_at(self.read()))
+        return self._unconfirmed(looks)
 
     def _confirms(self, earlier: _Look, look: _Look) -> bool:
         """Tell whether both looks found the same damage in the same state of the table."""
@@ -82,14 +91,17 @@ class TableCheck:
             return False
         return marks(look.table) == look.marks and self.read().units == look.table.units
 
-    def _unconfirmed(self, look: _Look, earlier: _Look | None) -> list[Finding]:
-        """Return the findings after looks that differ. If a job is at work, all damage may be its steps."""
-        working = any(text.startswith(_AT_WORK) for text in self.warnings)
+    def _unconfirmed(self, looks: list[_Look]) -> list[Finding]:
+        """Return the findings after looks between which the table changed.
+
+        What each of them has found is damage: a job does not stay so long at one step. The exceptions are the units on
+        which a job is at work.
+        """
         self.warnings.append("the table was changed while it was checked; run the check again")
-        confirmed = set() if working or earlier is None else earlier.damage
+        found_by_all = set.intersection(*(look.damage for look in looks)) - looks[-1].busy
         return [
-            each if _key(each) in confirmed or not _is_doubtful(each) else _as_notice(each)
-            for each in look.found
+            each if _key(each) in found_by_all or not _is_doubtful(each) else _as_notice(each)
+            for each in looks[-1].found
         ]
 
     def _look_at(self, table: Table) -> _Look:
@@ -107,7 +119,9 @@ class TableCheck:
             runs.of_others,
         )
         found = list(self._look(scope, runs))
-        return _Look(table, found, {_key(each) for each in found if _is_doubtful(each)}, before)
+        doubtful = [each for each in found if _is_doubtful(each)]
+        busy = {_key(each) for each in doubtful if _is_worked_on(each, scope)}
+        return _Look(table, found, {_key(each) for each in doubtful}, busy, before)
 
     def _look(self, scope: Scope, runs: ReadableRuns) -> Iterator[Finding]:
         yield from check_journals(runs)
@@ -153,6 +167,13 @@ def _is_doubtful(finding: Finding) -> bool:
     if finding.code is DamageCode.ROWS_DIFFER:
         return False
     return finding.is_damage or finding.code is DamageCode.ORIGINALS_RESTORED
+
+
+def _is_worked_on(finding: Finding, scope: Scope) -> bool:
+    """Tell whether a run that has not ended has announced to rename or delete directories of the finding's unit."""
+    kinds = (*journal.INTENTS, journal.CLEANUP_CLAIMED)
+    units = (unit.state for unit in scope.units if unit.run.state.entered and unit.state.kind in kinds)
+    return finding.unit is not None and any(unit.swap.unit.to_json() == finding.unit for unit in units)
 
 
 def _as_notice(finding: Finding) -> Finding:

@@ -139,7 +139,7 @@ class Cleanup(UnitWork[UnitState, UnitState]):
                 raise
             raise DamagedOriginals(
                 f"{error}, and {lost[0].name} is missing there: a cleanup has begun to delete them. Copy what the table"
-                f" needs: hdfs dfs -cp -p '{claimed}' '{swap.live}'"
+                f" needs: {_copy_of(claimed, error)}"
             ) from None
 
     def _check_unused(self, swap: Swap, old: str) -> None:
@@ -150,12 +150,12 @@ class Cleanup(UnitWork[UnitState, UnitState]):
                     f" {self._not_originals(swap, location)}"
                 )
         now = self._locations.get(swap.unit.key)
-        # guard: cleanup_live_renamed
-        if now is None and swap.live in self._locations.values():
-            now = swap.live
+        # Another partition may read the directory now: after a renaming, or since this one has a directory elsewhere.
+        if swap.live in self._locations.values():  # guard: cleanup_live_renamed
+            self._check_live(swap, old, swap.live)
         elif now is None and self.services.fs.status(swap.live) is None:
             now = self._by_identity.get(swap.new_id)  # guard: cleanup_live_moved
-        if now is not None:
+        if now is not None and now != swap.live:
             self._check_live(swap, old, now)
 
     def _not_originals(self, swap: Swap, location: str) -> str:
@@ -224,7 +224,7 @@ class Cleanup(UnitWork[UnitState, UnitState]):
             )
 
     def _only_copy(self, text: str, swap: Swap, place: str, *, missing: bool = False) -> OnlyCopy:
-        return OnlyCopy(text, None if missing else place, self._statement_back(swap, place))
+        return OnlyCopy(text, place, missing=missing, statement=self._statement_back(swap, place))
 
     def _delete(self, swap: Swap, folder: str) -> bool:
         """Delete a claimed folder. A part of it may be missing after an earlier deletion that was interrupted.
@@ -268,3 +268,10 @@ class Cleanup(UnitWork[UnitState, UnitState]):
             raise DamagedOriginals(
                 f"{folder} holds {unknown[0]}, which the journal does not list; it was not deleted"
             )
+
+
+def _copy_of(claimed: str, error: OnlyCopy) -> str:
+    """Return the command that gives a table what is left of its originals. FsShell copies into what exists."""
+    if error.in_the_way is None:
+        return f"hdfs dfs -cp -p '{claimed}' '{error.place}'"
+    return f"hdfs dfs -cp -p '{claimed}'/* '{error.place}'/"

@@ -38,8 +38,15 @@ class Release:
 
     def not_released(self, units: Sequence[UnitState]) -> list[UnitResult]:
         """Return a result for each unit whose claimed originals still exist, but not as the journal lists them."""
-        found = [(item, self._damage(item.swap, self._cleanup.claimed_path(item.swap))) for item in units]
-        return [self._cleanup.failed_result(item, DamagedOriginals(text)) for item, text in found if text]
+        results = [self._not_released(item) for item in units]
+        return [result for result in results if result is not None]
+
+    def _not_released(self, item: UnitState) -> UnitResult | None:
+        try:
+            text = self._damage(item.swap, self._cleanup.claimed_path(item.swap))
+        except OSError as error:
+            return self._cleanup.failed_result(item, error)
+        return self._cleanup.failed_result(item, DamagedOriginals(text)) if text else None
 
     def _damage(self, swap: Swap, claimed: str) -> str | None:
         """Return why what a cleanup has claimed cannot be rolled back; None if it is whole, or does not exist."""

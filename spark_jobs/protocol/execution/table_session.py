@@ -110,6 +110,8 @@ class TableSession:
         return next((name for name in named if name != self.facts.name), None)
 
     def _registered_now(self) -> dict[str, str]:
+        if self.table.dropped:
+            return dict(self.table.locations)
         return {unit.key: unit.location for unit in self.table.registered()}
 
     def runs(self) -> list[Run]:

@@ -23,22 +23,24 @@ def with_way_out(reason: str, error: Exception, target: str, run_id: str) -> str
             " the rows are not needed, or put the originals back as docs/manual-restore.md says"
         )
     if isinstance(error, OnlyCopy):
-        return f"{reason}. {restore_command(error.in_the_way, which, error.statement)}"
+        return f"{reason}. {restore_command(error, which)}"
     return reason
 
 
-def restore_command(in_the_way: str | None, which: str, statement: str | None = None) -> str:
+def restore_command(error: OnlyCopy, which: str) -> str:
     """Return what restores originals although the live directory is missing, or lacks files.
 
     A rollback does not replace a directory that was changed: what a writer left there may be the table's content. Only
     a person can tell, and says so by moving it away.
     """
     rollback = f"`lakekeeper rollback {which}`"
-    if statement is not None:
-        return f"To restore them, give the unit its location back ({statement}), then {rollback}"
-    if in_the_way is None:
+    if error.statement is not None:
+        text = f"To restore them, give the unit its location back ({error.statement}), then {rollback}"
+        stays = f". Files in {error.place} are not read any more then: copy what the table needs from there"
+        return f"{text}{stays}" if error.in_the_way else text
+    if error.in_the_way is None:
         return f"{rollback} restores them"
-    move = f"hdfs dfs -mv '{in_the_way}' <a directory outside the table>"
+    move = f"hdfs dfs -mv '{error.in_the_way}' <a directory outside the table>"
     return f"To restore them, move what is there away ({move}), then {rollback}"
 
 

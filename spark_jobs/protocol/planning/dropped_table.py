@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.layout import Home
-from spark_jobs.core.model import Unit
+from spark_jobs.core.model import Unit, parent
 from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.options.layers import Layers
 from spark_jobs.protocol.planning.location_users import LocationUsers
@@ -23,7 +22,7 @@ class DroppedTable(Table):
     """A table that the metastore does not have. It has no units, so no directory is renamed to a unit's location.
 
     Attributes:
-        used: its live directories that tables of the metastore read now, by their URIs.
+        used: its live directories that tables of the metastore read now, by unit key.
     """
 
     used: Mapping[str, str] = field(default_factory=dict)
@@ -61,39 +60,55 @@ def dropped_tables(services: Services, layers: Layers, location: str) -> list[Dr
     return found
 
 
-def readable_tables(services: Services, layers: Layers, location: str) -> list[DroppedTable]:
-    """Return the dropped tables as far as their journals can be read. A check says what cannot."""
-    found = []
-    for key in (("partition",), ()):
-        facts = _placeholder(location, key)
-        if services.fs.status(Home.of_table(location, bool(key)).path) is None:
-            continue
-        try:
-            runs = _finder(services, layers, facts).all()
-        except LakekeeperError:
-            runs = []
-        name = runs[-1].state.table if runs else location
-        found.append(_table(services, layers, _described(facts, name, runs)))
-    return found
-
-
 def with_users(tables: Sequence[DroppedTable]) -> list[DroppedTable]:
     """Return the tables with those of their live directories that tables of the metastore read now.
 
     Raises:
-        Refusal: the runs belong to a table of the metastore, or it reads a directory in the home.
+        Refusal: the runs belong to a table of the metastore, or it reads a directory in a home.
     """
     if not tables:
         return []
-    users = LocationUsers(tables[0].services, tables[0].root)
-    found = []
-    for table in tables:
-        users.check_home(Home.of_table(table.root, table.partitioned).path)  # guard: location_of_table
-        runs = TableRuns(table.services.fs, table.facts, (), table.options.trusted_owners).all()
-        lives = {unit.swap.live for run in runs for unit in run.state.units.values()}
-        used = {live: live for live in sorted(lives) if users.read(live)}  # guard: directories_in_use
-        found.append(replace(table, used=used))
-    return found
+    found = [(table, _runs(table)) for table in tables]
+    users = LocationUsers(
+        tables[0].services, [place for table, runs in found for place in _places(table, runs)]
+    )
+    for table, runs in found:
+        for home in _homes(table, runs):
+            users.check_home(home)  # guard: location_of_table
+    return [replace(table, used=_used(runs, users)) for table, runs in found]
+
+
+def _used(runs: Sequence[Run], users: LocationUsers) -> dict[str, str]:
+    """Return the live directories of these runs that a table reads, by unit key."""
+    lives = {unit.swap.unit.key: unit.swap.live for run in runs for unit in run.state.units.values()}
+    return {key: live for key, live in sorted(lives.items()) if users.read(live)}  # guard: directories_in_use
+
+
+def _runs(table: DroppedTable) -> list[Run]:
+    return TableRuns(table.services.fs, table.facts, (), table.options.trusted_owners).all()
+
+
+def _homes(table: DroppedTable, runs: Sequence[Run]) -> list[str]:
+    own = Home.of_table(table.root, table.partitioned).path
+    return list(dict.fromkeys([own, *(parent(run.folder) for run in runs)]))
+
+
+def _places(table: DroppedTable, runs: Sequence[Run]) -> list[str]:
+    """Return all directories of a dropped table: partitions may have been outside its root."""
+    lives = {unit.swap.live for run in runs for unit in run.state.units.values()}
+    return [table.root, *_homes(table, runs), *sorted(lives)]
+
+
+def placeholder(services: Services, layers: Layers, location: str, keys: tuple[str, ...]) -> DroppedTable:
+    """Return a dropped table of which nothing but the location is known."""
+    facts = _placeholder(location, keys)
+    return _table(services, layers, replace(facts, name=location))
+
+
+def named(table: DroppedTable, runs: Sequence[Run]) -> DroppedTable:
+    """Return a dropped table with the name and the keys that its runs have."""
+    name = runs[-1].state.table if runs else table.facts.name
+    return replace(table, facts=_described(table.facts, name, runs))
 
 
 def _placeholder(location: str, keys: tuple[str, ...]) -> TableFacts:

@@ -1,23 +1,46 @@
-"""The tables that read directories at a location: the originals of a dropped table may be their only copy."""
+"""The tables that read directories of a dropped table: its originals may be their only copy."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from spark_jobs.core.eligibility import TableFacts
-from spark_jobs.core.errors import Refusal
+from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.journal_bounds import uri_path
-from spark_jobs.core.layout import Home, is_below, is_inside_home
-from spark_jobs.core.model import TableName, Unit
+from spark_jobs.core.layout import is_below, is_inside_home
+from spark_jobs.core.model import TableName, Unit, parent
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.runs.run_finder import homes
 from spark_jobs.protocol.services import Services
 
 
+class _Places:
+    """Directories, to be compared with others by path: a server may have several names."""
+
+    def __init__(self, uris: Iterable[str]) -> None:
+        self._paths = {uri_path(uri) for uri in uris}
+        self._above = {above for path in self._paths for above in _ancestors(path)}
+
+    def overlap(self, uri: str) -> bool:
+        """Tell whether a directory is one of these, or is above or below one."""
+        path = uri_path(uri)
+        return (
+            path in self._paths
+            or path in self._above
+            or any(above in self._paths for above in _ancestors(path))
+        )
+
+
+def _ancestors(path: str) -> Iterator[str]:
+    while path.strip("/"):
+        path = parent(path)
+        yield path
+
+
 @dataclass(frozen=True)
 class _User:
-    """A table, with its units at, above or below the location."""
+    """A table, with those of its units that overlap with the places."""
 
     facts: TableFacts
     units: tuple[Unit, ...]
@@ -26,29 +49,28 @@ class _User:
     def root(self) -> str:
         return self.facts.storage.location
 
-    def reads(self, directory: str) -> bool:
-        """Tell whether the table may read a directory.
-
-        A root with partitions above it does not count: its rows are in the partitions, which count on their own.
-        """
-        root = uri_path(self.root) == uri_path(directory)
-        return root or any(_overlap(unit.location, directory) for unit in self.units)
-
 
 class LocationUsers:
-    """The tables of all databases that have a root or a partition at, above or below a location.
+    """The tables of all databases that have a root or a partition at, above or below some places.
 
     It reads the partitions of every table, because any of them may be at any place (ALTER TABLE SET LOCATION moves the
     root only).
+
+    Args:
+        places: the roots, live directories and homes of dropped tables.
     """
 
-    def __init__(self, services: Services, location: str) -> None:
+    def __init__(self, services: Services, places: Iterable[str]) -> None:
         self._services = services
-        self._users = [user for facts in self._tables() if (user := self._user(facts, location))]
+        self._places = _Places(places)
+        self._users = [user for facts in self._tables() if (user := self._user(facts)) is not None]
+        # A root with partitions counts by itself only: its rows are in the partitions, which count on their own.
+        self._roots = {uri_path(user.root) for user in self._users}
+        self._read = _Places(unit.location for user in self._users for unit in user.units)
 
     def read(self, directory: str) -> bool:
         """Tell whether a table may read this directory."""
-        return any(user.reads(directory) for user in self._users)
+        return uri_path(directory) in self._roots or self._read.overlap(directory)
 
     def check_home(self, home: str) -> None:
         """Raise Refusal if a table finds its own runs in this home, or reads a directory in it."""
@@ -67,13 +89,19 @@ class LocationUsers:
                     f"{name} is at {user.root}: use `lakekeeper cleanup --table {name}`",
                 )
 
-    def _user(self, facts: TableFacts, location: str) -> _User | None:
-        units = self._services.metastore.units(facts)
-        near = tuple(
-            unit for unit, _ in units if _overlap(unit.location, location) or _beside(unit.location, location)
-        )
-        root = facts.storage.location
-        return _User(facts, near) if near or _overlap(root, location) or _beside(root, location) else None
+    def _user(self, facts: TableFacts) -> _User | None:
+        units = self._units(facts)
+        near = tuple(unit for unit in units if self._places.overlap(unit.location))
+        return _User(facts, near) if near or self._places.overlap(facts.storage.location) else None
+
+    def _units(self, facts: TableFacts) -> list[Unit]:
+        """Return the units of a table; none if it was dropped since the tables were listed."""
+        try:
+            return [unit for unit, _ in self._services.metastore.units(facts)]
+        except LakekeeperError:
+            if self._services.metastore.table_exists(TableName.parse(facts.name)):
+                raise
+            return []
 
     def _tables(self) -> Iterator[TableFacts]:
         """Return the tables of all databases. Backup tables are left out.
@@ -85,23 +113,21 @@ class LocationUsers:
         for name in (
             TableName(base, each) for base in metastore.databases() for each in metastore.tables(base)
         ):
-            try:
-                facts = metastore.table(name)
-            except Refusal:
-                continue  # a materialized view, which has no directory of its own
-            root = facts.storage.location
-            if root and not (is_inside_home(root) and "lakekeeper.run_id" in facts.properties):
+            facts = self._facts(name)
+            root = facts.storage.location if facts else None
+            if facts and root and not (is_inside_home(root) and "lakekeeper.run_id" in facts.properties):
                 yield facts
 
-
-def _overlap(one: str, other: str) -> bool:
-    one, other = uri_path(one), uri_path(other)
-    return one == other or is_below(one, other) or is_below(other, one)
-
-
-def _beside(place: str, location: str) -> bool:
-    """Tell whether a place is in a home beside the location, which is that of a table without partitions."""
-    return _within(place, Home.of_table(location, partitioned=False).path)
+    def _facts(self, name: TableName) -> TableFacts | None:
+        """Return a table; None for a materialized view, which has no directory, or if it was dropped meanwhile."""
+        try:
+            return self._services.metastore.table(name)
+        except Refusal:
+            return None
+        except LakekeeperError:
+            if self._services.metastore.table_exists(name):
+                raise
+            return None
 
 
 def _within(place: str, folder: str) -> bool:

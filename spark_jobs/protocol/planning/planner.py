@@ -21,7 +21,13 @@ from spark_jobs.protocol.commit_log.publisher import log_of
 from spark_jobs.protocol.planning.footer_inspection import check_footers, check_grouped_units
 from spark_jobs.protocol.planning.hdfs_constraints import check_hdfs_constraints
 from spark_jobs.protocol.planning.table import Table
-from spark_jobs.protocol.planning.unfinished_runs import interrupted, missing, taken_away, unfinished_warning
+from spark_jobs.protocol.planning.unfinished_runs import (
+    in_use,
+    interrupted,
+    missing,
+    taken_away,
+    unfinished_warning,
+)
 from spark_jobs.protocol.planning.unit_planner import UnitPlanner
 from spark_jobs.protocol.runs.other_tables import OtherTables
 from spark_jobs.protocol.runs.run_finder import TableRuns
@@ -149,5 +155,7 @@ class Planner:
             lost = missing(self._services.fs, unit.unit.location, old) if old else None
             unit = UnitPlan.quarantined(unit.unit, lost) if lost else unit
             gone = taken_away(self._services.fs, other, unit.unit.location)
+            used = in_use(other, unit.unit.location) if unit.flagged else None
+            unit = unit.refused(used) if used else unit
             planned.append(UnitPlan.failed(unit.unit, gone) if gone else unit)
         return planned, [*(unfinished_warning(run) for run in own), *runs.notes]

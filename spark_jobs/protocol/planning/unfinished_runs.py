@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spark_jobs.core import journal
+from spark_jobs.core.errors import Refusal
 from spark_jobs.core.model import Unit
+from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.file_system import FileSystem
 from spark_jobs.protocol.runs.journal_store import Run
 
@@ -23,6 +25,23 @@ def interrupted(runs: Sequence[Run], unit: Unit) -> str | None:
         state = run.state.units.get(unit.key)
         if state is not None and state.kind in journal.INTENTS:
             return f"run {run.run_id} was interrupted during the swap of this unit; the next compaction recovers it"
+    return None
+
+
+def in_use(runs: Sequence[Run], location: str) -> Refusal | None:
+    """Return the refusal of a unit on which a run of another table at this location has an open intent; or None.
+
+    The run may be at work, or was interrupted after its renames. Files that writers have added to its originals since
+    are moved to the live directory by its recovery, which would not recognize the directory of a newer compaction.
+    """
+    for run in runs:
+        # guard: intent_of_another_table
+        if any(state.swap.live == location for state in run.state.of_kind(*journal.INTENTS)):
+            return Refusal(
+                RefusalCode.ACTIVE_WRITER,
+                f"run {run.run_id} of {run.state.table}, which has the same location, has not ended; if it was"
+                f" interrupted, {recovery_command(run)} recovers it",
+            )
     return None
 
 

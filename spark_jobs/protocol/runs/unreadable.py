@@ -1,35 +1,146 @@
-"""What a person may do about a run whose journal cannot be read: its directory may hold the only files of a unit."""
+"""What a person may do about a run whose journal cannot be read: its directory may hold the only rows of a unit."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
-from spark_jobs.core.layout import Home, working_folder
-from spark_jobs.core.model import parent
+from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.journal import INTENTS, UnitState
+from spark_jobs.core.layout import Home, RunFolder, working_folder
+from spark_jobs.core.model import name_of, parent
 from spark_jobs.protocol.file_system import FileSystem
+from spark_jobs.protocol.runs.journal_store import Journal
 
 _AWAY = "<a directory outside the table>"
+#: The working directories that may hold rows of a table. What is being written is not one of them.
+_WITH_ROWS = ("old", "undone", "conflict", "cleaned")
+#: Those with rows that were added to a table, and that no other directory has.
+_ADDED = ("undone", "conflict")
 
 
-def only_originals(fs: FileSystem, folder: str, locations: Collection[str]) -> dict[str, str]:
-    """Return the originals below a run's directory whose live directory is missing: the first rename took it away.
+@dataclass(frozen=True)
+class Left:
+    """What the directory of a run that cannot be read holds of a table.
+
+    Attributes:
+        originals: by the path of a live directory that is missing, the directory that was live before.
+        unclear: directories that may have rows of the table; nothing tells whether the table has these rows.
+    """
+
+    originals: Mapping[str, str] = field(default_factory=dict)
+    unclear: tuple[str, ...] = ()
+
+    def commands(self, folder: str) -> str:
+        """Return the commands after which the jobs work again: put back what only this run has, then move it away."""
+        if self.unclear:
+            return f"read docs/manual-restore.md, and copy what the table needs from {_named(self.unclear)}"
+        back = [
+            f"hdfs dfs -test -e '{live}' || hdfs dfs -mv '{old}' '{live}'"
+            for live, old in self.originals.items()
+        ]
+        return " && ".join([*(f"({text})" for text in back), f"hdfs dfs -mv '{folder}' {_AWAY}"])
+
+    def way_out(self, folder: str) -> str:
+        """Return what a message says of the run."""
+        if self.unclear:
+            return (
+                f"Rows of the table may be only in {_named(self.unclear)}: before this run is moved out of the table's"
+                " home, copy what the table needs from there, as docs/manual-restore.md says"
+            )
+        if not self.originals:
+            return (
+                "To go on without this run, move its directory, with all that it holds, away:"
+                f" {self.commands(folder)}"
+            )
+        live = next(iter(self.originals))
+        return (
+            f"The files of {live}, which is missing, are only in {self.originals[live]}. To go on without this run, put"
+            f" them back, and then move its directory away: {self.commands(folder)}"
+        )
+
+
+def _named(paths: Iterable[str]) -> str:
+    return ", ".join(f"'{path}'" for path in paths)
+
+
+def left_in(fs: FileSystem, folder: str, locations: Collection[str]) -> Left:
+    """Return what the directory of an unreadable run holds.
+
+    The originals of an earlier run are outdated: to put them back would hide newer rows, or double them. So a
+    directory is named as a missing live one only if no other run has anything of that unit, or if the journal of the
+    newest one that has tells that it became live by it.
 
     Args:
         folder: the URI of the run's directory.
         locations: the locations that the metastore has. Anything else was dropped, and is nobody's live directory.
-
-    Returns:
-        By the path of the missing live directory, the path of its originals.
     """
-    home = Home(parent(folder))
-    old = [entry.path for entry in fs.list(folder) if entry.is_dir and working_folder(entry.name) == "old"]
-    found = {_live(home, base, path): path for base in old for path in _with_files(fs, base)}
-    return {live: path for live, path in found.items() if live in locations and fs.status(live) is None}
+    originals: dict[str, str] = {}
+    unclear: list[str] = []
+    others = _Others(fs, folder)
+    for live, places in _by_live(fs, folder).items():
+        added = [path for kind, path in places if kind in _ADDED]
+        if live not in locations or fs.status(live) is not None or others.recovers(live):
+            unclear += added
+        elif added or not _is_newest(fs, others, live, places):  # guard: only_newest_originals
+            unclear += [path for _, path in places]
+        else:
+            originals[live] = places[0][1]
+    return Left(originals, tuple(unclear))
 
 
-def _live(home: Home, base: str, path: str) -> str:
-    """Return the live directory of originals at `path`, as the layout of a run has it."""
-    return f"{home.base}/{home.directory or path[len(base) + 1 :]}"
+def _is_newest(fs: FileSystem, others: _Others, live: str, places: list[tuple[str, str]]) -> bool:
+    """Tell whether a run has nothing but the directory that was live before its first rename."""
+    (kind, path), *more = places
+    return kind == "old" and not more and others.precede(live, fs.identity(path))
+
+
+class _Others:
+    """The other runs in the same home."""
+
+    def __init__(self, fs: FileSystem, folder: str) -> None:
+        self._fs = fs
+        entries = [entry for entry in fs.list(parent(folder)) if entry.is_dir and RunFolder.parse(entry.name)]
+        self._folders = [entry.path for entry in entries if name_of(entry.path) != name_of(folder)]
+        self._states = {path: self._units(path) for path in self._folders}
+
+    def _units(self, folder: str) -> list[UnitState] | None:
+        """Return the units of a run; None if its journal cannot be read either."""
+        try:
+            state = Journal(self._fs, folder).state()
+        except (LakekeeperError, OSError):
+            return None
+        return list(state.units.values()) if state else []
+
+    def recovers(self, live: str) -> bool:
+        """Tell whether an interrupted run that can be read has moved the live directory: the next job recovers it."""
+        known = (unit for units in self._states.values() for unit in units or ())
+        return any(unit.swap.live == live and unit.kind in INTENTS for unit in known)
+
+    def precede(self, live: str, identity: str | None) -> bool:
+        """Tell whether what others hold of a unit is older than the directory of this identity."""
+        for folder, units in self._states.items():
+            if live not in _by_live(self._fs, folder):
+                continue
+            own = [unit for unit in units or () if unit.swap.live == live]
+            if identity not in {unit.swap.new_id for unit in own}:
+                return False
+        return True
+
+
+def _by_live(fs: FileSystem, folder: str) -> dict[str, list[tuple[str, str]]]:
+    """Return the directories with files that a run has of each live directory, with their kinds."""
+    home, found = Home(parent(folder)), dict[str, list[tuple[str, str]]]()
+    for entry in fs.list(folder):
+        kind = working_folder(entry.name) if entry.is_dir else None
+        if kind not in _WITH_ROWS:
+            continue
+        for path in _with_files(fs, entry.path):
+            relative = path[len(entry.path) + 1 :]
+            if kind == "conflict":
+                relative = parent(relative) if "/" in relative else relative
+            found.setdefault(f"{home.base}/{home.directory or relative}", []).append((str(kind), path))
+    return found
 
 
 def _with_files(fs: FileSystem, folder: str) -> Iterator[str]:
@@ -40,20 +151,3 @@ def _with_files(fs: FileSystem, folder: str) -> Iterator[str]:
     for entry in entries:
         if entry.is_dir:
             yield from _with_files(fs, entry.path)
-
-
-def commands(folder: str, originals: Mapping[str, str]) -> str:
-    """Return the commands after which the jobs work again: put back what only this run has, then move it away."""
-    back = [f"hdfs dfs -mv '{path}' '{live}'" for live, path in originals.items()]
-    return " && ".join([*back, f"hdfs dfs -mv '{folder}' {_AWAY}"])
-
-
-def way_out(folder: str, originals: Mapping[str, str]) -> str:
-    """Return what a message says of a run that cannot be read."""
-    if not originals:
-        return f"To go on without this run, move its directory, with all that it holds, away: {commands(folder, {})}"
-    live = next(iter(originals))
-    return (
-        f"The files of {live}, which is missing, are only in {originals[live]}. To go on without this run, put them"
-        f" back, and then move its directory away: {commands(folder, originals)}"
-    )

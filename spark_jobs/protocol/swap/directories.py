@@ -97,12 +97,12 @@ class SwapPaths:
         )
 
 
-def staging_above(fs: DataDirectories, live: str, base: str) -> str | None:
+def staging_above(fs: DataDirectories, live: str, base: str) -> Status | None:
     """Return a writer's staging directory in a directory above a live one, up to `base`; or None."""
     for folder in {parent(live), *ancestors(live, base)}:
         for entry in fs.list(folder) if fs.status(folder) is not None else ():
             if is_staging(entry.name):
-                return entry.path
+                return entry
     return None
 
 

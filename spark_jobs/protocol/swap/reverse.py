@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from spark_jobs.core import journal
-from spark_jobs.core.ddl import add_partition
 from spark_jobs.core.errors import DamagedOriginals, LakekeeperError, WriterActive
-from spark_jobs.core.layout import is_inside_home
 from spark_jobs.core.model import FileListing, parent
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState
@@ -20,8 +18,8 @@ from spark_jobs.protocol.swap.directories import (
     staging_above,
 )
 from spark_jobs.protocol.swap.late_files import differences, move_late_files
-from spark_jobs.protocol.swap.locations import statement_back
 from spark_jobs.protocol.swap.swap_executor import Action, SwapExecutor, SwapResult, overwritten
+from spark_jobs.protocol.swap.way_back import WayBack
 
 #: A live directory that is missing is looked for again this often before originals are moved into its place.
 _MISSING_CHECKS = 3
@@ -77,8 +75,9 @@ class ReverseSwap(SwapExecutor):
             WriterActive: a writer is at work.
         """
         for _ in range(_MISSING_CHECKS):
-            staging = staging_above(self._fs, paths.live, parent(parent(self._run.folder)))
-            if staging:
+            found = staging_above(self._fs, paths.live, parent(parent(self._run.folder)))
+            if found:
+                staging = found.path
                 raise WriterActive(
                     f"a writer is replacing {paths.live}, or has died: {staging} exists. Run the rollback again when it"
                     f" is gone; if its writer has died, delete it: hdfs dfs -rm -r '{staging}'"
@@ -113,29 +112,8 @@ class ReverseSwap(SwapExecutor):
         known = f"has it at {location}" if location else "does not have it any more"
         raise CannotRollBack(
             f"{swap.unit} was compacted at {swap.live}, but the metastore {known}; nothing was moved."
-            f" {self._way_back(swap, location)}"
+            f" {WayBack(self._fs, self._policy, swap, self._command).text(location)}"
         )
-
-    def _way_back(self, swap: Swap, location: str | None) -> str:
-        """Return what a person does to roll a unit back that was moved or dropped, or to keep it as it is."""
-        statement, texts = self._statement_back(swap, location), []
-        if statement:
-            stays = f" (files in {location} stay there)" if location else ""
-            texts.append(
-                f"To roll it back, give it that location again ({statement}), then {self._command}{stays}"
-            )
-        if not (location and is_inside_home(location)):
-            cleanup = f"`lakekeeper cleanup --table {self._policy.table}`"
-            texts.append(f"If it stays so, {cleanup} deletes its originals when they are past the retention")
-        return ". ".join(texts)
-
-    def _statement_back(self, swap: Swap, location: str | None) -> str | None:
-        if location or not swap.unit.spec:
-            return statement_back(swap, self._policy.locations, self._policy.table, location or "")
-        statement = add_partition(self._policy.table, swap.unit.spec, swap.live)
-        # The metastore creates a directory that is missing, and a rollback replaces none that the run has not written.
-        missing = self._fs.status(swap.live) is None
-        return f"{statement}; hdfs dfs -rmdir '{swap.live}'" if missing else statement
 
     @property
     def _command(self) -> str:

@@ -1,0 +1,71 @@
+"""What a person does to roll a unit back that was moved, renamed or dropped since its compaction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spark_jobs.core.ddl import add_partition
+from spark_jobs.core.eligibility import may_have_runs
+from spark_jobs.core.layout import is_inside_home
+from spark_jobs.core.swap import Swap
+from spark_jobs.protocol.file_system import DataDirectories
+from spark_jobs.protocol.swap.locations import statement_back
+from spark_jobs.protocol.swap.policy import SwapPolicy
+
+
+@dataclass(frozen=True)
+class WayBack:
+    """The way back of one unit.
+
+    Attributes:
+        command: the command that rolls it back.
+    """
+
+    fs: DataDirectories
+    policy: SwapPolicy
+    swap: Swap
+    command: str
+
+    def text(self, location: str | None) -> str:
+        """Return what to do to roll the unit back, or to keep it as it is.
+
+        Args:
+            location: where the metastore has the unit; None if it does not have it any more.
+        """
+        place = None if location else self._renamed()
+        if place:
+            return (
+                f"Its directory is {place} now, which another partition reads: to roll it back, rename that partition"
+                f" and its directory back first, and then {self.command}. {self._kept}"
+            )
+        statement, texts = self._statement(location), []
+        if statement:
+            stays = f" (files in {location} stay there)" if location else ""
+            texts.append(
+                f"To roll it back, give it that location again ({statement}), then {self.command}{stays}"
+            )
+        if not (location and is_inside_home(location)):
+            texts.append(self._kept)
+        return ". ".join(texts)
+
+    @property
+    def _kept(self) -> str:
+        cleanup = f"`lakekeeper cleanup --table {self.policy.table}`"
+        return f"If it stays so, {cleanup} deletes its originals when they are past the retention"
+
+    def _renamed(self) -> str | None:
+        """Return the location that has the rewritten directory now, after a renaming of partition and directory.
+
+        To add the partition again would show its rows twice.
+        """
+        known = (place for place in self.policy.locations.values() if may_have_runs(place))
+        return next((place for place in known if self.fs.identity(place) == self.swap.new_id), None)
+
+    def _statement(self, location: str | None) -> str | None:
+        swap, policy = self.swap, self.policy
+        if location or not swap.unit.spec:
+            return statement_back(swap, policy.locations, policy.table, location or "")
+        statement = add_partition(policy.table, swap.unit.spec, swap.live)
+        # The metastore creates a directory that is missing, and a rollback replaces none that the run has not written.
+        missing = self.fs.status(swap.live) is None
+        return f"{statement}; hdfs dfs -rmdir '{swap.live}'" if missing else statement
