@@ -9,6 +9,7 @@ from spark_jobs.adapters.hadoop.metastore import Metastore
 from spark_jobs.adapters.spark.footer_reader import FooterReader
 from spark_jobs.adapters.spark.formats.registry import spark_formats
 from spark_jobs.adapters.spark.java_classes import cache_java_classes
+from spark_jobs.adapters.spark.java_connections import send_answers_at_once
 from spark_jobs.adapters.spark.rewriter import Rewriter
 from spark_jobs.protocol.services import Services
 
@@ -16,8 +17,14 @@ from spark_jobs.protocol.services import Services
 def start_spark(app_name: str) -> SparkSession:
     """Start a Spark session with the Hive metastore, or return the one that is active."""
     spark = SparkSession.builder.appName(app_name).enableHiveSupport().getOrCreate()
-    cache_java_classes(spark._jvm)
+    make_calls_cheap(spark)
     return spark
+
+
+def make_calls_cheap(spark: SparkSession) -> None:
+    """Spare a driver's calls to its JVM the look-ups of classes and the delay of long answers."""
+    cache_java_classes(spark._jvm)
+    send_answers_at_once(spark.sparkContext._gateway)
 
 
 def spark_services(spark: SparkSession) -> Services:

@@ -55,11 +55,11 @@ def spark_session(spark_environ: dict[str, str]) -> Iterator[SparkSession]:
     """One session with Hive support for the whole run; tests ask for `spark`."""
     from pyspark.sql import SparkSession
 
-    from spark_jobs.adapters.spark.java_classes import cache_java_classes
+    from spark_jobs.adapters.composition import make_calls_cheap
 
     with _environment(spark_environ):
         session = SparkSession.builder.appName("tests").enableHiveSupport().getOrCreate()
-        cache_java_classes(session._jvm)
+        make_calls_cheap(session)
         yield session
         session.stop()
 

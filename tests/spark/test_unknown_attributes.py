@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from unittest.mock import Mock
 
 import pytest
 
-from spark_jobs.adapters.hadoop.hadoop_attributes import _known
+from spark_jobs.adapters.hadoop.hadoop_attributes import HadoopAttributes
+
+NN = "hdfs://nn"
+
+
+def known(ask: Callable[[], object]) -> object:
+    return HadoopAttributes(Mock(), Mock()).known(NN, "acl", ask)
 
 
 def _failing(text: str) -> Callable[[], object]:
@@ -25,11 +32,30 @@ def _failing(text: str) -> Callable[[], object]:
     ],
 )
 def test_an_attribute_that_the_server_does_not_know_is_none(text: str) -> None:
-    assert _known(_failing(text)) is None
+    assert known(_failing(text)) is None
 
 
 @pytest.mark.parametrize("name", ["disabled", "not_supported"])
 def test_the_name_of_a_directory_hides_no_error(name: str) -> None:
     inode = f'inode="/warehouse/{name}/p=1":root:drwx------'
     with pytest.raises(OSError, match="Permission denied"):
-        _known(_failing(f"Permission denied: user=etl, access=EXECUTE, {inode}"))
+        known(_failing(f"Permission denied: user=etl, access=EXECUTE, {inode}"))
+
+
+def test_a_server_that_does_not_know_an_attribute_is_asked_once() -> None:
+    attributes, asked = HadoopAttributes(Mock(), Mock()), []
+
+    def ask() -> object:
+        asked.append(1)
+        raise OSError("Support for ACLs has been disabled")
+
+    for server, feature in ((NN, "acl"), (NN, "acl"), (NN, "xattrs"), ("hdfs://other", "acl")):
+        assert attributes.known(server, feature, ask) is None
+    assert len(asked) == 3
+
+
+def test_after_any_other_error_the_server_is_asked_again() -> None:
+    attributes = HadoopAttributes(Mock(), Mock())
+    with pytest.raises(OSError, match="Permission denied"):
+        attributes.known(NN, "acl", _failing("Permission denied: user=etl"))
+    assert attributes.known(NN, "acl", lambda: ("user:etl:r--",)) == ("user:etl:r--",)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import unquote
 
 from spark_jobs.adapters.hadoop.hadoop_attributes import HadoopAttributes
 from spark_jobs.adapters.hadoop.hdfs_directories import HdfsDirectories
-from spark_jobs.adapters.hadoop.java_errors import java_errors
+from spark_jobs.adapters.hadoop.java_errors import call, java_errors
+from spark_jobs.adapters.hadoop.local_files import LocalAttributes, local_identity
+from spark_jobs.adapters.hadoop.statuses import StatusReader
 from spark_jobs.core.attributes import Attributes, LostAttribute
 from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.journal_bounds import server_of
 from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.quota import Quota
 from spark_jobs.protocol.file_system import FileSystem, FileSystemError, Status
@@ -29,8 +30,8 @@ class HadoopFileSystem(FileSystem):
     def __init__(self, spark: Any) -> None:
         self._jvm = spark._jvm
         self._conf = spark._jsc.hadoopConfiguration()
-        self._mapper = _status_mapper(self._jvm)
         hadoop, gateway = self._jvm.org.apache.hadoop.fs, spark.sparkContext._gateway
+        self._statuses = StatusReader(gateway)
         self._refuse = gateway.new_array(hadoop.Options.Rename, 1)
         self._refuse[0] = hadoop.Options.Rename.NONE
         self._new_file = self._jvm.java.util.EnumSet.of(hadoop.CreateFlag.CREATE)  # guard: create_exclusive
@@ -38,7 +39,9 @@ class HadoopFileSystem(FileSystem):
         # Looked up once: a look-up by name costs a round trip to the JVM for each part of the name.
         self._new_path = hadoop.Path
         self._contexts: dict[str, Any] = {}
-        self._attributes = HadoopAttributes(self._jvm)
+        self._file_systems: dict[str, Any] = {}
+        self._attributes = HadoopAttributes(self._jvm, self._statuses)
+        self._local = LocalAttributes(self._jvm, self._statuses)
         self._hdfs = HdfsDirectories(self._jvm)
 
     def qualify(self, path: str) -> str:
@@ -67,18 +70,13 @@ class HadoopFileSystem(FileSystem):
     def list(self, path: str) -> Sequence[Status]:
         """Return the entries of a directory, by one call. Raise FileNotFoundError."""
         with java_errors(f"cannot list {path}"):
-            rows = json.loads(self._mapper.writeValueAsString(self._fs(path).listStatus(self._path(path))))
-        return [_status(row) for row in rows]
+            return self._statuses.listed(call(self._fs(path), "listStatus", self._path(path)))
 
     def status(self, path: str) -> Status | None:
         """Return the entry of a path; None if there is none."""
         try:
             with java_errors(f"cannot read the status of {path}"):
-                return _status(
-                    json.loads(
-                        self._mapper.writeValueAsString(self._fs(path).getFileStatus(self._path(path)))
-                    )
-                )
+                return self._statuses.one(call(self._fs(path), "getFileStatus", self._path(path)))
         except FileNotFoundError:
             return None
 
@@ -87,13 +85,13 @@ class HadoopFileSystem(FileSystem):
 
         HDFS gives each inode a permanent fileId. On a local disk it is the device and the inode.
         """
+        if path.startswith("file:"):  # guard: identity_known
+            return local_identity(path)
         status = self.status(path)
         if status is None:
             return None
         if status.file_id is not None:
             return f"hdfs:{status.file_id}"
-        if path.startswith("file:"):  # guard: identity_known
-            return _local_identity(path)
         raise LakekeeperError(
             f"{path}: this file system gives directories no identity, so a swap cannot be checked; only hdfs: and file:"
             " can be compacted"
@@ -202,11 +200,14 @@ class HadoopFileSystem(FileSystem):
 
     def attributes(self, path: str) -> Attributes:
         with java_errors(f"cannot read the attributes of {path}"):
-            return self._attributes.read(self._fs(path), self._path(path))
+            return self._attributes_of(path).read(self._fs(path), self._path(path), path)
 
     def set_attributes(self, path: str, wanted: Attributes) -> Sequence[LostAttribute]:
         with java_errors(f"cannot set the attributes of {path}"):
-            return self._attributes.set_attributes(self._fs(path), self._path(path), wanted)
+            return self._attributes_of(path).set_attributes(self._fs(path), self._path(path), path, wanted)
+
+    def _attributes_of(self, path: str) -> HadoopAttributes:
+        return self._local if path.startswith("file:") else self._attributes
 
     def encryption_zone(self, path: str) -> str | None:
         with java_errors(f"cannot look up the encryption zone of {path}"):
@@ -229,69 +230,20 @@ class HadoopFileSystem(FileSystem):
 
         It is kept, because a new one costs a connection, which must not happen between two renames.
         """
-        uri = self._path(path).toUri()
-        key = f"{uri.getScheme()}://{uri.getAuthority()}"
-        if key not in self._contexts:
-            self._contexts[key] = self._jvm.org.apache.hadoop.fs.FileContext.getFileContext(uri, self._conf)
-        return self._contexts[key]
+        server = server_of(path)
+        if server not in self._contexts:
+            uri = self._path(path).toUri()
+            self._contexts[server] = self._jvm.org.apache.hadoop.fs.FileContext.getFileContext(
+                uri, self._conf
+            )
+        return self._contexts[server]
 
     def _path(self, path: str) -> Any:
         return self._new_path(path)
 
     def _fs(self, path: str) -> Any:
-        return self._path(path).getFileSystem(self._conf)
-
-
-def _status(row: dict[str, Any]) -> Status:
-    access = [
-        row.get(key) for key in ("owner", "group", "permission", "block_replication", "replication", "attr")
-    ]
-    return Status(
-        row["path"],
-        row["isdir"],
-        row["length"],
-        row["modification_time"],
-        row.get("fileId"),
-        json.dumps(access, sort_keys=True),
-        row.get("owner") or "",
-        # A listing of a local disk has no owner, and a default for the permissions: they are ignored.
-        _shared(row.get("permission") or {}) if row.get("owner") else "",
-    )
-
-
-def _shared(permission: Mapping[str, Any]) -> str:
-    """Return which other accounts may write, by the names of Hadoop's FsAction.
-
-    If there is an ACL, HDFS shows its mask as the permissions of the group.
-    """
-    for name, key in (("others", "otheraction"), ("group", "groupaction")):
-        action = str(permission.get(key))
-        if "WRITE" in action or action == "ALL":
-            return name
-    return ""
-
-
-def _local_identity(path: str) -> str | None:
-    local = path[len("file:") :]
-    try:
-        found = Path("/" + local.lstrip("/")).stat()
-    except FileNotFoundError:
-        return None
-    return f"local:{found.st_dev}:{found.st_ino}"
-
-
-def _status_mapper(jvm: Any) -> Any:
-    """Return a Jackson mapper that converts a `FileStatus[]` into JSON: 65,000 files in one call instead of 300,000.
-
-    It reads fields, not getters: a getter may call the file system again, or raise an exception.
-    """
-    jackson = jvm.com.fasterxml.jackson
-    visibility = jackson.annotation.JsonAutoDetect.Visibility
-    accessor = jackson.annotation.PropertyAccessor
-    mapper = jackson.databind.ObjectMapper()
-    mapper.setVisibility(accessor.ALL, getattr(visibility, "NONE"))  # noqa: B009
-    mapper.setVisibility(accessor.FIELD, getattr(visibility, "ANY"))  # noqa: B009
-    as_text = jackson.databind.ser.std.ToStringSerializer.instance
-    module = jackson.databind.module.SimpleModule()
-    module.addSerializer(jvm.java.lang.Class.forName("org.apache.hadoop.fs.Path"), as_text)
-    return mapper.registerModule(module)
+        """Return the Java file system of a path. It is kept, as Hadoop's own cache does by default."""
+        server = server_of(path)
+        if server not in self._file_systems:
+            self._file_systems[server] = self._path(path).getFileSystem(self._conf)
+        return self._file_systems[server]

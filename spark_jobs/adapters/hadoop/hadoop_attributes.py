@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
 
 from spark_jobs.adapters.hadoop.java_errors import root_cause
+from spark_jobs.adapters.hadoop.statuses import StatusReader, mode_of
 from spark_jobs.core import attributes
 from spark_jobs.core.attributes import Attributes, LostAttribute
+from spark_jobs.core.journal_bounds import server_of
 
 #: The policy without erasure coding: as many copies as the replication says.
 _REPLICATED = "REPLICATION"
@@ -25,48 +27,64 @@ _PATHS = re.compile(r"\S*/\S*")
 
 
 class HadoopAttributes:
-    """The attributes of paths."""
+    """The attributes of paths. What a file system, or its server, does not support is asked for only once."""
 
-    def __init__(self, jvm: Any) -> None:
+    def __init__(self, jvm: Any, statuses: StatusReader) -> None:
         self._jvm = jvm
+        self._statuses = statuses
+        self._unsupported: set[tuple[str, str]] = set()
 
-    def read(self, fs: Any, path: Any) -> Attributes:
+    def read(self, fs: Any, path: Any, uri: str) -> Attributes:
         """Return all attributes of a path, by a few calls. Java exceptions are not translated here."""
-        status = fs.getFileStatus(path)
-        permission = status.getPermission()
+        status, server = fs.getFileStatus(path), server_of(uri)
+        row = self._statuses.row(status)
         return Attributes(
-            mode=int(permission.toShort()),
-            owner=str(status.getOwner()) or None,
-            group=str(status.getGroup()) or None,
-            acl=_known(lambda: self._acl(fs, path, permission)) or (),
-            xattrs=_known(lambda: _xattrs(fs, path)) or {},
-            storage_policy=_known(lambda: str(fs.getStoragePolicy(path).getName())),
-            erasure_coding=_known(lambda: _erasure_coding(fs, path)),
-            replication=None if status.isDirectory() else int(status.getReplication()),
+            mode=mode_of(row),
+            owner=row["owner"] or None,
+            group=row["group"] or None,
+            acl=()
+            if _has_no_acl(row)
+            else self.known(server, "acl", lambda: self._acl(fs, path, status)) or (),
+            xattrs=self.known(server, "xattrs", lambda: _xattrs(fs, path)) or {},
+            storage_policy=self.known(server, "policy", lambda: str(fs.getStoragePolicy(path).getName())),
+            erasure_coding=self.known(server, "erasure", lambda: _erasure_coding(fs, path)),
+            replication=None if row["isdir"] else int(row["block_replication"]),
         )
 
-    def _acl(self, fs: Any, path: Any, permission: Any) -> tuple[str, ...]:
+    def known(self, server: str, feature: str, ask: Callable[[], Any]) -> Any:
+        """Return the answer; None if the file system, or its server, does not support the call."""
+        if (server, feature) in self._unsupported:
+            return None
+        try:
+            return ask()
+        except Exception as error:
+            if not _is_unsupported(error):
+                raise
+            self._unsupported.add((server, feature))
+            return None
+
+    def _acl(self, fs: Any, path: Any, status: Any) -> tuple[str, ...]:
         """Return all entries of the ACL, with those that the mode stands for; empty without an ACL."""
         entries = fs.getAclStatus(path).getEntries()
         if not entries:
             return ()
         whole = self._jvm.org.apache.hadoop.fs.permission.AclUtil.getAclFromPermAndEntries(
-            permission, entries
+            status.getPermission(), entries
         )
         return tuple(str(entry.toString()) for entry in whole)
 
-    def set_attributes(self, fs: Any, path: Any, wanted: Attributes) -> list[LostAttribute]:
+    def set_attributes(self, fs: Any, path: Any, uri: str, wanted: Attributes) -> list[LostAttribute]:
         """Set the attributes that differ. Return those that could not be set."""
-        now = self.read(fs, path)
+        now = self.read(fs, path, uri)
         return [
             LostAttribute(kind, reason)
-            for kind, act in self._steps(fs, path, now, wanted)
+            for kind, act in self._steps(fs, path, uri, now, wanted)
             for reason in [_attempt(act)]
             if reason is not None
         ]
 
     def _steps(
-        self, fs: Any, path: Any, now: Attributes, wanted: Attributes
+        self, fs: Any, path: Any, uri: str, now: Attributes, wanted: Attributes
     ) -> Iterator[tuple[str, Callable[[], object]]]:
         """Return the calls that set each attribute, in their order.
 
@@ -89,12 +107,17 @@ class HadoopAttributes:
         if wanted.acl != now.acl:
             yield attributes.ACL, lambda: self._set_acl(fs, path, wanted.acl)
         if wanted.mode != now.mode or wanted.acl != now.acl:
-            mode = self._jvm.org.apache.hadoop.fs.permission.FsPermission(str(oct(wanted.mode)[2:]))
-            yield attributes.MODE, lambda: fs.setPermission(path, mode)
+            yield attributes.MODE, lambda: self._set_mode(fs, path, uri, wanted.mode)
         if wanted.group and wanted.group != now.group:
-            yield attributes.GROUP, lambda: fs.setOwner(path, None, wanted.group)
+            yield attributes.GROUP, lambda: self._set_owner(fs, path, uri, None, wanted.group)
         if wanted.owner and wanted.owner != now.owner:
-            yield attributes.OWNER, lambda: fs.setOwner(path, wanted.owner, None)
+            yield attributes.OWNER, lambda: self._set_owner(fs, path, uri, wanted.owner, None)
+
+    def _set_mode(self, fs: Any, path: Any, uri: str, mode: int) -> None:  # noqa: ARG002
+        fs.setPermission(path, self._jvm.org.apache.hadoop.fs.permission.FsPermission(str(oct(mode)[2:])))
+
+    def _set_owner(self, fs: Any, path: Any, uri: str, owner: str | None, group: str | None) -> None:  # noqa: ARG002
+        fs.setOwner(path, owner, group)
 
     def _set_acl(self, fs: Any, path: Any, acl: tuple[str, ...]) -> None:
         if acl:
@@ -102,6 +125,11 @@ class HadoopAttributes:
             fs.setAcl(path, parse(",".join(acl), True))
         else:
             fs.removeAcl(path)
+
+
+def _has_no_acl(row: Mapping[str, Any]) -> bool:
+    """Tell whether HDFS says with the status that there is no ACL, not even a default one: then it is not read."""
+    return "fileId" in row and "HAS_ACL" not in (row.get("attr") or ())
 
 
 def _xattrs(fs: Any, path: Any) -> dict[str, str]:
@@ -118,18 +146,13 @@ def _erasure_coding(fs: Any, path: Any) -> str | None:
     return str(policy.getName()) if policy is not None else None
 
 
-def _known(ask: Callable[[], Any]) -> Any:
-    """Return the result of a call; None if the file system, or its server, does not support the call."""
-    try:
-        return ask()
-    except Exception as error:
-        if isinstance(error, Py4JError) and not isinstance(error, Py4JJavaError):
-            return None  # this file system's class has no such method
-        kind, text = root_cause(error)
-        said = _PATHS.sub("", text)
-        if "UnsupportedOperation" in kind or any(word in said for word in _UNKNOWN):
-            return None
-        raise
+def _is_unsupported(error: Exception) -> bool:
+    """Tell whether the error says that the file system, or its server, does not have the feature at all."""
+    if isinstance(error, Py4JError) and not isinstance(error, Py4JJavaError):
+        return True  # this file system's class has no such method
+    kind, text = root_cause(error)
+    said = _PATHS.sub("", text)
+    return "UnsupportedOperation" in kind or any(word in said for word in _UNKNOWN)
 
 
 def _attempt(act: Callable[[], object]) -> str | None:

@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import (
+    CALL_COMMAND_NAME,
+    END_COMMAND_PART,
+    Py4JJavaError,
+    get_command_part,
+    get_return_value,
+)
 
 from spark_jobs.protocol.file_system import FileSystemError
 
@@ -35,8 +41,22 @@ def java_errors(what: str) -> Iterator[None]:
         yield
     except Py4JJavaError as error:
         kind = _kind(error.java_exception)
-        message = with_cause(_first_line(error.java_exception.getMessage() or kind), error)
+        message = _first_line(error.java_exception.getMessage() or kind)
+        if kind not in _ERRORS:
+            message = with_cause(message, error)
         raise _ERRORS.get(kind, FileSystemError)(f"{what}: {message}") from None
+
+
+def call(target: Any, method: str, *args: Any) -> Any:
+    """Call a method of a Java object. For calls that often fail, for example because a file does not exist.
+
+    For each Java exception, PySpark asks about ten times of which class it is (`capture_sql_exception`), which is
+    thirty round trips to the JVM. Here only py4j's own Py4JJavaError is raised.
+    """
+    command = "".join(get_command_part(arg) for arg in args)
+    client, name = target._gateway_client, f"{target._target_id}\n{method}\n"
+    answer = client.send_command(CALL_COMMAND_NAME + name + command + END_COMMAND_PART)
+    return get_return_value(answer, client, target._target_id, method)
 
 
 def _kind(java: Any) -> str:
