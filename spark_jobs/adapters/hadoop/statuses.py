@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from spark_jobs.adapters.hadoop.java_json import java_json
 from spark_jobs.protocol.file_system import Status
 
 #: The entries of one answer. A directory of a million files is read in several answers, so that no text fills the
@@ -30,7 +31,7 @@ class StatusReader:
 
     def row(self, status: Any) -> dict[str, Any]:
         """Return the fields of one Java status."""
-        found: dict[str, Any] = json.loads(self._mapper.writeValueAsString(status))
+        found: dict[str, Any] = java_json(self._mapper, status)
         return found
 
     def one(self, status: Any) -> Status:
@@ -39,11 +40,11 @@ class StatusReader:
     def _rows(self, statuses: Any) -> Iterator[dict[str, Any]]:
         total = len(statuses)
         if total <= _PAGE:
-            yield from json.loads(self._mapper.writeValueAsString(statuses))
+            yield from java_json(self._mapper, statuses)
             return
         for start in range(0, total, _PAGE):
             page = java_slice(self._gateway, statuses, start, min(start + _PAGE, total))
-            yield from json.loads(self._mapper.writeValueAsString(page))
+            yield from java_json(self._mapper, page)
 
     def _status(self, row: Mapping[str, Any]) -> Status:
         owner = row.get("owner") or ""

@@ -36,6 +36,8 @@ class SparkTypes:
         self._jvm = spark._jvm
         self._sessions = Sessions(spark)
         self._parquet = self._jvm.org.apache.spark.sql.execution.datasources.parquet
+        #: The schemas that Spark writes, by columns and settings: those of most units are the same.
+        self._texts: dict[tuple[str, tuple[tuple[str, str], ...]], str] = {}
         self._orc = self._jvm.org.apache.spark.sql.execution.datasources.orc.OrcUtils
 
     def of_parquet(self, message: Any) -> Reading:
@@ -68,8 +70,11 @@ class SparkTypes:
 
     def parquet_text(self, struct: str, settings: Mapping[str, str]) -> str:
         """Return, as text, the schema that Spark writes to a Parquet file of these columns."""
-        converter = self._parquet.SparkToParquetSchemaConverter(self._conf(settings))
-        return str(converter.convert(self._struct(struct)).toString())
+        key = (struct, tuple(sorted(settings.items())))
+        if key not in self._texts:
+            converter = self._parquet.SparkToParquetSchemaConverter(self._conf(settings))
+            self._texts[key] = str(converter.convert(self._struct(struct)).toString())
+        return self._texts[key]
 
     def orc_text(self, struct: str) -> str:
         """Return, as text, the schema that Spark writes to an ORC file of these columns."""

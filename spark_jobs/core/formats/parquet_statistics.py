@@ -54,16 +54,26 @@ def file_statistics(
         leaves: the types of leaves and groups, by lower-cased dotted path.
         blocks: the row groups, as parquet-java's classes are in JSON.
     """
-    groups = {path for path, kind in leaves.items() if _is_group(kind)}
-    found: dict[str, list[LeafStatistics]] = {path: [] for path in leaves if path not in groups}
+    nested = _nested(tuple(leaves.items()))
+    found: dict[str, list[LeafStatistics]] = {path: [] for path in nested}
     trust = _trust(created_by)
     for block in blocks:
         for chunk in block["columns"]:
             path = _path(chunk["path"])
             if path in found:
-                nested = path.rpartition(".")[0] in groups or leaves[path].startswith("repeated")
-                found[path].append(_of_chunk(chunk, leaves[path], trust, nested))
+                found[path].append(_of_chunk(chunk, leaves[path], trust, nested[path]))
     return {path: _over_blocks(parts, len(blocks)) for path, parts in found.items()}
+
+
+@lru_cache(maxsize=256)
+def _nested(leaves: tuple[tuple[str, str], ...]) -> Mapping[str, bool]:
+    """Return the leaves without the groups, and whether each is repeated or below a group."""
+    groups = {path for path, kind in leaves if _is_group(kind)}
+    return {
+        path: path.rpartition(".")[0] in groups or kind.startswith("repeated")
+        for path, kind in leaves
+        if path not in groups
+    }
 
 
 def _over_blocks(parts: list[LeafStatistics], blocks: int) -> LeafStatistics:
@@ -73,6 +83,7 @@ def _over_blocks(parts: list[LeafStatistics], blocks: int) -> LeafStatistics:
     return combined(parts) if len(parts) == blocks else UNKNOWN
 
 
+@lru_cache(maxsize=4096)
 def _path(text: str) -> str:
     """Return the path of a Java list in its text form, `[a, list, element]`."""
     return text[1:-1].replace(", ", ".").lower()

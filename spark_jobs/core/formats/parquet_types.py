@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
 
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.refusals import RefusalCode
@@ -16,7 +19,8 @@ _LEAF = re.compile(
 )
 
 
-def parse_message(text: str) -> dict[str, str]:
+@lru_cache(maxsize=256)
+def parse_message(text: str) -> Mapping[str, str]:
     """Return the types of the leaves and groups of a Parquet message type, by lower-cased dotted path.
 
     Field ids are part of the type.
@@ -35,7 +39,7 @@ def parse_message(text: str) -> dict[str, str]:
             _add(found, [*path, leaf["name"].lower()], _type(leaf["kind"], leaf))
         elif line == "}" and path:
             path.pop()
-    return found
+    return MappingProxyType(found)
 
 
 def _add(found: dict[str, str], path: list[str], kind: str) -> None:
