@@ -42,6 +42,7 @@ class Report:
     started: str | None
     ended: str | None
     tables: tuple[Mapping[str, Any], ...]
+    phases: Mapping[str, float]
 
 
 def parse(content: str | bytes, verb: str) -> Report:
@@ -68,6 +69,7 @@ def parse(content: str | bytes, verb: str) -> Report:
         started=data.get("started"),
         ended=data.get("ended"),
         tables=tuple(_table(table) for table in data.get("tables") or ()),
+        phases=data.get("phases") or {},
     )
 
 
@@ -184,7 +186,14 @@ def render(report: Report) -> str:
     rows = [("table", "outcome", "files", "bytes", "note"), *(_row(table) for table in report.tables)]
     widths = [max(len(row[i]) for row in rows) for i in range(5)]
     lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([f"{_totals(report)}, run {report.run_id or '-'}", *lines, *_finding_lines(report)])
+    first = f"{_totals(report)}, run {report.run_id or '-'}"
+    return "\n".join([first, *lines, *_finding_lines(report), *_phase_line(report)])
+
+
+def _phase_line(report: Report) -> list[str]:
+    """Say where the time went. Units are processed side by side, so that the phases overlap."""
+    parts = [f"{phase} {seconds:.1f} s" for phase, seconds in report.phases.items()]
+    return [f"phases: {', '.join(parts)}"] if parts else []
 
 
 def _finding_lines(report: Report) -> list[str]:

@@ -175,6 +175,7 @@ class Report:
     complete: bool = True
     by_name: bool = False
     tables: list[TableReport] = field(default_factory=list)
+    phases: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def outcome(self) -> JobOutcome:
@@ -203,6 +204,7 @@ class Report:
             "started": utc(self.started) if self.started else None,
             "ended": utc(self.ended) if self.ended else None,
             "error": self.error,
+            "phases": dict(self.phases),
             "tables": [t.to_json() for t in self.tables],
         }
 

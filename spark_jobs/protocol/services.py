@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from spark_jobs.core.phases import Phases
 from spark_jobs.protocol.clock import SystemClock
 from spark_jobs.protocol.file_system import FileSystem
 from spark_jobs.protocol.ports import Catalog, Clock, FileRewriter, Footers, PoolFactory
@@ -13,7 +14,7 @@ from spark_jobs.protocol.ports import Catalog, Clock, FileRewriter, Footers, Poo
 
 @dataclass(frozen=True)
 class Services:
-    """File system, metastore, footers, rewriting, time and threads."""
+    """File system, metastore, footers, rewriting, time and threads; and how long each phase takes."""
 
     fs: FileSystem
     metastore: Catalog
@@ -21,6 +22,7 @@ class Services:
     rewriter: FileRewriter
     clock: Clock = field(default_factory=SystemClock)
     pool: PoolFactory = ThreadPoolExecutor
+    phases: Phases = field(default_factory=Phases)
 
     def now(self) -> datetime:
         return self.clock.now()

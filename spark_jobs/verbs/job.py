@@ -19,6 +19,7 @@ from spark_jobs.core.options.configuration import parse_config
 from spark_jobs.core.options.layers import Layers
 from spark_jobs.core.options.option import CHECK
 from spark_jobs.core.outcomes import TableOutcome
+from spark_jobs.core.phases import describe
 from spark_jobs.core.quota import with_quota_command
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.retention import check_retention
@@ -110,7 +111,8 @@ def run(
         report.error, report.usage = str(error), True
     except LakekeeperError as error:
         report.error = str(error)
-    report.ended = utc_now()
+    report.ended, report.phases = utc_now(), services.phases.seconds()
+    log.info("phases: %s", describe(report.phases))
     return report
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import time
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,8 +34,10 @@ def main(
         _configure_logging(
             parse_option("log_level", invocation.options.get("log_level", "INFO"), "the command line")
         )
+        began = time.monotonic()
         spark = start_spark(f"lakekeeper {verb}")
         services = spark_services(spark)
+        services.phases.add("start", time.monotonic() - began)
         try:
             run(services, invocation, work, report, at_location)
         finally:

@@ -15,6 +15,7 @@ from spark_jobs.core.damage import DamageCode
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
 from spark_jobs.core.options.option import VERBS, Option
 from spark_jobs.core.outcomes import JobOutcome, TableOutcome, UnitOutcome
+from spark_jobs.core.phases import PHASES
 from spark_jobs.core.refusals import RefusalCode
 from tests.contract import config_template
 
@@ -35,6 +36,10 @@ def refusals() -> str:
 def findings() -> str:
     rows = [(f"`{code.name}`", str(code.severity), code.cause, code.remedy) for code in DamageCode]
     return table(("code", "severity", "cause", "what to do"), rows)
+
+
+def phases() -> str:
+    return table(("phase", "what the job does"), [(f"`{phase}`", text) for phase, text in PHASES.items()])
 
 
 def outcomes() -> str:
@@ -88,7 +93,13 @@ def configuration() -> str:
 PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "README.md": {"configuration": configuration},
     "docs/troubleshooting.md": {"refusals": refusals},
-    "docs/wire.md": {"flags": flags, "option keys": option_keys, "findings": findings, "outcomes": outcomes},
+    "docs/wire.md": {
+        "flags": flags,
+        "option keys": option_keys,
+        "phases": phases,
+        "findings": findings,
+        "outcomes": outcomes,
+    },
 }
 
 #: Files that are generated as a whole.

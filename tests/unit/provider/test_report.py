@@ -118,6 +118,20 @@ def test_log_shows_files_and_bytes_before_and_after():
     assert "sales.__bkp_events_20260224_010000" in lines[2]
 
 
+def test_log_shows_where_the_time_went():
+    done = {
+        "schema_version": 1,
+        "verb": "compact",
+        "outcome": "done",
+        "phases": {"start": 6.12, "write": 2.3},
+    }
+    assert report.render(report.parse(json.dumps(done), "compact")).endswith(
+        "phases: start 6.1 s, write 2.3 s"
+    )
+    del done["phases"]  # earlier versions have none
+    assert "phases" not in report.render(report.parse(json.dumps(done), "compact"))
+
+
 def analysis(tables: int, units: int):
     found = [
         table(
