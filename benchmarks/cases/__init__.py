@@ -1,0 +1,8 @@
+"""The cases, by name, in the order in which they run."""
+
+from __future__ import annotations
+
+from benchmarks.cases import compaction
+from benchmarks.cases.case import Case
+
+CASES: dict[str, Case] = {case.name: case for case in (*compaction.CASES,)}
