@@ -88,8 +88,8 @@ def flat(files: int, name: str = "") -> Dataset:
     return Dataset(name or f"files-{files}", 0, files, rows=ROWS_OF_47_KB, models=min(files, 1300))
 
 
-ROWS_OF_47_KB = 700
-ROWS_OF_71_KB = 1080
+ROWS_OF_47_KB = 875
+ROWS_OF_71_KB = 1367
 
 DATASETS = {
     dataset.name: dataset

@@ -69,7 +69,9 @@ def measure(command: Sequence[str | Path], *, log: Path, env: Mapping[str, str])
         raise RunFailed(f"{command[0]} ended with {process.returncode}; see {log}:\n{tail(log)}")
     cpu = usage.ru_utime + usage.ru_stime
     others = max(0.0, _busy_seconds() - busy - cpu)
-    return Measured(round(wall, 2), round(cpu, 2), memory.peak("java"), memory.peak("python"), round(others, 2))
+    return Measured(
+        round(wall, 2), round(cpu, 2), memory.peak("java"), memory.peak("python"), round(others, 2)
+    )
 
 
 def _busy_seconds() -> float:

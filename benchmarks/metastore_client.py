@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import struct
-from collections.abc import Iterable
 
 from demo.services.ports import HOST
 
@@ -17,12 +16,15 @@ class MetastoreError(Exception):
     """The metastore refused a call."""
 
 
-def drop_others(port: int, database: str, keep: Iterable[str]) -> list[str]:
-    """Forget all tables of a database except some, and leave their data alone; return their names."""
-    others = sorted(set(tables(port, database)) - set(keep))
-    for name in others:
-        drop(port, database, name)
-    return others
+#: How the names of backup tables begin, ours and Lakekeeper's.
+BACKUP = "__bkp"
+
+
+def drop_backups(port: int, database: str) -> None:
+    """Forget the backup tables of a database, and leave their data alone."""
+    for name in tables(port, database):
+        if name.startswith(BACKUP):
+            drop(port, database, name)
 
 
 def tables(port: int, database: str) -> list[str]:

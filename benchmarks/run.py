@@ -5,6 +5,8 @@
     python3.11 -m benchmarks.run files-65000 --steps ours,bare     without Lakekeeper
     python3.11 -m benchmarks.run --page                            only write the page, from the results of earlier runs
 
+The page is written after a run of every case, and with --page; a run of some cases prints what it has measured.
+
 Results are kept in .scratch/bench/results, one file for each case, and written after each step. A run that was
 interrupted continues where it stopped; a case that is complete is not run again, unless the jobs have changed, or
 --again asks for it. The tables are deleted at the end, unless --keep is given: then the next run finds them.
@@ -24,6 +26,8 @@ from benchmarks import machine
 from benchmarks.cases import CASES
 from benchmarks.cases.case import Bench, Case
 from benchmarks.measuring import RunFailed
+from benchmarks.page import section
+from benchmarks.publish import publish
 from benchmarks.results import Result, Results, Store, now
 from benchmarks.workspace import CHART, LAKEKEEPER, SPARK, Workspace
 from demo.services import environments, paths
@@ -55,6 +59,7 @@ def main() -> int:
     try:
         if not asked.page:
             run(asked)
+        show(asked)
     except (environments.EnvError, MachineError, NoSpace, RunFailed, RuntimeError) as error:
         print(f"\nerror: {error}", file=sys.stderr)
         return 1
@@ -69,7 +74,7 @@ def parse(argv: Sequence[str]) -> Asked:
     parser = argparse.ArgumentParser(
         prog="python3.11 -m benchmarks.run",
         description=__doc__,
-        epilog="cases:\n" + "\n".join(f"  {case.name:20} {case.title}: {', '.join(case.steps)}" for case in CASES.values()),
+        epilog="cases:\n" + "\n".join(map(_described, CASES.values())),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("cases", nargs="*", metavar="CASE", help="all, unless some are named")
@@ -88,6 +93,10 @@ def parse(argv: Sequence[str]) -> Asked:
     if unknown := sorted(set(steps) - {step for case in cases for step in case.steps}):
         parser.error(f"no such step: {', '.join(unknown)}")
     return Asked(cases, asked.rounds, steps, asked.again, asked.keep, asked.page)
+
+
+def _described(case: Case) -> str:
+    return f"  {case.name:20} {case.title}: {', '.join(case.steps)}"
 
 
 def run(asked: Asked) -> None:
@@ -115,6 +124,16 @@ def run_case(bench: Bench, case: Case, asked: Asked) -> None:
             results.results.append(Result(step, number, measured, figures, now()))
             STORE.save(results)
             announce(f"{case.name}: round {number}, {step}: {_describe(results)}")
+
+
+def show(asked: Asked) -> None:
+    """Write the page after a run of all cases; else print what was measured, and leave the page as it is."""
+    if asked.page or asked.cases == tuple(CASES.values()):
+        announce(f"written: {publish(STORE)}")
+        return
+    for case in asked.cases:
+        if results := STORE.load(case.name):
+            print(f"\n{section(case, results)}")
 
 
 def require_space(case: Case) -> None:

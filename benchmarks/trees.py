@@ -25,7 +25,7 @@ def _link(source: str, target: str) -> None:
             if entry.is_dir(follow_symlinks=False):
                 _link(entry.path, path)
             else:
-                os.link(entry.path, path)  # noqa: PTH200
+                os.link(entry.path, path)
     shutil.copystat(source, target)
 
 
@@ -39,18 +39,22 @@ def warm(root: Path) -> None:
                     pass
 
 
-def sizes(root: Path) -> dict[str, int]:
-    """Return the bytes of each directory below `root` that holds visible files, by its path relative to `root`."""
+def figures(root: Path) -> dict[str, tuple[int, int]]:
+    """Return files and bytes of each directory with visible files, by its path relative to `root`."""
     found = {}
     for folder, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if not name.startswith((".", "_"))]
-        visible = [f"{folder}/{name}" for name in names if not name.startswith((".", "_"))]
-        if visible:
-            found[os.path.relpath(folder, root)] = sum(os.path.getsize(path) for path in visible)  # noqa: PTH202
+        folders[:] = [name for name in folders if _is_visible(name)]
+        sizes = [os.path.getsize(f"{folder}/{name}") for name in names if _is_visible(name)]  # noqa: PTH202
+        if sizes:
+            found[os.path.relpath(folder, root)] = (len(sizes), sum(sizes))
     return found
 
 
-def count_in(folder: Path) -> int:
+def count_in(folder: str) -> int:
     """Return the number of visible files in a directory, and not below it."""
     with os.scandir(folder) as entries:
-        return sum(entry.is_file() and not entry.name.startswith((".", "_")) for entry in entries)
+        return sum(entry.is_file() and _is_visible(entry.name) for entry in entries)
+
+
+def _is_visible(name: str) -> bool:
+    return not name.startswith((".", "_"))

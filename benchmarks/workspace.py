@@ -11,8 +11,6 @@ from pathlib import Path
 from benchmarks.measuring import Measured, measure
 from demo.services import paths
 from demo.services.folder_lock import folder_lock
-from demo.services.metastore import Metastore
-from demo.services.spark_config import spark_environ
 
 SPARK = paths.DEFAULT_SPARK
 LAKEKEEPER = "lakekeeper-0.0.6"
@@ -99,11 +97,3 @@ class Submitter:
             log=self.logs / f"{label}.log",
             env={**self.environ, **variables, **(environ or {})},
         )
-
-
-@contextmanager
-def local_services(workspace: Workspace) -> Iterator[tuple[Metastore, Submitter]]:
-    """Run a Hive Metastore; the tables are on the local disk."""
-    with Metastore(workspace.data / "metastore") as metastore:
-        environ = spark_environ(SPARK, metastore.uri, workspace.data / "spark", conf=SETTINGS)
-        yield metastore, Submitter(environ, workspace.logs)

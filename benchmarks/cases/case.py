@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from benchmarks.measuring import Measured
+from benchmarks.places.hdfs import HdfsPlace
 from benchmarks.places.local import LocalPlace
 from benchmarks.workspace import Workspace
 
@@ -26,6 +27,11 @@ class Bench:
     def local(self) -> LocalPlace:
         """A Hive Metastore; tables are on the local disk."""
         return self._stack.enter_context(LocalPlace.opened(self.workspace))
+
+    @cached_property
+    def hdfs(self) -> HdfsPlace:
+        """The tests' cluster; tables are on its HDFS."""
+        return self._stack.enter_context(HdfsPlace.opened(self.workspace))
 
 
 class Prepared(Protocol):

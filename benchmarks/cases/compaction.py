@@ -1,4 +1,4 @@
-"""Compact tables on the local disk: our job, Lakekeeper, and the plain Spark rewrite."""
+"""Compact tables: our job, Lakekeeper, and the plain Spark rewrite, on the local disk and on HDFS."""
 
 from __future__ import annotations
 
@@ -7,76 +7,105 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks import reports, trees
+from benchmarks import reports
 from benchmarks.cases.case import BARE, LAKEKEEPER, OURS, Bench, Case, Opener
 from benchmarks.datasets import DATASETS
 from benchmarks.measuring import Measured
-from benchmarks.places.local import LocalPlace, LocalTables, bare_root, require_files
+from benchmarks.places import contenders
+from benchmarks.places.tables import Tables, facts, require_compacted
+from benchmarks.workspace import Submitter
+
+#: Returns spark-submit, and the tables.
+Prepare = Callable[[Bench], tuple[Submitter, Tables]]
 
 
 @dataclass(frozen=True)
-class LocalCompaction:
+class Compaction:
     """The tables of one case, and how each step compacts them."""
 
     name: str
-    place: LocalPlace
-    tables: LocalTables
+    submit: Submitter
+    tables: Tables
 
     @property
     def facts(self) -> dict[str, Any]:
-        units = trees.sizes(self.tables.seed)
-        files = sum(trees.count_in(self.tables.seed / unit) for unit in units)
-        return {"tables": len(self.tables.names), "units": len(units), "files": files, "bytes": sum(units.values())}
+        return facts(self.tables)
 
     def run(self, step: str, number: int) -> tuple[Measured, dict[str, Any]]:
         label = f"{self.name}-{step}-{number}"
-        self.place.reset(self.tables)
+        self.tables.reset()
         if step == OURS:
-            return self._ours(label)
-        if step == LAKEKEEPER:
-            measured = self.place.lakekeeper(label, self.tables)
-            return measured, {"files_after": require_files(self.tables, self.tables.root, label)}
-        measured = self.place.bare(label, self.tables)
-        return measured, {"files_after": require_files(self.tables, bare_root(self.tables), label)}
-
-    def _ours(self, label: str) -> tuple[Measured, dict[str, Any]]:
-        measured, report = self.place.ours(label, "compact", self.tables)
-        reports.require(report, label, "done")
-        files = require_files(self.tables, self.tables.root, label)
-        return measured, {"files_after": files, "phases": reports.phases(report)}
+            return compact(self.submit, label, self.tables)
+        act = contenders.lakekeeper if step == LAKEKEEPER else contenders.bare
+        measured = act(self.submit, label, self.tables)
+        return measured, {"files_after": require_compacted(self.tables, label, bare=step == BARE)}
 
 
-def _opener(name: str, prepare: Callable[[LocalPlace], LocalTables]) -> Opener:
+def compact(submit: Submitter, label: str, tables: Tables) -> tuple[Measured, dict[str, Any]]:
+    """Run our job, and check its effect."""
+    measured, report = contenders.ours(submit, label, "compact", tables)
+    reports.require(report, label, "done")
+    files = require_compacted(tables, label)
+    return measured, {"files_after": files, "phases": reports.phases(report)}
+
+
+def _opener(name: str, prepare: Prepare) -> Opener:
     @contextmanager
-    def opened(bench: Bench) -> Iterator[LocalCompaction]:
-        yield LocalCompaction(name, bench.local, prepare(bench.local))
+    def opened(bench: Bench) -> Iterator[Compaction]:
+        yield Compaction(name, *prepare(bench))
 
     return opened
 
 
-def _case(name: str, title: str, about: str, prepare: Callable[[LocalPlace], LocalTables], **more: Any) -> Case:
+def _local(dataset: str) -> Prepare:
+    return lambda bench: (bench.local.submit, bench.local.prepare(DATASETS[dataset]))
+
+
+def _demo(bench: Bench) -> tuple[Submitter, Tables]:
+    return bench.local.submit, bench.local.prepare_demo()
+
+
+def _hdfs(dataset: str) -> Prepare:
+    return lambda bench: (bench.hdfs.submit, bench.hdfs.prepare(DATASETS[dataset]))
+
+
+def _case(name: str, title: str, about: str, prepare: Prepare, **more: Any) -> Case:
     return Case(name, title, about, (OURS, LAKEKEEPER, BARE), _opener(name, prepare), rounds=5, **more)
 
 
 CASES = (
     _case(
         "files-65000",
-        "65,000 files in one table",
-        "One table without partitions, on the local disk, compacted to files of 128 MB.",
-        lambda place: place.prepare(DATASETS["files-65000"]),
+        "65,000 files, local disk",
+        "One table without partitions.",
+        _local("files-65000"),
         limits={LAKEKEEPER: 1},
         disk_gb=14,
     ),
     _case(
         "partitions-200",
-        "200 partitions of 20 files",
-        "One table with 200 partitions, on the local disk; each partition becomes one file. The plain rewrite has 8 threads.",
-        lambda place: place.prepare(DATASETS["partitions-200"]),
+        "200 partitions of 20 files, local disk",
+        "One table; each partition becomes one file. The plain rewrite has 8 threads.",
+        _local("partitions-200"),
     ),
     _case(
         "demo",
-        "The demo's tables",
-        "Three tables of 500, 600 and 900 files with 13 directories, in one process. The plain rewrite has 8 threads.",
-        LocalPlace.prepare_demo,
+        "The demo's tables, local disk",
+        "Three tables in 13 directories, in one process. The plain rewrite has 8 threads.",
+        _demo,
+    ),
+    _case(
+        "hdfs-650",
+        "650 files, HDFS",
+        "One table without partitions.",
+        _hdfs("files-650"),
+        limits={LAKEKEEPER: 1},
+    ),
+    _case(
+        "hdfs-6500",
+        "6,500 files, HDFS",
+        "One table without partitions, ten times as large.",
+        _hdfs("files-6500"),
+        limits={LAKEKEEPER: 1},
     ),
 )

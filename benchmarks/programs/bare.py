@@ -11,6 +11,7 @@ import argparse
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -23,7 +24,7 @@ asked = parser.parse_args()
 spark = SparkSession.builder.appName("bare").getOrCreate()
 
 
-def rewrite(unit: dict) -> None:
+def rewrite(unit: dict[str, Any]) -> None:
     rows = spark.read.schema(asked.schema).parquet(unit["in"])
     rows.coalesce(unit["files"]).write.parquet(unit["out"])
 

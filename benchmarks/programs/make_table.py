@@ -1,6 +1,6 @@
 """Write the files of a table and register it, unless they are there.
 
-    spark-submit make_table.py DATASET --files FOLDER --location URI [--register-only]
+spark-submit make_table.py DATASET --files FOLDER --location URI [--register-only]
 """
 
 from __future__ import annotations
