@@ -98,5 +98,9 @@ DATASETS = {
         flat(650),
         flat(6_500),
         Dataset("partitions-200", 200, 20, rows=ROWS_OF_71_KB, models=400),
+        Dataset("analysis-10000", 10_000, 5, rows=50, models=5),
+        Dataset("analysis-million", 1_000, 1_000, rows=10, models=20, linked=True),
+        *(flat(files, f"growth-files-{files}") for files in (400, 800)),
+        *(Dataset(f"growth-partitions-{n}", n, 3, rows=50, models=30) for n in (40, 80)),
     )
 }

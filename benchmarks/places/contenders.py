@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from benchmarks.datasets import outputs
@@ -15,7 +16,13 @@ THREADS = 8
 
 
 def ours(
-    submit: Submitter, label: str, verb: str, tables: Tables, *options: str, **more: Any
+    submit: Submitter,
+    label: str,
+    verb: str,
+    tables: Tables,
+    *options: str,
+    wrapper: Path | None = None,
+    **more: Any,
 ) -> tuple[Measured, dict[str, Any]]:
     """Run one of our jobs with its defaults; return what it took, and its report.
 
@@ -25,12 +32,14 @@ def ours(
         verb: the job.
         tables: the tables that it is about.
         options: additional arguments.
+        wrapper: a program that runs the job, which is its first argument.
         more: for `Submitter.run`.
     """
     report = submit.logs / f"{label}.report.json"
     report.unlink(missing_ok=True)
     arguments = ("--tables", tables.full_names, "--report", str(report), *options)
-    measured = submit.run(label, JOBS / f"{verb}.py", *arguments, **more)
+    command = (*([wrapper] if wrapper else []), JOBS / f"{verb}.py")
+    measured = submit.run(label, *command, *arguments, **more)
     return measured, json.loads(report.read_text())
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks import metastore_client, trees
@@ -53,6 +54,11 @@ class LocalTables:
         trees.restore(self.seed, self.root)
         trees.warm(self.seed)
 
+    def forget_runs(self) -> None:
+        """Delete what our jobs keep in the tables' directories, and leave the files alone."""
+        for name in self.names:
+            shutil.rmtree(self.root / name / ".lakekeeper", ignore_errors=True)
+
     def count(self, directory: str) -> int:
         return trees.count_in(directory)
 
@@ -73,9 +79,16 @@ class LocalPlace:
         with Metastore(workspace.data / "metastore") as metastore:
             yield cls(workspace, metastore)
 
-    def prepare(self, dataset: Dataset) -> LocalTables:
-        """Write the files of a table and register it, unless an earlier run has kept them."""
+    def prepare(self, dataset: Dataset, *, in_place: bool = False) -> LocalTables:
+        """Write the files of a table and register it, unless an earlier run has kept them.
+
+        Args:
+            dataset: the table.
+            in_place: its files are not rewritten: there is no seed from which they are restored.
+        """
         tables = self._tables(dataset.name, DATABASE, (dataset.table,), SCHEMA)
+        if in_place:
+            tables = replace(tables, seed=tables.root)
         location = tables.root / dataset.table
         make = ("--files", tables.seed / dataset.table, "--location", location.as_uri())
         self._make(tables.seed, PROGRAMS / "make_table.py", dataset.name, *make)
