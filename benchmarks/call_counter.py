@@ -7,10 +7,8 @@ import socket
 import socketserver
 import threading
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import count
-from typing import Any
 
 from demo.services.ports import HOST
 
@@ -27,7 +25,8 @@ class MetastoreProxy:
 
     def __init__(self, port: int) -> None:
         self._target = port
-        self._numbers = count()
+        self._calls = 0
+        self._lock = threading.Lock()
         self._server = socketserver.ThreadingTCPServer((HOST, 0), self._handler(), bind_and_activate=True)
         self._server.daemon_threads = True
 
@@ -36,10 +35,8 @@ class MetastoreProxy:
         return f"thrift://{HOST}:{self._server.server_address[1]}"
 
     def calls(self) -> int:
-        """Return the number of calls so far. Only for one caller at a time, while no client is connected."""
-        total = next(self._numbers)
-        self._numbers = count(total)
-        return total
+        """Return the number of calls so far."""
+        return self._calls
 
     @contextmanager
     def serving(self) -> Iterator[MetastoreProxy]:
@@ -68,8 +65,13 @@ class MetastoreProxy:
             turn = _Turn()
             back = threading.Thread(target=_pump, args=(server, client, turn.answered), daemon=True)
             back.start()
-            _pump(client, server, lambda: turn.asked() and next(self._numbers))
+            _pump(client, server, lambda: self._count(turn.asked()))
             back.join()
+
+    def _count(self, begins: bool) -> None:
+        if begins:
+            with self._lock:
+                self._calls += 1
 
 
 class _Turn:
@@ -87,7 +89,7 @@ class _Turn:
         self._is_clients = True
 
 
-def _pump(source: socket.socket, target: socket.socket, note: Any) -> None:
+def _pump(source: socket.socket, target: socket.socket, note: Callable[[], None]) -> None:
     """Pass on what one side says until it closes the connection."""
     try:
         while data := source.recv(65536):

@@ -21,6 +21,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 from benchmarks import machine
 from benchmarks.cases import CASES
@@ -33,8 +34,6 @@ from benchmarks.workspace import CHART, LAKEKEEPER, SPARK, Workspace
 from demo.services import environments, paths
 from demo.services.machine import MachineError
 
-WORKSPACE = Workspace(paths.SCRATCH / "bench")
-STORE = Store(WORKSPACE.root / "results")
 STARTED = time.monotonic()
 
 
@@ -52,6 +51,11 @@ class Asked:
     again: bool
     keep: bool
     page: bool
+    workspace: Workspace
+
+    @property
+    def store(self) -> Store:
+        return Store(self.workspace.root / "results")
 
 
 def main() -> int:
@@ -82,6 +86,9 @@ def parse(argv: Sequence[str]) -> Asked:
     parser.add_argument("--steps", default="", metavar="A,B", help="only these steps")
     parser.add_argument("--again", action="store_true", help="forget the results of these cases first")
     parser.add_argument("--keep", action="store_true", help="keep the tables for the next run (5 GB)")
+    parser.add_argument(
+        "--scratch", type=Path, default=paths.SCRATCH / "bench", help="the folder to work in (.scratch/bench)"
+    )
     parser.add_argument("--page", action="store_true", help="measure nothing, only write the page")
     asked = parser.parse_args(argv)
     if unknown := sorted(set(asked.cases) - set(CASES)):
@@ -92,7 +99,9 @@ def parse(argv: Sequence[str]) -> Asked:
     steps = tuple(filter(None, asked.steps.split(",")))
     if unknown := sorted(set(steps) - {step for case in cases for step in case.steps}):
         parser.error(f"no such step: {', '.join(unknown)}")
-    return Asked(cases, asked.rounds, steps, asked.again, asked.keep, asked.page)
+    return Asked(
+        cases, asked.rounds, steps, asked.again, asked.keep, asked.page, Workspace(asked.scratch.resolve())
+    )
 
 
 def _described(case: Case) -> str:
@@ -102,7 +111,7 @@ def _described(case: Case) -> str:
 def run(asked: Asked) -> None:
     """Run all cases that are not complete."""
     environments.ensure([SPARK, LAKEKEEPER, CHART])
-    with WORKSPACE.opened(keep=asked.keep) as workspace, ExitStack() as stack:
+    with asked.workspace.opened(keep=asked.keep) as workspace, ExitStack() as stack:
         bench = Bench(workspace, stack)
         for case in asked.cases:
             run_case(bench, case, asked)
@@ -110,38 +119,37 @@ def run(asked: Asked) -> None:
 
 def run_case(bench: Bench, case: Case, asked: Asked) -> None:
     """Run the steps of a case that have no result yet."""
-    results = STORE.begin(case.name, again=asked.again)
+    results = asked.store.begin(case.name, again=asked.again)
     turns = [turn for turn in case.turns(asked.rounds, asked.steps) if results.find(turn[1], turn[0]) is None]
     if not turns:
         announce(f"{case.name}: complete")
         return
-    require_space(case)
+    require_space(case, asked.workspace)
     announce(f"{case.name}: {len(turns)} steps; preparing the tables")
     with case.opened(bench) as prepared:
         results.facts, results.context = dict(prepared.facts), machine.context()
         for number, step in turns:
             measured, figures = prepared.run(step, number)
             results.results.append(Result(step, number, measured, figures, now()))
-            STORE.save(results)
+            asked.store.save(results)
             announce(f"{case.name}: round {number}, {step}: {_describe(results)}")
 
 
 def show(asked: Asked) -> None:
     """Write the page after a run of all cases; else print what was measured, and leave the page as it is."""
     if asked.page or asked.cases == tuple(CASES.values()):
-        announce(f"written: {publish(STORE)}")
+        announce(f"written: {publish(asked.store)}")
         return
     for case in asked.cases:
-        if results := STORE.load(case.name):
+        if results := asked.store.load(case.name):
             print(f"\n{section(case, results)}")
 
 
-def require_space(case: Case) -> None:
+def require_space(case: Case, workspace: Workspace) -> None:
     """Raise NoSpace if the disk has less free space than the case needs."""
-    paths.SCRATCH.mkdir(exist_ok=True)
-    free = shutil.disk_usage(paths.SCRATCH).free / 1e9
+    free = shutil.disk_usage(workspace.root).free / 1e9
     if free < case.disk_gb:
-        raise NoSpace(f"{case.name} needs {case.disk_gb} GB in {paths.SCRATCH}, and {free:.1f} GB are free")
+        raise NoSpace(f"{case.name} needs {case.disk_gb} GB in {workspace.root}, and {free:.1f} GB are free")
 
 
 def _describe(results: Results) -> str:
