@@ -11,6 +11,7 @@ import shutil
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -56,8 +57,11 @@ def write(spark: SparkSession, dataset: Dataset, root: Path) -> None:
     models = sorted(staged.glob("part-*.parquet"))
     for folder in dataset.folders():
         (root / folder).mkdir(parents=True, exist_ok=True)
+    pairs = _pairs(dataset, root, models)
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda pair: copy(*pair, linked=dataset.linked), _pairs(dataset, root, models)))
+        # Batch by batch: a million files would be a million tasks at once.
+        while batch := list(islice(pairs, 10_000)):
+            list(pool.map(lambda pair: copy(*pair, linked=dataset.linked), batch))
     shutil.rmtree(staged)
 
 
