@@ -67,6 +67,15 @@ def test_other_figures_are_shown_as_medians():
     assert "| before | planning | 2.50 (2.00 to 3.00) |" in text
 
 
+def test_jobs_are_shown_without_the_start_of_spark():
+    text = page.section(
+        CASES["analysis-10000"], results("analysis-10000", start=[6.0, 8.0], cold=[40.0, 50.0])
+    )
+
+    assert "| cold | 38.0 |" in text
+    assert "beyond Spark's start" not in page.section(CASES["demo"], results("demo", ours=[20.0]))
+
+
 def test_a_busy_machine_is_mentioned():
     quiet, disturbed = results("demo", ours=[10.0]), results("demo", ours=[10.0])
     (one,) = disturbed.results
