@@ -72,6 +72,9 @@ SPECS = {
     "airflow-3.3": Spec(("apache-airflow==3.3.2", *PROVIDER, *TESTING, *POSTGRES), project=True),
     "airflow-3.3-kerberos": Spec(("requests-kerberos>=0.15",), base="airflow-3.3"),
     "airflow-2.11": Spec(("apache-airflow==2.11.2", *PROVIDER, *TESTING), project=True),
+    # What the benchmarks compare with, and draw their chart with. It runs on the PySpark of spark-3.5.
+    "lakekeeper-0.0.6": Spec(("lakekeeper==0.0.6",)),
+    "bench": Spec(("matplotlib>=3.10",)),
 }
 
 STARTED = time.monotonic()

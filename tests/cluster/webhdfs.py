@@ -30,6 +30,15 @@ class WebHdfs:
         """All in a directory, the hidden ones as well: pathSuffix, owner, length, modificationTime and more."""
         return list(self._ask("GET", folder, op="LISTSTATUS")["FileStatuses"]["FileStatus"])
 
+    def rename(self, source: str, target: str) -> None:
+        """Raises OSError where the NameNode does not."""
+        if not self._ask("PUT", source, op="RENAME", destination=target)["boolean"]:
+            raise OSError(f"{source} could not be renamed to {target}")
+
+    def delete(self, path: str) -> None:
+        """With all below it, and not into the trash."""
+        self._ask("DELETE", path, op="DELETE", recursive="true")
+
     def _ask(self, method: str, path: str, **query: str) -> Any:
         text = urllib.parse.urlencode({**query, **self.who})
         url = f"http://{self.address}/webhdfs/v1{urllib.parse.quote(path)}?{text}"

@@ -1,0 +1,10 @@
+"""The cases, by name, in the order in which they run."""
+
+from __future__ import annotations
+
+from benchmarks.cases import analysis, compaction, growth, query, undo
+from benchmarks.cases.case import Case
+
+CASES: dict[str, Case] = {
+    case.name: case for case in (*compaction.CASES, *undo.CASES, *query.CASES, *analysis.CASES, *growth.CASES)
+}

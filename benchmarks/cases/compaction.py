@@ -1,0 +1,111 @@
+"""Compact tables: our job, Lakekeeper, and the plain Spark rewrite, on the local disk and on HDFS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks import reports
+from benchmarks.cases.case import BARE, LAKEKEEPER, OURS, Bench, Case, Opener
+from benchmarks.datasets import DATASETS
+from benchmarks.measuring import Measured
+from benchmarks.places import contenders
+from benchmarks.places.tables import Tables, facts, require_compacted
+from benchmarks.workspace import Submitter
+
+#: Returns spark-submit, and the tables.
+Prepare = Callable[[Bench], tuple[Submitter, Tables]]
+
+
+@dataclass(frozen=True)
+class Compaction:
+    """The tables of one case, and how each step compacts them."""
+
+    name: str
+    submit: Submitter
+    tables: Tables
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return facts(self.tables)
+
+    def run(self, step: str, number: int) -> tuple[Measured, dict[str, Any]]:
+        label = f"{self.name}-{step}-{number}"
+        self.tables.reset()
+        if step == OURS:
+            return compact(self.submit, label, self.tables)
+        act = contenders.lakekeeper if step == LAKEKEEPER else contenders.bare
+        measured = act(self.submit, label, self.tables)
+        return measured, {"files_after": require_compacted(self.tables, label, bare=step == BARE)}
+
+
+def compact(submit: Submitter, label: str, tables: Tables) -> tuple[Measured, dict[str, Any]]:
+    """Run our job, and check its effect."""
+    measured, report = contenders.ours(submit, label, "compact", tables)
+    reports.require(report, label, "done")
+    files = require_compacted(tables, label)
+    return measured, {"files_after": files, "phases": reports.phases(report)}
+
+
+def _opener(name: str, prepare: Prepare) -> Opener:
+    @contextmanager
+    def opened(bench: Bench) -> Iterator[Compaction]:
+        yield Compaction(name, *prepare(bench))
+
+    return opened
+
+
+def _local(dataset: str) -> Prepare:
+    return lambda bench: (bench.local.submit, bench.local.prepare(DATASETS[dataset]))
+
+
+def _demo(bench: Bench) -> tuple[Submitter, Tables]:
+    return bench.local.submit, bench.local.prepare_demo()
+
+
+def _hdfs(dataset: str) -> Prepare:
+    return lambda bench: (bench.hdfs.submit, bench.hdfs.prepare(DATASETS[dataset]))
+
+
+def _case(name: str, title: str, about: str, prepare: Prepare, **more: Any) -> Case:
+    return Case(name, title, about, (OURS, LAKEKEEPER, BARE), _opener(name, prepare), rounds=5, **more)
+
+
+CASES = (
+    _case(
+        "files-65000",
+        "65,000 files, local disk",
+        "One table without partitions.",
+        _local("files-65000"),
+        limits={LAKEKEEPER: 1},
+        disk_gb=14,
+    ),
+    _case(
+        "partitions-200",
+        "200 partitions of 20 files, local disk",
+        "One table; each partition becomes one file. The plain rewrite has 8 threads.",
+        _local("partitions-200"),
+    ),
+    _case(
+        "demo",
+        "The demo's tables, local disk",
+        "Three tables in 13 directories, in one process. The plain rewrite has 8 threads.",
+        _demo,
+    ),
+    _case(
+        "hdfs-650",
+        "650 files, HDFS",
+        "One table without partitions.",
+        _hdfs("files-650"),
+        limits={LAKEKEEPER: 1},
+    ),
+    _case(
+        "hdfs-6500",
+        "6,500 files, HDFS",
+        "One table without partitions, ten times as large.",
+        _hdfs("files-6500"),
+        limits={LAKEKEEPER: 1},
+    ),
+)

@@ -1,0 +1,69 @@
+"""Query a table before and after its compaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from benchmarks import trees
+from benchmarks.cases.case import Bench, Case
+from benchmarks.cases.compaction import compact
+from benchmarks.datasets import DATASETS
+from benchmarks.measuring import Measured
+from benchmarks.places.local import LocalPlace
+from benchmarks.places.tables import facts
+from benchmarks.workspace import PROGRAMS
+
+BEFORE, AFTER = "before", "after"
+
+
+class Query:
+    """A table, and its files after the compaction, which runs once and is not part of the measurement."""
+
+    def __init__(self, place: LocalPlace) -> None:
+        self._place = place
+        self._tables = place.prepare(DATASETS["files-65000"])
+        self._compacted = self._tables.seed.with_name("files-65000.compacted")
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return facts(self._tables)
+
+    def run(self, step: str, number: int) -> tuple[Measured, dict[str, Any]]:
+        label = f"query-{step}-{number}"
+        self._tables.reset()
+        if step == AFTER:
+            self._put_compacted()
+        out = self._place.submit.logs / f"{label}.json"
+        arguments = ("--table", self._tables.full_names, "--out", out)
+        measured = self._place.submit.run(label, PROGRAMS / "query.py", *arguments)
+        files = sum(self._tables.count(unit.source) for unit in self._tables.units())
+        return measured, {"files": files, **json.loads(out.read_text())}
+
+    def _put_compacted(self) -> None:
+        root = self._tables.root / self._tables.names[0]
+        if not self._compacted.exists():
+            compact(self._place.submit, "query-compact", self._tables)
+            trees.restore(root, self._compacted)
+        trees.restore(self._compacted, root)
+        trees.warm(root)
+
+
+@contextmanager
+def _opened(bench: Bench) -> Iterator[Query]:
+    yield Query(bench.local)
+
+
+CASES = (
+    Case(
+        "query",
+        "Queries before and after, 65,000 files, local disk",
+        "In a new session: planning (with the listing of the files), a full scan, and a search for one id, in seconds."
+        " On HDFS, each file less is at least two objects less for the NameNode: the file and its block.",
+        (BEFORE, AFTER),
+        _opened,
+        disk_gb=14,
+    ),
+)

@@ -1,0 +1,27 @@
+"""Read the reports of our jobs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from benchmarks.measuring import RunFailed
+
+#: In the order in which a job goes through them.
+PHASES = ("start", "list", "footers", "read", "write", "verify", "swap", "register", "log")
+
+
+def require(report: Mapping[str, Any], label: str, *outcomes: str) -> None:
+    """Raise RunFailed unless the job ended with one of these outcomes."""
+    if report["outcome"] not in outcomes:
+        reasons = [table["reason"] for table in report["tables"] if table["reason"]]
+        raise RunFailed(f"{label}: the job ended as {report['outcome']}: {reasons or report['error']}")
+
+
+def phases(report: Mapping[str, Any]) -> dict[str, float]:
+    """Return the seconds of each phase; empty where the report has none."""
+    total: Counter[str] = Counter()
+    for part in (report, *report["tables"]):
+        total.update(part.get("phases") or {})
+    return {name: round(seconds, 2) for name, seconds in total.items()}

@@ -1,0 +1,158 @@
+"""What the project wants to be held: for each target, how it is computed from the results, a must and a goal."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from benchmarks.arithmetic import Line, line, ratio
+from benchmarks.results import Results
+
+All = Mapping[str, Results]
+
+
+@dataclass(frozen=True)
+class Target:
+    """One target.
+
+    Attributes:
+        what: in words.
+        value: returns the figure, or None if it has not been measured.
+        unit: written after each figure.
+        at_least: the figure should be as large as these bounds, not as small.
+    """
+
+    what: str
+    value: Callable[[All], float | None]
+    must: float
+    goal: float | None = None
+    unit: str = " s"
+    at_least: bool = False
+
+    def verdict(self, value: float | None) -> str:
+        """Return which of the two bounds the figure holds."""
+        if value is None:
+            return "not measured"
+        if self.goal is not None and self._holds(value, self.goal):
+            return "goal held"
+        if self._holds(value, self.must):
+            return (
+                "must held"
+                if self.goal is None
+                else f"must held; goal missed by {self._miss(value, self.goal)}"
+            )
+        return f"**must missed by {self._miss(value, self.must)}**"
+
+    def _holds(self, value: float, bound: float) -> bool:
+        return value >= bound if self.at_least else value <= bound
+
+    def _miss(self, value: float, bound: float) -> str:
+        return f"{abs(value - bound):.2f}{self.unit}"
+
+    def bound(self, bound: float | None) -> str:
+        """Return a bound as the page shows it."""
+        return "" if bound is None else f"{'>=' if self.at_least else '<='} {bound:g}{self.unit}"
+
+
+def times(case: str, of: str, to: str) -> Callable[[All], float | None]:
+    """Return a function for the ratio of the medians of two steps."""
+
+    def value(found: All) -> float | None:
+        if case not in found:
+            return None
+        both = ratio(found[case].values(of), found[case].values(to))
+        return both.of_medians if both else None
+
+    return value
+
+
+def beyond_start(case: str, step: str) -> Callable[[All], float | None]:
+    """Return a function for the seconds of a step without those that every job of Spark takes."""
+
+    def value(found: All) -> float | None:
+        seconds, start = median(found, case, step), median(found, case, "start")
+        return None if seconds is None or start is None else seconds - start
+
+    return value
+
+
+def median(found: All, case: str, step: str, what: str = "wall") -> float | None:
+    """Return the median of what was measured; None if nothing was."""
+    values = found[case].values(step, what) if case in found else {}
+    return statistics.median(values.values()) if values else None
+
+
+#: Two tables on HDFS, one with ten times the files of the other.
+SMALL, LARGE = "hdfs-650", "hdfs-6500"
+
+
+def hdfs_line(found: All, step: str) -> Line | None:
+    """Return what a step takes on HDFS whatever the table, and for each file."""
+    points = [
+        (found[case].facts["files"], median(found, case, step)) for case in (SMALL, LARGE) if case in found
+    ]
+    if len(points) != 2 or points[0][1] is None or points[1][1] is None:
+        return None
+    return line((points[0][0], points[0][1]), (points[1][0], points[1][1]))
+
+
+def _hdfs(combine: Callable[[Line, Line], float]) -> Callable[[All], float | None]:
+    def value(found: All) -> float | None:
+        ours, bare = hdfs_line(found, "ours"), hdfs_line(found, "bare")
+        return combine(ours, bare) if ours and bare else None
+
+    return value
+
+
+def _growth(step: str) -> Callable[[All], float | None]:
+    """Return a function for the largest ratio of calls, over all jobs and all that they call."""
+
+    def value(found: All) -> float | None:
+        figures = [result.figures for result in found["growth"].of(step)] if "growth" in found else []
+        return max((each["largest"] for each in figures), default=None)
+
+    return value
+
+
+TARGETS = (
+    Target("65,000 files: times plain Spark", times("files-65000", "ours", "bare"), 1.35, 1.15, " x"),
+    Target("200 partitions: times plain Spark", times("partitions-200", "ours", "bare"), 1.3, 0.9, " x"),
+    Target(
+        "200 partitions: Lakekeeper's time by ours",
+        times("partitions-200", "lakekeeper", "ours"),
+        3,
+        4,
+        " x",
+        at_least=True,
+    ),
+    Target("HDFS: fixed cost beyond plain Spark's", _hdfs(lambda ours, bare: ours.fixed - bare.fixed), 8, 5),
+    Target(
+        "HDFS: slope, times plain Spark's", _hdfs(lambda ours, bare: ours.slope / bare.slope), 1.15, 1, " x"
+    ),
+    Target("demo tables: times Lakekeeper", times("demo", "ours", "lakekeeper"), 0.8, 0.6, " x"),
+    Target(
+        "analysis of 10,000 partitions, cold, beyond Spark's start",
+        beyond_start("analysis-10000", "cold"),
+        60,
+        30,
+    ),
+    Target("the same, unchanged since", beyond_start("analysis-10000", "unchanged"), 10, 3),
+    Target(
+        "analysis of 1,000,000 files with a driver of 2 GB: memory of Python",
+        lambda found: median(found, "analysis-million", "cold", "python_mb"),
+        1024,
+        unit=" MB",
+    ),
+    Target(
+        "rollback of 200 partitions, beyond Spark's start",
+        beyond_start("rollback-cleanup", "rollback"),
+        10,
+        5,
+    ),
+    Target(
+        "cleanup of 200 partitions, beyond Spark's start", beyond_start("rollback-cleanup", "cleanup"), 10, 5
+    ),
+    Target("twice the files: calls grow", _growth("files"), 2.05, unit=" x"),
+    Target("twice the partitions: calls grow", _growth("partitions"), 2.05, unit=" x"),
+)
