@@ -34,17 +34,22 @@ def _still_flag(file: FileEntry, here: Mapping[str, FileEntry]) -> bool:
     return file.is_flag and here.get(file.name, file).is_flag
 
 
-def move_late_files(fs: DataDirectories, ours: FileListing, folder: str, live: str) -> int:
+def move_late_files(
+    fs: DataDirectories, ours: FileListing, folder: str, live: str, here: FileListing | None = None
+) -> int:
     """Move every file that `ours` does not list into the live directory. Return the number of data files among them.
 
     Data files get an unused name. Flags, hidden files and files with offsets in their names keep their own names,
     because their writers look for them by name.
 
+    Args:
+        here: the files of the directory, if they were listed just now.
+
     Raises:
         Unsafe: a file of `ours` was changed, so that nothing tells which writer its rows are from.
     """
     try:
-        here = fs.list_files(folder)
+        here = here or fs.list_files(folder)
     except FileNotFoundError:
         return 0
     changes = differences(ours, here)
@@ -114,6 +119,8 @@ def move_conflicting_files(fs: DataDirectories, folder: str, live: str) -> int:
     try:
         found = [entry.path for entry in fs.list(folder) if entry.is_dir]
     except FileNotFoundError:
+        return 0
+    if not found or fs.identity(live) is None:
         return 0
     moved_files = 0
     for path in found:
