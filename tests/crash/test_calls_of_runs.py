@@ -31,9 +31,9 @@ class Bounds:
 
 
 BOUNDS = {
-    COMPACT: Bounds(46, 6),
-    ROLLBACK: Bounds(26, 1),
-    CLEANUP: Bounds(12, 3),
+    COMPACT: Bounds(44, 4.2),
+    ROLLBACK: Bounds(25, 1),
+    CLEANUP: Bounds(7, 2),
 }
 Costs = dict[tuple[int, int], Counter[str]]
 

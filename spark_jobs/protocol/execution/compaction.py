@@ -79,7 +79,7 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
         self._checks.before_swap(item.swap, new, item.attributes, self._listing)
 
     def _discard(self, item: WrittenUnit, result: SwapResult) -> None:
-        record(self.entered, self._executor, item.swap, result)
+        record(self.services.fs, self.entered, item.swap, result)
 
 
 def _swapped(item: WrittenUnit, result: SwapResult) -> UnitResult:

@@ -32,7 +32,7 @@ from spark_jobs.protocol.runs.run_lifecycle import (
     next_timestamp,
     open_run,
 )
-from spark_jobs.protocol.swap.late_files import remove_empty_folders
+from spark_jobs.protocol.swap.leftovers import remove_empty_folders
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class TableCompaction:
             waves = Waves(compaction, self._options.parallelism)
             results += waves.run(_units_to_write(start, home, run), _resumed(start, home))
             runs[home] = compaction.entered
-            remove_empty_folders(self._services.fs, compaction.entered)
+            remove_empty_folders(self._services, compaction.entered, self._options.parallelism)
         return results
 
     def _with_results(

@@ -13,7 +13,6 @@ from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.model import FileEntry, FileListing, ListingDiff
 from spark_jobs.core.other_writers import SUCCESS, SUMMARIES, has_offsets
 from spark_jobs.protocol.file_system import DataDirectories
-from spark_jobs.protocol.runs.journal_store import Run
 
 
 def differences(before: FileListing, now: FileListing) -> ListingDiff:
@@ -150,18 +149,3 @@ def delete_own_files(fs: DataDirectories, ours: FileListing, folder: str) -> boo
         ):  # guard: delete_own_files_only
             fs.delete_file(f"{folder}/{name}")
     return fs.delete_empty(folder)
-
-
-def remove_empty_folders(fs: DataDirectories, run: Run) -> None:
-    """Remove the empty working directories of a run. Files and the journal are never removed."""
-    for entry in fs.list(run.folder):
-        if entry.is_dir and layout.working_folder(entry.name):
-            _remove_empty(fs, entry.path)
-
-
-def _remove_empty(fs: DataDirectories, folder: str) -> None:
-    for entry in fs.list(folder):
-        if entry.is_dir:
-            _remove_empty(fs, entry.path)
-    if not fs.list(folder):
-        fs.delete_empty(folder)

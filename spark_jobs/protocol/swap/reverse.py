@@ -34,7 +34,7 @@ class ReverseSwap(SwapExecutor):
     """The swap of units in a rollback. It also finishes rollbacks that were interrupted."""
 
     def prepare(self, swap: Swap, on_new_data: str) -> None:
-        """Check that the originals may be moved back, and create the parent of `aside`. Nothing is moved yet.
+        """Check that the originals may be moved back. Nothing is changed.
 
         Raises:
             CannotRollBack: the live directory is not the one of this run, was overwritten, is not at the location that
@@ -53,7 +53,6 @@ class ReverseSwap(SwapExecutor):
             self._check_live_stays_missing(paths)  # guard: rollback_without_live
         else:
             raise CannotRollBack(self._other_live_message(paths))
-        self._fs.mkdirs(parent(paths.aside))
 
     def _other_live_message(self, paths: SwapPaths) -> str:
         known = self._policy.later

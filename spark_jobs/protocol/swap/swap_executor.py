@@ -22,7 +22,7 @@ from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import Blocker, SwapPaths
-from spark_jobs.protocol.swap.late_files import delete_own_files, move_conflicting_files, move_late_files
+from spark_jobs.protocol.swap.late_files import move_conflicting_files, move_late_files
 from spark_jobs.protocol.swap.policy import SwapPolicy
 
 log = logging.getLogger("lakekeeper")
@@ -118,18 +118,6 @@ class SwapExecutor(ABC):
 
     def paths(self, swap: Swap) -> SwapPaths:
         return SwapPaths(self._fs, self._run.folder, swap)
-
-    def delete_rewritten(self, swap: Swap) -> None:
-        """Delete the rewritten directory when it is no longer needed. Only unchanged files of this run are deleted."""
-        paths = self.paths(swap)
-        for folder in (paths.new, paths.aside):
-            try:
-                clear = delete_own_files(self._fs, swap.compacted, folder)
-            except OSError as error:
-                log.warning("could not delete %s: %s", folder, error)
-                continue
-            if not clear:
-                log.warning("did not delete %s: it holds files that this run did not write", folder)
 
     def _move_late_files(self, paths: SwapPaths, source: str, here: FileListing | None = None) -> int:
         """Move files that were added to the rewritten directory into the live one. Return the number of data files.
