@@ -81,7 +81,7 @@ class UnitAttributes:
             f"owner, mode, ACL or another attribute of {self.location} changed while it was compacted"
         )
 
-    def apply_to_directory(self, new: str, policy: str | None) -> list[str]:
+    def apply_to_directory(self, new: str, policy: str | None, probes: Probes | None = None) -> list[str]:
         """Set the attributes of a new directory before anything is written into it.
 
         Policies apply only to files that are created afterwards. Attributes that cannot be set, on a directory or on a
@@ -89,6 +89,7 @@ class UnitAttributes:
 
         Args:
             policy: the option `attributes`.
+            probes: what was found out about the files of other units of this table.
 
         Returns:
             Warnings.
@@ -98,24 +99,14 @@ class UnitAttributes:
         """
         warnings = check_lost(self.lost, policy, self._files)
         wanted = replace(self.folder, mode=self.folder.mode | _WRITABLE)
-        warnings += check_lost(
-            self.fs.set_attributes(new, wanted), policy, self.location
-        )  # guard: folder_attributes_early
-        warnings += self._probe(f"{new}/{_PROBE}", policy)
+        lost = self.fs.set_attributes(new, wanted)  # guard: folder_attributes_early
+        warnings += check_lost(lost, policy, self.location)
+        probed = (probes or Probes(self.fs)).lost(new, self)
+        warnings += check_lost(probed, policy, self._files)
         # Closed by its mode, and without an ACL: no user reads files whose attributes are not set yet.
-        check_lost(
-            self.fs.set_attributes(new, replace(self.fs.attributes(new), mode=_CLOSED, acl=())),
-            "require",
-            new,
-        )
+        now = self.fs.attributes(new) if lost else wanted
+        check_lost(self.fs.set_attributes(new, replace(now, mode=_CLOSED, acl=())), "require", new)
         return warnings
-
-    def _probe(self, path: str, policy: str | None) -> list[str]:
-        self.fs.create(path, b"")
-        try:
-            return check_lost(self.fs.set_attributes(path, self.file), policy, self._files)
-        finally:
-            self.fs.delete_file(path)
 
     def apply_to_files(self, new: str, policy: str | None) -> list[str]:
         """Set the attributes of the new files, and then the final ones of the directory, before readers can see them.
@@ -135,6 +126,34 @@ class UnitAttributes:
     @property
     def _files(self) -> str:
         return f"the files of {self.location}"
+
+
+class Probes:
+    """What cannot be set on new files, found out by a file without content before rows are written.
+
+    It follows from the attributes of the directory, which the file inherits, and those of the file. In most tables they
+    are the same for all units. The files with the rows get theirs one by one, and are checked whatever is known here.
+    """
+
+    def __init__(self, fs: FileSystem) -> None:
+        self._fs = fs
+        self._known: list[tuple[Attributes, Attributes, Sequence[LostAttribute]]] = []
+
+    def lost(self, new: str, unit: UnitAttributes) -> Sequence[LostAttribute]:
+        """Return what cannot be set on files of a new directory, which has its attributes already."""
+        for folder, file, known in self._known:
+            if (folder, file) == (unit.folder, unit.file):
+                return known
+        found = self._probe(f"{new}/{_PROBE}", unit.file)
+        self._known.append((unit.folder, unit.file, found))
+        return found
+
+    def _probe(self, path: str, file: Attributes) -> Sequence[LostAttribute]:
+        self._fs.create(path, b"")
+        try:
+            return self._fs.set_attributes(path, file)
+        finally:
+            self._fs.delete_file(path)
 
 
 def copy_directory_attributes(fs: FileSystem, source: str, target: str, policy: str | None) -> list[str]:

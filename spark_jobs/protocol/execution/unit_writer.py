@@ -16,7 +16,7 @@ from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.execution.group_writer import GroupWriter
 from spark_jobs.protocol.execution.preconditions import Preconditions
-from spark_jobs.protocol.execution.unit_attributes import UnitAttributes, copy_directory_attributes
+from spark_jobs.protocol.execution.unit_attributes import Probes, UnitAttributes, copy_directory_attributes
 from spark_jobs.protocol.file_system import Status
 from spark_jobs.protocol.planning.footer_inspection import Inspection, inspect
 from spark_jobs.protocol.services import Services
@@ -64,6 +64,7 @@ class UnitWriter:
         self._checks = Preconditions(services, table)
         self._groups = GroupWriter(services, table)
         self._created: set[str] = set()
+        self._probes = Probes(services.fs)
 
     def write(self, plan: UnitPlan) -> WrittenUnit:
         """Write and verify a unit.
@@ -104,7 +105,7 @@ class UnitWriter:
         attributes = UnitAttributes.of(self._services.fs, live, before, listed.entries)
         warnings = self._create_parents(layout.tmp_folder, live)
         self._services.fs.mkdirs(new)
-        warnings += attributes.apply_to_directory(new, self._table.options.attributes)
+        warnings += attributes.apply_to_directory(new, self._table.options.attributes, self._probes)
         written = self._groups.write(found, live, new, attributes.file.replication)
         self._copy_flags(live, before, new)
         warnings += attributes.apply_to_files(new, self._table.options.attributes)
