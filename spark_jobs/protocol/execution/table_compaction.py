@@ -150,7 +150,8 @@ class TableCompaction:
 
     def _open_folder(self, start: _Start, home: Home, needed: Sequence[Home]) -> Run:
         fs, facts, leases = self._services.fs, start.plan.facts, self._session.leases
-        return open_run(fs, home, start.run_id, facts, needed, leases, bool(self._options.trusted_owners))
+        turns, caches = bool(self._options.trusted_owners), self._session.caches
+        return open_run(fs, home, start.run_id, facts, needed, leases, turns, caches)
 
     def _compact_units(self, start: _Start, runs: dict[Home, Run]) -> list[UnitResult]:
         """Rewrite and swap the units that are due.
