@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from spark_jobs.core.errors import DamagedOriginals, NoRule, Refusal
 from spark_jobs.core.layout import ancestors, is_home
-from spark_jobs.core.model import FileListing, parent
+from spark_jobs.core.model import FileEntry, FileListing, parent
 from spark_jobs.core.other_writers import SUCCESS, WriterRules, is_staging
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.swap import Swap
@@ -156,9 +156,9 @@ def files_of_unit(
     """Return the files of a unit that was listed just now. Raise Refusal like `list_unit`."""
     for entry in entries:
         _check_entry(entry, location, rules)
+    files = [entry.entry() for entry in entries]
     # A file with a footer was closed. A file that is empty may still be open.
-    _refuse_open(fs, location, _possibly_open(entries))
-    files = (entry.entry() for entry in entries)
+    _refuse_open(fs, location, [file.name for file in files if _possibly_open(file)])
     return FileListing.of(file for file in files if not file.is_kept)  # guard: hidden_files_kept
 
 
@@ -227,10 +227,6 @@ def _check_entry(entry: Status, location: str, rules: WriterRules) -> None:
     rules.check_file(entry.path, entry.name, entry.length, entry.mtime)
 
 
-def _possibly_open(entries: Sequence[Status]) -> list[str]:
-    """Return the files that may still be open: empty files, and hidden files, whose footers are not read."""
-    return [
-        entry.name
-        for entry in entries
-        if entry.name != SUCCESS and (not entry.length or entry.entry().is_kept)
-    ]
+def _possibly_open(file: FileEntry) -> bool:
+    """Tell whether a file may still be open: it is empty, or hidden, so that its footer is not read."""
+    return file.name != SUCCESS and (not file.length or file.is_kept)
