@@ -64,10 +64,9 @@ class SwapPaths:
         The rewritten directory may be at `new` or at `aside`. Any other directory at `new` was written by late tasks of
         this run, and never was live.
         """
-        swap, identity = self.swap, self._fs.identity
-        paths = (self.live, self.old, self.new, self.aside)
-        self._seen = {path: identity(path) for path in paths}
-        live, old, new, aside = (self._seen[path] for path in paths)
+        swap, paths = self.swap, (self.live, self.old, self.new, self.aside)
+        live, old, new, aside = self._fs.identities(paths)
+        self._seen = dict(zip(paths, (live, old, new, aside)))
         third = swap.new_id if swap.new_id in (new, aside) else aside
         return locate(live, old, third, swap.live_id, swap.new_id)
 

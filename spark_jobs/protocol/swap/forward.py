@@ -57,8 +57,9 @@ class ForwardSwap(SwapExecutor):
         Added files are allowed: they are moved after the swap. Each directory is listed once.
         """
         swap = paths.swap
-        for path, identity in ((paths.live, swap.live_id), (paths.new, swap.new_id)):
-            if self._fs.identity(path) != identity:
+        here = (paths.live, paths.new)
+        for path, found, identity in zip(here, self._fs.identities(here), (swap.live_id, swap.new_id)):
+            if found != identity:
                 raise UnitChanged(f"{path} is a different directory now")
         live = listed_unit(self._fs, paths.live, self._policy.rules)
         check_files(live.entries)  # guard: file_attributes_kept
