@@ -31,8 +31,8 @@ class Bounds:
 
 
 BOUNDS = {
-    COMPACT: Bounds(44, 4.2),
-    ROLLBACK: Bounds(25, 1),
+    COMPACT: Bounds(34, 4),
+    ROLLBACK: Bounds(24, 1),
     CLEANUP: Bounds(7, 2),
 }
 Costs = dict[tuple[int, int], Counter[str]]
