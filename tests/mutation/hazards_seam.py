@@ -20,6 +20,13 @@ SEAM = (
         "spark",
     ),
     Mutation(
+        "H3-local",
+        "a rename on a local disk goes over an empty directory",
+        (Rewrite("local_rename_never_over", "A(B, C, D, E, F(G))", "A(B, C, D, E, F(0))"),),
+        (f"{_SEAM}::test_a_rename_never_goes_into_or_over_a_directory",),
+        "spark",
+    ),
+    Mutation(
         "H4-names",
         "the files of a copy have the names of those of the copy before it",
         (Value("copies_named_fresh", "str(status.getPath().getName())"),),
