@@ -39,6 +39,9 @@ class Claim:
 class Cleanup(UnitWork[UnitState, Claim]):
     """The deletion of the originals of one run folder."""
 
+    #: Nothing is written for a unit, so that a kill loses no work.
+    units_per_thread = 16
+
     def __init__(self, services: Services, run: Run, recovery: Recovery, skip_trash: bool) -> None:
         super().__init__(services, run, recovery)
         self._use = UseOfOriginals(services.fs, recovery.policy, run.run_id)

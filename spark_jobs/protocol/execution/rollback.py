@@ -42,6 +42,9 @@ class _Ready:
 class Rollback(UnitWork[UnitState, _Ready]):
     """The restoration of the originals of one run folder."""
 
+    #: Nothing is written for a unit, so that a kill loses no work.
+    units_per_thread = 16
+
     def __init__(self, services: Services, run: Run, recovery: Recovery, on_new_data: str) -> None:
         super().__init__(services, run, recovery)
         self._on_new_data = on_new_data

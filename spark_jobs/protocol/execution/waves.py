@@ -22,12 +22,17 @@ log = logging.getLogger("lakekeeper")
 
 Item = TypeVar("Item")
 Ready = TypeVar("Ready")
-#: The size of a wave is this number times `parallelism`: few records are written, and a kill loses little work.
-_UNITS_PER_THREAD = 4
 
 
 class UnitWork(ABC, Generic[Item, Ready]):
-    """The work of a verb on the units of one run folder. The run must have been entered."""
+    """The work of a verb on the units of one run folder. The run must have been entered.
+
+    Attributes:
+        units_per_thread: the size of a wave is this number times `parallelism`: few records are written, and a kill
+            loses little work.
+    """
+
+    units_per_thread = 4
 
     def __init__(self, services: Services, run: Run, recovery: Recovery) -> None:
         #: Replaced when the folder is renamed, because the effect of a call was unknown.
@@ -80,7 +85,7 @@ class Waves(Generic[Item, Ready]):
 
     def run(self, items: Sequence[Item], ready: Sequence[Ready] = ()) -> list[UnitResult]:
         """Return the result of each unit. Those in `ready` are prepared and journaled already."""
-        size, self._total = self._parallelism * _UNITS_PER_THREAD, len(items) + len(ready)
+        size, self._total = self._parallelism * self._work.units_per_thread, len(items) + len(ready)
         with self._work.services.pool(self._parallelism) as pool:
             results = self._act(pool, ready, ())
             for start in range(0, len(items), size):
