@@ -150,14 +150,17 @@ class RunState:
         return [unit for unit in self.units.values() if unit.kind in kinds]
 
 
-def fold(records: Iterable[Record]) -> RunState | None:
+def fold(records: Iterable[Record], before: RunState | None = None) -> RunState | None:
     """Return the state after these records, which are in order; None if there is no record yet.
+
+    Args:
+        before: the state after the records before these; None if these are the first.
 
     Raises:
         Unsafe: a record does not have the fields of its kind, or does not fit those before it.
     """
-    state: RunState | None = None
-    units: dict[str, UnitState] = {}
+    state = before
+    units = dict(before.units) if before else {}
     for record in records:
         try:
             state = _start(record) if state is None else _step(state, units, record)

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Optional
 
 from spark_jobs.core.errors import UsageError
@@ -87,7 +88,7 @@ class FileListing:
     def to_json(self) -> list[dict[str, Any]]:
         return [f.to_json() for f in self.files]
 
-    @property
+    @cached_property
     def data(self) -> tuple[FileEntry, ...]:
         return tuple(f for f in self.files if f.is_data)
 

@@ -122,6 +122,10 @@ class DataDirectories(RecordFiles):
     def identity(self, path: str) -> str | None:
         """Return the identity of a directory, which renames do not change; None if the directory does not exist."""
 
+    def identities(self, paths: Sequence[str]) -> Sequence[str | None]:
+        """Return the identity of each directory. A file system may answer all of them in one round trip."""
+        return [self.identity(path) for path in paths]
+
     @abstractmethod
     def open_files(self, path: str, names: Sequence[str]) -> Sequence[str]:
         """Return those files of a directory that a writer has open; none if the file system does not know it."""

@@ -18,7 +18,7 @@ from spark_jobs.protocol.execution.unit_results import UnitResult
 from spark_jobs.protocol.execution.waves import Waves
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.run_lifecycle import enter
-from spark_jobs.protocol.swap.late_files import remove_empty_folders
+from spark_jobs.protocol.swap.leftovers import remove_empty_folders
 from spark_jobs.verbs.job import Job
 
 
@@ -105,5 +105,5 @@ def _clean(session: TableSession, found: Run) -> list[UnitResult]:
     cleanup.check_trash()
     pending = run.state.of_kind(journal.COMMITTED, journal.CLEANUP_CLAIMED)
     results = Waves(cleanup, options.parallelism).run(pending)
-    remove_empty_folders(session.services.fs, cleanup.entered)
+    remove_empty_folders(session.services, cleanup.entered, options.parallelism)
     return results

@@ -20,7 +20,7 @@ from spark_jobs.protocol.execution.unit_results import UnitResult, deleted_origi
 from spark_jobs.protocol.execution.waves import Waves
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.run_lifecycle import enter, newest_generation
-from spark_jobs.protocol.swap.late_files import remove_empty_folders
+from spark_jobs.protocol.swap.leftovers import remove_empty_folders
 from spark_jobs.verbs.job import Job
 
 log = logging.getLogger("lakekeeper")
@@ -144,5 +144,5 @@ def _roll_back(session: TableSession, found: Run) -> tuple[list[UnitResult], Run
     log.info("rolling back %d units of run %s", len(pending), run.run_id)
     rollback = Rollback(session.services, run, recovery, session.options.on_new_data)
     results = Waves(rollback, session.options.parallelism).run(pending)
-    remove_empty_folders(session.services.fs, rollback.entered)
+    remove_empty_folders(session.services, rollback.entered, session.options.parallelism)
     return [*kept, *results], rollback.entered

@@ -113,6 +113,16 @@ def restored_what_was_left(report: dict[str, Any]) -> bool:
     return report["verb"] == "rollback" and report["outcome"] == "partial" and tables and units == whole
 
 
+def says_no(report: dict[str, Any]) -> bool:
+    return report["verb"] == "rollback" and not quarantined(report)
+
+
+def keeps_originals(report: dict[str, Any]) -> bool:
+    """A cleanup where files of the run were overwritten in place, and nobody has said that writers do so."""
+    reasons = [unit["reason"] for unit in quarantined(report) if report["verb"] == "cleanup"]
+    return bool(reasons) and all(" is gone or changed; the originals in " in text for text in reasons)
+
+
 def complaint(report: dict[str, Any]) -> list[str]:
     """Why a report is not that of a job that did all that it should."""
     if report["exit_code"] == 0 and not quarantined(report):
@@ -166,14 +176,14 @@ class Proof:
     ) -> SimulatedCluster:
         """Recovers a copy of the cluster, and returns it at rest. With `rest` it is also shown that it is.
 
-        `refuses`: somebody overwrote the table, so that a rollback may say no.
+        `refuses`: somebody overwrote the table, so that a rollback may say no, and a cleanup may keep the originals.
         """
         key = (state_digest(sim, self._mirrors), act)
         if key not in self._ends:
             twin = sim.copy()
             report = act(twin.client())
             self.line.recoveries += 1
-            refused = refuses and act.verb == "rollback" and not quarantined(report)
+            refused = refuses and (says_no(report) or keeps_originals(report))
             complaints = [] if refused else complaint(report)
             self.line.violated(f"{where}; then {act}", [*complaints, *self._amiss(twin)])
             self._ends[key] = twin

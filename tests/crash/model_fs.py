@@ -62,6 +62,7 @@ class ModelFileSystem(Rights, FileSystem):
             inode.length,
             inode.mtime,
             number,
+            f"{inode.owner} {inode.mode:o}",
             owner=inode.owner,
             shared=_shared(inode),
         )

@@ -81,17 +81,17 @@ class TestLines:
         assert check(lines) == []
 
 
-def _close(sim: SimulatedCluster) -> Callable[[], Any]:
+def _close(sim: SimulatedCluster, path: str = LIVE) -> Callable[[], Any]:
     def act() -> None:
-        number = sim.tree.find(LIVE)
+        number = sim.tree.find(path)
         assert number is not None
         sim.tree.change(number, mode=CLOSED)
 
     return act
 
 
-def _mode(sim: SimulatedCluster) -> int:
-    found = sim.tree.get(LIVE)
+def _mode(sim: SimulatedCluster, path: str = LIVE) -> int:
+    found = sim.tree.get(path)
     assert found is not None
     return found.mode
 
@@ -102,6 +102,14 @@ class TestRights:
         report = compact(sim.client(Fault.hook(written, _close(sim))))
         assert (outcomes(report), report["exit_code"]) == (["changed"], 0)
         assert (_mode(sim), check(sim)) == (CLOSED, [])
+
+    def test_a_file_that_is_closed_while_it_is_compacted_stays_closed(self) -> None:
+        sim = build()
+        (name, _), *_ = sim.tree.files(LIVE)
+        path = f"{LIVE}/{name}"
+        report = compact(sim.client(Fault.hook(written, _close(sim, path))))
+        assert (outcomes(report), report["exit_code"]) == (["changed"], 0)
+        assert (_mode(sim, path), check(sim)) == (CLOSED, [])
 
     def test_what_is_closed_before_the_retry_of_a_dead_attempt_stays_closed(self) -> None:
         sim = build()

@@ -6,6 +6,7 @@ from tests.mutation.mutation import Mutation
 from tests.mutation.operators import Condition, Remove, Rewrite
 
 _OPEN = "tests/crash/test_guards_open.py"
+_FLAGS = "tests/crash/other_writers/test_flags.py"
 
 _ASKS_NOBODY = Rewrite("reopened_files", "A if B else C", "A")
 
@@ -23,6 +24,12 @@ OPEN = (
         (f"{_OPEN}::TestLines::test_one_that_was_opened_again_before_the_swap_is_never_moved",),
     ),
     Mutation(
+        "H5-closed",
+        "a file that is closed while HDFS is asked about it counts as it was listed before",
+        (Rewrite("listed_after_close", "A if B else C", "C"),),
+        (f"{_FLAGS}::test_an_empty_file_that_is_closed_with_rows_while_hdfs_is_asked_about_it_is_no_flag",),
+    ),
+    Mutation(
         "H6-again",
         "a rollback does not look for rewritten files that were opened again",
         (_ASKS_NOBODY, Condition("rollback_open_files", False), Condition("rollback_open_files_late", False)),
@@ -33,6 +40,12 @@ OPEN = (
         "who may read a unit is not looked at again before its swap",
         (Remove("attributes_kept"),),
         (f"{_OPEN}::TestRights::test_what_is_closed_while_it_is_compacted_stays_closed",),
+    ),
+    Mutation(
+        "H24-listed",
+        "who may read the files of a unit is not looked at again before its swap",
+        (Remove("file_attributes_kept"),),
+        (f"{_OPEN}::TestRights::test_a_file_that_is_closed_while_it_is_compacted_stays_closed",),
     ),
     Mutation(
         "H24-retry",

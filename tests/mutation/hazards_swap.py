@@ -156,7 +156,7 @@ SWAP = (
     Mutation(
         "H5-open",
         "nobody asks for open files, neither before the swap nor in the sweep",
-        (Condition("files_being_written", False), Value("open_files_in_sweep", "None")),
+        (Condition("files_being_written", False), Condition("open_files_in_sweep", False)),
         (f"{_WRITERS}::TestWriters::test_a_unit_with_an_open_file_is_left_alone",),
     ),
     Mutation(

@@ -42,8 +42,13 @@ def place(tmp_path: Path) -> str:
     return tmp_path.as_uri()
 
 
+@pytest.mark.parametrize("by_hadoop", [True, False])
 @pytest.mark.parametrize("empty", [True, False])
-def test_a_rename_never_goes_into_or_over_a_directory(fs: HadoopFileSystem, place: str, empty: bool) -> None:
+def test_a_rename_never_goes_into_or_over_a_directory(
+    fs: HadoopFileSystem, place: str, empty: bool, by_hadoop: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if by_hadoop:
+        monkeypatch.setattr("spark_jobs.adapters.hadoop.local_renames._RENAME", None)
     if empty:
         (local(place) / "b" / "b").unlink()
     identity = fs.identity(f"{place}/a")
@@ -52,6 +57,9 @@ def test_a_rename_never_goes_into_or_over_a_directory(fs: HadoopFileSystem, plac
     assert fs.identity(f"{place}/a") == identity
     fs.rename(f"{place}/a", f"{place}/c")
     assert fs.identity(f"{place}/c") == identity
+    for source, target in (("c", "missing/c"), ("missing", "d")):
+        with pytest.raises(FileNotFoundError):
+            fs.rename(f"{place}/{source}", f"{place}/{target}")
 
 
 def test_a_new_file_is_never_written_over_another(fs: HadoopFileSystem, place: str) -> None:

@@ -3,38 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from dataclasses import dataclass
 
 from spark_jobs.core import journal, layout
-from spark_jobs.core.eligibility import may_have_runs
 from spark_jobs.core.errors import DamagedOriginals, LakekeeperError, OnlyCopy, Unsafe
 from spark_jobs.core.journal import UnitState
-from spark_jobs.core.layout import is_below, is_inside_home
 from spark_jobs.core.model import parent
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.swap import Swap
+from spark_jobs.protocol.execution.originals_in_use import UseOfOriginals
 from spark_jobs.protocol.execution.recovery import Recovery
+from spark_jobs.protocol.execution.shared_folders import SharedFolders
 from spark_jobs.protocol.execution.unit_results import UnitResult, cleaned, kept, reason_of
 from spark_jobs.protocol.execution.waves import UnitWork
 from spark_jobs.protocol.execution.ways_out import with_way_out, without_trash
-from spark_jobs.protocol.file_system import FileSystemError
+from spark_jobs.protocol.file_system import FileSystemError, Status
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
-from spark_jobs.protocol.swap.directories import list_originals
+from spark_jobs.protocol.swap.directories import files_of_originals, list_originals
 from spark_jobs.protocol.swap.late_files import differences, move_hidden_files
-from spark_jobs.protocol.swap.locations import statement_back
 
 
-class Cleanup(UnitWork[UnitState, UnitState]):
+@dataclass(frozen=True)
+class Claim:
+    """A unit whose originals may be deleted. `claimed`: an earlier cleanup has moved them to where they are deleted."""
+
+    unit: UnitState
+    claimed: bool
+
+    @property
+    def swap(self) -> Swap:
+        return self.unit.swap
+
+
+class Cleanup(UnitWork[UnitState, Claim]):
     """The deletion of the originals of one run folder."""
+
+    #: Nothing is written for a unit, so that a kill loses no work.
+    units_per_thread = 16
 
     def __init__(self, services: Services, run: Run, recovery: Recovery, skip_trash: bool) -> None:
         super().__init__(services, run, recovery)
-        self._locations = locations = recovery.policy.locations
+        self._use = UseOfOriginals(services.fs, recovery.policy, run.run_id)
         self._skip_trash = skip_trash
         self._claimed = layout.claimed_folder(run.state.stamp)
-        # A person may have set a partition's location to its backup: then the originals are the table's data.
-        self._locations_in_homes = [location for location in locations.values() if is_inside_home(location)]
+        self._folders = SharedFolders(services.fs)
 
     def check_trash(self) -> None:
         """Raise LakekeeperError if the trash is switched off.
@@ -59,34 +72,48 @@ class Cleanup(UnitWork[UnitState, UnitState]):
             return self.failed_result(item, error)
         return kept(item.swap, UnitOutcome.FLAGGED, "dry run: its originals would be deleted")
 
-    def prepare(self, item: UnitState) -> UnitState:
-        if self._check(item):
-            self.services.fs.mkdirs(parent(self.claimed_path(item.swap)))
-        return item
+    def prepare(self, item: UnitState) -> Claim:
+        if not self._check(item):
+            return Claim(item, claimed=True)
+        self._folders.create(parent(self.claimed_path(item.swap)))
+        return Claim(item, claimed=False)
 
     def not_prepared(self, item: UnitState, error: Exception) -> UnitResult:
         return self.failed_result(item, error)
 
-    def journal_intent(self, ready: Sequence[UnitState]) -> None:
+    def journal_intent(self, ready: Sequence[Claim]) -> None:
         units = [{"unit": item.swap.unit.key} for item in ready]
         self.entered.journal.append(journal.CLEANUP_CLAIMED, units=units)
 
-    def act(self, ready: UnitState) -> UnitResult:
+    def act(self, ready: Claim) -> UnitResult:
         """Claim the originals by a rename, then delete them.
 
         After a crash in between, the next cleanup continues from the claim.
         """
         swap, fs = ready.swap, self.services.fs
         claimed = self.claimed_path(swap)
-        if fs.status(self.entered.path(swap.old)) is not None:
-            fs.move(self.entered.path(swap.old), claimed, swap.live_id)
-        present = fs.status(claimed) is not None
-        if present and swap.live in self._locations.values():
+        if not ready.claimed:
+            self._claim(swap, claimed)
+        try:
+            entries = fs.list(claimed)
+        except FileNotFoundError:
+            return cleaned(swap, trashed=False)  # An earlier cleanup has deleted them, or a person just now.
+        if swap.live in self._use.places and any(entry.entry().is_kept for entry in entries):
             move_hidden_files(fs, claimed, swap.live)  # guard: hidden_files_back
-        return cleaned(swap, trashed=present and self._delete(swap, claimed))
+            entries = fs.list(claimed)
+        return cleaned(swap, trashed=self._delete(swap, claimed, entries))
 
-    def not_acted(self, ready: UnitState, error: Exception) -> UnitResult:
-        return self.failed_result(ready, error)
+    def _claim(self, swap: Swap, claimed: str) -> None:
+        """Move the originals to where they are deleted. It is no error if somebody has just deleted them."""
+        old = self.entered.path(swap.old)
+        try:
+            self.services.fs.move(old, claimed, swap.live_id)
+        except FileNotFoundError:
+            if self.services.fs.status(old) is not None:
+                raise
+
+    def not_acted(self, ready: Claim, error: Exception) -> UnitResult:
+        return self.failed_result(ready.unit, error)
 
     def failed_result(self, item: UnitState, error: Exception) -> UnitResult:
         outcome = UnitOutcome.QUARANTINED if isinstance(error, Unsafe) else UnitOutcome.FAILED
@@ -120,7 +147,7 @@ class Cleanup(UnitWork[UnitState, UnitState]):
             raise DamagedOriginals(
                 f"{old} does not hold the files that the journal lists ({changes}); nothing was deleted"
             )
-        self._check_unused(swap, old)
+        self._use.check_unused(swap, old)
         return True
 
     def _other(self, old: str) -> str:
@@ -132,7 +159,7 @@ class Cleanup(UnitWork[UnitState, UnitState]):
     def _check_claimed_unused(self, swap: Swap, claimed: str) -> None:
         """Check that the table does not need what a cleanup has claimed. Without all its files no job restores it."""
         try:
-            self._check_unused(swap, claimed)
+            self._use.check_unused(swap, claimed)
         except OnlyCopy as error:
             lost = differences(swap.originals, list_originals(self.services.fs, claimed)).lost
             if not lost:
@@ -142,97 +169,16 @@ class Cleanup(UnitWork[UnitState, UnitState]):
                 f" needs: {_copy_of(claimed, error)}"
             ) from None
 
-    def _check_unused(self, swap: Swap, old: str) -> None:
-        for location in self._locations_in_homes:
-            if location == old or is_below(location, old) or is_below(old, location):
-                raise Unsafe(
-                    f"the metastore uses {location}, which overlaps the originals in {old}; nothing was deleted."
-                    f" {self._not_originals(swap, location)}"
-                )
-        now = self._locations.get(swap.unit.key)
-        # Another partition may read the directory now: after a renaming, or since this one has a directory elsewhere.
-        if swap.live in self._locations.values():  # guard: cleanup_live_renamed
-            self._check_live(swap, old, swap.live)
-        elif now is None and self.services.fs.status(swap.live) is None:
-            now = self._by_identity.get(swap.new_id)  # guard: cleanup_live_moved
-        if now is not None and now != swap.live:
-            self._check_live(swap, old, now)
-
-    def _not_originals(self, swap: Swap, location: str) -> str:
-        """Return how a partition is pointed at another directory than the originals."""
-        statement = self._statement_back(swap, location)
-        if statement is None:
-            return f"Give the partition at {location} a directory of its own (ALTER TABLE ... SET LOCATION)"
-        return (
-            f"Give the partition its location back ({statement}); if it should have the originals,"
-            f" {self._rollback} then restores them"
-        )
-
-    def _statement_back(self, swap: Swap, place: str) -> str | None:
-        """Return the statement that gives a unit its journaled location back; None where no rollback needs it."""
-        policy = self.recovery.policy
-        return None if policy.dropped else statement_back(swap, self._locations, policy.table, place)
-
-    @property
-    def _rollback(self) -> str:
-        return f"`lakekeeper rollback {self.recovery.policy.target} --run-id {self.entered.run_id}`"
-
-    @cached_property
-    def _by_identity(self) -> dict[str | None, str]:
-        """Return the locations of the metastore by the identities of their directories.
-
-        This costs one call for each location, so it is done only for runs that need it.
-        """
-        places = [location for location in self._locations.values() if may_have_runs(location)]
-        return {self.services.fs.identity(location): location for location in places}
-
-    def _check_live(self, swap: Swap, old: str, place: str) -> None:
-        """Raise Unsafe if the originals are the only copy of data that no writer has replaced.
-
-        The partition may have been moved since the compaction, for instance to an archive. Its data is then at `place`,
-        the location that the metastore has now.
-        """
-        try:
-            live = self.services.fs.list_files(place)
-        except FileNotFoundError:
-            # guard: cleanup_live_missing
-            text = f"{place} is missing although the metastore has it; its originals in {old} are kept"
-            raise self._only_copy(text, swap, place, missing=True) from None
-        if not live.data:  # guard: cleanup_live_empty
-            raise self._only_copy(
-                f"{place} holds no data any more; the originals in {old} are the only copy, and are kept. Write the"
-                " data that the table should hold, or drop the partition",
-                swap,
-                place,
-            )
-        if self.recovery.policy.writers == "overwrite":
-            return
-        if not any(file.length for file in live.data):  # guard: cleanup_live_empty_files
-            raise self._only_copy(
-                f"{place} holds only empty files; the originals in {old} are the only copy, and are kept. If writers of"
-                " this table overwrite it in place, set the table property lakekeeper.writers=overwrite",
-                swap,
-                place,
-            )
-        lost = [file.name for file in differences(swap.compacted, live).lost if file.is_data]
-        if lost and self.services.fs.identity(place) == swap.new_id:  # guard: cleanup_live_incomplete
-            raise self._only_copy(
-                f"{lost[0]}, which the run wrote to {place}, is gone or changed; the originals in {old} are kept."
-                " If writers of this table overwrite it in place, set the table property lakekeeper.writers=overwrite",
-                swap,
-                place,
-            )
-
-    def _only_copy(self, text: str, swap: Swap, place: str, *, missing: bool = False) -> OnlyCopy:
-        return OnlyCopy(text, place, missing=missing, statement=self._statement_back(swap, place))
-
-    def _delete(self, swap: Swap, folder: str) -> bool:
+    def _delete(self, swap: Swap, folder: str, entries: Sequence[Status]) -> bool:
         """Delete a claimed folder. A part of it may be missing after an earlier deletion that was interrupted.
+
+        Args:
+            entries: what it holds, as it was listed just now.
 
         Returns:
             Whether the folder was moved to the trash.
         """
-        self._check_claimed(swap, folder)
+        self._check_claimed(swap, folder, entries)
         try:
             if self._skip_trash:
                 self.services.fs.delete_tree(folder)
@@ -247,7 +193,7 @@ class Cleanup(UnitWork[UnitState, UnitState]):
 
     def _without_trash(self) -> str:
         return without_trash(
-            self.services.fs.user(), None if self.recovery.policy.dropped else self._rollback
+            self.services.fs.user(), None if self.recovery.policy.dropped else self._use.rollback_command
         )
 
     def check_originals(self, item: UnitState) -> None:
@@ -259,10 +205,10 @@ class Cleanup(UnitWork[UnitState, UnitState]):
         """
         claimed = self.claimed_path(item.swap)
         if not self._check(item) and self.services.fs.status(claimed) is not None:
-            self._check_claimed(item.swap, claimed)
+            self._check_claimed(item.swap, claimed, self.services.fs.list(claimed))
 
-    def _check_claimed(self, swap: Swap, folder: str) -> None:
-        present, known = list_originals(self.services.fs, folder), swap.originals.files
+    def _check_claimed(self, swap: Swap, folder: str, entries: Sequence[Status]) -> None:
+        present, known = files_of_originals(self.services.fs, folder, entries), set(swap.originals.files)
         unknown = [file.name for file in present.files if file not in known and not file.is_flag]
         if unknown:  # guard: cleanup_unknown_file
             raise DamagedOriginals(

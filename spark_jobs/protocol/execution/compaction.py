@@ -53,7 +53,7 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
 
     def act(self, ready: WrittenUnit) -> UnitResult:
         try:
-            result = self._executor.swap(ready.swap, lambda: self._last_check(ready))
+            result = self._executor.swap(ready.swap, lambda: self._last_check(ready), ready.check_files)
         except (UnitChanged, Deferred, Refusal) as called_off:
             self._discard(ready, self._executor.finish(ready.swap, str(called_off)))
             raise
@@ -79,7 +79,7 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
         self._checks.before_swap(item.swap, new, item.attributes, self._listing)
 
     def _discard(self, item: WrittenUnit, result: SwapResult) -> None:
-        record(self.entered, self._executor, item.swap, result)
+        record(self.services.fs, self.entered, item.swap, result)
 
 
 def _swapped(item: WrittenUnit, result: SwapResult) -> UnitResult:

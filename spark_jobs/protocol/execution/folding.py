@@ -87,7 +87,7 @@ class Folding:
         leases = self._session.leases
         if not all(leases.holds(parent(run.folder)) for run in group):
             return False
-        if not all(self._is_old(run.journal.records()[-1].at) for run in group):
+        if not all(self._is_old(run.journal.newest().at) for run in group):
             return False
         return all(holds_only_records(self._fs, run.folder) for run in group)  # guard: files_not_folded
 

@@ -10,7 +10,7 @@ from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
 from spark_jobs.protocol.planning.active_writers import ListDirectory, check_writers
 from spark_jobs.protocol.services import Services
-from spark_jobs.protocol.swap.directories import check_closed, list_unit
+from spark_jobs.protocol.swap.directories import UnitListing, check_closed, listed_unit
 
 
 class Preconditions:
@@ -23,17 +23,17 @@ class Preconditions:
         self._services = services
         self._table = table
 
-    def before_write(self, location: str) -> FileListing:
-        """Return the files of the unit, after checking that it may be written."""
+    def before_write(self, location: str) -> UnitListing:
+        """Return the listing of the unit, after checking that it may be written."""
         self._check_deadline()
-        files = list_unit(self._services.fs, location, self._table.rules)
-        self._check_closed(location, files)
-        return files
+        listed = listed_unit(self._services.fs, location, self._table.rules)
+        self._check_closed(location, listed.files)
+        return listed
 
     def before_swap(
         self, swap: Swap, new: str, attributes: UnitAttributes | None, listing: ListDirectory
     ) -> None:
-        """Check that the unit may be swapped.
+        """Check that the unit may be swapped, as far as no listing of it is needed: the swap itself lists it.
 
         Args:
             new: the URI of the rewritten directory.
@@ -61,7 +61,7 @@ class Preconditions:
             check_closed(self._services.fs, location, files)
 
     def _check_attributes(self, swap: Swap, new: str, attributes: UnitAttributes | None) -> None:
-        """Check that the attributes of the unit have not changed since it was read.
+        """Check that the attributes of the unit's directory have not changed since it was read.
 
         The owner of the unit decides who may read it, also while it is compacted.
 
@@ -69,7 +69,7 @@ class Preconditions:
         saw are not recorded.
         """
         if attributes:
-            attributes.check_unchanged(swap.originals)  # guard: attributes_kept
+            attributes.check_folder()  # guard: attributes_kept
         else:
             found = UnitAttributes.of(self._services.fs, swap.live, swap.originals)
             found.apply_to_files(new, self._table.options.attributes)  # guard: attributes_on_retry

@@ -14,12 +14,13 @@ from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.protocol.execution.unit_results import unresolved
-from spark_jobs.protocol.file_system import FileSystemError
+from spark_jobs.protocol.file_system import DataDirectories, FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.lease import LeaseSet
 from spark_jobs.protocol.runs.run_lifecycle import enter, take_over
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.direction import executor_of
+from spark_jobs.protocol.swap.leftovers import delete_rewritten
 from spark_jobs.protocol.swap.policy import SwapPolicy
 from spark_jobs.protocol.swap.swap_executor import SwapExecutor, SwapResult
 
@@ -84,7 +85,10 @@ class Recovery:
         taken = take_over(self._services.fs, found)
         self._make_folders(taken)
         recovered = RecoveredRun(enter(taken, self._leases, self._verb))
-        for unit in recovered.run.state.units.values():
+        units = recovered.run.state.units.values()
+        ended = [unit.swap for unit in units if _has_ended(unit)]
+        delete_rewritten(self._services.fs, recovered.run.folder, ended)
+        for unit in recovered.run.state.of_kind(*journal.INTENTS):
             self._recover_unit(recovered, unit, resume)
         self._delete_unprepared(recovered)
         return recovered
@@ -100,11 +104,6 @@ class Recovery:
             self._services.fs.mkdirs(folder)
 
     def _recover_unit(self, recovered: RecoveredRun, unit: UnitState, resume: bool) -> None:
-        if unit.forgotten:  # guard: forgotten_left_alone
-            return
-        if unit.kind not in journal.INTENTS:
-            self._executor(recovered.run, unit).delete_rewritten(unit.swap)
-            return
         try:
             self._finish_open_unit(recovered, unit, resume)
         except FileSystemError as error:
@@ -123,7 +122,7 @@ class Recovery:
             recovered.ready.append(swap)
             return
         result = executor.finish(swap)
-        record(recovered.run, executor, swap, result)
+        record(self._services.fs, recovered.run, swap, result)
         recovered.results[swap.unit.key] = result
         recovered.notes.append(
             f"{swap.unit}: run {recovered.run.run_id} was interrupted (state: {where.value});"
@@ -152,14 +151,21 @@ class Recovery:
                 self._delete_except(entry.path, kept)
 
 
-def record(run: Run, executor: SwapExecutor, swap: Swap, result: SwapResult) -> None:
+def _has_ended(unit: UnitState) -> bool:
+    """Tell whether a unit has no intent, so that its rewritten directory is not needed where it is not live."""
+    if unit.forgotten:  # guard: forgotten_left_alone
+        return False
+    return unit.kind not in journal.INTENTS
+
+
+def record(fs: DataDirectories, run: Run, swap: Swap, result: SwapResult) -> None:
     """Journal the result, and only then delete what is no longer needed.
 
     After a crash in between, a later recovery completes the deletion.
     """
     run.journal.append(result.kind, units=[result.body(swap)])
     if result.kind != journal.COMMITTED or result.problem:
-        executor.delete_rewritten(swap)
+        delete_rewritten(fs, run.folder, [swap])
 
 
 _RESULT_TEXTS = {

@@ -11,13 +11,17 @@ from dataclasses import dataclass
 
 from spark_jobs.core import journal
 from spark_jobs.core.journal import UnitState
+from spark_jobs.core.model import parent
 from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.execution.recovery import Recovery
+from spark_jobs.protocol.execution.shared_folders import SharedFolders
 from spark_jobs.protocol.execution.unit_results import UnitResult, restored, unresolved
 from spark_jobs.protocol.execution.waves import UnitWork
 from spark_jobs.protocol.file_system import FileSystemError
+from spark_jobs.protocol.ports import Pool
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
+from spark_jobs.protocol.swap.leftovers import delete_rewritten
 from spark_jobs.protocol.swap.reverse import ReverseSwap
 from spark_jobs.protocol.swap.swap_executor import SwapResult
 
@@ -38,9 +42,13 @@ class _Ready:
 class Rollback(UnitWork[UnitState, _Ready]):
     """The restoration of the originals of one run folder."""
 
+    #: Nothing is written for a unit, so that a kill loses no work.
+    units_per_thread = 16
+
     def __init__(self, services: Services, run: Run, recovery: Recovery, on_new_data: str) -> None:
         super().__init__(services, run, recovery)
         self._on_new_data = on_new_data
+        self._folders = SharedFolders(services.fs)
 
     @property
     def _executor(self) -> ReverseSwap:
@@ -49,6 +57,7 @@ class Rollback(UnitWork[UnitState, _Ready]):
     def prepare(self, item: UnitState) -> _Ready:
         started = time.monotonic()
         self._executor.prepare(item.swap, self._on_new_data)
+        self._folders.create(parent(self.entered.path(item.swap.aside)))
         return _Ready(item.swap, self._executor.unlike(item.swap), started)
 
     def not_prepared(self, item: UnitState, error: Exception) -> UnitResult:
@@ -68,14 +77,13 @@ class Rollback(UnitWork[UnitState, _Ready]):
         unknown = isinstance(error, FileSystemError)
         return unresolved(swap, error, self.recovery.policy.target, self.entered.run_id, unknown=unknown)
 
-    def journaled(self, ready: Sequence[_Ready], results: Sequence[UnitResult]) -> None:
+    def journaled(self, pool: Pool, ready: Sequence[_Ready], results: Sequence[UnitResult]) -> None:
         """Delete the rewritten directories, after the results were journaled.
 
         After a crash in between, the next recovery deletes what is left.
         """
-        for item, result in zip(ready, results):
-            if result.kind:
-                self._executor.delete_rewritten(item.swap)
+        ended = [item.swap for item, result in zip(ready, results) if result.kind]
+        delete_rewritten(self.services.fs, self.entered.folder, ended, pool.map)
 
     def recovered(self, ready: _Ready, result: UnitResult, found: SwapResult | None) -> UnitResult:
         return restored(ready.swap, found, ready.seconds, ready.note) if found else result

@@ -32,7 +32,7 @@ from spark_jobs.protocol.runs.run_lifecycle import (
     next_timestamp,
     open_run,
 )
-from spark_jobs.protocol.swap.late_files import remove_empty_folders
+from spark_jobs.protocol.swap.leftovers import remove_empty_folders
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,8 @@ class TableCompaction:
 
     def _open_folder(self, start: _Start, home: Home, needed: Sequence[Home]) -> Run:
         fs, facts, leases = self._services.fs, start.plan.facts, self._session.leases
-        return open_run(fs, home, start.run_id, facts, needed, leases, bool(self._options.trusted_owners))
+        turns, caches = bool(self._options.trusted_owners), self._session.caches
+        return open_run(fs, home, start.run_id, facts, needed, leases, turns, caches)
 
     def _compact_units(self, start: _Start, runs: dict[Home, Run]) -> list[UnitResult]:
         """Rewrite and swap the units that are due.
@@ -165,7 +166,7 @@ class TableCompaction:
             waves = Waves(compaction, self._options.parallelism)
             results += waves.run(_units_to_write(start, home, run), _resumed(start, home))
             runs[home] = compaction.entered
-            remove_empty_folders(self._services.fs, compaction.entered)
+            remove_empty_folders(self._services, compaction.entered, self._options.parallelism)
         return results
 
     def _with_results(

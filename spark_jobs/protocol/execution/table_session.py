@@ -24,7 +24,7 @@ from spark_jobs.protocol.execution.recovery import RecoveredRun, Recovery
 from spark_jobs.protocol.planning.outside_partitions import check_units_outside
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.runs.abandoned import delete_abandoned
-from spark_jobs.protocol.runs.journal_store import Run, leave
+from spark_jobs.protocol.runs.journal_store import JournalCaches, Run, leave
 from spark_jobs.protocol.runs.lease import LeaseOptions, LeaseSet
 from spark_jobs.protocol.runs.other_tables import OtherTables
 from spark_jobs.protocol.runs.run_finder import TableRuns, homes
@@ -49,6 +49,7 @@ class TableSession:
         read: reads the table again.
         notes: warnings for the report.
         unresolved: the units whose intent stayed open after a recovery.
+        caches: what was read of the journals.
     """
 
     services: Services
@@ -58,6 +59,7 @@ class TableSession:
     read: Callable[[], Table]
     notes: list[str] = field(default_factory=list)
     unresolved: list[UnitReport] = field(default_factory=list)
+    caches: JournalCaches = field(default_factory=JournalCaches)
 
     def __post_init__(self) -> None:
         self._find_runs()
@@ -65,7 +67,7 @@ class TableSession:
     def _find_runs(self) -> None:
         trusted = self.options.trusted_owners
         self._others = OtherTables(self.services, self.facts)
-        self._found = TableRuns(self.services.fs, self.facts, self.units, trusted)
+        self._found = TableRuns(self.services.fs, self.facts, self.units, trusted, self.caches)
 
     def reload(self) -> None:
         """Read the table again, because another job was active since it was read."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from spark_jobs.core.attributes import Attributes, LostAttribute, check_lost, combine
 from spark_jobs.core.errors import UnitChanged
 from spark_jobs.core.model import FileListing
-from spark_jobs.protocol.file_system import FileSystem
+from spark_jobs.protocol.file_system import FileSystem, Status
 
 #: The mode of a directory while files are written into it: its files do not have their own permissions yet.
 _CLOSED = 0o700
@@ -35,15 +36,20 @@ class UnitAttributes:
     listed: frozenset[str]
 
     @classmethod
-    def of(cls, fs: FileSystem, location: str, files: FileListing) -> UnitAttributes:
+    def of(
+        cls, fs: FileSystem, location: str, files: FileListing, entries: Sequence[Status] | None = None
+    ) -> UnitAttributes:
         """Read the attributes of a unit from its directory and a sample of its files.
 
         The sample has one file for each combination of owner, group, mode and replication in the listing, and three
         files for all other attributes. Reading one file takes several calls, and there may be 65,000 files.
+
+        Args:
+            entries: what the directory holds, if it was listed just now.
         """
         names = [file.name for file in files.data]
         sample = (names[0], names[len(names) // 2], names[-1])
-        listed = _listed(fs, location, names)
+        listed = _access(fs.list(location) if entries is None else entries, names)
         sampled = dict.fromkeys((*_one_file_per_value(listed), *sample))
         found = [fs.attributes(f"{location}/{name}") for name in sampled]
         file, lost = combine(found)
@@ -53,20 +59,29 @@ class UnitAttributes:
             file = replace(file, owner=folder.owner)  # guard: owner_of_merged_files
         return cls(fs, location, folder, file, tuple(lost), frozenset(listed.values()))
 
-    def check_unchanged(self, files: FileListing) -> None:
-        """Raise UnitChanged if attributes of the directory or of one of these files have changed since they were read.
+    def check_folder(self) -> None:
+        """Raise UnitChanged if attributes of the directory have changed since they were read.
 
-        Data to which access was removed meanwhile must not become readable again. Of the files, only the attributes in
-        the listing are compared.
+        Data to which access was removed meanwhile must not become readable again.
         """
-        folder = self.fs.attributes(self.location)
-        listed = _listed(self.fs, self.location, [file.name for file in files.data])
-        if folder != self.folder or not self.listed.issuperset(listed.values()):
-            raise UnitChanged(
-                f"owner, mode, ACL or another attribute of {self.location} changed while it was compacted"
-            )
+        if self.fs.attributes(self.location) != self.folder:
+            raise self._changed()
 
-    def apply_to_directory(self, new: str, policy: str | None) -> list[str]:
+    def check_files(self, files: FileListing, entries: Sequence[Status]) -> None:
+        """Raise UnitChanged if attributes of one of these files have changed since they were read.
+
+        Only the attributes in the listing are compared.
+        """
+        now = _access(entries, [file.name for file in files.data])
+        if not self.listed.issuperset(now.values()):
+            raise self._changed()
+
+    def _changed(self) -> UnitChanged:
+        return UnitChanged(
+            f"owner, mode, ACL or another attribute of {self.location} changed while it was compacted"
+        )
+
+    def apply_to_directory(self, new: str, policy: str | None, probes: Probes | None = None) -> list[str]:
         """Set the attributes of a new directory before anything is written into it.
 
         Policies apply only to files that are created afterwards. Attributes that cannot be set, on a directory or on a
@@ -74,6 +89,7 @@ class UnitAttributes:
 
         Args:
             policy: the option `attributes`.
+            probes: what was found out about the files of other units of this table.
 
         Returns:
             Warnings.
@@ -83,24 +99,14 @@ class UnitAttributes:
         """
         warnings = check_lost(self.lost, policy, self._files)
         wanted = replace(self.folder, mode=self.folder.mode | _WRITABLE)
-        warnings += check_lost(
-            self.fs.set_attributes(new, wanted), policy, self.location
-        )  # guard: folder_attributes_early
-        warnings += self._probe(f"{new}/{_PROBE}", policy)
+        lost = self.fs.set_attributes(new, wanted)  # guard: folder_attributes_early
+        warnings += check_lost(lost, policy, self.location)
+        probed = (probes or Probes(self.fs)).lost(new, self)
+        warnings += check_lost(probed, policy, self._files)
         # Closed by its mode, and without an ACL: no user reads files whose attributes are not set yet.
-        check_lost(
-            self.fs.set_attributes(new, replace(self.fs.attributes(new), mode=_CLOSED, acl=())),
-            "require",
-            new,
-        )
+        now = self.fs.attributes(new) if lost else wanted
+        check_lost(self.fs.set_attributes(new, replace(now, mode=_CLOSED, acl=())), "require", new)
         return warnings
-
-    def _probe(self, path: str, policy: str | None) -> list[str]:
-        self.fs.create(path, b"")
-        try:
-            return check_lost(self.fs.set_attributes(path, self.file), policy, self._files)
-        finally:
-            self.fs.delete_file(path)
 
     def apply_to_files(self, new: str, policy: str | None) -> list[str]:
         """Set the attributes of the new files, and then the final ones of the directory, before readers can see them.
@@ -122,6 +128,34 @@ class UnitAttributes:
         return f"the files of {self.location}"
 
 
+class Probes:
+    """What cannot be set on new files, found out by a file without content before rows are written.
+
+    It follows from the attributes of the directory, which the file inherits, and those of the file. In most tables they
+    are the same for all units. The files with the rows get theirs one by one, and are checked whatever is known here.
+    """
+
+    def __init__(self, fs: FileSystem) -> None:
+        self._fs = fs
+        self._known: list[tuple[Attributes, Attributes, Sequence[LostAttribute]]] = []
+
+    def lost(self, new: str, unit: UnitAttributes) -> Sequence[LostAttribute]:
+        """Return what cannot be set on files of a new directory, which has its attributes already."""
+        for folder, file, known in self._known:
+            if (folder, file) == (unit.folder, unit.file):
+                return known
+        found = self._probe(f"{new}/{_PROBE}", unit.file)
+        self._known.append((unit.folder, unit.file, found))
+        return found
+
+    def _probe(self, path: str, file: Attributes) -> Sequence[LostAttribute]:
+        self._fs.create(path, b"")
+        try:
+            return self._fs.set_attributes(path, file)
+        finally:
+            self._fs.delete_file(path)
+
+
 def copy_directory_attributes(fs: FileSystem, source: str, target: str, policy: str | None) -> list[str]:
     """Copy the attributes of one directory to another. Return warnings.
 
@@ -132,10 +166,10 @@ def copy_directory_attributes(fs: FileSystem, source: str, target: str, policy: 
     return check_lost(fs.set_attributes(target, replace(found, mode=found.mode | _WRITABLE)), policy, source)
 
 
-def _listed(fs: FileSystem, location: str, names: list[str]) -> dict[str, str]:
-    """Return what the listing shows of each file: owner, group, mode, replication, and whether there is an ACL."""
+def _access(entries: Sequence[Status], names: Sequence[str]) -> dict[str, str]:
+    """Return what a listing shows of each file: owner, group, mode, replication, and whether there is an ACL."""
     wanted = set(names)
-    return {entry.name: entry.access for entry in fs.list(location) if entry.name in wanted}
+    return {entry.name: entry.access for entry in entries if entry.name in wanted}
 
 
 def _one_file_per_value(listed: dict[str, str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from spark_jobs.core import layout
@@ -16,10 +16,11 @@ from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.execution.group_writer import GroupWriter
 from spark_jobs.protocol.execution.preconditions import Preconditions
-from spark_jobs.protocol.execution.unit_attributes import UnitAttributes, copy_directory_attributes
+from spark_jobs.protocol.execution.unit_attributes import Probes, UnitAttributes, copy_directory_attributes
+from spark_jobs.protocol.file_system import Status
 from spark_jobs.protocol.planning.footer_inspection import Inspection, inspect
 from spark_jobs.protocol.services import Services
-from spark_jobs.protocol.swap.directories import list_unit
+from spark_jobs.protocol.swap.directories import UnitListing, list_unit
 from spark_jobs.protocol.swap.late_files import differences
 
 log = logging.getLogger("lakekeeper")
@@ -38,6 +39,11 @@ class WrittenUnit:
     attributes: UnitAttributes | None = None
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
+
+    def check_files(self, entries: Sequence[Status]) -> None:
+        """Raise UnitChanged if the originals, as they are listed now, have other attributes than their new files."""
+        if self.attributes:
+            self.attributes.check_files(self.swap.originals, entries)
 
 
 class UnitWriter:
@@ -58,6 +64,7 @@ class UnitWriter:
         self._checks = Preconditions(services, table)
         self._groups = GroupWriter(services, table)
         self._created: set[str] = set()
+        self._probes = Probes(services.fs)
 
     def write(self, plan: UnitPlan) -> WrittenUnit:
         """Write and verify a unit.
@@ -66,10 +73,10 @@ class UnitWriter:
             UnitChanged, Deferred, Refusal, NothingToGain, LakekeeperError, OSError: the unit is called off.
         """
         started = time.monotonic()
-        before = self._checks.before_write(plan.unit.location)
-        plan = plan.confirmed(before, self._table.options.thresholds())
-        found = inspect(self._services, self._table, plan.unit.location, before)
-        return self._rewrite(plan, before, found, started)
+        listed = self._checks.before_write(plan.unit.location)
+        plan = plan.confirmed(listed.files, self._table.options.thresholds())
+        found = inspect(self._services, self._table, plan.unit.location, listed.files)
+        return self._rewrite(plan, listed, found, started)
 
     def cause(self, plan: UnitPlan, error: Exception) -> Exception:
         """Return the root cause of a failed write.
@@ -93,14 +100,14 @@ class UnitWriter:
             return Refusal(RefusalCode.ACTIVE_WRITER, f"{location}/{opened[0]} is being written ({error})")
         return error
 
-    def _rewrite(self, plan: UnitPlan, before: FileListing, found: Inspection, started: float) -> WrittenUnit:
-        new, live = self._path(self._new_path(plan)), plan.unit.location
-        attributes = UnitAttributes.of(self._services.fs, live, before)
+    def _rewrite(self, plan: UnitPlan, listed: UnitListing, found: Inspection, started: float) -> WrittenUnit:
+        new, live, before = self._path(self._new_path(plan)), plan.unit.location, listed.files
+        attributes = UnitAttributes.of(self._services.fs, live, before, listed.entries)
         warnings = self._create_parents(layout.tmp_folder, live)
         self._services.fs.mkdirs(new)
-        warnings += attributes.apply_to_directory(new, self._table.options.attributes)
+        warnings += attributes.apply_to_directory(new, self._table.options.attributes, self._probes)
         written = self._groups.write(found, live, new, attributes.file.replication)
-        self._copy_flags(live, before, new)
+        self._copy_flags(before, new)
         warnings += attributes.apply_to_files(new, self._table.options.attributes)
         compacted = list_unit(self._services.fs, new)
         self._groups.verify(written, new, compacted)
@@ -110,20 +117,14 @@ class UnitWriter:
             plan, swap, found.codec, attributes, time.monotonic() - started, (*texts, *warnings)
         )
 
-    def _copy_flags(self, live: str, before: FileListing, new: str) -> None:
-        """Copy the flags into the new directory before the swap.
+    def _copy_flags(self, before: FileListing, new: str) -> None:
+        """Copy the flags into the new directory before the swap, which is called off if one is gone from the live one.
 
         A job that waits for a flag finds it as soon as the rewritten directory is live.
         """
-        fs, flags = self._services.fs, [file.name for file in before.files if file.is_flag]
-        try:
-            there = {status.name for status in fs.list(live)} if flags else set()
-        except FileNotFoundError:
-            raise UnitChanged(f"{live} was removed while it was compacted") from None
-        for name in flags:
-            if name not in there:
-                raise UnitChanged(f"{live}/{name} was removed while the unit was compacted")
-            fs.create(f"{new}/{name}", b"")
+        for file in before.files:
+            if file.is_flag:
+                self._services.fs.create(f"{new}/{file.name}", b"")
 
     def _prepare(self, plan: UnitPlan, before: FileListing, compacted: FileListing, rows: int) -> Swap:
         """Return the intent, with the identities of both directories.

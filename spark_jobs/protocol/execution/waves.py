@@ -22,12 +22,17 @@ log = logging.getLogger("lakekeeper")
 
 Item = TypeVar("Item")
 Ready = TypeVar("Ready")
-#: The size of a wave is this number times `parallelism`: few records are written, and a kill loses little work.
-_UNITS_PER_THREAD = 4
 
 
 class UnitWork(ABC, Generic[Item, Ready]):
-    """The work of a verb on the units of one run folder. The run must have been entered."""
+    """The work of a verb on the units of one run folder. The run must have been entered.
+
+    Attributes:
+        units_per_thread: the size of a wave is this number times `parallelism`: few records are written, and a kill
+            loses little work.
+    """
+
+    units_per_thread = 4
 
     def __init__(self, services: Services, run: Run, recovery: Recovery) -> None:
         #: Replaced when the folder is renamed, because the effect of a call was unknown.
@@ -58,7 +63,7 @@ class UnitWork(ABC, Generic[Item, Ready]):
     def not_acted(self, ready: Ready, error: Exception) -> UnitResult:
         """Return the result of a unit whose `act` failed, with `outcome_unknown` if the effect of a call is unknown."""
 
-    def journaled(self, ready: Sequence[Ready], results: Sequence[UnitResult]) -> None:
+    def journaled(self, pool: Pool, ready: Sequence[Ready], results: Sequence[UnitResult]) -> None:
         """Do what must follow the journal records of these results. Called once for each wave, after publication."""
 
     def recovered(self, ready: Ready, result: UnitResult, found: SwapResult | None) -> UnitResult:  # noqa: ARG002
@@ -80,7 +85,7 @@ class Waves(Generic[Item, Ready]):
 
     def run(self, items: Sequence[Item], ready: Sequence[Ready] = ()) -> list[UnitResult]:
         """Return the result of each unit. Those in `ready` are prepared and journaled already."""
-        size, self._total = self._parallelism * _UNITS_PER_THREAD, len(items) + len(ready)
+        size, self._total = self._parallelism * self._work.units_per_thread, len(items) + len(ready)
         with self._work.services.pool(self._parallelism) as pool:
             results = self._act(pool, ready, ())
             for start in range(0, len(items), size):
@@ -106,7 +111,8 @@ class Waves(Generic[Item, Ready]):
     def _act(self, pool: Pool, ready: Sequence[Ready], called_off: Sequence[UnitResult]) -> list[UnitResult]:
         self._work.start_acting()
         results = list(pool.map(self._act_on, ready))
-        self._journal(ready, results)
+        self._journal(results)
+        self._work.journaled(pool, ready, results)
         if any(result.outcome_unknown for result in [*called_off, *results]):
             results = self._recover(ready, results)
         self._log_progress(results)
@@ -118,12 +124,11 @@ class Waves(Generic[Item, Ready]):
         except Exception as error:
             return self._work.not_acted(ready, error)
 
-    def _journal(self, ready: Sequence[Ready], results: Sequence[UnitResult]) -> None:
+    def _journal(self, results: Sequence[UnitResult]) -> None:
         kinds = dict.fromkeys(result.kind for result in results if result.kind)
         for kind in kinds:
             units = [result.record for result in results if result.kind == kind]
             self._work.entered.journal.append(kind, units=units)
-        self._work.journaled(ready, results)
 
     def _recover(self, ready: Sequence[Ready], results: Sequence[UnitResult]) -> list[UnitResult]:
         """Recover the run, and return the results with those of units whose outcome was unknown.

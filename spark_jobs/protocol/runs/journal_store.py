@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import threading
 import uuid
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import Any
@@ -15,7 +16,7 @@ from spark_jobs.core.errors import OutOfPlace, Unsafe
 from spark_jobs.core.journal import Record, RunState
 from spark_jobs.core.journal_bounds import uri_path, within
 from spark_jobs.core.layout import RECORDS, generation, generation_number
-from spark_jobs.core.model import parent
+from spark_jobs.core.model import FileEntry, parent
 from spark_jobs.core.settled_runs import SettledRun
 from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.file_system import RecordFiles, Status
@@ -26,11 +27,46 @@ from spark_jobs.protocol.runs.trust import RunFolderTrust
 _NUMBERED = re.compile(r"(\d+)\.json\Z")
 
 
+@dataclass(frozen=True)
+class _Folded:
+    """The state after the first records of a journal.
+
+    Attributes:
+        files: those records, as they were listed.
+        state: what follows from them.
+        bounded: the same with paths below the home, which are checked; None if there is no record.
+    """
+
+    files: tuple[FileEntry, ...] = ()
+    state: RunState | None = None
+    bounded: RunState | None = None
+
+
+class JournalCache:
+    """What one process has read of a journal: records never change, so that each one is read and decoded once.
+
+    The directory is listed each time, and all records are read again where the listing shows other files than before.
+    """
+
+    def __init__(self) -> None:
+        self.folded = _Folded()
+        #: Records that this process has written and not read yet, by number.
+        self.written: dict[int, bytes] = {}
+
+
+class JournalCaches(defaultdict[str, JournalCache]):
+    """The caches of the journals of one table, by the paths of the runs' directories."""
+
+    def __init__(self) -> None:
+        super().__init__(JournalCache)
+
+
 class Journal:
     """The journal in the directory of one run. It can be used by several threads of one process.
 
     Args:
         trust: checks the owners of the records; None for a journal that this process has created.
+        cache: what was read of this journal before, also under another name of its directory.
     """
 
     def __init__(
@@ -39,11 +75,13 @@ class Journal:
         folder: str,
         trust: RunFolderTrust | None = None,
         now: Callable[[], datetime] = utc_now,
+        cache: JournalCache | None = None,
     ) -> None:
         self._fs = fs
         self.folder = folder
         self._trust = trust
         self._now = now
+        self._cache = cache or JournalCache()
         self._lock = threading.Lock()
         self._last: int | None = None
 
@@ -53,7 +91,7 @@ class Journal:
 
     def moved(self, folder: str) -> Journal:
         """Return the same journal under the new name of its directory."""
-        return Journal(self._fs, folder, self._trust, self._now)
+        return Journal(self._fs, folder, self._trust, self._now, self._cache)
 
     def open(self) -> None:
         """Create the directory for records.
@@ -73,14 +111,15 @@ class Journal:
             FileNotFoundError: a fence has renamed the run's directory.
             PermissionError: the directory belongs to another account.
         """
-        record = Record(kind, self._now(), body)
+        data = Record(kind, self._now(), body).encode()
         with self._lock:
             number = (self._last if self._last is not None else self._count()) + 1
             staged = f"{self.path}/.{number:06d}-{uuid.uuid4().hex}"
             with writing_in(self._fs, self.folder, with_content=True):
-                self._fs.create(staged, record.encode())
+                self._fs.create(staged, data)
             self._publish(staged, self._numbered(number))
             self._last = number
+            self._cache.written[number] = data
 
     def _publish(self, staged: str, path: str) -> None:
         """Rename the record to its number. After an error, its location tells whether the rename was executed."""
@@ -90,8 +129,13 @@ class Journal:
             if self._fs.status(staged) is not None or self._fs.status(path) is None:
                 raise
 
-    def records(self) -> list[Record]:
-        """Return all published records in order. The time of a record is not earlier than that of its file."""
+    def newest(self) -> Record:
+        """Return the newest record, with a time that is not earlier than that of its file. There must be one."""
+        number, file = max(self._published().items())
+        return _dated(self._record(number), file.mtime)
+
+    def _complete(self) -> dict[int, Status]:
+        """Return the record files by number, in order. Raise Unsafe if one is missing."""
         published = self._published()
         if list(published) != list(range(1, len(published) + 1)):
             raise Unsafe(
@@ -99,7 +143,7 @@ class Journal:
                 " are missing; nothing is changed. Restore their files from the trash or a snapshot, or follow"
                 " docs/manual-restore.md"
             )
-        return [_dated(self._record(number), file.mtime) for number, file in published.items()]
+        return published
 
     def last(self) -> Record | None:
         """Return the newest record; None without records. It tells whether the run is finished."""
@@ -108,15 +152,36 @@ class Journal:
 
     def _record(self, number: int) -> Record:
         path = self._numbered(number)
-        return Record.decode(self._fs.read_once(path), path)
+        data = self._cache.written.get(number)
+        return Record.decode(self._fs.read_once(path) if data is None else data, path)
 
     def _numbered(self, number: int) -> str:
         return f"{self.path}/{number:06d}.json"
 
     def state(self) -> RunState | None:
-        """Return the state after all records. Raise Unsafe for records that this journal must not contain."""
-        state = journal.fold(self.records())
-        return within(state, parent(self.folder)) if state else None  # guard: journal_in_bounds
+        """Return the state after all records. Raise Unsafe for records that this journal must not contain.
+
+        The time of a record is not earlier than that of its file.
+        """
+        published = self._complete()
+        files = tuple(file.entry() for file in published.values())
+        known = self._cache.folded
+        if files != known.files:
+            known = self._fold(known, published, files)
+            self._cache.folded = known
+        return known.bounded
+
+    def _fold(self, known: _Folded, published: Mapping[int, Status], files: tuple[FileEntry, ...]) -> _Folded:
+        if files[: len(known.files)] != known.files:
+            known = _Folded()
+            self._cache.written.clear()
+        new = list(published.items())[len(known.files) :]
+        records = (_dated(self._record(number), file.mtime) for number, file in new)
+        state = journal.fold(records, known.state)
+        bounded = within(state, parent(self.folder)) if state else None  # guard: journal_in_bounds
+        for number, _ in new:
+            self._cache.written.pop(number, None)
+        return _Folded(files, state, bounded)
 
     def _count(self) -> int:
         return max(self._published(), default=0)

@@ -14,7 +14,7 @@ from spark_jobs.core.model import Unit, name_of, parent
 from spark_jobs.core.settled_runs import SettledRun
 from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.file_system import FileSystem, Status
-from spark_jobs.protocol.runs.journal_store import Journal, Run
+from spark_jobs.protocol.runs.journal_store import Journal, JournalCaches, Run
 from spark_jobs.protocol.runs.settled_store import SettledStore
 from spark_jobs.protocol.runs.trust import RunFolderTrust, Trust
 
@@ -46,9 +46,15 @@ class TableRuns:
     """
 
     def __init__(
-        self, fs: FileSystem, facts: TableFacts, units: Iterable[Unit], trusted_owners: Sequence[str] = ()
+        self,
+        fs: FileSystem,
+        facts: TableFacts,
+        units: Iterable[Unit],
+        trusted_owners: Sequence[str] = (),
+        caches: JournalCaches | None = None,
     ) -> None:
         self._fs = fs
+        self._caches = JournalCaches() if caches is None else caches
         self._table = facts.name
         self._location = facts.storage.location
         self._homes = [home.path for home in homes(facts, units)]
@@ -107,7 +113,8 @@ class TableRuns:
         return [run for run in found if run is not None and run.is_of(self._table, self._location)]
 
     def _journal(self, folder: Status) -> Journal:
-        return Journal(self._fs, folder.path, RunFolderTrust(self._trust_in(parent(folder.path)), folder))
+        trust = RunFolderTrust(self._trust_in(parent(folder.path)), folder)
+        return Journal(self._fs, folder.path, trust, cache=self._caches[folder.path])
 
     def _trust_in(self, home: str) -> Trust:
         return self._trust if home == self._homes[0] else self._trust_outside

@@ -15,7 +15,7 @@ from spark_jobs.core.outcomes import TableOutcome
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.settled_runs import SettledRun
 from spark_jobs.protocol.file_system import FileSystem
-from spark_jobs.protocol.runs.journal_store import Journal, Run, next_run_id
+from spark_jobs.protocol.runs.journal_store import Journal, JournalCaches, Run, next_run_id
 from spark_jobs.protocol.runs.lease import LeaseSet
 
 
@@ -80,19 +80,21 @@ def open_run(
     homes_: Iterable[Home],
     leases: LeaseSet,
     turns: bool = False,
+    caches: JournalCaches | None = None,
 ) -> Run:
     """Create the directory of a new run in a home, and publish its RUN record.
 
     Args:
         homes_: all homes of the run. The record names them, so that they are found even if partitions are dropped.
         turns: several accounts continue each other's runs, so their group may write to the directory.
+        caches: the caches of the table's journals.
 
     Raises:
         LeaseLost: another job has taken over the lease of the home.
         Refusal: the directory cannot be closed to other accounts.
     """
     folder = home.run_folder(run_id, uuid.uuid4().hex[:12])
-    journal_ = Journal(fs, folder)
+    journal_ = Journal(fs, folder, cache=None if caches is None else caches[folder])
     fs.mkdirs(folder)
     # The directory is closed while it is empty. After a kill here it has no record, so it is not taken for a run.
     close_to_others(fs, folder, turns)

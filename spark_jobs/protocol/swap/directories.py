@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 from spark_jobs.core.errors import DamagedOriginals, NoRule, Refusal
 from spark_jobs.core.layout import ancestors, is_home
-from spark_jobs.core.model import FileListing, parent
+from spark_jobs.core.model import FileEntry, FileListing, parent
 from spark_jobs.core.other_writers import SUCCESS, WriterRules, is_staging
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState, locate
 from spark_jobs.protocol.file_system import DataDirectories, Status
-from spark_jobs.protocol.swap.late_files import differences
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,10 @@ class Blocker:
         )
 
 
+#: So many files are looked at one by one; there may be 65,000 others beside them.
+_FEW = 3
+
+
 def dead_writer(path: str) -> str:
     """Return what a person may do about a staging directory or file that nobody removes."""
     return f"Wait until it is gone; if its writer has died, delete it: hdfs dfs -rm -r '{path}'"
@@ -56,6 +59,8 @@ class SwapPaths:
         self.new = f"{folder}/{swap.new}"
         self.aside = f"{folder}/{swap.aside}"
         self.conflict = f"{folder}/{swap.conflict}"
+        #: What the last look has found, by path. An action follows its look at once, so that it need not ask again.
+        self._seen: dict[str, str | None] = {}
 
     def look(self) -> SwapState:
         """Return the state of the swap.
@@ -63,32 +68,46 @@ class SwapPaths:
         The rewritten directory may be at `new` or at `aside`. Any other directory at `new` was written by late tasks of
         this run, and never was live.
         """
-        swap, identity = self.swap, self._fs.identity
-        live, old, new, aside = (identity(path) for path in (self.live, self.old, self.new, self.aside))
+        swap, paths = self.swap, (self.live, self.old, self.new, self.aside)
+        live, old, new, aside = self._fs.identities(paths)
+        self._seen = dict(zip(paths, (live, old, new, aside)))
         third = swap.new_id if swap.new_id in (new, aside) else aside
         return locate(live, old, third, swap.live_id, swap.new_id)
 
+    def seen(self, path: str) -> str | None:
+        """Return the identity of the directory that the last look has found at a path; None if there was none."""
+        return self._seen[path] if self._seen else self._fs.identity(path)
+
     def rewritten(self) -> str:
         """Return the path of the rewritten directory while it is not live."""
-        return self.aside if self._fs.identity(self.aside) == self.swap.new_id else self.new
+        return self.aside if self.seen(self.aside) == self.swap.new_id else self.new
 
-    def complete(self, folder: str, expected: FileListing) -> bool:
-        """Return whether a directory holds all expected files unchanged. Added files are allowed."""
-        return not differences(expected, self._fs.list_files(folder)).lost
-
-    def at_work(self, folder: str, known: FileListing) -> Blocker | None:
-        """Return a file or staging directory of an active writer, or any other directory; or None.
+    def at_work(self, folder: str, known: FileListing) -> Blocker | FileListing:
+        """Return a file or staging directory of an active writer, or any other directory; else the files.
 
         Files that `known` lists with content count as closed. HDFS is asked about each other file: that is one call for
-        each of them, and there may be 65,000.
+        each of them, and there may be 65,000. Then these files are looked at again, because one that was open before
+        may have been closed since, with other content.
         """
         entries = self._fs.list(folder)
         for entry in entries:
             if entry.is_dir or is_staging(entry.name):  # guard: staging_in_sweep
                 return Blocker(folder, entry)
+        files = FileListing.of(entry.entry() for entry in entries)
         closed = {file for file in known.files if file.length}
-        opened = self._fs.open_files(folder, [e.name for e in entries if e.entry() not in closed])
-        return Blocker(folder, opened[0]) if opened else None  # guard: open_files_in_sweep
+        asked = [file.name for file in files.files if file not in closed]
+        opened = _opened(self._fs, folder, asked)
+        if opened:  # guard: open_files_in_sweep
+            return Blocker(folder, opened[0])
+        return self._again(folder, files, asked) if asked else files  # guard: listed_after_close
+
+    def _again(self, folder: str, files: FileListing, asked: Sequence[str]) -> FileListing:
+        """Return the files of a directory after a question about some of them. The others were closed before it."""
+        if len(asked) > _FEW:
+            return self._fs.list_files(folder)
+        found = [self._fs.status(f"{folder}/{name}") for name in asked]
+        others = [file for file in files.files if file.name not in asked]
+        return FileListing.of([*others, *(status.entry() for status in found if status)])
 
     def explain(self, where: SwapState) -> NoRule:
         """Return the error for a state that a person must resolve."""
@@ -106,6 +125,19 @@ def staging_above(fs: DataDirectories, live: str, base: str) -> Status | None:
     return None
 
 
+@dataclass(frozen=True)
+class UnitListing:
+    """One listing of a unit, for all checks of the same moment.
+
+    Attributes:
+        entries: all that the directory holds.
+        files: the files of the unit.
+    """
+
+    entries: Sequence[Status]
+    files: FileListing
+
+
 #: Rules for directories in which no writer is active, such as those of a run: no file in them is pending.
 NO_WRITERS = WriterRules(offsets=True, described=True, staged=True)
 #: Rules for a directory that this run has just written: a pending file in it is from a late task of this run.
@@ -120,17 +152,24 @@ def list_unit(fs: DataDirectories, location: str, rules: WriterRules = NO_WRITER
     Raises:
         Refusal: the location is not a flat directory of closed files.
     """
-    return _listing(fs, location, fs.list(location), rules)
+    return files_of_unit(fs, location, fs.list(location), rules)
 
 
-def _listing(
-    fs: DataDirectories, location: str, entries: Sequence[Status], rules: WriterRules
+def listed_unit(fs: DataDirectories, location: str, rules: WriterRules) -> UnitListing:
+    """Return the listing of a unit. Raise Refusal like `list_unit`."""
+    entries = fs.list(location)
+    return UnitListing(entries, files_of_unit(fs, location, entries, rules))
+
+
+def files_of_unit(
+    fs: DataDirectories, location: str, entries: Sequence[Status], rules: WriterRules = NO_WRITERS
 ) -> FileListing:
+    """Return the files of a unit that was listed just now. Raise Refusal like `list_unit`."""
     for entry in entries:
         _check_entry(entry, location, rules)
+    files = [entry.entry() for entry in entries]
     # A file with a footer was closed. A file that is empty may still be open.
-    _refuse_open(fs, location, _possibly_open(entries))
-    files = (entry.entry() for entry in entries)
+    _refuse_open(fs, location, [file.name for file in files if _possibly_open(file)])
     return FileListing.of(file for file in files if not file.is_kept)  # guard: hidden_files_kept
 
 
@@ -141,11 +180,15 @@ def list_originals(fs: DataDirectories, folder: str) -> FileListing:
         DamagedOriginals: somebody has created a directory in it. Or a writer has left its staging directory there.
         Refusal: a writer still writes a file in it.
     """
-    entries = fs.list(folder)
+    return files_of_originals(fs, folder, fs.list(folder))
+
+
+def files_of_originals(fs: DataDirectories, folder: str, entries: Sequence[Status]) -> FileListing:
+    """Return the files of originals that were listed just now. Raise the errors of `list_originals`."""
     for entry in entries:
         if entry.is_dir:
             raise DamagedOriginals(f"{_foreign(entry)}; nothing was changed")
-    return _listing(fs, folder, entries, NO_WRITERS)
+    return files_of_unit(fs, folder, entries)
 
 
 def _foreign(entry: Status) -> str:
@@ -167,9 +210,13 @@ def check_closed(fs: DataDirectories, location: str, files: FileListing) -> None
 
 
 def _refuse_open(fs: DataDirectories, location: str, names: Sequence[str]) -> None:
-    opened = fs.open_files(location, names)
+    opened = _opened(fs, location, names)
     if opened:  # guard: files_being_written
         raise Refusal(RefusalCode.ACTIVE_WRITER, f"{location}/{opened[0]} is being written right now")
+
+
+def _opened(fs: DataDirectories, location: str, names: Sequence[str]) -> Sequence[str]:
+    return fs.open_files(location, names) if names else ()
 
 
 def _check_entry(entry: Status, location: str, rules: WriterRules) -> None:
@@ -191,10 +238,6 @@ def _check_entry(entry: Status, location: str, rules: WriterRules) -> None:
     rules.check_file(entry.path, entry.name, entry.length, entry.mtime)
 
 
-def _possibly_open(entries: Sequence[Status]) -> list[str]:
-    """Return the files that may still be open: empty files, and hidden files, whose footers are not read."""
-    return [
-        entry.name
-        for entry in entries
-        if entry.name != SUCCESS and (not entry.length or entry.entry().is_kept)
-    ]
+def _possibly_open(file: FileEntry) -> bool:
+    """Tell whether a file may still be open: it is empty, or hidden, so that its footer is not read."""
+    return file.name != SUCCESS and (not file.length or file.is_kept)

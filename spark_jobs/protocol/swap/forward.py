@@ -5,7 +5,7 @@ Nothing else happens between the two renames.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from spark_jobs.core import journal
@@ -13,8 +13,8 @@ from spark_jobs.core.errors import UnitChanged, WriterActive
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState
-from spark_jobs.protocol.file_system import FileSystemError
-from spark_jobs.protocol.swap.directories import OURS, SwapPaths, list_unit
+from spark_jobs.protocol.file_system import FileSystemError, Status
+from spark_jobs.protocol.swap.directories import OURS, Blocker, SwapPaths, list_unit, listed_unit
 from spark_jobs.protocol.swap.late_files import differences, move_late_files
 from spark_jobs.protocol.swap.swap_executor import Action, SwapExecutor, SwapResult
 
@@ -22,11 +22,14 @@ from spark_jobs.protocol.swap.swap_executor import Action, SwapExecutor, SwapRes
 class ForwardSwap(SwapExecutor):
     """The swap of units after a compaction. It also finishes swaps that were interrupted."""
 
-    def swap(self, swap: Swap, last_check: Callable[[], None]) -> SwapResult:
+    def swap(
+        self, swap: Swap, last_check: Callable[[], None], check_files: Callable[[Sequence[Status]], None]
+    ) -> SwapResult:
         """Rename live -> old, then new -> live.
 
         Args:
             last_check: raises an error to call the swap off while nothing has moved yet.
+            check_files: does the same, by the last listing of the live directory.
 
         Raises:
             UnitChanged: one of the directories is not in the state that was planned on.
@@ -34,7 +37,7 @@ class ForwardSwap(SwapExecutor):
         """
         paths = self.paths(swap)
         last_check()
-        self._check_unchanged(paths)
+        self._check_unchanged(paths, check_files)
         try:
             self._fs.move(paths.live, paths.old, swap.live_id)  # guard: nothing_between_renames
             self._fs.move(paths.new, paths.live, swap.new_id)
@@ -48,16 +51,19 @@ class ForwardSwap(SwapExecutor):
             return replace(self.finish(swap, str(error)), failed=True)  # guard: settle_after_error
         return self.finish(swap)
 
-    def _check_unchanged(self, paths: SwapPaths) -> None:
+    def _check_unchanged(self, paths: SwapPaths, check_files: Callable[[Sequence[Status]], None]) -> None:
         """Raise UnitChanged unless both directories are in the state that was planned on.
 
-        Added files are allowed: they are moved after the swap.
+        Added files are allowed: they are moved after the swap. Each directory is listed once.
         """
         swap = paths.swap
-        for path, identity in ((paths.live, swap.live_id), (paths.new, swap.new_id)):
-            if self._fs.identity(path) != identity:
+        here = (paths.live, paths.new)
+        for path, found, identity in zip(here, self._fs.identities(here), (swap.live_id, swap.new_id)):
+            if found != identity:
                 raise UnitChanged(f"{path} is a different directory now")
-        now = list_unit(self._fs, paths.live, self._policy.rules)
+        live = listed_unit(self._fs, paths.live, self._policy.rules)
+        check_files(live.entries)  # guard: file_attributes_kept
+        now = live.files
         lost = differences(swap.originals, now).lost
         if lost:  # guard: replaced_before_swap
             raise UnitChanged(
@@ -145,18 +151,19 @@ class ForwardSwap(SwapExecutor):
         The effects of such a writer are visible in `old`. Files that it has closed are moved into the live directory.
         If it replaced files, or is still active, the swap is reversed at once.
         """
-        busy = self._blocker(paths, paths.old, paths.swap.originals)
-        reason = (
-            f"a writer is active in {paths.old} ({busy.name})" if busy else self._replacement_reason(paths)
-        )
-        if reason is None:
-            # guard: carry_late_files
-            moved_files = move_late_files(self._fs, _without_lost_flags(paths.swap), paths.old, paths.live)
-            return SwapResult(journal.COMMITTED, moved_files=moved_files)
-        return self._revert(paths, reason)
+        found = self._at_work(paths, paths.old, paths.swap.originals)
+        if isinstance(found, Blocker):
+            return self._revert(paths, f"a writer is active in {paths.old} ({found.name})")
+        reason = self._replacement_reason(paths, found)
+        if reason:
+            return self._revert(paths, reason)
+        known = _without_lost_flags(paths.swap)
+        # guard: carry_late_files
+        moved_files = move_late_files(self._fs, known, paths.old, paths.live, found)
+        return SwapResult(journal.COMMITTED, moved_files=moved_files)
 
-    def _replacement_reason(self, paths: SwapPaths) -> str | None:
-        lost = differences(paths.swap.originals, self._fs.list_files(paths.old)).lost
+    def _replacement_reason(self, paths: SwapPaths, now: FileListing) -> str | None:
+        lost = differences(paths.swap.originals, now).lost
         # guard: replaced_during_swap
         return f"{lost[0].name} was replaced or removed during the swap" if lost else None
 
@@ -165,10 +172,10 @@ class ForwardSwap(SwapExecutor):
 
         A directory that was overwritten is the table now.
         """
-        busy = self._blocker(paths, paths.live, paths.swap.compacted)
-        if busy:
-            raise WriterActive(f"{reason}, and {busy}")
-        if not paths.complete(paths.live, paths.swap.compacted):
+        found = self._at_work(paths, paths.live, paths.swap.compacted)
+        if isinstance(found, Blocker):
+            raise WriterActive(f"{reason}, and {found}")
+        if differences(paths.swap.compacted, found).lost:
             return self._overwritten_result(paths)
         self._move_live_to_aside(paths, reason)
         return reason

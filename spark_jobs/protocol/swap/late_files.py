@@ -13,7 +13,6 @@ from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.model import FileEntry, FileListing, ListingDiff
 from spark_jobs.core.other_writers import SUCCESS, SUMMARIES, has_offsets
 from spark_jobs.protocol.file_system import DataDirectories
-from spark_jobs.protocol.runs.journal_store import Run
 
 
 def differences(before: FileListing, now: FileListing) -> ListingDiff:
@@ -34,17 +33,22 @@ def _still_flag(file: FileEntry, here: Mapping[str, FileEntry]) -> bool:
     return file.is_flag and here.get(file.name, file).is_flag
 
 
-def move_late_files(fs: DataDirectories, ours: FileListing, folder: str, live: str) -> int:
+def move_late_files(
+    fs: DataDirectories, ours: FileListing, folder: str, live: str, here: FileListing | None = None
+) -> int:
     """Move every file that `ours` does not list into the live directory. Return the number of data files among them.
 
     Data files get an unused name. Flags, hidden files and files with offsets in their names keep their own names,
     because their writers look for them by name.
 
+    Args:
+        here: the files of the directory, if they were listed just now.
+
     Raises:
         Unsafe: a file of `ours` was changed, so that nothing tells which writer its rows are from.
     """
     try:
-        here = fs.list_files(folder)
+        here = here or fs.list_files(folder)
     except FileNotFoundError:
         return 0
     changes = differences(ours, here)
@@ -115,6 +119,8 @@ def move_conflicting_files(fs: DataDirectories, folder: str, live: str) -> int:
         found = [entry.path for entry in fs.list(folder) if entry.is_dir]
     except FileNotFoundError:
         return 0
+    if not found or fs.identity(live) is None:
+        return 0
     moved_files = 0
     for path in found:
         moved_files += move_late_files(fs, FileListing(()), path, live)
@@ -143,18 +149,3 @@ def delete_own_files(fs: DataDirectories, ours: FileListing, folder: str) -> boo
         ):  # guard: delete_own_files_only
             fs.delete_file(f"{folder}/{name}")
     return fs.delete_empty(folder)
-
-
-def remove_empty_folders(fs: DataDirectories, run: Run) -> None:
-    """Remove the empty working directories of a run. Files and the journal are never removed."""
-    for entry in fs.list(run.folder):
-        if entry.is_dir and layout.working_folder(entry.name):
-            _remove_empty(fs, entry.path)
-
-
-def _remove_empty(fs: DataDirectories, folder: str) -> None:
-    for entry in fs.list(folder):
-        if entry.is_dir:
-            _remove_empty(fs, entry.path)
-    if not fs.list(folder):
-        fs.delete_empty(folder)

@@ -34,7 +34,7 @@ class ReverseSwap(SwapExecutor):
     """The swap of units in a rollback. It also finishes rollbacks that were interrupted."""
 
     def prepare(self, swap: Swap, on_new_data: str) -> None:
-        """Check that the originals may be moved back, and create the parent of `aside`. Nothing is moved yet.
+        """Check that the originals may be moved back. Nothing is changed.
 
         Raises:
             CannotRollBack: the live directory is not the one of this run, was overwritten, is not at the location that
@@ -53,11 +53,10 @@ class ReverseSwap(SwapExecutor):
             self._check_live_stays_missing(paths)  # guard: rollback_without_live
         else:
             raise CannotRollBack(self._other_live_message(paths))
-        self._fs.mkdirs(parent(paths.aside))
 
     def _other_live_message(self, paths: SwapPaths) -> str:
         known = self._policy.later
-        later = known.of(self._fs.identity(paths.live)) if known else None
+        later = known.of(paths.seen(paths.live)) if known else None
         return (
             f"{paths.live} is not the directory that run {self._run.run_id} put there:"
             f" {later or 'a writer, or a run that has no record any more, replaced it'}. The originals stay in"
@@ -144,7 +143,7 @@ class ReverseSwap(SwapExecutor):
         )
 
     def _check_originals(self, paths: SwapPaths) -> None:
-        same = self._fs.identity(paths.old) == paths.swap.live_id
+        same = paths.seen(paths.old) == paths.swap.live_id
         if not same or differences(paths.swap.originals, list_originals(self._fs, paths.old)):
             raise DamagedOriginals(self._not_the_originals_message(paths))
 
@@ -200,7 +199,7 @@ class ReverseSwap(SwapExecutor):
         return None
 
     def _late_change(self, paths: SwapPaths, source: str) -> str | None:
-        lost = self._lost_or_reopened_file(paths, source)
+        lost = self._lost_or_reopened_file(paths, source, self._files_in(source))
         if lost:
             return self._overwritten_message(paths, lost)
         touched = differences(paths.swap.originals, self._fs.list_files(paths.old))
@@ -212,9 +211,12 @@ class ReverseSwap(SwapExecutor):
         Files that were overwritten are the table's content.
         """
         source = paths.rewritten()
-        lost = self._lost_or_reopened_file(paths, source)
+        here = self._files_in(source)
+        lost = self._lost_or_reopened_file(paths, source, here)
         if not lost:
-            return SwapResult(journal.ROLLED_BACK, moved_files=self._move_late_files(paths, source))
+            # Files that HDFS was asked about may have been closed since, with other content: they are listed again.
+            listed = here if self._policy.footers else None
+            return SwapResult(journal.ROLLED_BACK, moved_files=self._move_late_files(paths, source, listed))
         self._fs.move(paths.live, paths.old, paths.swap.live_id)
         return self._overwritten_message(paths, lost)
 
@@ -226,14 +228,25 @@ class ReverseSwap(SwapExecutor):
         self._fs.move(paths.live, paths.old, paths.swap.live_id)
         return overwritten(paths)
 
-    def _lost_or_reopened_file(self, paths: SwapPaths, source: str) -> str | None:
+    def _files_in(self, source: str) -> FileListing | None:
+        try:
+            return self._fs.list_files(source)
+        except FileNotFoundError:
+            return None
+
+    def _lost_or_reopened_file(self, paths: SwapPaths, source: str, here: FileListing | None) -> str | None:
         """Return the name of a data file of this run that is missing, changed, or open again.
 
         Return None if there is no such file, or no directory.
+
+        Args:
+            here: the files in `source`; None if it does not exist.
         """
+        if here is None:
+            return None
         ours = paths.swap.compacted
+        lost = [file.name for file in differences(ours, here).lost if file.is_data]
         try:
-            lost = [file.name for file in differences(ours, self._fs.list_files(source)).lost if file.is_data]
             if not lost and not self._policy.footers:  # guard: rollback_open_files_late
                 lost += self._fs.open_files(source, [file.name for file in ours.data])
         except FileNotFoundError:

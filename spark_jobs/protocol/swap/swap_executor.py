@@ -22,7 +22,7 @@ from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import Blocker, SwapPaths
-from spark_jobs.protocol.swap.late_files import delete_own_files, move_conflicting_files, move_late_files
+from spark_jobs.protocol.swap.late_files import move_conflicting_files, move_late_files
 from spark_jobs.protocol.swap.policy import SwapPolicy
 
 log = logging.getLogger("lakekeeper")
@@ -119,29 +119,20 @@ class SwapExecutor(ABC):
     def paths(self, swap: Swap) -> SwapPaths:
         return SwapPaths(self._fs, self._run.folder, swap)
 
-    def delete_rewritten(self, swap: Swap) -> None:
-        """Delete the rewritten directory when it is no longer needed. Only unchanged files of this run are deleted."""
-        paths = self.paths(swap)
-        for folder in (paths.new, paths.aside):
-            try:
-                clear = delete_own_files(self._fs, swap.compacted, folder)
-            except OSError as error:
-                log.warning("could not delete %s: %s", folder, error)
-                continue
-            if not clear:
-                log.warning("did not delete %s: it holds files that this run did not write", folder)
+    def _move_late_files(self, paths: SwapPaths, source: str, here: FileListing | None = None) -> int:
+        """Move files that were added to the rewritten directory into the live one. Return the number of data files.
 
-    def _move_late_files(self, paths: SwapPaths, source: str) -> int:
-        """Move files that were added to the rewritten directory into the live one. Return the number of data files."""
-        return move_late_files(self._fs, paths.swap.compacted, source, paths.live)  # guard: carry_appended
+        Args:
+            here: the files in `source`, if they were listed just now.
+        """
+        ours = paths.swap.compacted
+        return move_late_files(self._fs, ours, source, paths.live, here)  # guard: carry_appended
 
     def _move_conflicting_files(self, paths: SwapPaths) -> int:
         """Move files that appenders wrote between the renames into the live directory, however the swap ended.
 
         Return the number of data files among them.
         """
-        if self._fs.identity(paths.live) is None:
-            return 0
         return move_conflicting_files(self._fs, paths.conflict, paths.live)
 
     def _move_files_when_quiet(self, paths: SwapPaths, folder: str, known: FileListing) -> int:
@@ -150,13 +141,13 @@ class SwapExecutor(ABC):
         Raises:
             WriterActive: a writer is active in the directory.
         """
-        busy = self._blocker(paths, folder, known)
-        if busy:
-            raise WriterActive(str(busy))
-        return move_late_files(self._fs, known, folder, paths.live)
+        found = self._at_work(paths, folder, known)
+        if isinstance(found, Blocker):
+            raise WriterActive(str(found))
+        return move_late_files(self._fs, known, folder, paths.live, found)
 
-    def _blocker(self, paths: SwapPaths, folder: str, known: FileListing) -> Blocker | None:
-        """Return what keeps the files of a directory from being moved, or None.
+    def _at_work(self, paths: SwapPaths, folder: str, known: FileListing) -> Blocker | FileListing:
+        """Return what keeps the files of a directory from being moved, or else its files.
 
         A file without a footer that was opened again looks unchanged until something is flushed, so that HDFS is asked
         about each file.
@@ -215,15 +206,14 @@ class SwapExecutor(ABC):
             return 0
 
     def _wait_until_quiet(self, paths: SwapPaths) -> None:
-        before = blocker = None
+        before = found = None
         for _ in range(_QUIET_CHECKS):
-            blocker = paths.at_work(paths.live, FileListing(()))
-            now = None if blocker else self._fs.list_files(paths.live)
-            if now is not None and now == before:
+            found = paths.at_work(paths.live, FileListing(()))
+            if isinstance(found, FileListing) and found == before:
                 return
-            before = now
+            before = found
             self._services.clock.sleep(_QUIET_SECONDS)
-        active = blocker or f"files of {paths.live} keep changing; the next run resolves it"
+        active = found if isinstance(found, Blocker) else _changing(paths)
         raise WriterActive(f"a writer recreated {paths.live} during the swap, and {active}")
 
     def _commit_foreign_live(self, paths: SwapPaths, _: str | None) -> SwapResult:
@@ -248,6 +238,10 @@ class SwapExecutor(ABC):
             originals=here if swap.originals.diff(here) else None,
             live_id=identity if identity != swap.live_id else None,
         )
+
+
+def _changing(paths: SwapPaths) -> str:
+    return f"files of {paths.live} keep changing; the next run resolves it"
 
 
 def overwritten(paths: SwapPaths) -> str:

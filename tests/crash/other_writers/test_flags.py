@@ -10,7 +10,7 @@ import pytest
 from tests.crash import writers
 from tests.crash.crashes import crash_states
 from tests.crash.fault_injection import Fault, Killed
-from tests.crash.flat_table import HOME, LIVE, compact, only, out, writing, written
+from tests.crash.flat_table import HOME, LIVE, compact, only, originals, out, writing, written
 from tests.crash.model_spark import encode_rows
 from tests.crash.oracle import check
 from tests.crash.other_writers.pending_files import put, rollback
@@ -82,6 +82,24 @@ def test_an_empty_file_that_gets_rows_meanwhile_is_no_flag(sim: SimulatedCluster
     report = compact(sim.client(Fault.hook(when, lambda: fill(sim))))
     assert [unit["outcome"] for unit in only(report)["units"]] == ["changed"]
     assert check(sim) == []
+
+
+def test_an_empty_file_that_is_closed_with_rows_while_hdfs_is_asked_about_it_is_no_flag(
+    sim: SimulatedCluster,
+) -> None:
+    """The listing before the question shows it empty: it was opened before the originals left, and closed since."""
+    put(sim, EMPTY)
+    report = compact(sim.client(Fault.hook(_asked_about_the_originals, lambda: fill_moved(sim))))
+    assert [unit["outcome"] for unit in only(report)["units"]] == ["changed"]
+    assert check(sim) == []
+
+
+def _asked_about_the_originals(point: Any) -> bool:
+    return point.op == "open_files" and "/__old_" in point.args[0]
+
+
+def fill_moved(sim: SimulatedCluster) -> None:
+    fill(sim, f"{originals(sim)}/events-17")
 
 
 def test_an_empty_file_that_gets_rows_after_the_compaction_keeps_them_in_a_rollback(

@@ -1,0 +1,64 @@
+"""Renames directories on a local disk by one call of the operating system.
+
+Hadoop's client starts several programs (`readlink`) for each rename. It looks for the target first, and renames then.
+The call of Linux refuses an existing target itself, so that no writer can create one in between.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from spark_jobs.protocol.file_system import FileSystemError
+
+_HERE = -100  # AT_FDCWD: relative paths are below the current directory
+_NO_REPLACE = 1
+#: This system, or the file system of the path, does not know the call or the flag. Nothing was renamed.
+_UNKNOWN = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP)
+
+
+def _system_call() -> Callable[..., int] | None:
+    try:
+        found = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    except (OSError, TypeError):
+        return None
+    return found if callable(found) else None
+
+
+_RENAME = _system_call()
+
+
+def rename_directory(source: str, target: str) -> bool:
+    """Rename a directory on a local disk.
+
+    Returns:
+        Whether it was renamed. If not, Hadoop's client has to do it: the source is not a directory, or the operating
+        system cannot refuse a target that exists.
+
+    Raises:
+        FileExistsError: the target exists.
+        FileNotFoundError: the parent of the target does not exist.
+    """
+    here, there = _local(source), _local(target)
+    if _RENAME is None or not here.is_dir():
+        return False
+    # guard: local_rename_never_over
+    if _RENAME(_HERE, os.fsencode(here), _HERE, os.fsencode(there), ctypes.c_uint(_NO_REPLACE)) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in _UNKNOWN:
+        return False
+    raise _error(code, f"cannot rename {source} to {target}: {os.strerror(code)}")
+
+
+def _error(code: int, text: str) -> OSError:
+    """Return the exception that Hadoop's client would have caused."""
+    kind = type(OSError(code, text))
+    return FileSystemError(text) if kind is OSError else kind(text)
+
+
+def _local(uri: str) -> Path:
+    return Path("/" + uri[len("file:") :].lstrip("/"))
