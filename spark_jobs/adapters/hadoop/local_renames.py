@@ -10,8 +10,8 @@ import ctypes
 import errno
 import os
 from collections.abc import Callable
-from pathlib import Path
 
+from spark_jobs.adapters.hadoop.local_files import local_path
 from spark_jobs.protocol.file_system import FileSystemError
 
 _HERE = -100  # AT_FDCWD: relative paths are below the current directory
@@ -42,7 +42,7 @@ def rename_directory(source: str, target: str) -> bool:
         FileExistsError: the target exists.
         FileNotFoundError: the parent of the target does not exist.
     """
-    here, there = _local(source), _local(target)
+    here, there = local_path(source), local_path(target)
     if _RENAME is None or not here.is_dir():
         return False
     # guard: local_rename_never_over
@@ -58,7 +58,3 @@ def _error(code: int, text: str) -> OSError:
     """Return the exception that Hadoop's client would have caused."""
     kind = type(OSError(code, text))
     return FileSystemError(text) if kind is OSError else kind(text)
-
-
-def _local(uri: str) -> Path:
-    return Path("/" + uri[len("file:") :].lstrip("/"))
