@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
-from spark_jobs.core.model import TableName, Unit
+from spark_jobs.core.model import FileListing, TableName, Unit
 
 
 class Catalog(Protocol):
@@ -57,7 +57,8 @@ class RewriteRequest:
     """A request to rewrite files.
 
     Attributes:
-        files: the URIs of the input files. None of them is empty.
+        directory: the URI of the directory of the input files.
+        inputs: the input files. None of them is empty.
         target: the URI of the target directory. It exists and is empty.
         target_files: the number of files to write.
         target_bytes: the size of the files to write.
@@ -67,7 +68,8 @@ class RewriteRequest:
         sort_columns: the columns to sort by.
     """
 
-    files: Sequence[str]
+    directory: str
+    inputs: FileListing
     file_format: str
     target: str
     target_files: int
@@ -78,6 +80,11 @@ class RewriteRequest:
     hashed: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
     sort_columns: Sequence[str] = ()
+
+    @property
+    def files(self) -> list[str]:
+        """Return the URIs of the input files."""
+        return [f"{self.directory}/{file.name}" for file in self.inputs.data]
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def _fingerprint(spark: SparkSession, query: str):
     from spark_jobs.adapters.spark.hashing import fingerprint
 
     frame = spark.sql(query)
-    return fingerprint(frame, frame.schema, hashed=True)
+    return fingerprint(frame, frame.schema)
 
 
 def test_a_value_that_was_written_as_another_fails_the_unit(

@@ -9,6 +9,8 @@ from tests.mutation.operators import Condition, Item, Remove, Replace, Rewrite, 
 _SEAM = "tests/spark/test_seam.py"
 _FIDELITY = "tests/spark/test_fidelity.py"
 _AVRO = "tests/fidelity/test_avro_metadata.py"
+_READING = "tests/spark/test_exact_reading.py"
+_CORRUPT_FILES = Item("pinned_settings", "spark.sql.files.ignoreCorruptFiles", "true")
 
 
 SEAM = (
@@ -166,14 +168,33 @@ SEAM = (
     ),
     Mutation(
         "H29-pages",
-        "pages that cannot be read are left out (four layers: the setting, rows counted twice, and figures of columns)",
+        "pages that cannot be read are left out (three layers: the setting, rows and figures of columns)",
+        (_CORRUPT_FILES, ROWS, FIGURES),
+        (f"{_SEAM}::test_a_page_that_cannot_be_read_fails_the_unit[count]",),
+        "spark",
+    ),
+    Mutation(
+        "H29-pages-read",
+        "rows that cannot be read are left out on both sides of hashes (three layers: the setting, rows counted twice)",
+        (_CORRUPT_FILES, Condition("rows_read_compared", False), ROWS),
+        (f"{_SEAM}::test_a_page_that_cannot_be_read_fails_the_unit[hash]",),
+        "spark",
+    ),
+    Mutation(
+        "H38-index",
+        "a file that came after the manifest is read with the others",
+        (Condition("index_is_manifest", True),),
         (
-            Item("pinned_settings", "spark.sql.files.ignoreCorruptFiles", "true"),
-            Condition("rows_read_compared", False),
-            ROWS,
-            FIGURES,
+            f"{_READING}::test_a_file_that_is_not_in_the_manifest_is_not_read",
+            f"{_READING}::test_a_file_that_is_added_before_the_rewrite_stays_beside_the_result",
         ),
-        (f"{_SEAM}::test_a_page_that_cannot_be_read_fails_the_unit",),
+        "spark",
+    ),
+    Mutation(
+        "H29-index",
+        "a file that is missing before it is read is left out",
+        (Condition("inputs_as_listed", False),),
+        (f"{_READING}::test_a_file_that_is_missing_is_an_error",),
         "spark",
     ),
     Mutation(

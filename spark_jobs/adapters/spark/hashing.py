@@ -19,32 +19,30 @@ _LOW = 0xFFFFFFFF
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """The number of rows, and the sums of the upper and lower halves of their hashes; None if they were not hashed."""
+    """The number of rows, and the sums of the upper and lower halves of their hashes; None if there are no rows."""
 
     rows: int
-    upper: int | None = None
-    lower: int | None = None
+    upper: int | None
+    lower: int | None
 
     @classmethod
     def of(cls, row: Row | dict[str, int]) -> Fingerprint:
         """Return the fingerprint from the results of `aggregates`. Sums over no rows are null."""
         found = row.asDict() if isinstance(row, Row) else row
-        return cls(found["rows"], found.get("upper"), found.get("lower"))
+        return cls(found["rows"], found["upper"], found["lower"])
 
 
-def aggregates(schema: StructType, hashed: bool) -> list[Column]:
+def aggregates(schema: StructType) -> list[Column]:
     """Return the aggregates of a fingerprint. They can be observed in the pass that writes."""
     rows = F.count(F.lit(1)).alias("rows")
-    if not hashed:
-        return [rows]
     row = F.xxhash64(*[_flagged(F.col(_quoted(field.name)), field.dataType) for field in schema])
     upper = F.sum(F.shiftrightunsigned(row, 32)).alias("upper")
     return [rows, upper, F.sum(row.bitwiseAND(F.lit(_LOW))).alias("lower")]
 
 
-def fingerprint(frame: DataFrame, schema: StructType, hashed: bool) -> Fingerprint:
+def fingerprint(frame: DataFrame, schema: StructType) -> Fingerprint:
     """Compute the fingerprint in a separate pass."""
-    first = frame.agg(*aggregates(schema, hashed)).first()
+    first = frame.agg(*aggregates(schema)).first()
     assert first is not None
     return Fingerprint.of(first)
 

@@ -6,12 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import DataFrame, DataFrameReader, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from spark_jobs.adapters.hadoop.java_errors import root_cause
 from spark_jobs.adapters.spark.copying import Copier
+from spark_jobs.adapters.spark.file_index import LISTED_BY_DRIVER, ExactReader
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.hashing import Fingerprint, aggregates, fingerprint
 from spark_jobs.adapters.spark.merging import Merger
@@ -29,6 +30,7 @@ class Rewriter:
 
     def __init__(self, spark: SparkSession, formats: Mapping[str, SparkFormat]) -> None:
         self._sessions = Sessions(spark)
+        self._exact = ExactReader(spark)
         self._formats = formats
         self._copier = Copier(spark, formats)
         self._merger = Merger(spark)
@@ -64,13 +66,28 @@ class Rewriter:
         if request.profile.struct is None:
             return None
         try:
-            return self._fingerprint(request, request.files) == self._fingerprint(request, written)
+            schema = _schema(request)
+            before = fingerprint(self._inputs(request), schema)
+            return before == fingerprint(self._frame(request, written), schema)
+        except LakekeeperError:
+            raise
         except Exception as error:
             raise _explained(error) from error
 
     def _write(self, request: RewriteRequest) -> RewriteResult:
-        schema, seen = _schema(request), Observation()
-        frame = self._observed(self._frame(request, request.files), seen, request, schema)
+        schema, frame = _schema(request), self._inputs(request)
+        if not _hashed(request):
+            # Spark writes each row that it reads, or fails. So rows that were left out or doubled, and columns that
+            # were changed, are found when the footers of both sides are compared. To count the rows on their way would
+            # find nothing more, and costs an eighth of the write.
+            self._save(_spread(frame, request, schema), request)
+            return RewriteResult(request.profile.rows or 0)
+        seen = Observation()
+        self._save(self._observed(frame, seen, request, schema), request)
+        rows = self._compare(request, Fingerprint.of(seen.get))
+        return RewriteResult(rows, _unsorted(request) if _is_lines(request) else ())
+
+    def _save(self, frame: DataFrame, request: RewriteRequest) -> None:
         options = {
             **request.options,
             **self._formats[request.file_format].options,
@@ -79,9 +96,6 @@ class Rewriter:
             **({"dfs.replication": str(request.replication)} if request.replication else {}),
         }
         frame.write.format(request.file_format).options(**options).mode("append").save(request.target)
-        return RewriteResult(
-            self._compare(request, Fingerprint.of(seen.get)), _unsorted(request) if _is_lines(request) else ()
-        )
 
     def _observed(
         self, frame: DataFrame, seen: Observation, request: RewriteRequest, schema: StructType
@@ -91,12 +105,12 @@ class Rewriter:
         Rows are observed as they are read, before any other step. In two cases the observation is the last step: a sort
         into several files reads its input twice, and an observation does not survive `_as_declared`.
         """
-        wanted = aggregates(schema, _hashed(request))
-        if request.encoding.exact:
-            return _as_declared(_sorted(frame, request, schema), schema).observe(seen, *wanted)
-        if request.sort_columns and request.target_files > 1 and not _is_lines(request):
-            return _sorted(frame, request, schema).observe(seen, *wanted)
-        return _sorted(frame.observe(seen, *wanted), request, schema)
+        wanted = aggregates(schema)
+        if request.encoding.exact or (
+            request.sort_columns and request.target_files > 1 and not _is_lines(request)
+        ):
+            return _spread(frame, request, schema).observe(seen, *wanted)
+        return _spread(frame.observe(seen, *wanted), request, schema)
 
     def _copy(self, request: RewriteRequest) -> RewriteResult:
         (self._merger if request.encoding.engine is Engine.MERGE else self._copier).write(request)
@@ -108,9 +122,8 @@ class Rewriter:
                 f"{request.target}: its rows were counted, not hashed, because Spark cannot read the values"
             )
             return RewriteResult(rows, [warning, *_unsorted(request)])
-        return RewriteResult(
-            self._compare(request, self._fingerprint(request, request.files)), _unsorted(request)
-        )
+        seen = fingerprint(self._inputs(request), _schema(request))
+        return RewriteResult(self._compare(request, seen), _unsorted(request))
 
     def _count(self, request: RewriteRequest) -> int:
         """Return the number of records. Raise VerificationFailed if fewer or more were written than read."""
@@ -131,30 +144,33 @@ class Rewriter:
             VerificationFailed: other rows were written, or the footers have another number of rows.
         """
         expected = request.profile.rows
-        written = self._fingerprint(request, [request.target]) if _hashed(request) else seen
+        written = fingerprint(self._frame(request, [request.target]), _schema(request))
         if seen != written or expected not in (None, seen.rows):
-            seen = self._fingerprint(request, request.files)
+            seen = fingerprint(self._inputs(request), _schema(request))
         if expected not in (None, seen.rows):  # guard: rows_read_compared
             raise VerificationFailed(f"the footers hold {expected} rows, but {seen.rows} were read")
-        if _hashed(request) and seen != written:  # guard: hashes_compared
+        if seen != written:  # guard: hashes_compared
             raise VerificationFailed(f"what was written is not what was read: {written} instead of {seen}")
         return seen.rows
 
-    def _fingerprint(self, request: RewriteRequest, files: Sequence[str]) -> Fingerprint:
-        return fingerprint(self._frame(request, files), _schema(request), _hashed(request))
+    def _inputs(self, request: RewriteRequest) -> DataFrame:
+        """Return the rows of exactly the input files."""
+        return self._exact.read(self._reader(request), {request.directory: request.inputs})
 
-    def _frame(self, request: RewriteRequest, files: Sequence[str]) -> DataFrame:
-        """Return the rows of exactly these files. No glob is expanded, and no partition column is inferred."""
+    def _frame(self, request: RewriteRequest, paths: Sequence[str]) -> DataFrame:
+        """Return the rows of these files, or of all files of these directories."""
+        return self._exact.paths(self._reader(request), paths)
+
+    def _reader(self, request: RewriteRequest) -> DataFrameReader:
         session = self._sessions.get(
-            {**request.encoding.settings, "spark.sql.files.maxPartitionBytes": str(request.target_bytes)}
+            {
+                **request.encoding.settings,
+                **LISTED_BY_DRIVER,
+                "spark.sql.files.maxPartitionBytes": str(request.target_bytes),
+            }
         )
-        reader = (
-            session.read.format(request.file_format)
-            .schema(_schema(request))
-            .options(**self._formats[request.file_format].options)
-        )
-        exact = reader.option("recursiveFileLookup", "true").option("__globPaths__", "false")
-        return exact.load(list(files))
+        reader = session.read.format(request.file_format).schema(_schema(request))
+        return reader.options(**self._formats[request.file_format].options)
 
 
 def _schema(request: RewriteRequest) -> StructType:
@@ -166,8 +182,8 @@ def _is_lines(request: RewriteRequest) -> bool:
 
 
 def _hashed(request: RewriteRequest) -> bool:
-    """Tell whether contents are compared: on request, and always for text, whose files do not count their lines."""
-    return request.hashed or _is_lines(request)
+    """Tell whether contents are compared: on request, and always for files that do not count their rows (text)."""
+    return request.hashed or request.profile.rows is None
 
 
 def _unsorted(request: RewriteRequest) -> list[str]:
@@ -179,6 +195,12 @@ def _unsorted(request: RewriteRequest) -> list[str]:
         if request.sort_columns
         else []
     )
+
+
+def _spread(frame: DataFrame, request: RewriteRequest, schema: StructType) -> DataFrame:
+    """Return the rows as they are written: by partition, in their order, and with the columns that are required."""
+    spread = _sorted(frame, request, schema)
+    return _as_declared(spread, schema) if request.encoding.exact else spread
 
 
 def _sorted(frame: DataFrame, request: RewriteRequest, schema: StructType) -> DataFrame:

@@ -131,7 +131,8 @@ def _same_rows(scope: Scope, unit: UnitOfRun, place: str) -> bool | None:
 
 def _request(plan: TablePlan, group: FileGroup, old: str, place: str) -> RewriteRequest:
     return RewriteRequest(
-        files=_uris(old, group.files),
+        directory=old,
+        inputs=group.files,
         file_format=plan.file_format,
         target=place,
         target_files=1,

@@ -94,7 +94,8 @@ class GroupWriter:
         thresholds = self._table.options.thresholds()
         target_files = group.target_files(thresholds)
         return RewriteRequest(
-            files=[f"{live}/{file.name}" for file in group.files.data],
+            directory=live,
+            inputs=group.files,
             file_format=self._table.file_format,
             target=target,
             target_files=target_files,
