@@ -22,14 +22,16 @@ OF_FILES = "entries listed"
 ASKED = "files asked whether they are open"
 
 
-def table(files: int, partitions: int) -> SimulatedCluster:
-    """A table with so many partitions, and so many files in each of them."""
+def table(files: int, partitions: int, flag: str | None = None) -> SimulatedCluster:
+    """A table with so many partitions, and so many files in each of them, and a flag beside them if one is given."""
     sim = SimulatedCluster()
     writers.create_table(sim, MANY, f"{WAREHOUSE}/many", keys=("k",))
     for number in range(partitions):
         place = writers.add_partition(sim, MANY, f"p{number:04d}")
         for _ in range(files):
             writers.append(sim, place, sim.ledger.fresh(1))
+        if flag:
+            sim.tree.write(f"{place}/{flag}", b"")
     return sim
 
 

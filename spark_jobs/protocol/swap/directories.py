@@ -39,6 +39,10 @@ class Blocker:
         )
 
 
+#: So many files are looked at one by one; there may be 65,000 others beside them.
+_FEW = 3
+
+
 def dead_writer(path: str) -> str:
     """Return what a person may do about a staging directory or file that nobody removes."""
     return f"Wait until it is gone; if its writer has died, delete it: hdfs dfs -rm -r '{path}'"
@@ -82,8 +86,8 @@ class SwapPaths:
         """Return a file or staging directory of an active writer, or any other directory; else the files.
 
         Files that `known` lists with content count as closed. HDFS is asked about each other file: that is one call for
-        each of them, and there may be 65,000. Then the files are listed again, because one that was open before may
-        have been closed since, with other content.
+        each of them, and there may be 65,000. Then these files are looked at again, because one that was open before
+        may have been closed since, with other content.
         """
         entries = self._fs.list(folder)
         for entry in entries:
@@ -95,7 +99,15 @@ class SwapPaths:
         opened = _opened(self._fs, folder, asked)
         if opened:  # guard: open_files_in_sweep
             return Blocker(folder, opened[0])
-        return self._fs.list_files(folder) if asked else files  # guard: listed_after_close
+        return self._again(folder, files, asked) if asked else files  # guard: listed_after_close
+
+    def _again(self, folder: str, files: FileListing, asked: Sequence[str]) -> FileListing:
+        """Return the files of a directory after a question about some of them. The others were closed before it."""
+        if len(asked) > _FEW:
+            return self._fs.list_files(folder)
+        found = [self._fs.status(f"{folder}/{name}") for name in asked]
+        others = [file for file in files.files if file.name not in asked]
+        return FileListing.of([*others, *(status.entry() for status in found if status)])
 
     def explain(self, where: SwapState) -> NoRule:
         """Return the error for a state that a person must resolve."""
