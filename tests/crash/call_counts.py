@@ -6,8 +6,7 @@ Calls of Spark itself (the rewrite of the rows) are not counted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from spark_jobs.protocol.file_system import Status
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
@@ -84,11 +83,9 @@ def calls(counts: Counter[str]) -> int:
     return sum(counts.values()) - counts[OF_FILES] - counts[ASKED] + max(asked, 0)
 
 
-def text(costs: dict[tuple[int, int], Counter[str]], per: Callable[[Any], object] = str) -> str:
+def text(costs: dict[tuple[int, int], Counter[str]]) -> str:
     """A table of what each size of a table costs."""
     kinds = sorted({kind for counts in costs.values() for kind in counts})
     head = "".join(f"{f'{files} files x {parts}':>18}" for files, parts in costs)
-    rows = (
-        f"{kind:<36}" + "".join(f"{per(counts[kind])!s:>18}" for counts in costs.values()) for kind in kinds
-    )
+    rows = (f"{kind:<36}" + "".join(f"{counts[kind]:>18}" for counts in costs.values()) for kind in kinds)
     return "\n".join([f"{'':<36}{head}", *rows])

@@ -110,8 +110,8 @@ def test_a_file_that_belongs_to_no_group_fails_the_unit(monkeypatch: pytest.Monk
     """A late task of this run may add one after the files of all groups were moved."""
     sim, copy_flags = build(), UnitWriter._copy_flags
 
-    def late(self: UnitWriter, live: str, before: Any, new: str) -> None:
-        copy_flags(self, live, before, new)
+    def late(self: UnitWriter, before: Any, new: str) -> None:
+        copy_flags(self, before, new)
         sim.tree.write(f"{new}/part-late.parquet", encode_rows([]))
 
     monkeypatch.setattr(UnitWriter, "_copy_flags", late)
