@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import getpass
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from spark_jobs.core.attributes import Attributes, LostAttribute
 from spark_jobs.core.model import FileEntry, FileListing, name_of
@@ -27,8 +27,7 @@ class FileSystemError(OSError):
     """A failure of the file system without a more specific type. It is not known whether the call was executed."""
 
 
-@dataclass(frozen=True)
-class Status:
+class Status(NamedTuple):
     """One entry of a directory.
 
     Attributes:
@@ -62,6 +61,17 @@ class RecordFiles(ABC):
     @abstractmethod
     def list(self, path: str) -> Sequence[Status]:
         """Return the entries of a directory, in one call. Raise FileNotFoundError if it does not exist."""
+
+    def list_each(self, paths: Sequence[str]) -> Iterator[Sequence[Status] | OSError]:
+        """Yield the entries of each directory, in this order, or the error that prevents its listing.
+
+        Thousands of directories are listed with a few round trips to Hadoop's client.
+        """
+        for path in paths:
+            try:
+                yield self.list(path)
+            except OSError as error:
+                yield error
 
     @abstractmethod
     def status(self, path: str) -> Status | None:

@@ -13,7 +13,11 @@ from spark_jobs.protocol.ports import Catalog, Clock, FileRewriter, Footers, Poo
 
 @dataclass(frozen=True)
 class Services:
-    """File system, metastore, footers, rewriting, time and threads."""
+    """File system, metastore, footers, rewriting, time and threads.
+
+    Attributes:
+        environment: the versions of the programs that read the footers. Other ones may decide otherwise.
+    """
 
     fs: FileSystem
     metastore: Catalog
@@ -21,6 +25,7 @@ class Services:
     rewriter: FileRewriter
     clock: Clock = field(default_factory=SystemClock)
     pool: PoolFactory = ThreadPoolExecutor
+    environment: str = ""
 
     def now(self) -> datetime:
         return self.clock.now()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from spark_jobs.adapters.hadoop.bulk_listing import BulkListing
 from spark_jobs.adapters.hadoop.hadoop_attributes import HadoopAttributes
 from spark_jobs.adapters.hadoop.hdfs_directories import HdfsDirectories
 from spark_jobs.adapters.hadoop.java_errors import java_errors
@@ -40,6 +41,7 @@ class HadoopFileSystem(FileSystem):
         self._contexts: dict[str, Any] = {}
         self._attributes = HadoopAttributes(self._jvm)
         self._hdfs = HdfsDirectories(self._jvm)
+        self._bulk = BulkListing(self._jvm, self._conf, self._mapper)
 
     def qualify(self, path: str) -> str:
         """Return a path with scheme and authority.
@@ -67,8 +69,11 @@ class HadoopFileSystem(FileSystem):
     def list(self, path: str) -> Sequence[Status]:
         """Return the entries of a directory, by one call. Raise FileNotFoundError."""
         with java_errors(f"cannot list {path}"):
-            rows = json.loads(self._mapper.writeValueAsString(self._fs(path).listStatus(self._path(path))))
-        return [_status(row) for row in rows]
+            return [_status(row) for row in self._bulk.rows(self._fs(path).listStatus(self._path(path)))]
+
+    def list_each(self, paths: Sequence[str]) -> Iterator[Sequence[Status] | OSError]:
+        for path, rows in self._bulk.each(paths):
+            yield from super().list_each([path]) if rows is None else [[_status(row) for row in rows]]
 
     def status(self, path: str) -> Status | None:
         """Return the entry of a path; None if there is none."""

@@ -120,12 +120,11 @@ def list_unit(fs: DataDirectories, location: str, rules: WriterRules = NO_WRITER
     Raises:
         Refusal: the location is not a flat directory of closed files.
     """
-    return _listing(fs, location, fs.list(location), rules)
+    return listed(fs, location, fs.list(location), rules)
 
 
-def _listing(
-    fs: DataDirectories, location: str, entries: Sequence[Status], rules: WriterRules
-) -> FileListing:
+def listed(fs: DataDirectories, location: str, entries: Sequence[Status], rules: WriterRules) -> FileListing:
+    """Return the files of a unit whose directory was listed. It raises the same errors as `list_unit`."""
     for entry in entries:
         _check_entry(entry, location, rules)
     # A file with a footer was closed. A file that is empty may still be open.
@@ -145,7 +144,7 @@ def list_originals(fs: DataDirectories, folder: str) -> FileListing:
     for entry in entries:
         if entry.is_dir:
             raise DamagedOriginals(f"{_foreign(entry)}; nothing was changed")
-    return _listing(fs, folder, entries, NO_WRITERS)
+    return listed(fs, folder, entries, NO_WRITERS)
 
 
 def _foreign(entry: Status) -> str:
