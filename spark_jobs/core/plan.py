@@ -24,10 +24,15 @@ from spark_jobs.core.wire import TableReport, UnitReport
 
 @dataclass(frozen=True)
 class Inputs:
-    """The input of a compaction of one unit: its files, and the figures that determine the number of files to write."""
+    """The input of a compaction of one unit: its files, and the figures that determine the number of files to write.
+
+    Attributes:
+        replication: that of the first file; None if the listing does not have it.
+    """
 
     files: FileListing
     health: Health
+    replication: int | None = None
 
 
 @dataclass(frozen=True)
@@ -56,9 +61,11 @@ class UnitPlan:
     fingerprint: str | None = None
 
     @classmethod
-    def listed(cls, unit: Unit, files: FileListing, health: Health) -> UnitPlan:
+    def listed(
+        cls, unit: Unit, files: FileListing, health: Health, replication: int | None = None
+    ) -> UnitPlan:
         """Return the plan of a unit that was listed. It is FLAGGED if its files are small."""
-        inputs = Inputs(files, health) if health.needs_compaction else None
+        inputs = Inputs(files, health, replication) if health.needs_compaction else None
         return cls(unit, _outcome(health), inputs, health, fingerprint=files.fingerprint())
 
     @classmethod
@@ -93,7 +100,8 @@ class UnitPlan:
 
     def judged(self, basis: str, refusal: Refusal | None = None) -> UnitPlan:
         """Return the plan by the footers of the files, refused or not. The figures tell this to later analyses."""
-        cached = self.cached.judge(Verdict.of(basis, refusal)) if self.cached else None
+        verdict = Verdict.of(basis, refusal, self.replication)
+        cached = self.cached.judge(verdict) if self.cached else None
         plan = replace(self, cached=cached)
         return plan.refused(refusal) if refusal else plan
 
@@ -109,9 +117,21 @@ class UnitPlan:
         return self.outcome == UnitOutcome.FLAGGED
 
     @property
+    def to_rewrite(self) -> bool:
+        """Tell whether the unit is flagged because of its files, and does not have to be recovered first."""
+        return self.flagged and self.reason is None
+
+    @property
     def due(self) -> Inputs | None:
-        """Return the files to rewrite; None if the unit is not flagged, or has to be recovered first."""
-        return self.inputs if self.flagged and self.reason is None else None
+        """Return the files to rewrite; None if there are none, or if the verdict of an earlier analysis counts."""
+        return self.inputs if self.to_rewrite else None
+
+    @property
+    def replication(self) -> int | None:
+        """Return the replication of the first file; None if it is not known."""
+        if self.inputs is not None:
+            return self.inputs.replication
+        return self.cached.verdict.replication if self.cached and self.cached.verdict else None
 
     def confirmed(self, files: FileListing, thresholds: Thresholds) -> UnitPlan:
         """Return the plan with the files that the unit has now. Figures of other files are replaced."""

@@ -36,6 +36,7 @@ class Status(NamedTuple):
         access: two entries have the same text if owner, group, mode and replication are equal in the listing.
         owner: empty if the listing has no owners (a local disk).
         shared: who else may write to it by its mode and the mask of its ACL: `group`, `others`, or empty.
+        replication: of a file; None if the listing does not have it.
     """
 
     path: str
@@ -46,6 +47,7 @@ class Status(NamedTuple):
     access: str = ""
     owner: str = ""
     shared: str = ""
+    replication: int | None = None
 
     @property
     def name(self) -> str:

@@ -261,6 +261,7 @@ def _status(row: dict[str, Any]) -> Status:
         row.get("owner") or "",
         # A listing of a local disk has no owner, and a default for the permissions: they are ignored.
         _shared(row.get("permission") or {}) if row.get("owner") else "",
+        row.get("block_replication", row.get("replication")),
     )
 
 

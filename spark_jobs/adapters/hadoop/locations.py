@@ -28,7 +28,7 @@ class Locations:
     def qualified(self, path: str) -> str:
         """Return a path with scheme and authority."""
         above = parent(path)
-        if not _PLAIN.match(path) or not _PLAIN.match(above):  # guard: mounts_asked_one_by_one
+        if not _PLAIN.match(path) or not _PLAIN.match(above):
             return self._qualify(path)
         if above not in self._known:
             self._known[above] = self.qualified(above)

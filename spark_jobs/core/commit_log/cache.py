@@ -35,19 +35,21 @@ class Verdict:
     Attributes:
         basis: a hash of what this depends on besides the files (`basis`).
         code, reason, command: those of the refusal; None if the unit can be rewritten.
+        replication: that of the first file, for quotas; None if the listing did not have it.
     """
 
     basis: str
     code: str | None = None
     reason: str | None = None
     command: str | None = None
+    replication: int | None = None
 
     @classmethod
-    def of(cls, basis: str, refusal: Refusal | None) -> Verdict | None:
+    def of(cls, basis: str, refusal: Refusal | None, replication: int | None = None) -> Verdict | None:
         """Return the verdict; None if it may be another one next time although nothing has changed."""
         if refusal is None:
-            return cls(basis)
-        if refusal.code in _BY_SETTINGS:  # guard: verdicts_by_settings
+            return cls(basis, replication=replication)
+        if refusal.code in _BY_SETTINGS:
             return None
         return cls(basis, refusal.code, refusal.reason, refusal.command)
 

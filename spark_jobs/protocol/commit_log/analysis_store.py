@@ -59,7 +59,7 @@ class AnalysisStore:
     def _newest(self) -> Cache:
         found = self._numbered()
         newest = found[max(found)] if found else None
-        if newest is None or not self._trust.counts(newest.owner):  # guard: survey_owner
+        if newest is None or not self._trust.counts(newest.owner):
             return {}
         return cache.decode(self._fs.read(newest.path), newest.path)
 

@@ -85,7 +85,7 @@ class Survey:
             root = fs.status(self._table.root)
             if root is None or units < _WORTH_A_HOME:
                 return False
-            if root.owner not in ("", fs.user()) or root.shared:  # guard: home_of_the_owner
+            if root.owner not in ("", fs.user()) or root.shared:
                 return False
         fs.mkdirs(self._analysed.folder)
         return True

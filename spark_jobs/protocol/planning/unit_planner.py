@@ -130,7 +130,8 @@ class UnitPlanner:
         unit = work.unit
         files = listed(self.table.services.fs, unit.location, entries, self.rules)
         check_writers(self.folders, unit.location, self.table.root, self.rules)
-        plan = UnitPlan.listed(unit, files, assess(files, self.table.options.thresholds()))
+        health = assess(files, self.table.options.thresholds())
+        plan = UnitPlan.listed(unit, files, health, _replication(files, entries))
         return replace(plan, cached=self._cached(plan, work.mtime, files))
 
     def _cached(self, plan: UnitPlan, mtime: int | None, files: FileListing) -> CachedUnit | None:
@@ -161,6 +162,12 @@ class UnitPlanner:
         if unit.key in self.overlaps:  # guard: shared_directories
             raise Refusal(RefusalCode.LOCATION_OVERLAP, f"{unit.location} overlaps {self.overlaps[unit.key]}")
         check_outside(self.table.services.fs, self.folders, self.trust, unit.location, self.table.root)
+
+
+def _replication(files: FileListing, entries: Sequence[Status]) -> int | None:
+    """Return the replication of the first data file."""
+    first = files.data[0].name if files.data else None
+    return next((entry.replication for entry in entries if entry.name == first), None)
 
 
 def _open(found: Iterable[_Work]) -> list[_Work]:

@@ -166,7 +166,7 @@ def check_closed(fs: DataDirectories, location: str, files: FileListing) -> None
 
 
 def _refuse_open(fs: DataDirectories, location: str, names: Sequence[str]) -> None:
-    opened = fs.open_files(location, names)
+    opened = fs.open_files(location, names) if names else []
     if opened:  # guard: files_being_written
         raise Refusal(RefusalCode.ACTIVE_WRITER, f"{location}/{opened[0]} is being written right now")
 
