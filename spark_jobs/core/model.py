@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Optional
 
 from spark_jobs.core.errors import UsageError
@@ -42,7 +43,7 @@ class TableName:
 class FileEntry(NamedTuple):
     """One file of a directory: name, length in bytes, mtime in ms since the epoch, HDFS file id (None elsewhere).
 
-    A tuple needs a fifth of the memory of other objects: a directory may have a million files.
+    It is a tuple, because a directory may have a million files.
     """
 
     name: str
@@ -92,7 +93,7 @@ class FileListing:
     def to_json(self) -> list[dict[str, Any]]:
         return [f.to_json() for f in self.files]
 
-    @property
+    @cached_property
     def data(self) -> tuple[FileEntry, ...]:
         return tuple(f for f in self.files if f.is_data)
 
@@ -150,7 +151,7 @@ class Unit:
     spec: Spec
     location: str
 
-    @property
+    @cached_property
     def key(self) -> str:
         return json.dumps(self.spec, ensure_ascii=False)
 
