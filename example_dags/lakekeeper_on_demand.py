@@ -1,7 +1,7 @@
 """
 ### One table, by hand: analyse it, compact it, or roll back the newest compaction
 
-Trigger it by hand and fill in the form. `analyze` writes nothing; `compact` keeps the originals; `rollback` restores
+Trigger it by hand and fill in the form. `analyze` changes nothing; `compact` keeps the originals; `rollback` restores
 them. Choose *Dry run* to see what a compaction would do.
 
 To undo a compaction of this DAG, trigger it again with the action *Roll back*: clearing the task `rollback` of a run

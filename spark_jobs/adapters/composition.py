@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
+from spark_jobs import __version__
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.hadoop.metastore import Metastore
 from spark_jobs.adapters.spark.footer_reader import FooterReader
@@ -30,4 +31,10 @@ def make_calls_cheap(spark: SparkSession) -> None:
 def spark_services(spark: SparkSession) -> Services:
     """Return the services of a driver, by its Hadoop configuration and its metastore."""
     fs, formats = HadoopFileSystem(spark), spark_formats(spark)
-    return Services(fs, Metastore(spark, fs), FooterReader(formats), Rewriter(spark, formats))
+    return Services(
+        fs,
+        Metastore(spark, fs),
+        FooterReader(formats),
+        Rewriter(spark, formats),
+        environment=f"jobs {__version__}, Spark {spark.version}",
+    )

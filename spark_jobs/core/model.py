@@ -7,13 +7,16 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.other_writers import is_flag, is_hidden, is_kept
 
 #: The name that Hive uses for a NULL partition value, in paths and in the metastore.
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+
+#: So many files of a listing are converted into one text.
+_PART = 10_000
 
 Spec = tuple[tuple[str, Optional[str]], ...]
 
@@ -37,9 +40,11 @@ class TableName:
         return f"{self.database}.{self.table}"
 
 
-@dataclass(frozen=True)
-class FileEntry:
-    """One file of a directory: name, length in bytes, mtime in ms since the epoch, HDFS file id (None elsewhere)."""
+class FileEntry(NamedTuple):
+    """One file of a directory: name, length in bytes, mtime in ms since the epoch, HDFS file id (None elsewhere).
+
+    It is a tuple, because a directory may have a million files.
+    """
 
     name: str
     length: int
@@ -98,8 +103,12 @@ class FileListing:
 
     def fingerprint(self) -> str:
         """Return a hash that changes whenever a file is added, removed, rewritten or appended to."""
-        text = json.dumps([[f.name, f.length, f.mtime, f.file_id] for f in self.files])
-        return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+        digest = hashlib.sha256(b"[")
+        for start in range(0, len(self.files), _PART):
+            text = json.dumps(self.files[start : start + _PART])
+            digest.update(f"{', ' if start else ''}{text[1:-1]}".encode())
+        digest.update(b"]")
+        return "sha256:" + digest.hexdigest()
 
     def diff(self, now: FileListing) -> ListingDiff:
         """Return the differences from this listing to `now`."""
@@ -142,7 +151,7 @@ class Unit:
     spec: Spec
     location: str
 
-    @property
+    @cached_property
     def key(self) -> str:
         return json.dumps(self.spec, ensure_ascii=False)
 

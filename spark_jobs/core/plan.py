@@ -10,7 +10,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from spark_jobs.core.commit_log.cache import CachedUnit
+from spark_jobs.core.commit_log.cache import CachedUnit, Verdict
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import NothingToGain, Refusal
 from spark_jobs.core.health import Health, Thresholds, assess, settled
@@ -24,10 +24,15 @@ from spark_jobs.core.wire import TableReport, UnitReport
 
 @dataclass(frozen=True)
 class Inputs:
-    """The input of a compaction of one unit: its files, and the figures that determine the number of files to write."""
+    """The input of a compaction of one unit: its files, and the figures that determine the number of files to write.
+
+    Attributes:
+        replication: that of the first file; None if the listing does not have it.
+    """
 
     files: FileListing
     health: Health
+    replication: int | None = None
 
 
 @dataclass(frozen=True)
@@ -35,12 +40,15 @@ class UnitPlan:
     """The plan of one unit. FLAGGED units are compacted, all others are left alone.
 
     Attributes:
-        inputs: the listing on which the plan is based; None if it was not needed, or not possible.
-        health: the figures of this listing, or of an earlier one (`cached`).
+        inputs: the files to rewrite, if the unit is FLAGGED because of them. No other listing is kept, because a table
+            may have millions of files.
+        health: the figures of the unit's listing, or of an earlier one (`cached`).
         refusal: why the unit must not be compacted.
         reason: why the unit is FAILED or QUARANTINED, FLAGGED because of an unfinished run, or HEALTHY although its
             files are small.
         cached: figures that a later plan can use instead of listing the unit again.
+        fingerprint: a hash of the listing, or of the earlier one, which changes whenever a file is added, removed or
+            rewritten; None without a listing.
     """
 
     unit: Unit
@@ -50,18 +58,22 @@ class UnitPlan:
     refusal: Refusal | None = None
     reason: str | None = None
     cached: CachedUnit | None = None
+    fingerprint: str | None = None
 
     @classmethod
     def listed(
-        cls, unit: Unit, files: FileListing, health: Health, cached: CachedUnit | None = None
+        cls, unit: Unit, files: FileListing, health: Health, replication: int | None = None
     ) -> UnitPlan:
         """Return the plan of a unit that was listed. It is FLAGGED if its files are small."""
-        outcome = UnitOutcome.FLAGGED if health.needs_compaction else UnitOutcome.HEALTHY
-        return cls(unit, outcome, Inputs(files, health), health, cached=cached)
+        inputs = Inputs(files, health, replication) if health.needs_compaction else None
+        return cls(unit, _outcome(health), inputs, health, fingerprint=files.fingerprint())
 
     @classmethod
-    def healthy(cls, unit: Unit, health: Health, cached: CachedUnit) -> UnitPlan:
-        return cls(unit, UnitOutcome.HEALTHY, health=health, cached=cached)
+    def known(cls, unit: Unit, health: Health, cached: CachedUnit) -> UnitPlan:
+        """Return the plan of a unit by the figures of an earlier plan and, if it is flagged by them, by its verdict."""
+        refusal = cached.verdict.refusal if cached.verdict and health.needs_compaction else None
+        plan = cls(unit, _outcome(health), health=health, cached=cached, fingerprint=cached.fingerprint)
+        return plan.refused(refusal) if refusal else plan
 
     @classmethod
     def failed(cls, unit: Unit, reason: str) -> UnitPlan:
@@ -86,6 +98,13 @@ class UnitPlan:
         cached = self.cached.settle(target_files, thresholds, readers) if self.cached else None
         return replace(self, cached=cached)
 
+    def judged(self, basis: str, refusal: Refusal | None = None) -> UnitPlan:
+        """Return the plan by the footers of the files, refused or not. The figures tell this to later analyses."""
+        verdict = Verdict.of(basis, refusal, self.replication)
+        cached = self.cached.judge(verdict) if self.cached else None
+        plan = replace(self, cached=cached)
+        return plan.refused(refusal) if refusal else plan
+
     def interrupted(self, reason: str) -> UnitPlan:
         """Return the plan with the unit FLAGGED, whatever its files are, unless it is refused.
 
@@ -98,26 +117,28 @@ class UnitPlan:
         return self.outcome == UnitOutcome.FLAGGED
 
     @property
+    def to_rewrite(self) -> bool:
+        """Tell whether the unit is flagged because of its files, and does not have to be recovered first."""
+        return self.flagged and self.reason is None
+
+    @property
     def due(self) -> Inputs | None:
-        """Return the files to rewrite; None if the unit is not flagged, or has to be recovered first."""
-        return self.inputs if self.flagged and self.reason is None else None
+        """Return the files to rewrite; None if there are none, or if the verdict of an earlier analysis counts."""
+        return self.inputs if self.to_rewrite else None
+
+    @property
+    def replication(self) -> int | None:
+        """Return the replication of the first file; None if it is not known."""
+        if self.inputs is not None:
+            return self.inputs.replication
+        return self.cached.verdict.replication if self.cached and self.cached.verdict else None
 
     def confirmed(self, files: FileListing, thresholds: Thresholds) -> UnitPlan:
         """Return the plan with the files that the unit has now. Figures of other files are replaced."""
         if self.inputs is not None and self.inputs.files == files:
             return self
         health = assess(files, thresholds)
-        return replace(self, inputs=Inputs(files, health), health=health)
-
-    @property
-    def fingerprint(self) -> str | None:
-        """Return a hash of the listed files, or of those of the earlier listing; None without a listing.
-
-        It changes whenever a file is added, removed or rewritten.
-        """
-        if self.inputs is not None:
-            return self.inputs.files.fingerprint()
-        return self.cached.fingerprint if self.cached else None
+        return replace(self, inputs=Inputs(files, health), health=health, fingerprint=files.fingerprint())
 
     def report(self) -> UnitReport:
         """Return the unit's part of the report of an analysis."""
@@ -131,6 +152,10 @@ class UnitPlan:
             reason=refusal.reason if refusal else self.reason,
             fingerprint=self.fingerprint if decided else None,
         )
+
+
+def _outcome(health: Health) -> UnitOutcome:
+    return UnitOutcome.FLAGGED if health.needs_compaction else UnitOutcome.HEALTHY
 
 
 @dataclass(frozen=True)

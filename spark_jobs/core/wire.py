@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -98,7 +98,7 @@ class UnitReport:
     def of(
         cls, unit: dict[str, str | None], outcome: UnitOutcome, health: Health | None = None, **more: Any
     ) -> UnitReport:
-        return cls(unit=unit, outcome=outcome, **(asdict(health) if health else {}), **more)
+        return cls(unit=unit, outcome=outcome, **(vars(health) if health else {}), **more)
 
 
 @dataclass(frozen=True)
@@ -146,10 +146,11 @@ class TableReport:
         units = self.units
         after = [(_value_or(u.files_after, u.files), _value_or(u.bytes_after, u.bytes)) for u in units]
         rows = [u.rows for u in units if u.rows is not None]
-        fields = {k: value for k, value in asdict(self).items() if k not in _OF_ONE_VERB or value is not None}
+        known = {k: value for k, value in vars(self).items() if k not in _OF_ONE_VERB or value is not None}
         return {
-            **fields,
-            "units": [asdict(unit) for unit in units],
+            **known,
+            # There may be tens of thousands of units, so their values are not copied one by one.
+            "units": [dict(vars(unit)) for unit in units],
             "warnings": list(self.warnings),
             "before": {"files": sum(u.files or 0 for u in units), "bytes": sum(u.bytes or 0 for u in units)},
             "after": {"files": sum(f for f, _ in after), "bytes": sum(b for _, b in after)},

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import getpass
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from spark_jobs.core.attributes import Attributes, LostAttribute
 from spark_jobs.core.model import FileEntry, FileListing, name_of
@@ -27,8 +27,7 @@ class FileSystemError(OSError):
     """A failure of the file system without a more specific type. It is not known whether the call was executed."""
 
 
-@dataclass(frozen=True)
-class Status:
+class Status(NamedTuple):
     """One entry of a directory.
 
     Attributes:
@@ -37,6 +36,7 @@ class Status:
         access: two entries have the same text if owner, group, mode and replication are equal in the listing.
         owner: empty if the listing has no owners (a local disk).
         shared: who else may write to it by its mode and the mask of its ACL: `group`, `others`, or empty.
+        replication: of a file; None if the listing does not have it.
     """
 
     path: str
@@ -47,6 +47,7 @@ class Status:
     access: str = ""
     owner: str = ""
     shared: str = ""
+    replication: int | None = None
 
     @property
     def name(self) -> str:
@@ -62,6 +63,17 @@ class RecordFiles(ABC):
     @abstractmethod
     def list(self, path: str) -> Sequence[Status]:
         """Return the entries of a directory, in one call. Raise FileNotFoundError if it does not exist."""
+
+    def list_each(self, paths: Sequence[str]) -> Iterator[Sequence[Status] | OSError]:
+        """Yield the entries of each directory, in this order, or the error that prevents its listing.
+
+        Thousands of directories are listed with a few round trips to Hadoop's client.
+        """
+        for path in paths:
+            try:
+                yield self.list(path)
+            except OSError as error:
+                yield error
 
     @abstractmethod
     def status(self, path: str) -> Status | None:

@@ -14,7 +14,11 @@ from spark_jobs.protocol.ports import Catalog, Clock, FileRewriter, Footers, Poo
 
 @dataclass(frozen=True)
 class Services:
-    """File system, metastore, footers, rewriting, time and threads; and how long each phase takes."""
+    """File system, metastore, footers, rewriting, time and threads; and how long each phase takes.
+
+    Attributes:
+        environment: the versions of the programs that read the footers. Other ones may decide otherwise.
+    """
 
     fs: FileSystem
     metastore: Catalog
@@ -23,6 +27,7 @@ class Services:
     clock: Clock = field(default_factory=SystemClock)
     pool: PoolFactory = ThreadPoolExecutor
     phases: Phases = field(default_factory=Phases)
+    environment: str = ""
 
     def now(self) -> datetime:
         return self.clock.now()

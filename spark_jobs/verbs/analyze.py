@@ -1,4 +1,4 @@
-"""The verb analyze: it finds tables and partitions that are full of small files. It writes nothing."""
+"""The verb analyze: it finds tables and partitions that are full of small files. It changes nothing."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ PLANNED = (UnitOutcome.FLAGGED, UnitOutcome.HEALTHY, UnitOutcome.SKIPPED)
 
 def analyze_table(job: Job, name: TableName) -> TableReport:
     """Analyse a table, and return its part of the report."""
-    plan = Planner(job.table(name), job.wanted_units(name)).plan(footers=True)
+    plan = Planner(job.table(name), job.wanted_units(name)).analyze()
     return plan.report().conclude(acted=PLANNED)

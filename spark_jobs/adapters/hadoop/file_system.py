@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import unquote
 
+from spark_jobs.adapters.hadoop.bulk_listing import BulkListing
 from spark_jobs.adapters.hadoop.hadoop_attributes import HadoopAttributes
 from spark_jobs.adapters.hadoop.hdfs_directories import HdfsDirectories
 from spark_jobs.adapters.hadoop.java_errors import call, java_errors
@@ -44,6 +45,7 @@ class HadoopFileSystem(FileSystem):
         self._attributes = HadoopAttributes(self._jvm, self._statuses)
         self._local = LocalAttributes(self._jvm, self._statuses)
         self._hdfs = HdfsDirectories(self._jvm)
+        self._bulk = BulkListing(self._jvm, self._conf, self._statuses)
 
     def qualify(self, path: str) -> str:
         """Return a path with scheme and authority.
@@ -72,6 +74,10 @@ class HadoopFileSystem(FileSystem):
         """Return the entries of a directory, by one call. Raise FileNotFoundError."""
         with java_errors(f"cannot list {path}"):
             return self._statuses.listed(call(self._fs(path), "listStatus", self._path(path)))
+
+    def list_each(self, paths: Sequence[str]) -> Iterator[Sequence[Status] | OSError]:
+        for path, found in self._bulk.each(paths):
+            yield from super().list_each([path]) if found is None else [found]
 
     def status(self, path: str) -> Status | None:
         """Return the entry of a path; None if there is none."""

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem, decode_location
+from spark_jobs.adapters.hadoop.locations import Locations
 from spark_jobs.adapters.hadoop.metastore_errors import MetastoreError, metastore_errors
 from spark_jobs.adapters.hadoop.sql import (
     BACKUP_PROPERTIES,
@@ -39,7 +40,7 @@ class Metastore:
 
     def __init__(self, spark: SparkSession, fs: HadoopFileSystem) -> None:
         self._spark = spark
-        self._fs = fs
+        self._locations = Locations(fs.qualify)
         jvm = spark._jvm
         self._catalog = spark._jsparkSession.sharedState().externalCatalog()
         self._uris = str(spark._jsc.hadoopConfiguration().get("hive.metastore.uris") or "")
@@ -169,7 +170,8 @@ class Metastore:
         )
 
     def _storage(self, row: dict[str, Any]) -> Storage:
-        location = self._fs.qualify(decode_location(row["locationUri"])) if row["locationUri"] else ""
+        uri = row["locationUri"]
+        location = self._locations.qualified(decode_location(uri)) if uri else ""
         return Storage(location, row["inputFormat"], row["serde"], row["properties"])
 
     def _json(self, scala: Any) -> Any:

@@ -27,7 +27,11 @@ class StatusReader:
 
     def listed(self, statuses: Any) -> list[Status]:
         """Return the entries of a Java array of statuses, in its order."""
-        return [self._status(row) for row in self._rows(statuses)]
+        return list(self.each(statuses))
+
+    def each(self, statuses: Any) -> Iterator[Status]:
+        """Yield the entries of a Java array of statuses, in its order."""
+        return (self._status(row) for row in self._rows(statuses))
 
     def row(self, status: Any) -> dict[str, Any]:
         """Return the fields of one Java status."""
@@ -58,6 +62,7 @@ class StatusReader:
             owner,
             # A listing of a local disk has no owner, and a default for the permissions: they are ignored.
             _shared(row.get("permission") or {}) if owner else "",
+            row.get("block_replication", row.get("replication")),
         )
 
     def _access(self, row: Mapping[str, Any]) -> str:

@@ -1,20 +1,86 @@
-"""The figures of earlier file listings, so that an analysis does not list unchanged units again.
+"""The figures of earlier file listings, so that an analysis does not list and read unchanged units again.
 
 They are only used to decide whether a unit needs a compaction. They never replace a file listing.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from spark_jobs.core.commit_log.snapshots import packed, readable, unpacked
+from spark_jobs.core.eligibility import TableFacts
+from spark_jobs.core.errors import Refusal
 from spark_jobs.core.health import Health, Thresholds, reassess, settled
-from spark_jobs.core.model import FileListing, Unit
+from spark_jobs.core.model import Unit
+from spark_jobs.core.refusals import RefusalCode
 
 #: The time by which a directory must be older than its listing, in ms. The clocks of the driver and of the file system
 #: differ, and a file that was added during the listing may not be in it.
 QUIET_MS = 3_600_000
+
+
+#: What depends on the settings of the Spark session and of the executors, which nothing tells before they are asked.
+_BY_SETTINGS = (RefusalCode.LENIENT.name, RefusalCode.TIMEZONE.name)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an analysis found in the footers of a unit: it can be rewritten, or it is refused.
+
+    Attributes:
+        basis: a hash of what this depends on besides the files (`basis`).
+        code, reason, command: those of the refusal; None if the unit can be rewritten.
+        replication: that of the first file, for quotas; None if the listing did not have it.
+    """
+
+    basis: str
+    code: str | None = None
+    reason: str | None = None
+    command: str | None = None
+    replication: int | None = None
+
+    @classmethod
+    def of(cls, basis: str, refusal: Refusal | None, replication: int | None = None) -> Verdict | None:
+        """Return the verdict; None if it may be another one next time although nothing has changed."""
+        if refusal is None:
+            return cls(basis, replication=replication)
+        if refusal.code in _BY_SETTINGS:
+            return None
+        return cls(basis, refusal.code, refusal.reason, refusal.command)
+
+    @property
+    def refusal(self) -> Refusal | None:
+        if self.code is None:
+            return None
+        return Refusal(RefusalCode[self.code], self.reason or "", self.command)
+
+
+def basis(facts: TableFacts, thresholds: Thresholds, readers: str | None, environment: str) -> str:
+    """Return a hash of what the verdict on a unit depends on besides its files.
+
+    Args:
+        environment: the versions of the programs that decide.
+    """
+    properties = {key: value for key, value in facts.properties.items() if not _VOLATILE.match(key)}
+    parts = [
+        environment,
+        asdict(replace(facts, properties=properties)),
+        thresholds.target,
+        readers,
+    ]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+#: Properties that Hive, Impala and Spark change with each load, and by which nothing is decided.
+_VOLATILE = re.compile(
+    r"(transient_lastDdlTime|numFiles|numRows|numPartitions|rawDataSize|totalSize|last_modified_(by|time)"
+    r"|COLUMN_STATS_ACCURATE|impala\.(lastComputeStatsTime|events\..*)|spark\.sql\.statistics\..*)\Z"
+)
 
 
 @dataclass(frozen=True)
@@ -29,6 +95,7 @@ class CachedUnit:
         settled_files: how many files a compaction would leave, if these are as many as there are; 0 if that is not
             known. The files are small, but differ in schema.
         settled_for: the options with which this is so.
+        verdict: what an analysis found in the footers of the files; None if they were not read.
     """
 
     unit: str
@@ -43,10 +110,11 @@ class CachedUnit:
     fingerprint: str
     settled_files: int = 0
     settled_for: str = ""
+    verdict: Verdict | None = None
 
     @classmethod
     def of(
-        cls, unit: Unit, mtime: int, listed_at: int, closed: bool, health: Health, files: FileListing
+        cls, unit: Unit, mtime: int, listed_at: int, closed: bool, health: Health, fingerprint: str
     ) -> CachedUnit:
         return cls(
             unit.key,
@@ -58,7 +126,7 @@ class CachedUnit:
             health.bytes,
             health.avg_file_size,
             health.median_file_size,
-            files.fingerprint(),
+            fingerprint,
         )
 
     def health(self, thresholds: Thresholds, readers: str | None = None) -> Health:
@@ -70,6 +138,9 @@ class CachedUnit:
     def settle(self, target_files: int, thresholds: Thresholds, readers: str | None) -> CachedUnit:
         """Return the figures of files that a compaction cannot make fewer, as their footers have shown."""
         return replace(self, settled_files=target_files, settled_for=_settled_for(thresholds, readers))
+
+    def judge(self, verdict: Verdict | None) -> CachedUnit:
+        return replace(self, verdict=verdict)
 
 
 def _settled_for(thresholds: Thresholds, readers: str | None) -> str:
@@ -99,10 +170,28 @@ def merged(before: Cache, seen: Iterable[CachedUnit], units: Collection[str]) ->
 
 
 def encode(cache: Cache) -> bytes:
-    return packed({"units": [asdict(cached) for cached in cache.values()]})
+    """Return the content of a file. Earlier releases read the rows of the units, and no verdicts."""
+    rows = [vars(cached) for cached in cache.values()]
+    return packed(
+        {
+            "units": [{key: row[key] for key in row if key != "verdict"} for row in rows],
+            "verdicts": {row["unit"]: vars(row["verdict"]) for row in rows if row["verdict"]},
+        }
+    )
 
 
 def decode(data: bytes, name: str) -> dict[str, CachedUnit]:
     """Decode the content of the file `name`. Raise BrokenLog if it is incomplete or of another version."""
-    rows = readable(name, lambda: [CachedUnit(**row) for row in unpacked(data)["units"]])
+    rows = readable(name, lambda: _decoded(unpacked(data)))
     return {cached.unit: cached for cached in rows}
+
+
+def _decoded(body: Mapping[str, Any]) -> list[CachedUnit]:
+    verdicts = {unit: _verdict(row) for unit, row in body.get("verdicts", {}).items()}
+    return [CachedUnit(**row, verdict=verdicts.get(row["unit"])) for row in body["units"]]
+
+
+def _verdict(row: Mapping[str, Any]) -> Verdict:
+    """Decode a verdict. Raise KeyError for a code that this version does not know."""
+    found = Verdict(**row)
+    return found if found.code is None else replace(found, code=RefusalCode[found.code].name)

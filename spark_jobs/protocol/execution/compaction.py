@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from spark_jobs.core import journal
 from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged
@@ -16,6 +15,7 @@ from spark_jobs.protocol.execution.unit_results import UnitResult, compacted_rep
 from spark_jobs.protocol.execution.unit_writer import UnitWriter, WrittenUnit
 from spark_jobs.protocol.execution.waves import UnitWork
 from spark_jobs.protocol.file_system import FileSystemError
+from spark_jobs.protocol.planning.folders import Folders
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.forward import ForwardSwap
@@ -49,7 +49,7 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
 
     def start_acting(self) -> None:
         # The units of a wave share the folders above them: each folder is listed once for the whole wave.
-        self._listing = lru_cache(maxsize=None)(self.services.fs.list)
+        self._folders = Folders(self.services.fs.list)
 
     def act(self, ready: WrittenUnit) -> UnitResult:
         try:
@@ -76,7 +76,7 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
         if item.plan.refusal is not None:  # guard: refused_since
             raise item.plan.refusal
         new = self.entered.path(item.swap.new)
-        self._checks.before_swap(item.swap, new, item.attributes, self._listing)
+        self._checks.before_swap(item.swap, new, item.attributes, self._folders)
 
     def _discard(self, item: WrittenUnit, result: SwapResult) -> None:
         record(self.services.fs, self.entered, item.swap, result)

@@ -8,7 +8,8 @@ from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
-from spark_jobs.protocol.planning.active_writers import ListDirectory, check_writers
+from spark_jobs.protocol.planning.active_writers import check_writers
+from spark_jobs.protocol.planning.folders import Folders
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import UnitListing, check_closed, listed_unit
 
@@ -30,18 +31,16 @@ class Preconditions:
         self._check_closed(location, listed.files)
         return listed
 
-    def before_swap(
-        self, swap: Swap, new: str, attributes: UnitAttributes | None, listing: ListDirectory
-    ) -> None:
+    def before_swap(self, swap: Swap, new: str, attributes: UnitAttributes | None, folders: Folders) -> None:
         """Check that the unit may be swapped, as far as no listing of it is needed: the swap itself lists it.
 
         Args:
             new: the URI of the rewritten directory.
             attributes: the attributes that were set on `new`, or None if an earlier attempt set them.
-            listing: lists the folders above the unit.
+            folders: lists the directories above the unit.
         """
         self._check_deadline()
-        check_writers(listing, swap.live, self._table.facts.storage.location, self._table.rules)
+        check_writers(folders, swap.live, self._table.facts.storage.location, self._table.rules)
         try:
             self._check_attributes(swap, new, attributes)
         except FileNotFoundError:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from spark_jobs.core import eligibility
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.layout import ancestors, is_legacy_leftover
 from spark_jobs.core.model import name_of
 from spark_jobs.core.other_writers import WriterRules, is_staging
 from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.protocol.file_system import Status
-
-#: Lists a directory. It is usually cached, because thousands of partitions have the same directories above them.
-ListDirectory = Callable[[str], Sequence[Status]]
+from spark_jobs.protocol.planning.folders import Folders
 
 
-def check_writers(listing: ListDirectory, location: str, root: str, rules: WriterRules) -> None:
+def check_writers(folders: Folders, location: str, root: str, rules: WriterRules) -> None:
     """Raise Refusal for staging of a writer, or leftovers of another tool, in a directory above the unit.
 
     The directories up to the table's root are checked. Staging that was not changed for `staging_ttl` belongs to a
@@ -24,8 +19,8 @@ def check_writers(listing: ListDirectory, location: str, root: str, rules: Write
     """
     for folder in ancestors(location, root):
         if location != root and folder != root:  # guard: table_format_marks_between
-            eligibility.check_marks([entry.name for entry in listing(folder)], folder)
-        for entry in listing(folder):
+            eligibility.check_marks(folders(folder).names, folder)
+        for entry in folders(folder).suspects(name_of(location)):
             young = rules.dead_before is None or entry.mtime >= rules.dead_before
             if is_staging(entry.name) and location != root and young:  # guard: staging_above_unit
                 raise Refusal(

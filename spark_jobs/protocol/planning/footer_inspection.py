@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from spark_jobs.core.eligibility import positional
-from spark_jobs.core.errors import LakekeeperError, NothingToGain, Refusal
+from spark_jobs.core.errors import NothingToGain, Refusal
 from spark_jobs.core.formats import file_groups, footers, struct_types
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.registry import FORMATS
 from spark_jobs.core.health import Thresholds, assess
-from spark_jobs.core.layout import group_number
 from spark_jobs.core.model import FileListing
-from spark_jobs.core.plan import TablePlan, UnitPlan
+from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.services import Services
-
-log = logging.getLogger("lakekeeper")
 
 
 @dataclass(frozen=True)
@@ -60,20 +56,31 @@ def inspect(services: Services, table: TablePlan, location: str, files: FileList
         OSError: a footer cannot be read.
     """
     found = read_footers(services, table, location, files)
+    return inspect_footers(services.rewriter.encoding, table, location, files, found)
+
+
+#: Returns how files of a profile are written. Raises Refusal.
+GetEncoding = Callable[[Profile, str], Encoding]
+
+
+def inspect_footers(
+    encoding: GetEncoding, table: TablePlan, location: str, files: FileListing, found: Sequence[Footer]
+) -> Inspection:
+    """Return what the footers of a unit's files say. It raises the same errors as `inspect`."""
     if not found:
         raise Refusal(RefusalCode.EMPTY, f"{location} holds only empty files")
     parts = file_groups.grouped(found, _by_position(table))
-    inspection = Inspection(tuple(_group(services, table, files, part) for part in parts.footers))
+    inspection = Inspection(tuple(_group(encoding, table, files, part) for part in parts.footers))
     _check_positions(table, found, inspection)
     _check_gain(inspection, files, table.options.thresholds(), parts.reason)
     return inspection
 
 
-def _group(services: Services, table: TablePlan, files: FileListing, part: Sequence[Footer]) -> FileGroup:
+def _group(encoding: GetEncoding, table: TablePlan, files: FileListing, part: Sequence[Footer]) -> FileGroup:
     names, columns = {footer.name for footer in part}, [name for name, _ in table.facts.columns]
     profile = footers.profile(part, _declared_codec(table), table.file_format, columns)
-    encoding = services.rewriter.encoding(profile, table.file_format)
-    return FileGroup(FileListing.of(file for file in files.data if file.name in names), profile, encoding)
+    data = FileListing.of(file for file in files.data if file.name in names)
+    return FileGroup(data, profile, encoding(profile, table.file_format))
 
 
 def _by_position(table: TablePlan) -> bool:
@@ -110,49 +117,13 @@ def _check_positions(table: TablePlan, found: Sequence[Footer], inspection: Insp
 
 def read_footers(services: Services, table: TablePlan, location: str, listing: FileListing) -> list[Footer]:
     """Return the footers of the files that are not empty."""
-    files = [f"{location}/{f.name}" for f in listing.data if f.length]  # guard: empty_files_not_read
-    return services.footers.read(files, table.file_format)
+    return services.footers.read(paths_with_footers(location, listing), table.file_format)
+
+
+def paths_with_footers(location: str, listing: FileListing) -> list[str]:
+    """Return the URIs of the files that are not empty."""
+    return [f"{location}/{f.name}" for f in listing.data if f.length]  # guard: empty_files_not_read
 
 
 def _declared_codec(table: TablePlan) -> str | None:
     return table.facts.properties.get(FORMATS[table.file_format].codec_property or "")
-
-
-def check_footers(services: Services, table: TablePlan) -> list[UnitPlan]:
-    """Return the units. A unit that cannot be rewritten without a change of its data is refused."""
-    with services.pool(table.options.parallelism) as pool:
-        return list(pool.map(lambda unit: _check_unit(services, table, unit), table.units))
-
-
-def check_grouped_units(services: Services, table: TablePlan) -> list[UnitPlan]:
-    """Return the units. A flagged unit that cannot have fewer files is healthy.
-
-    Only units of which all files were written for a group are read. They have few files, so this is cheap; the files of
-    all other units are not read here.
-    """
-    grouped = [unit for unit in table.units if unit.due and _written_for_groups(unit.due.files)]
-    if not grouped:
-        return list(table.units)
-    with services.pool(table.options.parallelism) as pool:
-        checked = pool.map(lambda unit: _check_unit(services, table, unit), grouped)
-        found = {unit.unit.key: unit for unit in checked}
-    return [found.get(unit.unit.key, unit) for unit in table.units]
-
-
-def _written_for_groups(files: FileListing) -> bool:
-    return all(group_number(file.name) is not None for file in files.data)
-
-
-def _check_unit(services: Services, table: TablePlan, unit: UnitPlan) -> UnitPlan:
-    """Return the unit, refused or healthy by its footers. If one cannot be read, the compaction reports it."""
-    if unit.due is None:
-        return unit
-    try:
-        inspect(services, table, unit.unit.location, unit.due.files)
-    except Refusal as refusal:
-        return unit.refused(refusal)
-    except NothingToGain as found:
-        return unit.settled(found, table.options)
-    except (OSError, LakekeeperError) as error:
-        log.warning("the footers of %s cannot be read: %s", unit.unit, error)
-    return unit

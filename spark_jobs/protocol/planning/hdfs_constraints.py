@@ -10,14 +10,17 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from spark_jobs.core.errors import LakekeeperError, Refusal
+from spark_jobs.core.health import Health
 from spark_jobs.core.layout import Home, is_below
-from spark_jobs.core.plan import Inputs, TablePlan, UnitPlan
+from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.quota import RUN, Need, Quota, shortfall
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.services import Services
 
 #: The replication that is assumed for files that cannot be read. The compaction reports why they cannot.
 _REPLICATION = 3
+#: Other file systems have neither encryption zones nor snapshots nor quotas.
+_HDFS = "hdfs:"
 
 
 def check_hdfs_constraints(services: Services, table: TablePlan) -> list[UnitPlan]:
@@ -39,8 +42,11 @@ class HdfsConstraints:
         self._quotas = lru_cache(maxsize=None)(self._look_for_quotas)
 
     def check_unit(self, unit: UnitPlan) -> UnitPlan:
-        """Return the unit, refused if it cannot be swapped, and failed if the NameNode does not answer."""
-        if unit.due is None:
+        """Return the unit, refused if it cannot be swapped, and failed if the NameNode does not answer.
+
+        A unit with a verdict of an earlier analysis was checked then.
+        """
+        if unit.due is None or not unit.unit.location.startswith(_HDFS):
             return unit
         try:
             self._check(unit.unit.location)
@@ -76,13 +82,15 @@ class HdfsConstraints:
     def check_quotas(self, units: Sequence[UnitPlan]) -> list[UnitPlan]:
         """Check the units in sequence, because all of them use the same quotas."""
         claimed: dict[str, Need] = {}
-        return [self._check_quota(unit, unit.due, claimed) if unit.due else unit for unit in units]
+        return [
+            self._check_quota(unit, unit.health, claimed) if unit.health and unit.to_rewrite else unit
+            for unit in units
+        ]
 
-    def _check_quota(self, unit: UnitPlan, inputs: Inputs, claimed: dict[str, Need]) -> UnitPlan:
-        location = unit.unit.location
-        quotas = self._quotas(self._home(location).base)
+    def _check_quota(self, unit: UnitPlan, health: Health, claimed: dict[str, Need]) -> UnitPlan:
+        quotas = self._quotas(self._home(unit.unit.location).base)
         limited = any(quota.space is not None for quota in quotas)
-        own = self._need(location, inputs, limited) if quotas else Need()
+        own = self._need(unit, health, limited) if quotas else Need()
         # guard: quota_shared
         needs = {quota.folder: claimed.get(quota.folder, RUN) + own for quota in quotas}
         for quota in quotas:
@@ -92,14 +100,20 @@ class HdfsConstraints:
         claimed.update(needs)
         return unit
 
-    def _need(self, location: str, inputs: Inputs, space: bool) -> Need:
+    def _need(self, unit: UnitPlan, health: Health, space: bool) -> Need:
+        location = unit.unit.location
         depth = len(self._home(location).relative(location).split("/"))
-        replication = self._replication(location, inputs) if space else 0
-        return Need.of(inputs.health, depth, replication, self._options.thresholds().block_size)
+        replication = self._replication(unit) if space else 0
+        return Need.of(health, depth, replication, self._options.thresholds().block_size)
 
-    def _replication(self, location: str, inputs: Inputs) -> int:
+    def _replication(self, unit: UnitPlan) -> int:
+        """Return the replication of the unit's first file, as the listing has it."""
+        if unit.replication is not None:
+            return unit.replication or 1
+        if unit.inputs is None:
+            return _REPLICATION
         try:
-            found = self._fs.attributes(f"{location}/{inputs.files.data[0].name}")
+            found = self._fs.attributes(f"{unit.unit.location}/{unit.inputs.files.data[0].name}")
         except OSError:
             return _REPLICATION
         return found.replication or 1

@@ -5,7 +5,7 @@ Each account that may alter a table can set the location of a partition to a dir
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection
 
 from spark_jobs.core.eligibility import check_marks
 from spark_jobs.core.errors import Refusal
@@ -13,14 +13,13 @@ from spark_jobs.core.journal import INTENTS
 from spark_jobs.core.layout import is_below
 from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.protocol.file_system import FileSystem, Status
+from spark_jobs.protocol.file_system import FileSystem
+from spark_jobs.protocol.planning.folders import Folders
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.trust import Trust
 
 
-def check_outside(
-    fs: FileSystem, listing: Callable[[str], Sequence[Status]], trust: Trust, location: str, root: str
-) -> None:
+def check_outside(fs: FileSystem, folders: Folders, trust: Trust, location: str, root: str) -> None:
     """Raise Refusal if a partition outside the root may belong to an account that is not trusted.
 
     The owner of the directory decides. Its permissions prove nothing, because the account of the jobs may be allowed to
@@ -33,7 +32,7 @@ def check_outside(
     if found is not None:
         trust.check_partition(found)  # guard: owner_of_partition_outside
     for folder in _table_roots(location):
-        check_marks([entry.name for entry in listing(folder)], folder)  # guard: table_format_marks_outside
+        check_marks(folders(folder).names, folder)  # guard: table_format_marks_outside
 
 
 def check_units_outside(fs: FileSystem, run: Run, root: str, places: Collection[str], trust: Trust) -> None:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from spark_jobs.core import eligibility, selection
-from spark_jobs.core.commit_log.cache import Cache
-from spark_jobs.core.commit_log.snapshots import BrokenLog
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.layout import is_legacy_backup
 from spark_jobs.core.model import Unit
@@ -17,9 +14,10 @@ from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.overlap import overlapping
 from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.protocol.commit_log.publisher import log_of
-from spark_jobs.protocol.planning.footer_inspection import check_footers, check_grouped_units
+from spark_jobs.protocol.planning.folders import Folders
+from spark_jobs.protocol.planning.footer_checks import check_footers, check_grouped_units
 from spark_jobs.protocol.planning.hdfs_constraints import check_hdfs_constraints
+from spark_jobs.protocol.planning.survey import Survey
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.planning.unfinished_runs import (
     in_use,
@@ -48,9 +46,25 @@ class Planner:
         self._table = table
         self._services = table.services
         self._wanted = wanted
+        self._trust = Trust(table.services.fs, table.root, table.options.trusted_owners)
+        self._survey = Survey(table, self._trust)
+        #: What is read later is at least as new as these listings, by which an unchanged directory is recognized.
+        self._folders = Folders(table.services.fs.list)
+
+    def analyze(self) -> TablePlan:
+        """Return the plan for a report, and keep what was found for the next analysis.
+
+        Units that have not changed since an earlier analysis are neither listed nor read, also if they are flagged.
+
+        Raises:
+            Refusal: the whole table is refused.
+        """
+        plan = self._plan(analysis=True, footers=True)
+        self._survey.keep(plan)
+        return plan
 
     def plan(self, *, footers: bool = False) -> TablePlan:
-        """Return the plan.
+        """Return the plan of a compaction. It has the files of each flagged unit.
 
         Args:
             footers: read the footers of all flagged units, and refuse units that cannot be rewritten. A compaction does
@@ -61,13 +75,16 @@ class Planner:
         Raises:
             Refusal: the whole table is refused.
         """
+        return self._plan(analysis=False, footers=footers)
+
+    def _plan(self, *, analysis: bool, footers: bool) -> TablePlan:
         options = self._table.options
         file_format = eligibility.check_table(self._table.facts, options.bucketing, options.enabled)
         self._check_root()  # guard: table_format_marks
         self._check_backups()  # guard: legacy_backup_tables
         chosen, gone = self._choose()
         rules = writer_rules(options, self._services.now())
-        units = self._plan_units(chosen, rules)
+        units = self._plan_units(chosen, rules, analysis)
         self._check_single(units)
         units, warnings = self._with_unfinished_runs(units)
         plan = TablePlan(
@@ -75,12 +92,16 @@ class Planner:
         )
         plan = replace(plan, units=tuple(check_hdfs_constraints(self._services, plan)))
         self._check_single(plan.units)
-        units = check_footers(self._services, plan) if footers else check_grouped_units(self._services, plan)
-        return replace(plan, units=tuple(units))
+        return replace(plan, units=tuple(self._check_files(plan, footers)))
+
+    def _check_files(self, plan: TablePlan, footers: bool) -> list[UnitPlan]:
+        if footers:
+            return check_footers(self._services, plan, self._survey.basis)
+        return check_grouped_units(self._services, plan, self._survey.basis)
 
     def _check_root(self) -> None:
         try:
-            names = [status.name for status in self._services.fs.list(self._table.root)]
+            names = self._folders(self._table.root).names
         except FileNotFoundError:
             return
         eligibility.check_marks(names, self._table.root)
@@ -111,27 +132,18 @@ class Planner:
             return self._services.metastore.matching(facts, units, options.where), []
         return units, []
 
-    def _plan_units(self, chosen: Sequence[Unit], rules: WriterRules) -> list[UnitPlan]:
-        fs, options = self._services.fs, self._table.options
+    def _plan_units(self, chosen: Sequence[Unit], rules: WriterRules, analysis: bool) -> list[UnitPlan]:
         planner = UnitPlanner(
             self._table,
             overlapping(self._table.units, self._table.facts),
-            lru_cache(maxsize=None)(fs.list),
+            self._folders,
             rules,
-            Trust(fs, self._table.root, options.trusted_owners),
-            {} if options.full_scan else self._known(),
+            self._trust,
+            {} if self._table.options.full_scan else self._survey.known(analysis),
+            self._survey.basis if analysis else None,
         )
         with self._services.pool(_LISTING_THREADS) as pool:
-            return list(pool.map(planner.plan, chosen))
-
-    def _known(self) -> Cache:
-        """Return the figures of earlier plans. Without them all units are listed, and the plan is the same."""
-        if not self._table.partitioned:
-            return {}
-        try:
-            return log_of(self._services.fs, self._table.facts, self._services.now).survey()
-        except (BrokenLog, OSError):
-            return {}
+            return planner.plan(chosen, pool)
 
     def _with_unfinished_runs(self, units: Sequence[UnitPlan]) -> tuple[list[UnitPlan], list[str]]:
         """Return the units and warnings, with the effect of unfinished runs.

@@ -1,24 +1,40 @@
-"""Plans one unit: it is listed, unless an earlier listing is still valid, and its file sizes are assessed."""
+"""Plans the units of a table: each is listed, unless an earlier listing is still valid, and its sizes are assessed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from spark_jobs.core import eligibility
 from spark_jobs.core.commit_log.cache import Cache, CachedUnit, find, usable
 from spark_jobs.core.errors import LakekeeperError, Refusal
-from spark_jobs.core.health import Health, assess
+from spark_jobs.core.health import assess
 from spark_jobs.core.model import FileListing, Unit, parent
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.plan import UnitPlan
 from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.protocol.planning.active_writers import ListDirectory, check_writers
+from spark_jobs.protocol.file_system import Status
+from spark_jobs.protocol.planning.active_writers import check_writers
+from spark_jobs.protocol.planning.folders import Folders
 from spark_jobs.protocol.planning.outside_partitions import check_outside
 from spark_jobs.protocol.planning.table import Table
+from spark_jobs.protocol.ports import Pool
 from spark_jobs.protocol.runs.trust import Trust
-from spark_jobs.protocol.swap.directories import list_unit
+from spark_jobs.protocol.swap.directories import files_of_unit
+
+#: So many directories are listed with one request to Hadoop's client.
+_TOGETHER = 100
+
+
+@dataclass
+class _Work:
+    """What is known of one unit so far: when its directory changed last, and its plan."""
+
+    unit: Unit
+    mtime: int | None = None
+    plan: UnitPlan | None = None
 
 
 @dataclass(frozen=True)
@@ -27,41 +43,68 @@ class UnitPlanner:
 
     Attributes:
         overlaps: by unit key, the other location that overlaps with the unit's location.
-        listing: lists a directory above the units, each one only once.
+        folders: the directories above the units.
         known: figures of earlier listings.
+        basis: the verdicts of earlier analyses that are based on this count; None if all flagged units are listed.
     """
 
     table: Table
     overlaps: Mapping[str, str]
-    listing: ListDirectory
+    folders: Folders
     rules: WriterRules
     trust: Trust
     known: Cache = field(default_factory=dict)
+    basis: str | None = None
 
-    def plan(self, unit: Unit) -> UnitPlan:
-        """Return the plan of a unit. Errors are part of the plan: one unit must not stop the others."""
+    def plan(self, units: Sequence[Unit], pool: Pool) -> list[UnitPlan]:
+        """Return the plans of units. Errors are part of the plans: one unit must not stop the others."""
+        found = [_Work(unit) for unit in units]
+        _all(pool.map(lambda work: self._try(work, self._check), found))
+        self._list_parents(_open(found), pool)
+        for work in _open(found):
+            self._try(work, self._from_earlier)
+        _all(pool.map(self._list_and_plan, _parts(_open(found))))
+        return [work.plan for work in found if work.plan is not None]
+
+    def _try(self, work: _Work, act: Callable[[_Work], UnitPlan | None]) -> None:
+        """Set the plan of a unit, also after an error. It stays open if there is no plan yet."""
+        unit = work.unit
         try:
-            return self._plan(unit)
+            work.plan = act(work)
         except FileNotFoundError:
-            return UnitPlan.listed(
-                unit, FileListing(()), assess(FileListing(()), self.table.options.thresholds())
-            )
+            nothing = FileListing(())
+            work.plan = UnitPlan.listed(unit, nothing, assess(nothing, self.table.options.thresholds()))
         except Refusal as refusal:
-            return UnitPlan(unit, UnitOutcome.SKIPPED, refusal=refusal)
+            work.plan = UnitPlan(unit, UnitOutcome.SKIPPED, refusal=refusal)
         except (OSError, LakekeeperError) as error:
-            return UnitPlan.failed(unit, str(error))
+            work.plan = UnitPlan.failed(unit, str(error))
 
-    def _plan(self, unit: Unit) -> UnitPlan:
-        self._check(unit)
-        thresholds, mtime = self.table.options.thresholds(), self._mtime(unit)
-        cached = find(self.known, unit, mtime) if mtime is not None else None
-        known = cached.health(thresholds, self.table.options.readers) if cached is not None else None
-        if cached is not None and known is not None and not known.needs_compaction:
-            return UnitPlan.healthy(unit, known, cached)
-        files = list_unit(self.table.services.fs, unit.location, self.rules)
-        check_writers(self.listing, unit.location, self.table.root, self.rules)
-        health = assess(files, thresholds)
-        return UnitPlan.listed(unit, files, health, self._cached(unit, mtime, health, files))
+    def _list_parents(self, found: Iterable[_Work], pool: Pool) -> None:
+        """List the directories that contain units, if figures may be known. After an error they are listed again."""
+        paths = dict.fromkeys(parent(work.unit.location) for work in found if self.table.partitioned)
+        lacking = [path for path in paths if path not in self.folders]
+        for part, listings in zip(_parts(lacking), pool.map(self._list, _parts(lacking))):
+            for path, entries in zip(part, listings):
+                if not isinstance(entries, OSError):
+                    self.folders.add(path, entries)
+
+    def _list(self, paths: Sequence[str]) -> list[Sequence[Status] | OSError]:
+        return list(self.table.services.fs.list_each(paths))
+
+    def _from_earlier(self, work: _Work) -> UnitPlan | None:
+        """Return the plan by figures that are still valid; None if the unit has to be listed."""
+        unit, options = work.unit, self.table.options
+        work.mtime = self._mtime(unit)
+        cached = find(self.known, unit, work.mtime) if work.mtime is not None else None
+        if cached is None:
+            return None
+        health = cached.health(options.thresholds(), options.readers)
+        verdict = cached.verdict if health.needs_compaction else None
+        if health.needs_compaction and (verdict is None or verdict.basis != self.basis):
+            return None
+        if health.needs_compaction:
+            check_writers(self.folders, unit.location, self.table.root, self.rules)
+        return UnitPlan.known(unit, health, cached)
 
     def _mtime(self, unit: Unit) -> int | None:
         """Return when the directory changed last; None if this is not known.
@@ -70,27 +113,43 @@ class UnitPlanner:
         """
         if not self.table.partitioned:
             return None
-        place = parent(unit.location)
         try:
-            return next((s.mtime for s in self.listing(place) if s.path == unit.location), None)
+            found = self.folders(parent(unit.location)).by_path.get(unit.location)
         except FileNotFoundError:
             return None
+        return found.mtime if found else None
 
-    def _cached(self, unit: Unit, mtime: int | None, health: Health, files: FileListing) -> CachedUnit | None:
+    def _list_and_plan(self, found: Sequence[_Work]) -> None:
+        listings = self.table.services.fs.list_each([work.unit.location for work in found])
+        for work, entries in zip(found, listings):
+            self._try(work, lambda work, entries=entries: self._plan(work, entries))  # type: ignore[misc]
+
+    def _plan(self, work: _Work, entries: Sequence[Status] | OSError) -> UnitPlan:
+        if isinstance(entries, OSError):
+            raise entries
+        unit = work.unit
+        files = files_of_unit(self.table.services.fs, unit.location, entries, self.rules)
+        check_writers(self.folders, unit.location, self.table.root, self.rules)
+        health = assess(files, self.table.options.thresholds())
+        plan = UnitPlan.listed(unit, files, health, _replication(files, entries))
+        return replace(plan, cached=self._cached(plan, work.mtime, files))
+
+    def _cached(self, plan: UnitPlan, mtime: int | None, files: FileListing) -> CachedUnit | None:
         """Return the figures to keep for later plans; None if they cannot be used.
 
         A file that is open for writing has the length 0 until it is flushed, or its first block is full. So the figures
         of a unit with an empty file may change while its directory does not.
         """
-        if mtime is None:
+        if mtime is None or plan.health is None or plan.fingerprint is None:
             return None
         closed = all(file.length for file in files.data)
         now = int(self.table.services.now().timestamp() * 1000)
-        cached = CachedUnit.of(unit, mtime, now, closed, health, files)
+        cached = CachedUnit.of(plan.unit, mtime, now, closed, plan.health, plan.fingerprint)
         return cached if usable(cached, mtime) else None
 
-    def _check(self, unit: Unit) -> None:
-        facts, storage = self.table.facts, self.table.storages[unit]
+    def _check(self, work: _Work) -> None:
+        """Raise Refusal for a unit that is not looked at, because of what the metastore has of it."""
+        unit, facts, storage = work.unit, self.table.facts, self.table.storages[work.unit]
         eligibility.check_place(unit.location)
         what = f"partition {unit} of {facts.name}" if unit.spec else f"table {facts.name}"
         found = eligibility.check_storage(storage, what)
@@ -102,4 +161,25 @@ class UnitPlanner:
         eligibility.check_properties(facts, storage, what)
         if unit.key in self.overlaps:  # guard: shared_directories
             raise Refusal(RefusalCode.LOCATION_OVERLAP, f"{unit.location} overlaps {self.overlaps[unit.key]}")
-        check_outside(self.table.services.fs, self.listing, self.trust, unit.location, self.table.root)
+        check_outside(self.table.services.fs, self.folders, self.trust, unit.location, self.table.root)
+
+
+def _replication(files: FileListing, entries: Sequence[Status]) -> int | None:
+    """Return the replication of the first data file."""
+    first = files.data[0].name if files.data else None
+    return next((entry.replication for entry in entries if entry.name == first), None)
+
+
+def _open(found: Iterable[_Work]) -> list[_Work]:
+    return [work for work in found if work.plan is None]
+
+
+def _parts(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """Return the items in parts that are listed together."""
+    return (items[start : start + _TOGETHER] for start in range(0, len(items), _TOGETHER))
+
+
+def _all(results: Iterable[object]) -> None:
+    """Wait for all results. Raise the first error."""
+    for _ in results:
+        continue

@@ -30,6 +30,10 @@ class Trust:
         self._named = tuple(named)
         self._known = {"", fs.user(), *self._named}  # An empty owner: a local disk, whose listings have none.
 
+    def counts(self, owner: str) -> bool:
+        """Tell whether what this account has written counts."""
+        return not self._untrusted([owner])
+
     def check(self, folder: str, owners: Iterable[str]) -> None:
         """Raise Refusal for a run's directory that holds a record of an account that is not trusted."""
         untrusted = self._untrusted(owners)

@@ -10,11 +10,14 @@ import pytest
 
 from spark_jobs.core import journal
 from spark_jobs.core.commit_log import cache
-from spark_jobs.core.commit_log.cache import CachedUnit
+from spark_jobs.core.commit_log.cache import CachedUnit, Verdict
 from spark_jobs.core.commit_log.change import change_of
 from spark_jobs.core.commit_log.snapshots import CLEANUP, BrokenLog
+from spark_jobs.core.eligibility import Storage, TableFacts
+from spark_jobs.core.errors import Refusal
 from spark_jobs.core.health import Thresholds, assess, reassess
 from spark_jobs.core.model import Unit
+from spark_jobs.core.refusals import RefusalCode
 from tests.unit.core.faulty_memory_fs import NOW, MemoryFs, files, run_state, swap
 from tests.unit.core.memory_log import compact, log
 
@@ -24,7 +27,7 @@ LISTED = 10_000_000
 
 def seen(mtime: int = 1_000_000, closed: bool = True) -> CachedUnit:
     manifest = files("a", "b", size=10)
-    return CachedUnit.of(UNIT, mtime, LISTED, closed, assess(manifest, Thresholds()), manifest)
+    return CachedUnit.of(UNIT, mtime, LISTED, closed, assess(manifest, Thresholds()), manifest.fingerprint())
 
 
 def test_figures_hold_for_what_nobody_touched_for_an_hour_before_and_ever_since() -> None:
@@ -84,10 +87,55 @@ def test_files_that_cannot_be_fewer_are_known_until_an_option_changes() -> None:
     assert settled.health(Thresholds(target_file_size=1 << 40)).needs_compaction
 
 
+def test_verdicts_travel_with_figures_and_an_earlier_version_does_not_see_them() -> None:
+    refusal = Refusal(RefusalCode.ENCRYPTED, "a file is encrypted", "a command")
+    fine = replace(seen(), unit="fine").judge(Verdict.of("b", None, 3))
+    refused = seen().judge(Verdict.of("b", refusal))
+    data = cache.encode({"fine": fine, UNIT.key: refused, "other": replace(seen(), unit="other")})
+    found = cache.decode(data, "survey")
+    assert found == {"fine": fine, UNIT.key: refused, "other": replace(seen(), unit="other")}
+    again = found[UNIT.key].verdict.refusal
+    assert (again.code, again.reason, again.command) == ("ENCRYPTED", "a file is encrypted", "a command")
+    assert {frozenset(row) for row in cache.unpacked(data)["units"]} == {
+        frozenset(asdict(seen())) - {"verdict"}
+    }
+
+
+def test_a_refusal_of_a_later_version_is_no_verdict() -> None:
+    later = cache.packed({"units": [], "verdicts": {"u": {"basis": "b", "code": "NEWER"}}})
+    with pytest.raises(BrokenLog, match="survey-1"):
+        cache.decode(later, "survey-1")
+
+
+@pytest.mark.parametrize("code", [RefusalCode.LENIENT, RefusalCode.TIMEZONE])
+def test_refusals_by_settings_of_a_session_are_not_kept(code: RefusalCode) -> None:
+    assert Verdict.of("b", Refusal(code, "a setting")) is None
+
+
+def test_a_basis_is_of_all_that_decides_but_not_of_statistics() -> None:
+    storage = Storage("f:/t", "i", "s")
+    facts = TableFacts(
+        "d.t", "EXTERNAL", storage, "hive", {"p": "1", "numRows": "1"}, (("a", "int"),), ("k",)
+    )
+    known = cache.basis(facts, Thresholds(), None, "1")
+    statistics = {"p": "1", "numRows": "2", "transient_lastDdlTime": "3", "spark.sql.statistics.numRows": "4"}
+    assert cache.basis(replace(facts, properties=statistics), Thresholds(ratio=2), None, "1") == known
+    others = [
+        cache.basis(replace(facts, properties={"p": "2"}), Thresholds(), None, "1"),
+        cache.basis(replace(facts, columns=(("a", "bigint"),)), Thresholds(), None, "1"),
+        cache.basis(replace(facts, storage=replace(storage, properties={"x": "y"})), Thresholds(), None, "1"),
+        cache.basis(facts, Thresholds(block_size=1), None, "1"),
+        cache.basis(facts, Thresholds(), "by-name", "1"),
+        cache.basis(facts, Thresholds(), None, "2"),
+    ]
+    assert len({known, *others}) == 7
+
+
 def test_figures_of_an_earlier_version_are_read() -> None:
     earlier = cache.packed({"units": [_without_settled(seen())]})
     assert cache.decode(earlier, "survey") == {UNIT.key: seen()}
 
 
 def _without_settled(cached: CachedUnit) -> dict[str, object]:
-    return {key: value for key, value in asdict(cached).items() if not key.startswith("settled")}
+    later = ("settled_files", "settled_for", "verdict")
+    return {key: value for key, value in asdict(cached).items() if key not in later}

@@ -1,0 +1,69 @@
+"""Lists many directories with few round trips to the JVM."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from spark_jobs.adapters.hadoop.java_errors import java_errors
+from spark_jobs.adapters.hadoop.statuses import StatusReader
+from spark_jobs.core.model import parent
+from spark_jobs.protocol.file_system import Status
+
+#: A request is for about so many entries, unless one directory has more.
+_TOGETHER = 20_000
+#: So many directories are listed by the first request, which shows how large they are.
+_FIRST = 8
+
+
+class BulkListing:
+    """Lists directories through Hadoop's client."""
+
+    def __init__(self, jvm: Any, conf: Any, statuses: StatusReader) -> None:
+        self._conf = conf
+        self._statuses = statuses
+        self._parser = jvm.com.fasterxml.jackson.databind.ObjectMapper()
+        self._paths = jvm.java.lang.Class.forName("[Lorg.apache.hadoop.fs.Path;")
+
+    def each(self, paths: Sequence[str]) -> Iterator[tuple[str, list[Status] | None]]:
+        """Yield the entries of each directory, in this order; None where it has to be listed alone.
+
+        That is so after an error, because it does not say which directories it is about, and where it is not certain
+        to which directory an entry belongs.
+        """
+        start, size = 0, _FIRST
+        while start < len(paths):
+            part = paths[start : start + size]
+            found = self._together(part)
+            for path in part:
+                yield path, found.get(path) if found is not None else None
+            entries = sum(len(each) for each in (found or {}).values())
+            start, size = start + len(part), max(1, _TOGETHER * len(part) // max(entries, 1))
+
+    def _together(self, paths: Sequence[str]) -> dict[str, list[Status]] | None:
+        if len({_server(path) for path in paths}) != 1 or len(set(paths)) != len(paths):
+            return None
+        try:
+            with java_errors("cannot list directories"):
+                array = self._parser.readValue(json.dumps(paths), self._paths)
+                statuses = array[0].getFileSystem(self._conf).listStatus(array)
+                return _by_directory(paths, self._statuses.each(statuses))
+        except OSError:
+            return None
+
+
+def _server(path: str) -> str:
+    """Return scheme and authority, and what else is before the first name."""
+    return path[: len(path) - len(path.split(":", 1)[-1].lstrip("/"))]
+
+
+def _by_directory(paths: Sequence[str], statuses: Iterator[Status]) -> dict[str, list[Status]] | None:
+    """Return the entries by directory; None if one of the paths is a file, or an entry is in no directory of these."""
+    found: dict[str, list[Status]] = {path: [] for path in paths}
+    for status in statuses:
+        above = parent(status.path)
+        if above not in found or (status.path in found and not status.is_dir):
+            return None
+        found[above].append(status)
+    return found

@@ -1,0 +1,80 @@
+"""The directories above the units of a table. Thousands of partitions have the same ones, so each is listed once."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from spark_jobs.core.layout import is_legacy_leftover
+from spark_jobs.core.other_writers import SUMMARIES, is_staging
+from spark_jobs.protocol.file_system import Status
+
+#: The position of an entry in its listing, and the entry.
+_Placed = tuple[int, Status]
+
+
+class Folder:
+    """The entries of one directory. What the checks of units look for is found once, and not once for each unit."""
+
+    def __init__(self, entries: Sequence[Status]) -> None:
+        self._entries = entries
+
+    @cached_property
+    def names(self) -> list[str]:
+        return [entry.name for entry in self._entries]
+
+    @cached_property
+    def by_path(self) -> Mapping[str, Status]:
+        return {entry.path: entry for entry in self._entries}
+
+    def suspects(self, name: str) -> list[Status]:
+        """Return what may prevent the compaction of a directory of this name.
+
+        These are staging of writers, summary files, and what another tool has left of that directory, in the order of
+        the listing.
+        """
+        placed = dict([*self._of_all, *self._leftovers.get(name, ())])
+        return [placed[position] for position in sorted(placed)]
+
+    @cached_property
+    def _of_all(self) -> list[_Placed]:
+        entries = enumerate(self._entries)
+        return [(i, entry) for i, entry in entries if is_staging(entry.name) or entry.name in SUMMARIES]
+
+    @cached_property
+    def _leftovers(self) -> Mapping[str, list[_Placed]]:
+        """Return the leftovers by the names of the directories that they may be of."""
+        found: dict[str, list[_Placed]] = defaultdict(list)
+        for i, entry in enumerate(self._entries):
+            for name in _origins(entry.name) if is_legacy_leftover(entry.name) else ():
+                found[name].append((i, entry))
+        return dict(found)
+
+
+def _origins(leftover: str) -> Iterator[str]:
+    """Return the beginnings of a name that two underscores follow: `a` and `a__b` for `a__b__old_<timestamp>`."""
+    end = leftover.find("__")
+    while end >= 0:
+        yield leftover[:end]
+        end = leftover.find("__", end + 1)
+
+
+class Folders:
+    """Lists directories, each one once. Errors are not kept."""
+
+    def __init__(self, list_directory: Callable[[str], Sequence[Status]]) -> None:
+        self._list = list_directory
+        self._found: dict[str, Folder] = {}
+
+    def __call__(self, path: str) -> Folder:
+        """Return a directory. Raise OSError if it cannot be listed."""
+        if path not in self._found:
+            self.add(path, self._list(path))
+        return self._found[path]
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._found
+
+    def add(self, path: str, entries: Sequence[Status]) -> None:
+        self._found[path] = Folder(entries)

@@ -1,0 +1,131 @@
+"""Checks the flagged units of a table by the footers of their files.
+
+The files of many units are read together: the request for a few files costs more than the reading.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from spark_jobs.core.errors import LakekeeperError, NothingToGain, Refusal
+from spark_jobs.core.formats.encoding import Encoding
+from spark_jobs.core.formats.footers import Footer, Profile
+from spark_jobs.core.layout import group_number
+from spark_jobs.core.model import FileListing
+from spark_jobs.core.plan import Inputs, TablePlan, UnitPlan
+from spark_jobs.protocol.planning.footer_inspection import inspect_footers, paths_with_footers
+from spark_jobs.protocol.services import Services
+
+log = logging.getLogger("lakekeeper")
+
+#: The footers of so many files, or of one unit, are read with one request.
+_TOGETHER = 1000
+#: A unit with the files that are to be read of it.
+_Due = tuple[UnitPlan, Inputs]
+
+
+def check_footers(services: Services, table: TablePlan, basis: str) -> list[UnitPlan]:
+    """Return the units. A unit that cannot be rewritten without a change of its data is refused.
+
+    Args:
+        basis: what the verdicts on units are based on.
+    """
+    return _checked(services, table, basis, [(unit, unit.due) for unit in table.units if unit.due])
+
+
+def check_grouped_units(services: Services, table: TablePlan, basis: str) -> list[UnitPlan]:
+    """Return the units. A flagged unit that cannot have fewer files is healthy.
+
+    Only units of which all files were written for a group are read. They have few files, so this is cheap; the files of
+    all other units are not read here.
+    """
+    due = [(unit, unit.due) for unit in table.units if unit.due and _written_for_groups(unit.due.files)]
+    return _checked(services, table, basis, due)
+
+
+def _written_for_groups(files: FileListing) -> bool:
+    return all(group_number(file.name) is not None for file in files.data)
+
+
+def _checked(services: Services, table: TablePlan, basis: str, due: Sequence[_Due]) -> list[UnitPlan]:
+    checks = _FooterChecks(services, table, basis)
+    with services.pool(table.options.parallelism) as pool:
+        parts = list(pool.map(checks.check, _parts(due)))
+    found = {unit.unit.key: unit for part in parts for unit in part}
+    return [found.get(unit.unit.key, unit) for unit in table.units]
+
+
+def _parts(due: Sequence[_Due]) -> list[list[_Due]]:
+    """Return the units in parts with at most so many files, unless one unit has more."""
+    parts: list[list[_Due]] = []
+    room = 0
+    for unit, inputs in due:
+        files = len(inputs.files.files)
+        if not parts or files > room:
+            parts.append([])
+            room = _TOGETHER
+        parts[-1].append((unit, inputs))
+        room -= files
+    return parts
+
+
+class _FooterChecks:
+    """The checks of the units of one table."""
+
+    def __init__(self, services: Services, table: TablePlan, basis: str) -> None:
+        self._services = services
+        self._table = table
+        self._basis = basis
+        self._encodings: dict[str, Encoding | Refusal] = {}
+
+    def check(self, part: Sequence[_Due]) -> list[UnitPlan]:
+        """Return units, refused or healthy by their footers. If one cannot be read, the compaction reports it."""
+        try:
+            found = iter(self._read(part))
+        except (OSError, LakekeeperError) as error:
+            if len(part) > 1:  # One of the units prevents the reading of the others.
+                return [unit for each in part for unit in self.check([each])]
+            return [self._refused(part[0][0], error)]
+        return [self._check(*each, found) for each in part]
+
+    def _read(self, part: Sequence[_Due]) -> list[Footer]:
+        paths = [
+            path for unit, inputs in part for path in paths_with_footers(unit.unit.location, inputs.files)
+        ]
+        return self._services.footers.read(paths, self._table.file_format) if paths else []
+
+    def _refused(self, unit: UnitPlan, error: Exception) -> UnitPlan:
+        if isinstance(error, Refusal):
+            return unit.judged(self._basis, error)
+        log.warning("the footers of %s cannot be read: %s", unit.unit, error)
+        return unit
+
+    def _check(self, unit: UnitPlan, inputs: Inputs, footers: Iterator[Footer]) -> UnitPlan:
+        """Check one unit. The next footers are those of its files."""
+        location, files = unit.unit.location, inputs.files
+        mine = [next(footers) for _ in paths_with_footers(location, files)]
+        try:
+            inspect_footers(self._encoding, self._table, location, files, mine)
+        except NothingToGain as found:
+            return unit.settled(found, self._table.options)
+        except (OSError, LakekeeperError) as error:
+            return self._refused(unit, error)
+        return unit.judged(self._basis)
+
+    def _encoding(self, profile: Profile, file_format: str) -> Encoding:
+        """Return how files are written. Thousands of units have the same profile, but for rows and figures."""
+        key = repr(replace(profile, rows=None, statistics={}, warnings=()))
+        if key not in self._encodings:
+            self._encodings[key] = self._ask(profile, file_format)
+        found = self._encodings[key]
+        if isinstance(found, Refusal):
+            raise found
+        return found
+
+    def _ask(self, profile: Profile, file_format: str) -> Encoding | Refusal:
+        try:
+            return self._services.rewriter.encoding(profile, file_format)
+        except Refusal as refusal:
+            return refusal
