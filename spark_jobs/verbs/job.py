@@ -61,7 +61,8 @@ class Job:
 
     def table(self, name: TableName) -> Table:
         """Read one table and its options."""
-        return read_table(self.services, self.layers, name)
+        with self.services.phases.during("list"):
+            return read_table(self.services, self.layers, name)
 
     def table_names(self) -> list[TableName]:
         """Return the tables to work on. Raise UsageError if the database does not exist."""

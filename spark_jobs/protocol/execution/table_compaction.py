@@ -208,7 +208,10 @@ class TableCompaction:
         A job whose leases were taken over does not know where the originals are.
         """
         self._session.leases.check()
-        return sync_backup_table(self._services, start.plan.facts, self._options, list(runs.values()), fresh)
+        with self._services.phases.during("register"):
+            return sync_backup_table(
+                self._services, start.plan.facts, self._options, list(runs.values()), fresh
+            )
 
     def _compute_statistics(self, runs: Mapping[Home, Run]) -> list[str]:
         """Compute the statistics of the swapped units if the option says so. Return warnings."""
@@ -226,8 +229,9 @@ class TableCompaction:
 
     def _publish(self, start: _Start, runs: Mapping[Home, Run], outcome: str) -> list[str]:
         """Close the run and write the commit log. Return warnings."""
-        leave(runs.values(), journal.FINISHED, outcome=outcome)
-        self._session.log(list(runs.values()), start.plan.cached)
+        with self._services.phases.during("log"):
+            leave(runs.values(), journal.FINISHED, outcome=outcome)
+            self._session.log(list(runs.values()), start.plan.cached)
         return list(self._session.notes)
 
     def _undo(self, start: _Start, report: TableReport, runs: dict[Home, Run], fresh: bool) -> TableReport:

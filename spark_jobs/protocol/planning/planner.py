@@ -78,6 +78,12 @@ class Planner:
         return self._plan(analysis=False, footers=footers)
 
     def _plan(self, *, analysis: bool, footers: bool) -> TablePlan:
+        with self._services.phases.during("list"):
+            plan = self._plan_by_listings(analysis)
+        with self._services.phases.during("footers"):
+            return replace(plan, units=tuple(self._check_files(plan, footers)))
+
+    def _plan_by_listings(self, analysis: bool) -> TablePlan:
         options = self._table.options
         file_format = eligibility.check_table(self._table.facts, options.bucketing, options.enabled)
         self._check_root()  # guard: table_format_marks
@@ -92,7 +98,7 @@ class Planner:
         )
         plan = replace(plan, units=tuple(check_hdfs_constraints(self._services, plan)))
         self._check_single(plan.units)
-        return replace(plan, units=tuple(self._check_files(plan, footers)))
+        return plan
 
     def _check_files(self, plan: TablePlan, footers: bool) -> list[UnitPlan]:
         if footers:
