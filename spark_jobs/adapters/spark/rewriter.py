@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, Observation, SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from spark_jobs.adapters.hadoop.java_errors import root_cause
 from spark_jobs.adapters.spark.copying import Copier
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.hashing import Fingerprint, aggregates, fingerprint
+from spark_jobs.adapters.spark.joint_rewriter import JointRewriter
 from spark_jobs.adapters.spark.merging import Merger
-from spark_jobs.adapters.spark.sessions import COMMITTER, Sessions
-from spark_jobs.core.errors import LakekeeperError, Refusal, VerificationFailed
+from spark_jobs.adapters.spark.requests import explained, schema_of, sort_columns, write_options
+from spark_jobs.adapters.spark.sessions import Sessions
+from spark_jobs.core.errors import LakekeeperError, VerificationFailed
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Profile
 from spark_jobs.core.formats.registry import FORMATS
-from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 
 
@@ -30,6 +28,7 @@ class Rewriter:
     def __init__(self, spark: SparkSession, formats: Mapping[str, SparkFormat]) -> None:
         self._sessions = Sessions(spark)
         self._formats = formats
+        self._joint = JointRewriter(spark, self._sessions, formats)
         self._copier = Copier(spark, formats)
         self._merger = Merger(spark)
 
@@ -50,7 +49,18 @@ class Rewriter:
         except LakekeeperError:
             raise
         except Exception as error:
-            raise _explained(error) from error
+            raise explained(error) from error
+
+    def write_jointly(self, requests: Sequence[RewriteRequest], staging: str) -> Sequence[str]:
+        """Write the files of each request into a directory of its own below `staging`, in one job.
+
+        Raises:
+            LakekeeperError: Spark or Hadoop failed.
+        """
+        try:
+            return self._joint.write(requests, staging)
+        except Exception as error:
+            raise explained(error) from error
 
     def same_rows(self, request: RewriteRequest, written: Sequence[str]) -> bool | None:
         """Compare the rows of the request's files with those of other files, by content hash.
@@ -66,18 +76,12 @@ class Rewriter:
         try:
             return self._fingerprint(request, request.files) == self._fingerprint(request, written)
         except Exception as error:
-            raise _explained(error) from error
+            raise explained(error) from error
 
     def _write(self, request: RewriteRequest) -> RewriteResult:
-        schema, seen = _schema(request), Observation()
+        schema, seen = schema_of(request), Observation()
         frame = self._observed(self._frame(request, request.files), seen, request, schema)
-        options = {
-            **request.options,
-            **self._formats[request.file_format].options,
-            "compression": request.profile.codec,
-            **COMMITTER,
-            **({"dfs.replication": str(request.replication)} if request.replication else {}),
-        }
+        options = write_options(request, self._formats[request.file_format])
         frame.write.format(request.file_format).options(**options).mode("append").save(request.target)
         return RewriteResult(
             self._compare(request, Fingerprint.of(seen.get)), _unsorted(request) if _is_lines(request) else ()
@@ -141,7 +145,7 @@ class Rewriter:
         return seen.rows
 
     def _fingerprint(self, request: RewriteRequest, files: Sequence[str]) -> Fingerprint:
-        return fingerprint(self._frame(request, files), _schema(request), _hashed(request))
+        return fingerprint(self._frame(request, files), schema_of(request), _hashed(request))
 
     def _frame(self, request: RewriteRequest, files: Sequence[str]) -> DataFrame:
         """Return the rows of exactly these files. No glob is expanded, and no partition column is inferred."""
@@ -150,15 +154,11 @@ class Rewriter:
         )
         reader = (
             session.read.format(request.file_format)
-            .schema(_schema(request))
+            .schema(schema_of(request))
             .options(**self._formats[request.file_format].options)
         )
         exact = reader.option("recursiveFileLookup", "true").option("__globPaths__", "false")
         return exact.load(list(files))
-
-
-def _schema(request: RewriteRequest) -> StructType:
-    return StructType.fromJson(json.loads(request.profile.struct or "null"))
 
 
 def _is_lines(request: RewriteRequest) -> bool:
@@ -184,13 +184,7 @@ def _unsorted(request: RewriteRequest) -> list[str]:
 def _sorted(frame: DataFrame, request: RewriteRequest, schema: StructType) -> DataFrame:
     if not request.sort_columns or _is_lines(request):
         return frame.coalesce(request.target_files)
-    known = {field.name.lower(): field.name for field in schema}
-    missing = [column for column in request.sort_columns if column.lower() not in known]
-    if missing:
-        raise LakekeeperError(
-            f"sort column '{missing[0]}' is not in the files, which have the columns {', '.join(known.values())}"
-        )
-    columns = [F.col(f"`{known[column.lower()]}`") for column in request.sort_columns]
+    columns = sort_columns(request, schema)
     spread = (
         frame.coalesce(1)
         if request.target_files == 1
@@ -211,14 +205,3 @@ def _as_declared(frame: DataFrame, schema: StructType) -> DataFrame:
 
 def _java_type(session: SparkSession, schema: StructType) -> Any:
     return session._jvm.org.apache.spark.sql.types.DataType.fromJson(schema.json())
-
-
-def _explained(error: Exception) -> LakekeeperError:
-    """Translate an error of Spark into an error of the jobs, with the message of its first cause."""
-    kind, text = root_cause(error)
-    if kind.endswith("SparkUpgradeException"):
-        return Refusal(
-            RefusalCode.CALENDAR,
-            "it holds dates before 1582 or timestamps before 1900, and its footers name no calendar, or different ones",
-        )
-    return LakekeeperError(f"Spark could not rewrite the unit: {text or kind}")
