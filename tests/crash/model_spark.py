@@ -89,7 +89,7 @@ class ModelRewriter:
         self._fs.mkdirs(temporary)
         written = [
             folder
-            for folder, plan in zip(folders, requests)
+            for folder, plan in zip(folders, requests, strict=True)
             if self._task(plan, f"{temporary}/{folder}", staging)
         ]
         for folder in written:

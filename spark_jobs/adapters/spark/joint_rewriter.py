@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from urllib.parse import unquote
 
@@ -104,10 +105,10 @@ class JointRewriter:
         routed = frame.withColumn(f"{name}_file", F.col(f"{_METADATA}.file_path"))
         return routed.join(F.broadcast(table), f"{name}_file").drop(f"{name}_file")
 
-    def _rows(self, session: SparkSession, lines: Sequence[str]) -> DataFrame:
+    def _rows(self, session: SparkSession, lines: list[str]) -> DataFrame:
         """Return a row for each line, from the driver's memory: no job, and no Python, is needed to read it."""
-        array = self._jvm.java.util.regex.Pattern.compile("\n").split("\n".join(lines))
-        found = self._jvm.java.util.Arrays.asList(array)
+        kind = self._jvm.java.lang.Class.forName("java.util.ArrayList")
+        found = self._jvm.com.fasterxml.jackson.databind.ObjectMapper().readValue(json.dumps(lines), kind)
         encoder = self._jvm.org.apache.spark.sql.Encoders.STRING()
         return DataFrame(session._jsparkSession.createDataset(found, encoder).toDF(), session)
 

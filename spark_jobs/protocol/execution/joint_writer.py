@@ -83,6 +83,7 @@ class JointWriter:
         try:
             staging = self._create()
             # The new files inherit from this directory. It is closed to other accounts, like that of a unit.
+            # guard: joint_staging_closed
             drafts[0].attributes.apply_to_directory(staging, self._table.options.attributes)
             folders = self._services.rewriter.write_jointly([self._request(each) for each in drafts], staging)
             listings = [self._list(folder) for folder in folders]
@@ -142,4 +143,4 @@ def _staged(
 
 def _inherited(folder: Attributes) -> Hashable:
     """Return the attributes of a directory that files get when they are created in it, and keep when they are moved."""
-    return (folder.group, folder.acl, folder.storage_policy, folder.erasure_coding)
+    return (folder.group, folder.acl, folder.storage_policy, folder.erasure_coding)  # guard: joint_inherited

@@ -105,7 +105,7 @@ class UnitWriter:
 
     def write_draft(self, draft: Draft) -> WrittenUnit:
         """Write and verify a unit by itself, unless the deadline has passed. It raises the same errors as `write`."""
-        self._checks.check_deadline()  # guard: deadline_before_write
+        self._checks.check_deadline()
         return self._write(draft)
 
     def _write(self, draft: Draft) -> WrittenUnit:
