@@ -194,6 +194,15 @@ def tmp_folder(stamp: str) -> str:
     return f"__compact_tmp_{stamp}"
 
 
+def staging_folder(stamp: str, number: int) -> str:
+    """Return the directory into which several units are written at once.
+
+    It is in the working directory of rewritten directories, where leftovers of an attempt are deleted. No unit has a
+    path in it, because directories with this name belong to this project.
+    """
+    return f"{tmp_folder(stamp)}/{HOME}-joint-{number}"
+
+
 def old_folder(stamp: str) -> str:
     return f"__old_{stamp}"
 

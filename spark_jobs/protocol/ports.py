@@ -100,6 +100,19 @@ class FileRewriter(Protocol):
 
     def encoding(self, profile: Profile, file_format: str) -> Encoding: ...
     def write(self, request: RewriteRequest) -> RewriteResult: ...
+    def write_jointly(self, requests: Sequence[RewriteRequest], staging: str) -> Sequence[str]:
+        """Rewrite the files of several directories in one job. All of them are written in the same way.
+
+        The files of each request go into a directory of their own below `staging`, and not into its `target`. A file
+        that cannot be read may be left out, so the caller must compare what was written with the footers.
+
+        Args:
+            staging: the URI of a directory that exists and is empty.
+
+        Returns:
+            The directory of each request. It does not exist if no rows were written.
+        """
+
     def same_rows(self, request: RewriteRequest, written: Sequence[str]) -> bool | None:
         """Compare the rows of the request's files with those of other files, by content hash. Nothing is written.
 

@@ -6,10 +6,10 @@ Calls of Spark itself (the rewrite of the rows) are not counted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from spark_jobs.protocol.file_system import Status
-from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 from tests.crash import writers
 from tests.crash.scenario import WAREHOUSE, run
 from tests.crash.simulated_cluster import Client, SimulatedCluster
@@ -51,10 +51,11 @@ class _Meter:
         self._of_files: Counter[str] = Counter()
         self._of_spark: set[int] = set()
         fs, rewriter = client.fs, client.cluster.rewriter
-        self._list, self._open_files, self._write = fs.list, fs.open_files, rewriter.write
+        self._list, self._open_files = fs.list, fs.open_files
         fs.list = self._listing  # type: ignore[method-assign]
         fs.open_files = self._asking  # type: ignore[method-assign]
-        rewriter.write = self._rewriting  # type: ignore[method-assign]
+        rewriter.write = self._of_spark_only(rewriter.write)  # type: ignore[method-assign]
+        rewriter.write_jointly = self._of_spark_only(rewriter.write_jointly)  # type: ignore[method-assign]
 
     def counts(self) -> Counter[str]:
         calls = (point for point in self._client.trace if point.number not in self._of_spark)
@@ -69,12 +70,15 @@ class _Meter:
         self._of_files[ASKED] += len(names)
         return self._open_files(path, names)
 
-    def _rewriting(self, request: RewriteRequest) -> RewriteResult:
-        before = self._client.points
-        try:
-            return self._write(request)
-        finally:
-            self._of_spark.update(range(before + 1, self._client.points + 1))
+    def _of_spark_only(self, write: Callable[..., Any]) -> Callable[..., Any]:
+        def rewriting(*arguments: Any) -> Any:
+            before = self._client.points
+            try:
+                return write(*arguments)
+            finally:
+                self._of_spark.update(range(before + 1, self._client.points + 1))
+
+        return rewriting
 
 
 def calls(counts: Counter[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Sequence
 from functools import lru_cache
@@ -74,6 +75,39 @@ class ModelRewriter:
             return RewriteResult(self._write(plan))
         except (OSError, ValueError) as error:
             raise LakekeeperError(f"Spark could not rewrite the unit: {error}") from error
+
+    def write_jointly(self, requests: Sequence[RewriteRequest], staging: str) -> Sequence[str]:
+        """One job for several units. Files that cannot be read are left out; a unit without rows gets no folder."""
+        try:
+            return self._write_jointly(requests, staging)
+        except (OSError, ValueError) as error:
+            raise LakekeeperError(f"Spark could not rewrite the units: {error}") from error
+
+    def _write_jointly(self, requests: Sequence[RewriteRequest], staging: str) -> list[str]:
+        folders = [f"unit={number}" for number in range(len(requests))]
+        temporary = f"{staging}/_temporary/0"
+        self._fs.mkdirs(temporary)
+        written = [
+            folder
+            for folder, plan in zip(folders, requests, strict=True)
+            if self._task(plan, f"{temporary}/{folder}", staging)
+        ]
+        for folder in written:
+            if not self._fs.raw_rename(f"{temporary}/{folder}", f"{staging}/{folder}"):
+                raise FileSystemError(f"Failed to rename {temporary}/{folder} to {staging}/{folder}")
+        self._fs.delete_tree(f"{staging}/_temporary")
+        return [f"{staging}/{folder}" for folder in folders]
+
+    def _task(self, plan: RewriteRequest, folder: str, staging: str) -> bool:
+        """The task of one unit; its file has another name than one that a write of this unit alone gives."""
+        rows: list[int] = []
+        for file in plan.files:
+            with contextlib.suppress(OSError):
+                rows += _read_rows(self._fs, [file])
+        if rows:
+            job = f"{self._job_name}-{name_of(staging).rpartition('-')[2]}"
+            self._fs.replace(f"{folder}/part-00000-{job}.c000.snappy.parquet", encode_rows(rows))
+        return bool(rows)
 
     def same_rows(self, plan: RewriteRequest, written: Sequence[str]) -> bool | None:
         try:

@@ -11,6 +11,7 @@ from tests.mutation.hazards_files import FILES
 from tests.mutation.hazards_formats import FORMATS
 from tests.mutation.hazards_ground import GROUND
 from tests.mutation.hazards_jobs import JOBS
+from tests.mutation.hazards_joint import JOINT
 from tests.mutation.hazards_open import OPEN
 from tests.mutation.hazards_runs import RUNS
 from tests.mutation.hazards_seam import SEAM
@@ -72,7 +73,7 @@ ALL = tuple(HAZARDS)
 #: Ordered so that tables read well; those that need Spark come last.
 MUTATIONS: tuple[Mutation, ...] = (
     *sorted(
-        (*SWAP, *JOBS, *FILES, *FORMATS, *GROUND, *OPEN, *WRITERS, *RUNS, *STATES),
+        (*SWAP, *JOBS, *JOINT, *FILES, *FORMATS, *GROUND, *OPEN, *WRITERS, *RUNS, *STATES),
         key=lambda mutation: ALL.index(mutation.hazard),
     ),
     *sorted(SEAM, key=lambda mutation: ALL.index(mutation.hazard)),

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, DataFrameReader, Observation, SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from spark_jobs.adapters.hadoop.java_errors import root_cause
 from spark_jobs.adapters.spark.copying import Copier
 from spark_jobs.adapters.spark.file_index import LISTED_BY_DRIVER, ExactReader
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.hashing import Fingerprint, aggregates, fingerprint
+from spark_jobs.adapters.spark.joint_rewriter import JointRewriter
 from spark_jobs.adapters.spark.merging import Merger
-from spark_jobs.adapters.spark.sessions import COMMITTER, Sessions
-from spark_jobs.core.errors import LakekeeperError, Refusal, VerificationFailed
+from spark_jobs.adapters.spark.requests import explained, schema_of, sort_columns, write_options
+from spark_jobs.adapters.spark.sessions import Sessions
+from spark_jobs.core.errors import LakekeeperError, VerificationFailed
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Profile
 from spark_jobs.core.formats.registry import FORMATS
-from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 
 
@@ -32,6 +30,7 @@ class Rewriter:
         self._sessions = Sessions(spark)
         self._exact = ExactReader(spark)
         self._formats = formats
+        self._joint = JointRewriter(spark, self._sessions, formats)
         self._copier = Copier(spark, formats)
         self._merger = Merger(spark)
 
@@ -52,7 +51,18 @@ class Rewriter:
         except LakekeeperError:
             raise
         except Exception as error:
-            raise _explained(error) from error
+            raise explained(error) from error
+
+    def write_jointly(self, requests: Sequence[RewriteRequest], staging: str) -> Sequence[str]:
+        """Write the files of each request into a directory of its own below `staging`, in one job.
+
+        Raises:
+            LakekeeperError: Spark or Hadoop failed.
+        """
+        try:
+            return self._joint.write(requests, staging)
+        except Exception as error:
+            raise explained(error) from error
 
     def same_rows(self, request: RewriteRequest, written: Sequence[str]) -> bool | None:
         """Compare the rows of the request's files with those of other files, by content hash.
@@ -66,16 +76,16 @@ class Rewriter:
         if request.profile.struct is None:
             return None
         try:
-            schema = _schema(request)
+            schema = schema_of(request)
             before = fingerprint(self._inputs(request), schema)
             return before == fingerprint(self._frame(request, written), schema)
         except LakekeeperError:
             raise
         except Exception as error:
-            raise _explained(error) from error
+            raise explained(error) from error
 
     def _write(self, request: RewriteRequest) -> RewriteResult:
-        schema, frame = _schema(request), self._inputs(request)
+        schema, frame = schema_of(request), self._inputs(request)
         if not _hashed(request):
             # Spark writes each row that it reads, or fails. So rows that were left out or doubled, and columns that
             # were changed, are found when the footers of both sides are compared. To count the rows on their way would
@@ -88,13 +98,7 @@ class Rewriter:
         return RewriteResult(rows, _unsorted(request) if _is_lines(request) else ())
 
     def _save(self, frame: DataFrame, request: RewriteRequest) -> None:
-        options = {
-            **request.options,
-            **self._formats[request.file_format].options,
-            "compression": request.profile.codec,
-            **COMMITTER,
-            **({"dfs.replication": str(request.replication)} if request.replication else {}),
-        }
+        options = write_options(request, self._formats[request.file_format])
         frame.write.format(request.file_format).options(**options).mode("append").save(request.target)
 
     def _observed(
@@ -122,7 +126,7 @@ class Rewriter:
                 f"{request.target}: its rows were counted, not hashed, because Spark cannot read the values"
             )
             return RewriteResult(rows, [warning, *_unsorted(request)])
-        seen = fingerprint(self._inputs(request), _schema(request))
+        seen = fingerprint(self._inputs(request), schema_of(request))
         return RewriteResult(self._compare(request, seen), _unsorted(request))
 
     def _count(self, request: RewriteRequest) -> int:
@@ -144,9 +148,9 @@ class Rewriter:
             VerificationFailed: other rows were written, or the footers have another number of rows.
         """
         expected = request.profile.rows
-        written = fingerprint(self._frame(request, [request.target]), _schema(request))
+        written = fingerprint(self._frame(request, [request.target]), schema_of(request))
         if seen != written or expected not in (None, seen.rows):
-            seen = fingerprint(self._inputs(request), _schema(request))
+            seen = fingerprint(self._inputs(request), schema_of(request))
         if expected not in (None, seen.rows):  # guard: rows_read_compared
             raise VerificationFailed(f"the footers hold {expected} rows, but {seen.rows} were read")
         if seen != written:  # guard: hashes_compared
@@ -169,12 +173,8 @@ class Rewriter:
                 "spark.sql.files.maxPartitionBytes": str(request.target_bytes),
             }
         )
-        reader = session.read.format(request.file_format).schema(_schema(request))
+        reader = session.read.format(request.file_format).schema(schema_of(request))
         return reader.options(**self._formats[request.file_format].options)
-
-
-def _schema(request: RewriteRequest) -> StructType:
-    return StructType.fromJson(json.loads(request.profile.struct or "null"))
 
 
 def _is_lines(request: RewriteRequest) -> bool:
@@ -206,13 +206,7 @@ def _spread(frame: DataFrame, request: RewriteRequest, schema: StructType) -> Da
 def _sorted(frame: DataFrame, request: RewriteRequest, schema: StructType) -> DataFrame:
     if not request.sort_columns or _is_lines(request):
         return frame.coalesce(request.target_files)
-    known = {field.name.lower(): field.name for field in schema}
-    missing = [column for column in request.sort_columns if column.lower() not in known]
-    if missing:
-        raise LakekeeperError(
-            f"sort column '{missing[0]}' is not in the files, which have the columns {', '.join(known.values())}"
-        )
-    columns = [F.col(f"`{known[column.lower()]}`") for column in request.sort_columns]
+    columns = sort_columns(request, schema)
     spread = (
         frame.coalesce(1)
         if request.target_files == 1
@@ -233,14 +227,3 @@ def _as_declared(frame: DataFrame, schema: StructType) -> DataFrame:
 
 def _java_type(session: SparkSession, schema: StructType) -> Any:
     return session._jvm.org.apache.spark.sql.types.DataType.fromJson(schema.json())
-
-
-def _explained(error: Exception) -> LakekeeperError:
-    """Translate an error of Spark into an error of the jobs, with the message of its first cause."""
-    kind, text = root_cause(error)
-    if kind.endswith("SparkUpgradeException"):
-        return Refusal(
-            RefusalCode.CALENDAR,
-            "it holds dates before 1582 or timestamps before 1900, and its footers name no calendar, or different ones",
-        )
-    return LakekeeperError(f"Spark could not rewrite the unit: {text or kind}")

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from spark_jobs.core import journal
+from spark_jobs.core import journal, layout
 from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged
 from spark_jobs.core.layout import Home
 from spark_jobs.core.plan import TablePlan, UnitPlan
+from spark_jobs.core.wave_sizes import waves
+from spark_jobs.protocol.execution.joint_writer import JointWriter, writes_jointly
 from spark_jobs.protocol.execution.preconditions import Preconditions
 from spark_jobs.protocol.execution.recovery import Recovery, record
 from spark_jobs.protocol.execution.unit_results import UnitResult, compacted_report, failed
 from spark_jobs.protocol.execution.unit_writer import UnitWriter, WrittenUnit
+from spark_jobs.protocol.execution.wave_writer import WaveWriter
 from spark_jobs.protocol.execution.waves import UnitWork
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.planning.folders import Folders
+from spark_jobs.protocol.ports import Pool
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.forward import ForwardSwap
@@ -31,10 +35,28 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
         super().__init__(services, run, recovery)
         self._checks = Preconditions(services, table)
         self._writer = UnitWriter(services, table, home, stamp, lambda path: self.entered.path(path))
+        joint = JointWriter(
+            services,
+            table,
+            self._writer.groups,
+            lambda number: self.entered.path(layout.staging_folder(stamp, number)),
+        )
+        self._jointly, self._target_bytes = writes_jointly(table), table.options.thresholds().target
+        self._wave = WaveWriter(self._writer, joint, self._jointly)
 
     @property
     def _executor(self) -> ForwardSwap:
         return ForwardSwap(self.services, self.entered, self.recovery.policy)
+
+    def waves(self, items: Sequence[UnitPlan], parallelism: int) -> Iterable[Sequence[UnitPlan]]:
+        return waves(items, parallelism, self._target_bytes, self._jointly)
+
+    def prepare_wave(self, pool: Pool, items: Sequence[UnitPlan]) -> list[WrittenUnit | UnitResult]:
+        written = zip(items, self._wave.write(pool, items))
+        return list(pool.map(lambda pair: self._called_off(*pair), written))
+
+    def _called_off(self, item: UnitPlan, step: WrittenUnit | Exception) -> WrittenUnit | UnitResult:
+        return self.not_prepared(item, step) if isinstance(step, Exception) else step
 
     def prepare(self, item: UnitPlan) -> WrittenUnit:
         return self._writer.write(item)

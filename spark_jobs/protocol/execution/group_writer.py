@@ -43,7 +43,7 @@ class GroupWriter:
     def write(self, found: Inspection, live: str, new: str, replication: int | None) -> list[WrittenGroup]:
         """Write the groups of a unit into the directory `new`. See `FileRewriter.write` for what it raises."""
         if len(found.groups) == 1:
-            request = self._request(found.groups[0], found, live, new, replication)
+            request = self.request(found.groups[0], found, live, new, replication)
             return [WrittenGroup(found.groups[0], self._services.rewriter.write(request))]
         return [
             self._write_beside(group, number, found, live, new, replication)
@@ -60,7 +60,7 @@ class GroupWriter:
         """
         fs, folder = self._services.fs, f"{new}/group-{number}"
         fs.mkdirs(folder)
-        result = self._services.rewriter.write(self._request(group, found, live, folder, replication))
+        result = self._services.rewriter.write(self.request(group, found, live, folder, replication))
         written = [file.name for file in list_unit(fs, folder).data]
         names = {name: layout.group_name(name, number) for name in written}
         for name, named in names.items():
@@ -88,9 +88,10 @@ class GroupWriter:
                 f"{new}/{stray[0]} was written by none of the unit's {len(written)} writes"
             )
 
-    def _request(
+    def request(
         self, group: FileGroup, found: Inspection, live: str, target: str, replication: int | None
     ) -> RewriteRequest:
+        """Return the request to write a group into the directory `target`."""
         thresholds = self._table.options.thresholds()
         target_files = group.target_files(thresholds)
         return RewriteRequest(

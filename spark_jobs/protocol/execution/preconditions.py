@@ -26,7 +26,7 @@ class Preconditions:
 
     def before_write(self, location: str) -> UnitListing:
         """Return the listing of the unit, after checking that it may be written."""
-        self._check_deadline()
+        self.check_deadline()
         listed = listed_unit(self._services.fs, location, self._table.rules)
         self._check_closed(location, listed.files)
         return listed
@@ -39,7 +39,7 @@ class Preconditions:
             attributes: the attributes that were set on `new`, or None if an earlier attempt set them.
             folders: lists the directories above the unit.
         """
-        self._check_deadline()
+        self.check_deadline()
         check_writers(folders, swap.live, self._table.facts.storage.location, self._table.rules)
         try:
             self._check_attributes(swap, new, attributes)
@@ -50,7 +50,8 @@ class Preconditions:
         # A file that was opened again looks unchanged until its writer closes it, so that HDFS is asked again.
         self._check_closed(swap.live, swap.originals)  # guard: open_files_before_swap
 
-    def _check_deadline(self) -> None:
+    def check_deadline(self) -> None:
+        """Raise Deferred if the deadline has passed."""
         deadline = self._table.options.deadline
         if deadline and self._services.now() >= deadline:
             raise Deferred(f"the deadline {deadline.isoformat()} has passed")

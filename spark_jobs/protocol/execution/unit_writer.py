@@ -14,23 +14,44 @@ from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.swap import Swap
-from spark_jobs.protocol.execution.group_writer import GroupWriter
+from spark_jobs.protocol.execution.group_writer import GroupWriter, WrittenGroup
 from spark_jobs.protocol.execution.preconditions import Preconditions
+from spark_jobs.protocol.execution.staged_unit import StagedUnit
 from spark_jobs.protocol.execution.unit_attributes import Probes, UnitAttributes, copy_directory_attributes
 from spark_jobs.protocol.file_system import Status
 from spark_jobs.protocol.planning.footer_inspection import Inspection, inspect
 from spark_jobs.protocol.services import Services
-from spark_jobs.protocol.swap.directories import UnitListing, list_unit
+from spark_jobs.protocol.swap.directories import list_unit
 from spark_jobs.protocol.swap.late_files import differences
 
 log = logging.getLogger("lakekeeper")
 
 
 @dataclass(frozen=True)
+class Draft:
+    """A unit that is ready to be written.
+
+    Attributes:
+        before: its files, which are inspected (`found`).
+        new: the URI of its new directory, which is empty, and closed to other accounts.
+        seconds: the time that this took.
+    """
+
+    plan: UnitPlan
+    before: FileListing
+    found: Inspection
+    attributes: UnitAttributes
+    new: str
+    warnings: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
 class WrittenUnit:
     """A unit that is written and verified, and not yet swapped.
 
-    `codec` and `attributes` are None if an earlier attempt has written it. `seconds` is the time that writing took.
+    `codec` and `attributes` are None if an earlier attempt has written it. `seconds` is the time that writing took; of
+    a joint write it is the unit's share, by its bytes.
     """
 
     plan: UnitPlan
@@ -62,7 +83,7 @@ class UnitWriter:
         self._stamp = stamp
         self._path = path
         self._checks = Preconditions(services, table)
-        self._groups = GroupWriter(services, table)
+        self.groups = GroupWriter(services, table)
         self._created: set[str] = set()
         self._probes = Probes(services.fs)
 
@@ -72,11 +93,46 @@ class UnitWriter:
         Raises:
             UnitChanged, Deferred, Refusal, NothingToGain, LakekeeperError, OSError: the unit is called off.
         """
+        return self._write(self.draft(plan))
+
+    def draft(self, plan: UnitPlan) -> Draft:
+        """Inspect a unit and create its new directory. It raises the same errors as `write`."""
         started = time.monotonic()
-        listed = self._checks.before_write(plan.unit.location)
-        plan = plan.confirmed(listed.files, self._table.options.thresholds())
-        found = inspect(self._services, self._table, plan.unit.location, listed.files)
-        return self._rewrite(plan, listed, found, started)
+        live = plan.unit.location
+        listed = self._checks.before_write(live)
+        before = listed.files
+        plan = plan.confirmed(before, self._table.options.thresholds())
+        found = inspect(self._services, self._table, live, before)
+        new = self._path(self._new_path(plan))
+        attributes = UnitAttributes.of(self._services.fs, live, before, listed.entries)
+        warnings = self._create_parents(layout.tmp_folder, live)
+        self._services.fs.mkdirs(new)
+        warnings += attributes.apply_to_directory(new, self._table.options.attributes, self._probes)
+        seconds = time.monotonic() - started
+        return Draft(plan, before, found, attributes, new, tuple(warnings), seconds)
+
+    def write_draft(self, draft: Draft) -> WrittenUnit:
+        """Write and verify a unit by itself, unless the deadline has passed. It raises the same errors as `write`."""
+        self._checks.check_deadline()
+        return self._write(draft)
+
+    def _write(self, draft: Draft) -> WrittenUnit:
+        started, live = time.monotonic(), draft.plan.unit.location
+        written = self.groups.write(draft.found, live, draft.new, draft.attributes.file.replication)
+        return self._finish(
+            draft, written, started, lambda found: self.groups.verify(written, draft.new, found)
+        )
+
+    def take(self, draft: Draft, staged: StagedUnit) -> WrittenUnit:
+        """Move the files of a unit from a joint write into its new directory.
+
+        After an error the unit must not be written by itself: the rename may still be executed, and the directory would
+        hold its rows twice.
+        """
+        started = time.monotonic() - staged.seconds
+        for file in staged.files.data:
+            self._services.fs.rename(f"{staged.folder}/{file.name}", f"{draft.new}/{file.name}")
+        return self._finish(draft, [staged.written], started, lambda found: staged.check(draft.new, found))
 
     def cause(self, plan: UnitPlan, error: Exception) -> Exception:
         """Return the root cause of a failed write.
@@ -100,21 +156,24 @@ class UnitWriter:
             return Refusal(RefusalCode.ACTIVE_WRITER, f"{location}/{opened[0]} is being written ({error})")
         return error
 
-    def _rewrite(self, plan: UnitPlan, listed: UnitListing, found: Inspection, started: float) -> WrittenUnit:
-        new, live, before = self._path(self._new_path(plan)), plan.unit.location, listed.files
-        attributes = UnitAttributes.of(self._services.fs, live, before, listed.entries)
-        warnings = self._create_parents(layout.tmp_folder, live)
-        self._services.fs.mkdirs(new)
-        warnings += attributes.apply_to_directory(new, self._table.options.attributes, self._probes)
-        written = self._groups.write(found, live, new, attributes.file.replication)
-        self._copy_flags(before, new)
-        warnings += attributes.apply_to_files(new, self._table.options.attributes)
+    def _finish(
+        self,
+        draft: Draft,
+        written: Sequence[WrittenGroup],
+        started: float,
+        verify: Callable[[FileListing], None],
+    ) -> WrittenUnit:
+        """Complete the new directory with flags and attributes, verify it, and create the intent."""
+        policy, new = self._table.options.attributes, draft.new
+        self._copy_flags(draft.before, new)
+        warnings = [*draft.warnings, *draft.attributes.apply_to_files(new, policy)]
         compacted = list_unit(self._services.fs, new)
-        self._groups.verify(written, new, compacted)
-        swap = self._prepare(plan, before, compacted, sum(group.result.rows for group in written))
+        verify(compacted)
+        swap = self._prepare(draft.plan, draft.before, compacted, sum(group.result.rows for group in written))
         texts = [text for group in written for text in group.warnings]
+        seconds = draft.seconds + time.monotonic() - started
         return WrittenUnit(
-            plan, swap, found.codec, attributes, time.monotonic() - started, (*texts, *warnings)
+            draft.plan, swap, draft.found.codec, draft.attributes, seconds, (*texts, *warnings)
         )
 
     def _copy_flags(self, before: FileListing, new: str) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Generic, TypeVar, cast
+from collections.abc import Iterable, Sequence
+from typing import Generic, TypeVar
 
 from spark_jobs.protocol.execution.recovery import Recovery
 from spark_jobs.protocol.execution.unit_results import UnitResult, describe
@@ -39,6 +39,21 @@ class UnitWork(ABC, Generic[Item, Ready]):
         self.entered = run
         self.services = services
         self.recovery = recovery
+
+    def waves(self, items: Sequence[Item], parallelism: int) -> Iterable[Sequence[Item]]:
+        """Divide the units into waves: few records are written, and a kill loses little work."""
+        size = parallelism * self.units_per_thread
+        return (items[start : start + size] for start in range(0, len(items), size))
+
+    def prepare_wave(self, pool: Pool, items: Sequence[Item]) -> list[Ready | UnitResult]:
+        """Prepare the units of a wave. Return the result of a unit that was called off, else what `act` needs."""
+        return list(pool.map(self._prepare_or_call_off, items))
+
+    def _prepare_or_call_off(self, item: Item) -> Ready | UnitResult:
+        try:
+            return self.prepare(item)
+        except Exception as error:
+            return self.not_prepared(item, error)
 
     @abstractmethod
     def prepare(self, item: Item) -> Ready:
@@ -85,28 +100,22 @@ class Waves(Generic[Item, Ready]):
 
     def run(self, items: Sequence[Item], ready: Sequence[Ready] = ()) -> list[UnitResult]:
         """Return the result of each unit. Those in `ready` are prepared and journaled already."""
-        size, self._total = self._parallelism * self._work.units_per_thread, len(items) + len(ready)
+        self._total = len(items) + len(ready)
         with self._work.services.pool(self._parallelism) as pool:
             results = self._act(pool, ready, ())
-            for start in range(0, len(items), size):
-                results += self._run_wave(pool, items[start : start + size])
+            for wave in self._work.waves(items, self._parallelism):
+                results += self._run_wave(pool, wave)
         return results
 
     def _run_wave(self, pool: Pool, items: Sequence[Item]) -> list[UnitResult]:
-        prepared = list(pool.map(self._prepare, items))
-        ready = [cast(Ready, step) for step in prepared if not isinstance(step, UnitResult)]
+        prepared = self._work.prepare_wave(pool, items)
+        ready = [step for step in prepared if not isinstance(step, UnitResult)]
         called_off = [step for step in prepared if isinstance(step, UnitResult)]
         self._log_progress(called_off)
         if ready:
             self._work.journal_intent(ready)
         acted = iter(self._act(pool, ready, called_off))
         return [step if isinstance(step, UnitResult) else next(acted) for step in prepared]
-
-    def _prepare(self, item: Item) -> Ready | UnitResult:
-        try:
-            return self._work.prepare(item)
-        except Exception as error:
-            return self._work.not_prepared(item, error)
 
     def _act(self, pool: Pool, ready: Sequence[Ready], called_off: Sequence[UnitResult]) -> list[UnitResult]:
         self._work.start_acting()

@@ -1,0 +1,58 @@
+"""What a write of a DataFrame takes from a request: schema, sort columns and options; and the text of its errors."""
+
+from __future__ import annotations
+
+import json
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from spark_jobs.adapters.hadoop.java_errors import root_cause
+from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
+from spark_jobs.adapters.spark.sessions import COMMITTER
+from spark_jobs.core.errors import LakekeeperError, Refusal
+from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.protocol.ports import RewriteRequest
+
+
+def schema_of(request: RewriteRequest) -> StructType:
+    """Return the columns of the input files, as Spark reads them."""
+    return StructType.fromJson(json.loads(request.profile.struct or "null"))
+
+
+def sort_columns(request: RewriteRequest, schema: StructType) -> list[Column]:
+    """Return the columns to sort by, with the names that they have in the files.
+
+    Raises:
+        LakekeeperError: the files do not have one of them.
+    """
+    known = {field.name.lower(): field.name for field in schema}
+    missing = [column for column in request.sort_columns if column.lower() not in known]
+    if missing:
+        raise LakekeeperError(
+            f"sort column '{missing[0]}' is not in the files, which have the columns {', '.join(known.values())}"
+        )
+    return [F.col(f"`{known[column.lower()]}`") for column in request.sort_columns]
+
+
+def write_options(request: RewriteRequest, form: SparkFormat) -> dict[str, str]:
+    """Return the options of Spark's writer."""
+    return {
+        **request.options,
+        **form.options,
+        "compression": request.profile.codec,
+        **COMMITTER,
+        **({"dfs.replication": str(request.replication)} if request.replication else {}),
+    }
+
+
+def explained(error: Exception) -> LakekeeperError:
+    """Translate an error of Spark into an error of the jobs, with the message of its first cause."""
+    kind, text = root_cause(error)
+    if kind.endswith("SparkUpgradeException"):
+        return Refusal(
+            RefusalCode.CALENDAR,
+            "it holds dates before 1582 or timestamps before 1900, and its footers name no calendar, or different ones",
+        )
+    return LakekeeperError(f"Spark could not rewrite the unit: {text or kind}")

@@ -1,0 +1,146 @@
+"""The writer of several small units in one job, each into files of its own.
+
+A job for each unit costs more than reading and writing a few megabytes. Every unit of a joint write is compared by its
+own footers, so that a unit fails alone. Then it is written by itself, and the others are not written again.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import time
+from collections.abc import Callable, Hashable, Sequence
+
+from spark_jobs.core.attributes import Attributes
+from spark_jobs.core.formats import verification
+from spark_jobs.core.formats.encoding import Engine
+from spark_jobs.core.formats.footers import Footer
+from spark_jobs.core.formats.registry import has_footer
+from spark_jobs.core.model import FileListing
+from spark_jobs.core.plan import TablePlan
+from spark_jobs.protocol.execution.group_writer import GroupWriter, WrittenGroup
+from spark_jobs.protocol.execution.staged_unit import StagedUnit
+from spark_jobs.protocol.execution.unit_writer import Draft
+from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
+from spark_jobs.protocol.services import Services
+from spark_jobs.protocol.swap.directories import list_unit
+
+log = logging.getLogger("lakekeeper")
+
+
+def writes_jointly(table: TablePlan) -> bool:
+    """Tell whether small units of a table may be written together: their footers must prove each of them.
+
+    With `--verify hash`, the pass that reads a unit computes its hash.
+    """
+    return has_footer(table.file_format) and table.options.verify != "hash"
+
+
+class JointWriter:
+    """The writer of joint writes of one home.
+
+    Args:
+        folder: returns the URI of the directory into which the joint write of this number is written.
+    """
+
+    def __init__(
+        self, services: Services, table: TablePlan, groups: GroupWriter, folder: Callable[[int], str]
+    ) -> None:
+        self._services = services
+        self._table = table
+        self._groups = groups
+        self._folder = folder
+        self._numbers = itertools.count()
+        self._left: list[str] = []
+
+    def kind(self, draft: Draft) -> Hashable | None:
+        """Return a value that is equal for units that can be written together; None if a unit is written by itself.
+
+        Everything that one write has only once must be equal: the schema, the way of writing, and what files inherit
+        from the directory in which they are created. Files of a unit of several groups have several schemas. Of a unit
+        without rows no file would be written.
+        """
+        group, *others = draft.found.groups
+        encoding, profile = group.encoding, group.profile
+        single = not others and group.target_files(self._table.options.thresholds()) == 1
+        if not single or not profile.rows or encoding.engine is not Engine.SPARK or encoding.exact:
+            return None
+        request = self._request(draft)
+        return (
+            profile.struct,
+            profile.codec,
+            tuple(sorted(encoding.settings.items())),
+            tuple(sorted(request.options.items())),
+            tuple(request.sort_columns),
+            request.replication,
+            _inherited(draft.attributes.folder),
+        )
+
+    def write(self, drafts: Sequence[Draft]) -> list[StagedUnit | Exception]:
+        """Write units of one kind. Return each one with its files, or why it must be written by itself."""
+        started = time.monotonic()
+        log.info("writing %d units in one job", len(drafts))
+        try:
+            staging = self._create()
+            # The new files inherit from this directory. It is closed to other accounts, like that of a unit.
+            # guard: joint_staging_closed
+            drafts[0].attributes.apply_to_directory(staging, self._table.options.attributes)
+            folders = self._services.rewriter.write_jointly([self._request(each) for each in drafts], staging)
+            listings = [self._list(folder) for folder in folders]
+            footers = self._footers(folders, listings)
+        except Exception as error:
+            return [error] * len(drafts)
+        seconds, total = time.monotonic() - started, sum(draft.before.bytes for draft in drafts)
+        return [
+            _staged(draft, folder, files, found, seconds * draft.before.bytes / (total or 1))
+            for draft, folder, files, found in zip(drafts, folders, listings, footers)
+        ]
+
+    def _create(self) -> str:
+        staging = self._folder(next(self._numbers))
+        self._left.append(staging)
+        self._services.fs.mkdirs(staging)
+        return staging
+
+    def _request(self, draft: Draft) -> RewriteRequest:
+        (group,), live = draft.found.groups, draft.plan.unit.location
+        return self._groups.request(group, draft.found, live, draft.new, draft.attributes.file.replication)
+
+    def _list(self, folder: str) -> FileListing:
+        try:
+            return list_unit(self._services.fs, folder)
+        except FileNotFoundError:
+            return FileListing(())  # no rows were written; the comparison says so
+
+    def _footers(self, folders: Sequence[str], listings: Sequence[FileListing]) -> list[list[Footer]]:
+        """Return the footers of the files of each directory, which are read in one call."""
+        files = [f"{folder}/{file.name}" for folder, found in zip(folders, listings) for file in found.data]
+        footers = iter(self._services.footers.read(files, self._table.file_format))
+        return [list(itertools.islice(footers, len(found.data))) for found in listings]
+
+    def discard(self) -> None:
+        """Delete what the joint writes have left: it never was live, and the units' files were moved out of it."""
+        while self._left:
+            folder = self._left.pop()
+            try:
+                self._services.fs.delete_tree(folder)
+            except OSError as error:
+                log.warning("could not delete %s: %s", folder, error)
+
+
+def _staged(
+    draft: Draft, folder: str, files: FileListing, footers: Sequence[Footer], seconds: float
+) -> StagedUnit | Exception:
+    """Return a unit whose files have the rows, types and figures of its originals; else the error."""
+    (group,) = draft.found.groups
+    try:
+        verification.check_written(group.profile, footers)  # guard: joint_unit_compared
+    except Exception as error:
+        return error
+    written = WrittenGroup(group, RewriteResult(group.profile.rows or 0))
+    return StagedUnit(folder, files, written, seconds)
+
+
+def _inherited(folder: Attributes) -> Hashable:
+    """Return the attributes of a directory that files get when they are created in it, and keep when they are moved."""
+    return (folder.group, folder.acl, folder.storage_policy, folder.erasure_coding)  # guard: joint_inherited

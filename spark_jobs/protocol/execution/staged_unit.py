@@ -1,0 +1,31 @@
+"""A unit whose files a joint write has written into a directory of the run, and which are verified."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spark_jobs.core.errors import VerificationFailed
+from spark_jobs.core.model import FileListing
+from spark_jobs.protocol.execution.group_writer import WrittenGroup
+
+
+@dataclass(frozen=True)
+class StagedUnit:
+    """The files of one unit, before they are moved into its new directory.
+
+    Attributes:
+        folder: the URI of the directory that holds them.
+        files: as they were listed before their footers were compared with those of the originals.
+        seconds: the unit's share of the time, by its bytes.
+    """
+
+    folder: str
+    files: FileListing
+    written: WrittenGroup
+    seconds: float
+
+    def check(self, new: str, moved: FileListing) -> None:
+        """Raise VerificationFailed if the new directory holds other data than the files that were compared."""
+        if moved.data != self.files.data:  # guard: joint_files_only
+            changes = self.files.diff(moved)
+            raise VerificationFailed(f"{new} does not hold the files that were compared: {changes}")

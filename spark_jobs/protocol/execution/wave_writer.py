@@ -1,0 +1,96 @@
+"""The writer of the units of a wave: small ones of one kind in joint writes, all others each in a job of its own."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar, Union
+
+from spark_jobs.core.plan import UnitPlan
+from spark_jobs.core.wave_sizes import is_small
+from spark_jobs.protocol.execution.joint_writer import JointWriter
+from spark_jobs.protocol.execution.staged_unit import StagedUnit
+from spark_jobs.protocol.execution.unit_writer import Draft, UnitWriter, WrittenUnit
+from spark_jobs.protocol.ports import Pool
+
+log = logging.getLogger("lakekeeper")
+
+Arg = TypeVar("Arg")
+Result = TypeVar("Result")
+#: A unit between the steps: its plan if it is written by itself, its draft, its files in a joint write, the end, or the
+#: error that called it off.
+Step = Union[UnitPlan, Draft, "tuple[Draft, StagedUnit]", WrittenUnit, Exception]
+
+
+class WaveWriter:
+    """The writer of the units of a wave.
+
+    Every error calls off the unit in which it was raised, and no other one.
+    """
+
+    def __init__(self, units: UnitWriter, joint: JointWriter, jointly: bool) -> None:
+        self._units = units
+        self._joint = joint
+        self._jointly = jointly
+
+    def write(self, pool: Pool, plans: Sequence[UnitPlan]) -> list[WrittenUnit | Exception]:
+        """Write the units of a wave. Return each one written and verified, or the error that called it off.
+
+        First small units are inspected. Then the jobs run, joint writes and others side by side. Then each unit of a
+        joint write is completed in its own directory. One that failed in a joint write is written by itself.
+        """
+        steps: list[Step] = list(pool.map(self._begin, plans))
+        jobs = self._jobs(steps)
+        for job, done in zip(jobs, pool.map(lambda job: self._run(job, steps), jobs)):
+            for number, step in zip(job, done):
+                steps[number] = step
+        written = list(pool.map(self._complete, steps))
+        self._joint.discard()
+        return written
+
+    def _begin(self, plan: UnitPlan) -> Step:
+        return _caught(self._units.draft, plan) if self._jointly and is_small(plan) else plan
+
+    def _jobs(self, steps: Sequence[Step]) -> list[list[int]]:
+        """Return the numbers of the units of each job, the joint writes first. Units that were called off have none."""
+        kinds: dict[Hashable, list[int]] = {}
+        for number, step in enumerate(steps):
+            if not isinstance(step, Exception):
+                kind = self._joint.kind(step) if isinstance(step, Draft) else None
+                kinds.setdefault((kind, number if kind is None else None), []).append(number)
+        return sorted(kinds.values(), key=len, reverse=True)
+
+    def _run(self, job: Sequence[int], steps: Sequence[Step]) -> list[Step]:
+        drafts = [step for step in (steps[number] for number in job) if isinstance(step, Draft)]
+        if len(drafts) > 1:
+            return [_or_draft(draft, found) for draft, found in zip(drafts, self._joint.write(drafts))]
+        return [self._write_alone(steps[number]) for number in job]
+
+    def _write_alone(self, step: Step) -> Step:
+        if isinstance(step, UnitPlan):
+            return _caught(self._units.write, step)
+        return _caught(self._units.write_draft, step) if isinstance(step, Draft) else step
+
+    def _complete(self, step: Step) -> WrittenUnit | Exception:
+        """Return a unit written: one of a joint write by moving its files, one that failed there by its own job."""
+        if isinstance(step, tuple):
+            return _caught(lambda pair: self._units.take(*pair), step)
+        done = self._write_alone(step)
+        assert isinstance(done, (WrittenUnit, Exception))
+        return done
+
+
+def _or_draft(draft: Draft, found: StagedUnit | Exception) -> Step:
+    """Return the step after a joint write: the unit with its files, or its draft, which is then written by itself."""
+    if isinstance(found, StagedUnit):
+        return draft, found
+    log.info("%s is written again, by itself: %s", draft.plan.unit, found)
+    return draft
+
+
+def _caught(act: Callable[[Arg], Result], item: Arg) -> Result | Exception:
+    """Return the result of a call, or its error."""
+    try:
+        return act(item)
+    except Exception as error:
+        return error
