@@ -12,6 +12,7 @@ from spark_jobs.adapters.spark.formats.registry import spark_formats
 from spark_jobs.adapters.spark.java_classes import cache_java_classes
 from spark_jobs.adapters.spark.java_connections import send_answers_at_once
 from spark_jobs.adapters.spark.rewriter import Rewriter
+from spark_jobs.core.phases import Phases
 from spark_jobs.protocol.services import Services
 
 
@@ -30,11 +31,12 @@ def make_calls_cheap(spark: SparkSession) -> None:
 
 def spark_services(spark: SparkSession) -> Services:
     """Return the services of a driver, by its Hadoop configuration and its metastore."""
-    fs, formats = HadoopFileSystem(spark), spark_formats(spark)
+    fs, formats, phases = HadoopFileSystem(spark), spark_formats(spark), Phases()
     return Services(
         fs,
         Metastore(spark, fs),
         FooterReader(formats),
-        Rewriter(spark, formats),
+        Rewriter(spark, formats, phases),
+        phases=phases,
         environment=f"jobs {__version__}, Spark {spark.version}",
     )

@@ -15,7 +15,7 @@ PHASES = {
     "read": "Let Spark list the files to rewrite.",
     "write": "Write the new files, which includes reading the rows.",
     "verify": "Compare the new files with the old ones.",
-    "swap": "Publish the journal, check each unit again, rename its directories.",
+    "swap": "Publish the journal, check each unit again, rename its directories. Of a cleanup: delete originals.",
     "register": "Create or update the backup table.",
     "log": "Close the run, and write the commit log.",
 }

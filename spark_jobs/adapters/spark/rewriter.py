@@ -20,13 +20,15 @@ from spark_jobs.core.errors import LakekeeperError, VerificationFailed
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Profile
 from spark_jobs.core.formats.registry import FORMATS
+from spark_jobs.core.phases import Phases
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 
 
 class Rewriter:
     """Rewrites files with DataFrames, by a copy, or by a merge of stripes. No Python code runs on the executors."""
 
-    def __init__(self, spark: SparkSession, formats: Mapping[str, SparkFormat]) -> None:
+    def __init__(self, spark: SparkSession, formats: Mapping[str, SparkFormat], phases: Phases) -> None:
+        self._phases = phases
         self._sessions = Sessions(spark)
         self._exact = ExactReader(spark)
         self._formats = formats
@@ -159,7 +161,8 @@ class Rewriter:
 
     def _inputs(self, request: RewriteRequest) -> DataFrame:
         """Return the rows of exactly the input files."""
-        return self._exact.read(self._reader(request), {request.directory: request.inputs})
+        with self._phases.during("read"):
+            return self._exact.read(self._reader(request), {request.directory: request.inputs})
 
     def _frame(self, request: RewriteRequest, paths: Sequence[str]) -> DataFrame:
         """Return the rows of these files, or of all files of these directories."""

@@ -85,9 +85,13 @@ class JointWriter:
             # The new files inherit from this directory. It is closed to other accounts, like that of a unit.
             # guard: joint_staging_closed
             drafts[0].attributes.apply_to_directory(staging, self._table.options.attributes)
-            folders = self._services.rewriter.write_jointly([self._request(each) for each in drafts], staging)
-            listings = [self._list(folder) for folder in folders]
-            footers = self._footers(folders, listings)
+            with self._services.phases.during("write"):
+                folders = self._services.rewriter.write_jointly(
+                    [self._request(each) for each in drafts], staging
+                )
+            with self._services.phases.during("verify"):
+                listings = [self._list(folder) for folder in folders]
+                footers = self._footers(folders, listings)
         except Exception as error:
             return [error] * len(drafts)
         seconds, total = time.monotonic() - started, sum(draft.before.bytes for draft in drafts)

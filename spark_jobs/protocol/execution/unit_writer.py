@@ -99,10 +99,12 @@ class UnitWriter:
         """Inspect a unit and create its new directory. It raises the same errors as `write`."""
         started = time.monotonic()
         live = plan.unit.location
-        listed = self._checks.before_write(live)
+        with self._services.phases.during("list"):
+            listed = self._checks.before_write(live)
         before = listed.files
         plan = plan.confirmed(before, self._table.options.thresholds())
-        found = inspect(self._services, self._table, live, before)
+        with self._services.phases.during("footers"):
+            found = inspect(self._services, self._table, live, before)
         new = self._path(self._new_path(plan))
         attributes = UnitAttributes.of(self._services.fs, live, before, listed.entries)
         warnings = self._create_parents(layout.tmp_folder, live)
@@ -118,7 +120,8 @@ class UnitWriter:
 
     def _write(self, draft: Draft) -> WrittenUnit:
         started, live = time.monotonic(), draft.plan.unit.location
-        written = self.groups.write(draft.found, live, draft.new, draft.attributes.file.replication)
+        with self._services.phases.during("write"):
+            written = self.groups.write(draft.found, live, draft.new, draft.attributes.file.replication)
         return self._finish(
             draft, written, started, lambda found: self.groups.verify(written, draft.new, found)
         )
@@ -167,8 +170,9 @@ class UnitWriter:
         policy, new = self._table.options.attributes, draft.new
         self._copy_flags(draft.before, new)
         warnings = [*draft.warnings, *draft.attributes.apply_to_files(new, policy)]
-        compacted = list_unit(self._services.fs, new)
-        verify(compacted)
+        with self._services.phases.during("verify"):
+            compacted = list_unit(self._services.fs, new)
+            verify(compacted)
         swap = self._prepare(draft.plan, draft.before, compacted, sum(group.result.rows for group in written))
         texts = [text for group in written for text in group.warnings]
         seconds = draft.seconds + time.monotonic() - started

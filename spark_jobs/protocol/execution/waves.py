@@ -113,15 +113,17 @@ class Waves(Generic[Item, Ready]):
         called_off = [step for step in prepared if isinstance(step, UnitResult)]
         self._log_progress(called_off)
         if ready:
-            self._work.journal_intent(ready)
+            with self._work.services.phases.during("swap"):
+                self._work.journal_intent(ready)
         acted = iter(self._act(pool, ready, called_off))
         return [step if isinstance(step, UnitResult) else next(acted) for step in prepared]
 
     def _act(self, pool: Pool, ready: Sequence[Ready], called_off: Sequence[UnitResult]) -> list[UnitResult]:
-        self._work.start_acting()
-        results = list(pool.map(self._act_on, ready))
-        self._journal(results)
-        self._work.journaled(pool, ready, results)
+        with self._work.services.phases.during("swap"):
+            self._work.start_acting()
+            results = list(pool.map(self._act_on, ready))
+            self._journal(results)
+            self._work.journaled(pool, ready, results)
         if any(result.outcome_unknown for result in [*called_off, *results]):
             results = self._recover(ready, results)
         self._log_progress(results)
