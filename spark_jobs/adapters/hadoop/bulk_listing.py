@@ -26,7 +26,9 @@ class BulkListing:
     """
 
     def __init__(self, jvm: Any, conf: Any, mapper: Any) -> None:
-        self._arrays = jvm.java.util.Arrays
+        self._new_array = jvm.java.lang.reflect.Array.newInstance
+        self._copy = jvm.java.lang.System.arraycopy
+        self._object = jvm.java.lang.Class.forName("java.lang.Object")
         self._conf = conf
         self._mapper = mapper
         self._parser = jvm.com.fasterxml.jackson.databind.ObjectMapper()
@@ -38,9 +40,10 @@ class BulkListing:
         if count <= _TOGETHER:
             yield from json.loads(self._mapper.writeValueAsString(statuses))
             return
-        every = self._arrays.asList(statuses)
         for start in range(0, count, _TOGETHER):
-            part = every.subList(start, min(start + _TOGETHER, count))
+            size = min(_TOGETHER, count - start)
+            part = self._new_array(self._object, size)
+            self._copy(statuses, start, part, 0, size)
             yield from json.loads(self._mapper.writeValueAsString(part))
 
     def each(self, paths: Sequence[str]) -> Iterator[tuple[str, list[Row] | None]]:
