@@ -56,6 +56,7 @@ def test_odd_values_go_through_analysis_compaction_and_rollback(
     assert sorted(map(str, backup.collect())) == sorted(before.elements())
     jobs("rollback", "--table", odd)
     assert tree(database.path / "odd") == originals
+    assert list((database.path / "odd" / ".lakekeeper").glob("*/__*")) == []
 
 
 @pytest.mark.parametrize("value", ["a/b", "01", None])
