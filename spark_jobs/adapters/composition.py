@@ -7,6 +7,7 @@ from pyspark.sql import SparkSession
 from spark_jobs import __version__
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.hadoop.metastore import Metastore
+from spark_jobs.adapters.spark.fair_rewriter import FairRewriter, scheduler_settings
 from spark_jobs.adapters.spark.footer_reader import FooterReader
 from spark_jobs.adapters.spark.formats.registry import spark_formats
 from spark_jobs.adapters.spark.java_classes import cache_java_classes
@@ -18,7 +19,10 @@ from spark_jobs.protocol.services import Services
 
 def start_spark(app_name: str) -> SparkSession:
     """Start a Spark session with the Hive metastore, or return the one that is active."""
-    spark = SparkSession.builder.appName(app_name).enableHiveSupport().getOrCreate()
+    builder = SparkSession.builder.appName(app_name).enableHiveSupport()
+    for key, value in scheduler_settings().items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
     make_calls_cheap(spark)
     return spark
 
@@ -36,7 +40,7 @@ def spark_services(spark: SparkSession) -> Services:
         fs,
         Metastore(spark, fs),
         FooterReader(formats),
-        Rewriter(spark, formats, phases),
+        FairRewriter(spark, Rewriter(spark, formats, phases)),
         phases=phases,
         environment=f"jobs {__version__}, Spark {spark.version}",
     )

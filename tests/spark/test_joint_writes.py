@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from spark_jobs.adapters.spark.fair_rewriter import FairRewriter
+from spark_jobs.adapters.spark.joint_rewriter import JointRewriter
 from spark_jobs.adapters.spark.rewriter import Rewriter
 from spark_jobs.core.shuffle_keys import hash_int, partition_keys
 from tests.harness.fixtures import Database
-from tests.spark.toolbox import ODD_VALUES, Jobs, data_files, only, outcomes, rows
+from tests.spark.toolbox import ODD_VALUES, Jobs, data_files, many, only, outcomes, rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -185,3 +189,46 @@ def test_columns_with_the_names_of_ours_are_data(
     report = only(jobs("compact", "--table", table))
     assert outcomes({"tables": [report]}) == ["compacted"] * 3
     assert rows(spark, table) == before
+
+
+def test_writes_at_the_same_time_share_the_executors(spark: SparkSession) -> None:
+    """Each is in a pool of its own; later ones take the pools of those that have ended."""
+    context, both = spark.sparkContext, threading.Barrier(2)
+
+    class Pools:
+        def write(self, _: Any) -> str:
+            both.wait(60)
+            return str(context.getLocalProperty("spark.scheduler.pool"))
+
+    rewriter: Any = FairRewriter(spark, Pools())  # type: ignore[arg-type]
+
+    def write(_: int) -> tuple[str, str | None]:
+        return rewriter.write(None), context.getLocalProperty("spark.scheduler.pool")
+
+    with ThreadPoolExecutor(2) as threads:
+        first, second = list(threads.map(write, range(2))), list(threads.map(write, range(2)))
+    assert {pool for pool, _ in first} == {pool for pool, _ in second} == {"lakekeeper-0", "lakekeeper-1"}
+    assert {after for _, after in (*first, *second)} == {None}
+
+
+def test_files_that_are_added_meanwhile_are_not_in_a_joint_write(
+    spark: SparkSession, jobs: Jobs, database: Database, alone: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark lists the directories again, and finds them. They go into the table as they are."""
+    table = _partitioned(
+        spark, database, "SELECT id, CAST(id % 3 AS STRING) AS p FROM range(300)", "id BIGINT", files=4
+    )
+    before = rows(spark, table)
+    read = JointRewriter._read
+
+    def late(self: JointRewriter, requests: Any) -> Any:
+        many(spark, f"{database.location('parts')}/p=1", "SELECT id + 1000 AS id FROM range(5)", 1)
+        return read(self, requests)
+
+    monkeypatch.setattr(JointRewriter, "_read", late)
+    report = only(jobs("compact", "--table", table))
+    assert outcomes({"tables": [report]}) == ["compacted"] * 3
+    assert alone == []
+    assert len(data_files(database.path / "parts" / "p=1")) == 2
+    late_rows = Counter(f"Row(id={number}, p='1')" for number in range(1000, 1005))
+    assert rows(spark, table) == before + late_rows
