@@ -62,6 +62,22 @@ def test_a_rename_never_goes_into_or_over_a_directory(
             fs.rename(f"{place}/{source}", f"{place}/{target}")
 
 
+@pytest.mark.parametrize("by_hadoop", [True, False])
+def test_a_file_moves_with_its_checksums_and_never_over_another(
+    fs: HadoopFileSystem, place: str, by_hadoop: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if by_hadoop:
+        monkeypatch.setattr("spark_jobs.adapters.hadoop.local_renames._RENAME", None)
+    fs.create(f"{place}/a/part-0", b"rows")
+    fs.create(f"{place}/b/part-0", b"others")
+    with pytest.raises(FileExistsError):
+        fs.rename(f"{place}/a/part-0", f"{place}/b/part-0")
+    fs.rename(f"{place}/a/part-0", f"{place}/b/part-1")
+    assert [fs.read(f"{place}/b/part-{number}") for number in range(2)] == [b"others", b"rows"]
+    names = [sorted(path.name for path in (local(place) / folder).iterdir()) for folder in "ab"]
+    assert names == [["a"], [".part-0.crc", ".part-1.crc", "b", "part-0", "part-1"]]
+
+
 def test_a_new_file_is_never_written_over_another(fs: HadoopFileSystem, place: str) -> None:
     fs.create(f"{place}/lease-1", b"mine")
     with pytest.raises(FileExistsError):

@@ -11,7 +11,7 @@ from spark_jobs.adapters.hadoop.hadoop_attributes import HadoopAttributes
 from spark_jobs.adapters.hadoop.hdfs_directories import HdfsDirectories
 from spark_jobs.adapters.hadoop.java_errors import call, java_errors
 from spark_jobs.adapters.hadoop.local_files import LocalAttributes, local_identity
-from spark_jobs.adapters.hadoop.local_renames import rename_directory
+from spark_jobs.adapters.hadoop.local_renames import rename_locally
 from spark_jobs.adapters.hadoop.statuses import StatusReader
 from spark_jobs.core.attributes import Attributes, LostAttribute
 from spark_jobs.core.errors import LakekeeperError
@@ -126,7 +126,7 @@ class HadoopFileSystem(FileSystem):
             FileExistsError: the target exists.
             FileNotFoundError: the source, or the parent of the target, does not exist.
         """
-        if source.startswith("file:") and rename_directory(source, target):
+        if source.startswith("file:") and rename_locally(source, target):
             return
         with java_errors(f"cannot rename {source} to {target}"):
             # guard: rename_never_into

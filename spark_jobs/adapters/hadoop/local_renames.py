@@ -1,4 +1,4 @@
-"""Renames directories on a local disk by one call of the operating system.
+"""Renames directories and files on a local disk by one call of the operating system.
 
 Hadoop's client starts several programs (`readlink`) for each rename. It looks for the target first, and renames then.
 The call of Linux refuses an existing target itself, so that no writer can create one in between.
@@ -6,10 +6,12 @@ The call of Linux refuses an existing target itself, so that no writer can creat
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 from spark_jobs.adapters.hadoop.local_files import local_path
 from spark_jobs.protocol.file_system import FileSystemError
@@ -31,24 +33,37 @@ def _system_call() -> Callable[..., int] | None:
 _RENAME = _system_call()
 
 
-def rename_directory(source: str, target: str) -> bool:
-    """Rename a directory on a local disk.
+def rename_locally(source: str, target: str) -> bool:
+    """Rename a directory or a file on a local disk. The checksums that Hadoop keeps beside a file move with it.
 
     Returns:
-        Whether it was renamed. If not, Hadoop's client has to do it: the source is not a directory, or the operating
-        system cannot refuse a target that exists.
+        Whether it was renamed. If not, Hadoop's client has to do it: the source does not exist, or the operating system
+        cannot refuse a target that exists.
 
     Raises:
         FileExistsError: the target exists.
         FileNotFoundError: the parent of the target does not exist.
     """
     here, there = local_path(source), local_path(target)
-    if _RENAME is None or not here.is_dir():
+    is_directory = here.is_dir()
+    if _RENAME is None or not (is_directory or here.is_file()):
         return False
     # guard: local_rename_never_over
-    if _RENAME(_HERE, os.fsencode(here), _HERE, os.fsencode(there), ctypes.c_uint(_NO_REPLACE)) == 0:
-        return True
-    code = ctypes.get_errno()
+    if _RENAME(_HERE, os.fsencode(here), _HERE, os.fsencode(there), ctypes.c_uint(_NO_REPLACE)) != 0:
+        return _not_renamed(ctypes.get_errno(), source, target)
+    if not is_directory:
+        # A file without checksums is read as it is, so that a kill between the renames loses nothing.
+        with contextlib.suppress(FileNotFoundError):
+            _checksums(here).replace(_checksums(there))
+    return True
+
+
+def _checksums(file: Path) -> Path:
+    """Return where Hadoop's `ChecksumFileSystem` keeps the checksums of a file."""
+    return file.with_name(f".{file.name}.crc")
+
+
+def _not_renamed(code: int, source: str, target: str) -> bool:
     if code in _UNKNOWN:
         return False
     raise _error(code, f"cannot rename {source} to {target}: {os.strerror(code)}")
