@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.hadoop.statuses import StatusReader
 
 if TYPE_CHECKING:
@@ -52,6 +53,13 @@ def test_a_thread_that_has_ended_leaves_no_connection(spark: SparkSession) -> No
         thread.start()
         thread.join()
     assert len(client.deque) <= before + 1  # one ended thread's connection is closed by the next
+
+
+@pytest.mark.parametrize("size", [0, 1, 100_000])
+def test_each_byte_of_a_file_is_read_as_it_is(spark: SparkSession, tmp_path: Any, size: int) -> None:
+    content = (bytes(range(256)) + b"\\n\\\\r\r\n\\")[:size] * 3 + bytes(range(256)) * (size // 256)
+    (tmp_path / "record").write_bytes(content)
+    assert HadoopFileSystem(spark).read(f"{tmp_path.as_uri()}/record") == content
 
 
 def test_a_listing_in_several_pages_has_each_file_once(

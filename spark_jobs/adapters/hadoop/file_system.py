@@ -9,6 +9,7 @@ from urllib.parse import unquote
 from spark_jobs.adapters.hadoop.bulk_listing import BulkListing
 from spark_jobs.adapters.hadoop.hadoop_attributes import HadoopAttributes
 from spark_jobs.adapters.hadoop.hdfs_directories import HdfsDirectories
+from spark_jobs.adapters.hadoop.java_answers import java_bytes
 from spark_jobs.adapters.hadoop.java_errors import call, java_errors
 from spark_jobs.adapters.hadoop.local_files import LocalAttributes, local_identity
 from spark_jobs.adapters.hadoop.local_renames import rename_locally
@@ -168,7 +169,7 @@ class HadoopFileSystem(FileSystem):
         with java_errors(f"cannot read {path}"):
             stream = self._fs(path).open(self._path(path))
             try:
-                return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
+                return java_bytes(self._jvm.org.apache.commons.io.IOUtils, stream)
             finally:
                 stream.close()
 

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem, decode_location
+from spark_jobs.adapters.hadoop.java_answers import java_json
 from spark_jobs.adapters.hadoop.locations import Locations
 from spark_jobs.adapters.hadoop.metastore_errors import MetastoreError, metastore_errors
 from spark_jobs.adapters.hadoop.sql import (
@@ -177,7 +178,7 @@ class Metastore:
         return Storage(location, row["inputFormat"], row["serde"], row["properties"])
 
     def _json(self, scala: Any) -> Any:
-        return json.loads(self._mapper.writeValueAsString(scala))
+        return java_json(self._mapper, scala)
 
     def create_backup(
         self,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from spark_jobs.adapters.hadoop.java_json import java_json
+from spark_jobs.adapters.hadoop.java_answers import java_json
 from spark_jobs.protocol.file_system import Status
 
 #: The entries of one answer. A directory of a million files is read in several answers, so that no text fills the

@@ -11,8 +11,8 @@ from typing import Any
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from spark_jobs.adapters.hadoop.java_answers import java_json
 from spark_jobs.adapters.hadoop.java_errors import java_errors, root_cause
-from spark_jobs.adapters.hadoop.java_json import java_json
 from spark_jobs.adapters.hadoop.statuses import java_slice
 from spark_jobs.adapters.spark.spark_types import Reading, SparkTypes
 from spark_jobs.core.errors import Refusal
