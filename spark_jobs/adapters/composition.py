@@ -21,7 +21,7 @@ def start_spark(app_name: str) -> SparkSession:
     """Start a Spark session with the Hive metastore, or return the one that is active."""
     builder = SparkSession.builder.appName(app_name).enableHiveSupport()
     for key, value in scheduler_settings().items():
-        builder = builder.config(key, value)
+        builder.config(key, value)
     spark = builder.getOrCreate()
     make_calls_cheap(spark)
     return spark

@@ -11,6 +11,7 @@ import pytest
 
 from spark_jobs.core import journal
 from spark_jobs.core.attributes import Attributes
+from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.model import name_of
 from spark_jobs.protocol.execution.unit_writer import UnitWriter
 from spark_jobs.protocol.file_system import FileSystemError
@@ -20,7 +21,7 @@ from tests.crash.explorer import runs_of
 from tests.crash.fault_injection import Fault, Killed, Point
 from tests.crash.flat_table import compact, only, outcomes
 from tests.crash.model_fs import ModelFileSystem
-from tests.crash.model_spark import ModelRewriter, encode_rows
+from tests.crash.model_spark import ModelFooters, ModelRewriter, encode_rows
 from tests.crash.oracle import check
 from tests.crash.scenario import EVENTS, WAREHOUSE, build
 from tests.crash.simulated_cluster import SimulatedCluster
@@ -142,6 +143,23 @@ def test_where_the_job_fails_each_unit_is_written_by_itself(
     assert (len(jobs.joint), len(jobs.alone)) == (1, 4)
     assert check(sim) == []
     assert _leftovers(sim) == []
+
+
+def test_a_unit_whose_new_file_cannot_be_read_is_written_by_itself(
+    jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The footers of all units are read in one call, which fails."""
+    sim, footer = days(4), ModelFooters._footer
+
+    def unreadable(self: ModelFooters, file: str) -> Footer:
+        if "-joint-" in file and "unit=2/" in file:
+            raise FileSystemError(f"cannot read the footer of {file}")
+        return footer(self, file)
+
+    monkeypatch.setattr(ModelFooters, "_footer", unreadable)
+    assert outcomes(compact(sim.client(), DAYS)) == ["compacted"] * 4
+    assert jobs.alone == ["day=002"]
+    assert check(sim) == []
 
 
 def test_units_with_other_storage_policies_are_not_written_into_one_directory(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 import pytest
@@ -34,14 +34,21 @@ def driven_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def around_rewrites(monkeypatch: pytest.MonkeyPatch, around: Callable[[RewriteRequest], Around]) -> None:
-    """Each unit is written within `around`, which is given its plan."""
-    write = Rewriter.write
+    """Each unit is written within `around`, which is given its plan; those of a joint write all at once."""
+    write, write_jointly = Rewriter.write, Rewriter.write_jointly
 
     def writing(self: Rewriter, plan: RewriteRequest) -> Any:
         with around(plan):
             return write(self, plan)
 
+    def writing_jointly(self: Rewriter, plans: Sequence[RewriteRequest], staging: str) -> Any:
+        with ExitStack() as stack:
+            for plan in plans:
+                stack.enter_context(around(plan))
+            return write_jointly(self, plans, staging)
+
     monkeypatch.setattr(Rewriter, "write", writing)
+    monkeypatch.setattr(Rewriter, "write_jointly", writing_jointly)
 
 
 def around_moves(monkeypatch: pytest.MonkeyPatch, around: Callable[[str, str], Around]) -> None:

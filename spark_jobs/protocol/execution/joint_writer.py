@@ -116,11 +116,25 @@ class JointWriter:
         except FileNotFoundError:
             return FileListing(())  # no rows were written; the comparison says so
 
-    def _footers(self, folders: Sequence[str], listings: Sequence[FileListing]) -> list[list[Footer]]:
-        """Return the footers of the files of each directory, which are read in one call."""
-        files = [f"{folder}/{file.name}" for folder, found in zip(folders, listings) for file in found.data]
-        footers = iter(self._services.footers.read(files, self._table.file_format))
-        return [list(itertools.islice(footers, len(found.data))) for found in listings]
+    def _footers(
+        self, folders: Sequence[str], listings: Sequence[FileListing]
+    ) -> list[list[Footer] | Exception]:
+        """Return the footers of the files of each directory. They are read in one call, unless one is unreadable."""
+        places = list(zip(folders, listings))
+        try:
+            all_footers = iter(self._read([file for place in places for file in _uris(*place)]))
+        except Exception:
+            return [self._footers_of(*place) for place in places]
+        return [list(itertools.islice(all_footers, len(files.data))) for files in listings]
+
+    def _footers_of(self, folder: str, files: FileListing) -> list[Footer] | Exception:
+        try:
+            return self._read(_uris(folder, files))
+        except Exception as error:
+            return error
+
+    def _read(self, files: Sequence[str]) -> list[Footer]:
+        return self._services.footers.read(files, self._table.file_format)
 
     def discard(self) -> None:
         """Delete what the joint writes have left: it never was live, and the units' files were moved out of it."""
@@ -133,9 +147,11 @@ class JointWriter:
 
 
 def _staged(
-    draft: Draft, folder: str, files: FileListing, footers: Sequence[Footer], seconds: float
+    draft: Draft, folder: str, files: FileListing, footers: list[Footer] | Exception, seconds: float
 ) -> StagedUnit | Exception:
     """Return a unit whose files have the rows, types and figures of its originals; else the error."""
+    if isinstance(footers, Exception):
+        return footers
     (group,) = draft.found.groups
     try:
         verification.check_written(group.profile, footers)  # guard: joint_unit_compared
@@ -143,6 +159,10 @@ def _staged(
         return error
     written = WrittenGroup(group, RewriteResult(group.profile.rows or 0))
     return StagedUnit(folder, files, written, seconds)
+
+
+def _uris(folder: str, files: FileListing) -> list[str]:
+    return [f"{folder}/{file.name}" for file in files.data]
 
 
 def _inherited(folder: Attributes) -> Hashable:

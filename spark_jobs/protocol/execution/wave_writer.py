@@ -56,9 +56,14 @@ class WaveWriter:
         kinds: dict[Hashable, list[int]] = {}
         for number, step in enumerate(steps):
             if not isinstance(step, Exception):
-                kind = self._joint.kind(step) if isinstance(step, Draft) else None
+                kind = self._kind(step)
                 kinds.setdefault((kind, number if kind is None else None), []).append(number)
         return sorted(kinds.values(), key=len, reverse=True)
+
+    def _kind(self, step: Step) -> Hashable | None:
+        """Return the kind of a draft. Where that fails, the unit is written by itself, and fails alone."""
+        kind = _caught(self._joint.kind, step) if isinstance(step, Draft) else None
+        return None if isinstance(kind, Exception) else kind
 
     def _run(self, job: Sequence[int], steps: Sequence[Step]) -> list[Step]:
         drafts = [step for step in (steps[number] for number in job) if isinstance(step, Draft)]
