@@ -18,6 +18,8 @@ NAMES = {
     BARE: "plain Spark",
     START: "only start a session",
 }
+#: Figures that are not in the table of figures: all programs leave the same files, or they have failed.
+SHOWN_ELSEWHERE = ("phases", "files_after")
 #: Above this part of the machine, other programs have disturbed a measurement.
 BUSY = 0.25
 
@@ -129,7 +131,7 @@ def figures(results: Results) -> list[str]:
     rows = []
     for step in results.steps():
         names = dict.fromkeys(
-            name for result in results.of(step) for name in result.figures if name != "phases"
+            name for result in results.of(step) for name in result.figures if name not in SHOWN_ELSEWHERE
         )
         for name in names:
             values = [result.figures[name] for result in results.of(step) if name in result.figures]

@@ -20,8 +20,8 @@ def require(report: Mapping[str, Any], label: str, *outcomes: str) -> None:
 
 
 def phases(report: Mapping[str, Any]) -> dict[str, float]:
-    """Return the seconds of each phase; empty where the report has none."""
+    """Return the seconds of each phase: those of the job, or else of all its tables; empty where it has none."""
     total: Counter[str] = Counter()
-    for part in (report, *report["tables"]):
+    for part in [report] if report.get("phases") else report["tables"]:
         total.update(part.get("phases") or {})
     return {name: round(seconds, 2) for name, seconds in total.items()}

@@ -105,7 +105,7 @@ def parse(argv: Sequence[str]) -> Asked:
 
 
 def _described(case: Case) -> str:
-    return f"  {case.name:20} {case.title}: {', '.join(case.steps)}"
+    return f"  {case.name:24} {case.title}: {', '.join(case.steps)}"
 
 
 def run(asked: Asked) -> None:

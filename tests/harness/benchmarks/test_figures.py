@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks.arithmetic import line, ratio, spread
 from benchmarks.datasets import DATASETS, TARGET, outputs
+from benchmarks.reports import phases
 from benchmarks.targets import TARGETS, Target, hdfs_line
 from tests.harness.benchmarks.sample import result, results
 
@@ -101,3 +102,11 @@ def test_each_partition_has_a_directory_of_its_own(dataset):
 def _value(what, found):
     (target,) = [each for each in TARGETS if each.what == what]
     return target.value(found)
+
+
+def test_phases_are_those_of_the_job_or_else_of_its_tables():
+    tables = [{"phases": {"list": 1.0, "write": 2.0}}, {"phases": {"write": 3.0}}, {}]
+
+    assert phases({"tables": tables}) == {"list": 1.0, "write": 5.0}
+    assert phases({"phases": {"start": 4.0, "write": 5.5}, "tables": tables}) == {"start": 4.0, "write": 5.5}
+    assert phases({"tables": [{}]}) == {}
