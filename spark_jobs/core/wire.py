@@ -75,7 +75,12 @@ def _check_request(data: Any) -> None:
 
 @dataclass(frozen=True)
 class UnitReport:
-    """The part of the report for one unit. A figure that does not apply is None."""
+    """The part of the report for one unit. A figure that does not apply is None.
+
+    Attributes:
+        read_tasks: the tasks that will read the files, if they are more than `target_files`: then rows are shuffled.
+            The report has the field only in this case.
+    """
 
     unit: dict[str, str | None]
     outcome: UnitOutcome
@@ -93,12 +98,19 @@ class UnitReport:
     bytes_after: int | None = None
     rows: int | None = None
     seconds: float | None = None
+    read_tasks: int | None = None
 
     @classmethod
     def of(
         cls, unit: dict[str, str | None], outcome: UnitOutcome, health: Health | None = None, **more: Any
     ) -> UnitReport:
         return cls(unit=unit, outcome=outcome, **(asdict(health) if health else {}), **more)
+
+    def to_json(self) -> dict[str, Any]:
+        fields = asdict(self)
+        if self.read_tasks is None:
+            del fields["read_tasks"]
+        return fields
 
 
 @dataclass(frozen=True)
@@ -149,7 +161,7 @@ class TableReport:
         fields = {k: value for k, value in asdict(self).items() if k not in _OF_ONE_VERB or value is not None}
         return {
             **fields,
-            "units": [asdict(unit) for unit in units],
+            "units": [unit.to_json() for unit in units],
             "warnings": list(self.warnings),
             "before": {"files": sum(u.files or 0 for u in units), "bytes": sum(u.bytes or 0 for u in units)},
             "after": {"files": sum(f for f, _ in after), "bytes": sum(b for _, b in after)},

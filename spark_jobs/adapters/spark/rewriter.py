@@ -17,6 +17,7 @@ from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.hashing import Fingerprint, aggregates, fingerprint
 from spark_jobs.adapters.spark.merging import Merger
 from spark_jobs.adapters.spark.sessions import COMMITTER, Sessions
+from spark_jobs.adapters.spark.wide_reading import scan_settings, shuffled, slots
 from spark_jobs.core.errors import LakekeeperError, Refusal, VerificationFailed
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Profile
@@ -29,11 +30,17 @@ class Rewriter:
     """Rewrites files with DataFrames, by a copy, or by a merge of stripes. No Python code runs on the executors."""
 
     def __init__(self, spark: SparkSession, formats: Mapping[str, SparkFormat]) -> None:
+        self._spark = spark
         self._sessions = Sessions(spark)
         self._exact = ExactReader(spark)
         self._formats = formats
         self._copier = Copier(spark, formats)
         self._merger = Merger(spark)
+
+    @property
+    def slots(self) -> int:
+        """Return the number of tasks that can run at the same time."""
+        return slots(self._spark)
 
     def encoding(self, profile: Profile, file_format: str) -> Encoding:
         """Return how the unit will be rewritten. Raise Refusal TYPE if that changes a physical type."""
@@ -162,13 +169,13 @@ class Rewriter:
         return self._exact.paths(self._reader(request), paths)
 
     def _reader(self, request: RewriteRequest) -> DataFrameReader:
-        session = self._sessions.get(
-            {
-                **request.encoding.settings,
-                **LISTED_BY_DRIVER,
-                "spark.sql.files.maxPartitionBytes": str(request.target_bytes),
-            }
-        )
+        settings = {
+            **request.encoding.settings,
+            **LISTED_BY_DRIVER,
+            "spark.sql.files.maxPartitionBytes": str(request.target_bytes),
+            **(scan_settings(request.read_tasks) if request.read_tasks > request.target_files else {}),
+        }
+        session = self._sessions.get(settings)
         reader = session.read.format(request.file_format).schema(_schema(request))
         return reader.options(**self._formats[request.file_format].options)
 
@@ -203,9 +210,16 @@ def _spread(frame: DataFrame, request: RewriteRequest, schema: StructType) -> Da
     return _as_declared(spread, schema) if request.encoding.exact else spread
 
 
+def _gathered(frame: DataFrame, request: RewriteRequest) -> DataFrame:
+    """Return the rows in one partition for each file. Each task that writes also reads, or others read for it."""
+    if request.read_tasks > request.target_files:
+        return shuffled(frame, request.target_files)
+    return frame.coalesce(request.target_files)
+
+
 def _sorted(frame: DataFrame, request: RewriteRequest, schema: StructType) -> DataFrame:
     if not request.sort_columns or _is_lines(request):
-        return frame.coalesce(request.target_files)
+        return _gathered(frame, request)
     known = {field.name.lower(): field.name for field in schema}
     missing = [column for column in request.sort_columns if column.lower() not in known]
     if missing:
@@ -214,7 +228,7 @@ def _sorted(frame: DataFrame, request: RewriteRequest, schema: StructType) -> Da
         )
     columns = [F.col(f"`{known[column.lower()]}`") for column in request.sort_columns]
     spread = (
-        frame.coalesce(1)
+        _gathered(frame, request)
         if request.target_files == 1
         else frame.repartitionByRange(request.target_files, *columns)
     )
