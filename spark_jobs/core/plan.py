@@ -9,16 +9,19 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from spark_jobs.core.commit_log.cache import CachedUnit, Verdict
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import NothingToGain, Refusal
+from spark_jobs.core.formats.registry import FORMATS
 from spark_jobs.core.health import Health, Thresholds, assess, settled
 from spark_jobs.core.model import FileListing, Unit
 from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.selection import PartitionSpec
+from spark_jobs.core.task_plan import TaskPlan, plan_tasks
 from spark_jobs.core.wire import TableReport, UnitReport
 
 
@@ -140,8 +143,8 @@ class UnitPlan:
         health = assess(files, thresholds)
         return replace(self, inputs=Inputs(files, health), health=health, fingerprint=files.fingerprint())
 
-    def report(self) -> UnitReport:
-        """Return the unit's part of the report of an analysis."""
+    def report(self, tasks: TaskPlan | None = None) -> UnitReport:
+        """Return the unit's part of the report of an analysis, and how tasks will share its rewrite, if it is known."""
         refusal = self.refusal
         decided = self.outcome in (UnitOutcome.FLAGGED, UnitOutcome.HEALTHY) and self.reason is None
         return UnitReport.of(
@@ -151,6 +154,7 @@ class UnitPlan:
             code=refusal.code if refusal else None,
             reason=refusal.reason if refusal else self.reason,
             fingerprint=self.fingerprint if decided else None,
+            read_tasks=tasks.read if tasks and tasks.shuffled else None,
         )
 
 
@@ -165,6 +169,7 @@ class TablePlan:
     Attributes:
         gone: the units that were requested and do not exist any more.
         rules: the rules for files of other writers, at the time of the plan.
+        slots: the tasks of Spark that can run at the same time; 0 if this is not known.
     """
 
     facts: TableFacts
@@ -174,10 +179,23 @@ class TablePlan:
     gone: tuple[PartitionSpec, ...] = ()
     rules: WriterRules = field(default_factory=WriterRules)
     warnings: tuple[str, ...] = ()
+    slots: int = 0
 
-    @property
+    @cached_property
     def flagged(self) -> list[UnitPlan]:
         return [unit for unit in self.units if unit.flagged]
+
+    @property
+    def slots_of_a_unit(self) -> int:
+        """Return the tasks that run at the same time for one unit, beside others that are written then."""
+        return self.slots // max(1, min(self.options.parallelism, len(self.flagged)))
+
+    def _tasks(self, unit: UnitPlan) -> TaskPlan | None:
+        """Return how tasks will share a rewrite by Spark's own engine. Footers may show that another one is needed."""
+        if unit.due is None or not FORMATS[self.file_format].read_by_spark:
+            return None
+        health = unit.due.health
+        return plan_tasks(health.files, health.bytes, health.target_files, self.slots_of_a_unit)
 
     @property
     def cached(self) -> list[CachedUnit]:
@@ -205,6 +223,6 @@ class TablePlan:
             table=self.facts.name,
             format=self.file_format,
             location=self.facts.storage.location,
-            units=[*(unit.report() for unit in self.units), *gone],
+            units=[*(unit.report(self._tasks(unit)) for unit in self.units), *gone],
             warnings=self.warnings,
         )

@@ -75,7 +75,12 @@ def _check_request(data: Any) -> None:
 
 @dataclass(frozen=True)
 class UnitReport:
-    """The part of the report for one unit. A figure that does not apply is None."""
+    """The part of the report for one unit. A figure that does not apply is None.
+
+    Attributes:
+        read_tasks: the tasks that will read the files, if they are more than `target_files`: then rows are shuffled.
+            The report has the field only in this case.
+    """
 
     unit: dict[str, str | None]
     outcome: UnitOutcome
@@ -93,12 +98,17 @@ class UnitReport:
     bytes_after: int | None = None
     rows: int | None = None
     seconds: float | None = None
+    read_tasks: int | None = None
 
     @classmethod
     def of(
         cls, unit: dict[str, str | None], outcome: UnitOutcome, health: Health | None = None, **more: Any
     ) -> UnitReport:
         return cls(unit=unit, outcome=outcome, **(vars(health) if health else {}), **more)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields. A unit that is not shuffled has no `read_tasks`."""
+        return {key: value for key, value in vars(self).items() if key != "read_tasks" or value is not None}
 
 
 @dataclass(frozen=True)
@@ -150,7 +160,7 @@ class TableReport:
         return {
             **known,
             # There may be tens of thousands of units, so their values are not copied one by one.
-            "units": [dict(vars(unit)) for unit in units],
+            "units": [unit.to_json() for unit in units],
             "warnings": list(self.warnings),
             "before": {"files": sum(u.files or 0 for u in units), "bytes": sum(u.bytes or 0 for u in units)},
             "after": {"files": sum(f for f, _ in after), "bytes": sum(b for _, b in after)},

@@ -66,6 +66,8 @@ class RewriteRequest:
         hashed: compare all values by hash, not only the number of rows.
         options: options of the format's writer.
         sort_columns: the columns to sort by.
+        read_tasks: the number of tasks that read. If it is larger than `target_files`, the rows are shuffled. 0: as
+            many as files are written.
     """
 
     directory: str
@@ -80,6 +82,7 @@ class RewriteRequest:
     hashed: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
     sort_columns: Sequence[str] = ()
+    read_tasks: int = 0
 
     @property
     def files(self) -> list[str]:
@@ -97,6 +100,10 @@ class RewriteResult:
 
 class FileRewriter(Protocol):
     """Rewrites the rows of some files into fewer files."""
+
+    @property
+    def slots(self) -> int:
+        """Return the number of tasks that can run at the same time."""
 
     def encoding(self, profile: Profile, file_format: str) -> Encoding: ...
     def write(self, request: RewriteRequest) -> RewriteResult: ...

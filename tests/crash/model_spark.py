@@ -66,6 +66,9 @@ class ModelRewriter:
         self._fs = fs
         self._job_name = job_name
 
+    #: One task at a time: how tasks share the rows of a unit is no part of the model.
+    slots = 1
+
     def encoding(self, profile: Profile, file_format: str) -> Encoding:
         return Encoding()
 

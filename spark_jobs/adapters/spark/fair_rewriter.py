@@ -36,6 +36,10 @@ class FairRewriter:
         self._numbers = itertools.count()
         self._free: SimpleQueue[str] = SimpleQueue()
 
+    @property
+    def slots(self) -> int:
+        return self._rewriter.slots
+
     def encoding(self, profile: Profile, file_format: str) -> Encoding:
         return self._rewriter.encoding(profile, file_format)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
@@ -115,15 +115,18 @@ class _IndexReader:
         """Return the mapper for the statuses of one file system, which all have the same class."""
         name = str(kind.getName())
         if name not in self._mappers:
-            self._mappers[name] = _mapper(self._jvm, kind)
+            self._mappers[name] = fields_mapper(self._jvm, {kind: _COMPARED})
         return self._mappers[name]
 
 
-def _mapper(jvm: Any, kind: Any) -> Any:
-    """Return a Jackson mapper that writes only the fields that are compared.
+def fields_mapper(jvm: Any, wanted: Mapping[Any, Collection[str]]) -> Any:
+    """Return a Jackson mapper that writes only some fields of some classes, and paths as text.
 
-    It reads fields, not getters, which may call the file system. Statuses also have block locations, of which there
-    are three for each file.
+    It reads fields, not getters: a getter may call the file system. The other fields are many; a file on HDFS has three
+    locations for each block.
+
+    Args:
+        wanted: the names of the fields of each class.
     """
     jackson = jvm.com.fasterxml.jackson
     visibility = jackson.annotation.JsonAutoDetect.Visibility
@@ -131,19 +134,20 @@ def _mapper(jvm: Any, kind: Any) -> Any:
     mapper = jackson.databind.ObjectMapper()
     mapper.setVisibility(accessor.ALL, getattr(visibility, "NONE"))  # noqa: B009
     mapper.setVisibility(accessor.FIELD, getattr(visibility, "ANY"))  # noqa: B009
-    others = jvm.java.util.HashSet()
-    for name in _fields(kind):
-        if name not in _COMPARED:
-            others.add(name)
-    ignored = jackson.annotation.JsonIgnoreProperties.Value.forIgnoredProperties(others)
-    mapper.configOverride(kind).setIgnorals(ignored)
+    for kind, names in wanted.items():
+        others = jvm.java.util.HashSet()
+        for name in _fields(kind):
+            if name not in names:
+                others.add(name)
+        ignored = jackson.annotation.JsonIgnoreProperties.Value.forIgnoredProperties(others)
+        mapper.configOverride(kind).setIgnorals(ignored)
     module = jackson.databind.module.SimpleModule()
     as_text = jackson.databind.ser.std.ToStringSerializer.instance
     module.addSerializer(jvm.java.lang.Class.forName("org.apache.hadoop.fs.Path"), as_text)
     return mapper.registerModule(module)
 
 
-def _fields(kind: Any) -> Iterable[str]:
+def _fields(kind: Any) -> Iterator[str]:
     """Return the names of all fields of a class, and of the classes above it."""
     while kind is not None:
         yield from (str(field.getName()) for field in kind.getDeclaredFields())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Sequence
 from typing import Any
@@ -32,13 +33,11 @@ class Merger:
         if request.replication:
             conf.set("dfs.replication", str(request.replication))
         name = uuid.uuid4()
-        for number, files in enumerate(self._groups(request, conf)):
+        for number, files in enumerate(_groups(request)):
             self._merge(files, f"{request.target}/part-{number:05}-{name}.orc", conf)
 
-    def _merge(self, files: Sequence[Any], target: str, conf: Any) -> None:
-        orc, paths = self._jvm.org.apache.orc.OrcFile, self._jvm.java.util.ArrayList()
-        for file in files:
-            paths.add(file)
+    def _merge(self, files: Sequence[str], target: str, conf: Any) -> None:
+        orc, paths = self._jvm.org.apache.orc.OrcFile, self._paths(files)
         merged = orc.mergeFiles(self._jvm.org.apache.hadoop.fs.Path(target), orc.writerOptions(conf), paths)
         if merged.size() != len(files):
             raise VerificationFailed(
@@ -46,13 +45,19 @@ class Merger:
                 " schema, compression or writer"
             )
 
-    def _groups(self, request: RewriteRequest, conf: Any) -> list[list[Any]]:
-        """Return the files in their order, in groups of about equal size."""
-        paths = [self._jvm.org.apache.hadoop.fs.Path(file) for file in request.files]
-        sizes = [int(path.getFileSystem(conf).getFileStatus(path).getLen()) for path in paths]
-        share, before = max(1, sum(sizes)) / request.target_files, 0
-        groups: list[list[Any]] = [[] for _ in range(request.target_files)]
-        for path, size in zip(paths, sizes):
-            groups[min(int(before / share), request.target_files - 1)].append(path)
-            before += size
-        return [group for group in groups if group]
+    def _paths(self, files: Sequence[str]) -> Any:
+        """Return a Java list of paths, in one call to the JVM."""
+        mapper, loaded = self._jvm.com.fasterxml.jackson.databind.ObjectMapper(), self._jvm.java.lang.Class
+        names = ("java.util.ArrayList", "org.apache.hadoop.fs.Path")
+        kind = mapper.getTypeFactory().constructCollectionType(*(loaded.forName(name) for name in names))
+        return mapper.readValue(json.dumps(files), kind)
+
+
+def _groups(request: RewriteRequest) -> list[list[str]]:
+    """Return the files in their order, in groups of about equal size."""
+    share, before = max(1, request.inputs.bytes) / request.target_files, 0
+    groups: list[list[str]] = [[] for _ in range(request.target_files)]
+    for uri, file in zip(request.files, request.inputs.data):
+        groups[min(int(before / share), request.target_files - 1)].append(uri)
+        before += file.length
+    return [group for group in groups if group]

@@ -16,6 +16,7 @@ from spark_jobs.adapters.spark.joint_rewriter import JointRewriter
 from spark_jobs.adapters.spark.merging import Merger
 from spark_jobs.adapters.spark.requests import explained, schema_of, sort_columns, write_options
 from spark_jobs.adapters.spark.sessions import Sessions
+from spark_jobs.adapters.spark.wide_reading import scan_settings, shuffled, slots
 from spark_jobs.core.errors import LakekeeperError, VerificationFailed
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Profile
@@ -29,12 +30,18 @@ class Rewriter:
 
     def __init__(self, spark: SparkSession, formats: Mapping[str, SparkFormat], phases: Phases) -> None:
         self._phases = phases
+        self._spark = spark
         self._sessions = Sessions(spark)
         self._exact = ExactReader(spark)
         self._formats = formats
         self._joint = JointRewriter(spark, self._sessions, formats)
         self._copier = Copier(spark, formats)
         self._merger = Merger(spark)
+
+    @property
+    def slots(self) -> int:
+        """Return the number of tasks that can run at the same time."""
+        return slots(self._spark)
 
     def encoding(self, profile: Profile, file_format: str) -> Encoding:
         """Return how the unit will be rewritten. Raise Refusal TYPE if that changes a physical type."""
@@ -169,13 +176,13 @@ class Rewriter:
         return self._exact.paths(self._reader(request), paths)
 
     def _reader(self, request: RewriteRequest) -> DataFrameReader:
-        session = self._sessions.get(
-            {
-                **request.encoding.settings,
-                **LISTED_BY_DRIVER,
-                "spark.sql.files.maxPartitionBytes": str(request.target_bytes),
-            }
-        )
+        settings = {
+            **request.encoding.settings,
+            **LISTED_BY_DRIVER,
+            "spark.sql.files.maxPartitionBytes": str(request.target_bytes),
+            **(scan_settings(request.read_tasks) if request.read_tasks > request.target_files else {}),
+        }
+        session = self._sessions.get(settings)
         reader = session.read.format(request.file_format).schema(schema_of(request))
         return reader.options(**self._formats[request.file_format].options)
 
@@ -206,12 +213,19 @@ def _spread(frame: DataFrame, request: RewriteRequest, schema: StructType) -> Da
     return _as_declared(spread, schema) if request.encoding.exact else spread
 
 
+def _gathered(frame: DataFrame, request: RewriteRequest) -> DataFrame:
+    """Return the rows in one partition for each file. Each task that writes also reads, or others read for it."""
+    if request.read_tasks > request.target_files:
+        return shuffled(frame, request.target_files)
+    return frame.coalesce(request.target_files)
+
+
 def _sorted(frame: DataFrame, request: RewriteRequest, schema: StructType) -> DataFrame:
     if not request.sort_columns or _is_lines(request):
-        return frame.coalesce(request.target_files)
+        return _gathered(frame, request)
     columns = sort_columns(request, schema)
     spread = (
-        frame.coalesce(1)
+        _gathered(frame, request)
         if request.target_files == 1
         else frame.repartitionByRange(request.target_files, *columns)
     )

@@ -25,6 +25,10 @@ PINNED = {  # guard: pinned_settings
     "spark.sql.parquet.mergeSchema": "false",
     "spark.sql.orc.impl": "native",
     "spark.sql.orc.mergeSchema": "false",
+    # The readers of files that list once, and whose files can be compared with the manifest.
+    "spark.sql.sources.useV1SourceList": "avro,csv,json,kafka,orc,parquet,text",
+    # As many files are written as were planned.
+    "spark.sql.adaptive.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "false",
     # A sum of hashes that overflows is no error.

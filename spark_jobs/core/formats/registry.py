@@ -54,6 +54,11 @@ class FormatSpec:
     read_by_position: bool = False
     check_properties: Callable[[Sequence[Mapping[str, str]], str], None] = _accept
 
+    @property
+    def read_by_spark(self) -> bool:
+        """Tell whether Spark's own engine rewrites the files, unless their footers forbid it. Others are copied."""
+        return self.has_footer or self.lines
+
 
 _TEXT_SERDES = (
     f"{_HIVE}.serde2.lazy.LazySimpleSerDe",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ from spark_jobs.protocol.planning.footer_inspection import FileGroup, Inspection
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import list_unit
+
+log = logging.getLogger("lakekeeper")
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,15 @@ class GroupWriter:
         """Return the request to write a group into the directory `target`."""
         thresholds = self._table.options.thresholds()
         target_files = group.target_files(thresholds)
+        tasks = group.tasks(thresholds, self._table.slots_of_a_unit)
+        if tasks.shuffled:
+            log.info(
+                "%s: %d files are read by %d tasks, and shuffled to %d tasks that write",
+                live,
+                len(group.files.data),
+                tasks.read,
+                tasks.write,
+            )
         return RewriteRequest(
             directory=live,
             inputs=group.files,
@@ -109,6 +121,7 @@ class GroupWriter:
                 group.profile, self._table.file_format, self._table.facts.properties, target_files
             ),
             sort_columns=self._sort_columns(group, found.groups),
+            read_tasks=tasks.read,
         )
 
     def _sort_columns(self, group: FileGroup, groups: Iterable[FileGroup]) -> list[str]:

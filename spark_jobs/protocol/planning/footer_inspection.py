@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from spark_jobs.core.eligibility import positional
 from spark_jobs.core.errors import NothingToGain, Refusal
 from spark_jobs.core.formats import file_groups, footers, struct_types
-from spark_jobs.core.formats.encoding import Encoding
+from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.registry import FORMATS
 from spark_jobs.core.health import Thresholds, assess
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.task_plan import TaskPlan, plan_tasks
 from spark_jobs.protocol.services import Services
 
 
@@ -28,6 +29,13 @@ class FileGroup:
 
     def target_files(self, thresholds: Thresholds) -> int:
         return assess(self.files, thresholds).target_files
+
+    def tasks(self, thresholds: Thresholds, slots: int) -> TaskPlan:
+        """Return how the tasks of Spark share the rewrite. Only Spark's own engine can shuffle rows."""
+        figures, target_files = self.files, self.target_files(thresholds)
+        if self.encoding.engine is not Engine.SPARK:
+            return TaskPlan(target_files, target_files)
+        return plan_tasks(len(figures.data), figures.bytes, target_files, slots)
 
     @property
     def columns(self) -> frozenset[str] | None:

@@ -94,7 +94,14 @@ class Planner:
         self._check_single(units)
         units, warnings = self._with_unfinished_runs(units)
         plan = TablePlan(
-            self._table.facts, options, file_format, tuple(units), tuple(gone), rules, tuple(warnings)
+            self._table.facts,
+            options,
+            file_format,
+            tuple(units),
+            tuple(gone),
+            rules,
+            tuple(warnings),
+            self._services.rewriter.slots,
         )
         plan = replace(plan, units=tuple(check_hdfs_constraints(self._services, plan)))
         self._check_single(plan.units)

@@ -120,4 +120,4 @@ def test_a_unit_on_the_wire_has_every_figure() -> None:
         fingerprint="sha256:...",
         seconds=3.2,
     )
-    assert vars(unit) == golden("report_compact_done.json")["tables"][0]["units"][0]
+    assert unit.to_json() == golden("report_compact_done.json")["tables"][0]["units"][0]

@@ -41,6 +41,21 @@ def test_small_files_are_flagged_and_a_single_one_is_not() -> None:
     assert (planned(3).due, planned(1).due) == (planned(3).inputs, None)
 
 
+def test_the_report_says_where_more_tasks_read_than_write() -> None:
+    """By the slots of Spark, which the units that are written at the same time share."""
+    many = files(65_000, 48_000)
+    large = UnitPlan.listed(unit("large"), many, assess(many, THRESHOLDS))
+    plan = replace(table(large, planned(1)), slots=200)
+    tasks, none = (found.get("read_tasks") for found in plan.report().to_json()["units"])
+    assert tasks is not None
+    assert tasks >= 200
+    assert none is None
+    assert replace(plan, slots=20).report().units[0].read_tasks is None
+    assert replace(plan, file_format="avro").report().units[0].read_tasks is None
+    beside = replace(plan, units=tuple(replace(large, unit=unit(str(number))) for number in range(4)))
+    assert beside.report().units[0].read_tasks is None
+
+
 def test_a_refused_unit_is_not_due_and_says_why() -> None:
     plan = planned().refused(REFUSAL)
     report = plan.report()
