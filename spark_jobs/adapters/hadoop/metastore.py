@@ -45,7 +45,7 @@ class Metastore:
         jvm = spark._jvm
         self._catalog = spark._jsparkSession.sharedState().externalCatalog()
         self._uris = str(spark._jsc.hadoopConfiguration().get("hive.metastore.uris") or "")
-        self._no_filter = jvm.scala.collection.immutable.List.empty()
+        self._no_filter = jvm.scala.Option.empty().toList()
         self._mapper = jvm.com.fasterxml.jackson.databind.ObjectMapper()
         self._mapper.registerModule(jvm.com.fasterxml.jackson.module.scala.DefaultScalaModule())
 

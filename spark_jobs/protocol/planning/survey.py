@@ -65,7 +65,7 @@ class Survey:
         try:
             if self._has_place(len(now)):
                 self._analysed.publish(now)
-        except OSError as error:
+        except Exception as error:
             log.info(
                 "the next analysis of %s reads all files again: its survey could not be written (%s)",
                 self._table.facts.name,
