@@ -37,8 +37,8 @@ def rename_locally(source: str, target: str) -> bool:
     """Rename a directory or a file on a local disk. The checksums that Hadoop keeps beside a file move with it.
 
     Returns:
-        Whether it was renamed. If not, Hadoop's client has to do it: the source does not exist, or the operating system
-        cannot refuse a target that exists.
+        Whether it was renamed. If not, Hadoop's client has to do it, or to refuse it: the source does not exist, source
+        and target are not of one kind, or the operating system cannot refuse a target that exists.
 
     Raises:
         FileExistsError: the target exists.
@@ -50,7 +50,10 @@ def rename_locally(source: str, target: str) -> bool:
         return False
     # guard: local_rename_never_over
     if _RENAME(_HERE, os.fsencode(here), _HERE, os.fsencode(there), ctypes.c_uint(_NO_REPLACE)) != 0:
-        return _not_renamed(ctypes.get_errno(), source, target)
+        code = ctypes.get_errno()
+        if code in _UNKNOWN or (code == errno.EEXIST and there.is_dir() != is_directory):
+            return False
+        raise _error(code, f"cannot rename {source} to {target}: {os.strerror(code)}")
     if not is_directory:
         # A file without checksums is read as it is, so that a kill between the renames loses nothing.
         with contextlib.suppress(FileNotFoundError):
@@ -61,12 +64,6 @@ def rename_locally(source: str, target: str) -> bool:
 def _checksums(file: Path) -> Path:
     """Return where Hadoop's `ChecksumFileSystem` keeps the checksums of a file."""
     return file.with_name(f".{file.name}.crc")
-
-
-def _not_renamed(code: int, source: str, target: str) -> bool:
-    if code in _UNKNOWN:
-        return False
-    raise _error(code, f"cannot rename {source} to {target}: {os.strerror(code)}")
 
 
 def _error(code: int, text: str) -> OSError:
