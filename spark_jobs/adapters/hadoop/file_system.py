@@ -21,6 +21,9 @@ from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.quota import Quota
 from spark_jobs.protocol.file_system import FileSystem, FileSystemError, Status
 
+#: Other file systems have neither encryption zones nor snapshots nor quotas, nor do they know which files are open.
+_HDFS = "hdfs:"
+
 
 def decode_location(location: str) -> str:
     """Convert the text of a `java.net.URI` into that of a Hadoop path: `%25` becomes `%`."""
@@ -107,9 +110,9 @@ class HadoopFileSystem(FileSystem):
 
     def open_files(self, path: str, names: Sequence[str]) -> Sequence[str]:
         """Return the files that are open, by one call for each. Only HDFS knows them."""
-        fs = self._fs(path)
-        if not path.startswith("hdfs:"):
+        if not path.startswith(_HDFS):
             return []
+        fs = self._fs(path)
         with java_errors(f"cannot find out which files of {path} are open"):
             return [name for name in names if not fs.isFileClosed(self._path(f"{path}/{name}"))]
 
@@ -220,14 +223,20 @@ class HadoopFileSystem(FileSystem):
         return self._local if path.startswith("file:") else self._attributes
 
     def encryption_zone(self, path: str) -> str | None:
+        if not path.startswith(_HDFS):
+            return None
         with java_errors(f"cannot look up the encryption zone of {path}"):
             return self._hdfs.encryption_zone(self._fs(path), self._path(path))
 
     def snapshottable(self, path: str) -> bool:
+        if not path.startswith(_HDFS):
+            return False
         with java_errors(f"cannot find out whether {path} is snapshottable"):
             return self._hdfs.snapshottable(self._fs(path), self._path(path))
 
     def quota(self, path: str) -> Quota | None:
+        if not path.startswith(_HDFS):
+            return None
         with java_errors(f"cannot look up the quota of {path}"):
             return self._hdfs.quota(self._fs(path), self._path(path))
 

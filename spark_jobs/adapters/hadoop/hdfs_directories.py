@@ -17,13 +17,13 @@ _UNKNOWN = ("UnsupportedOperationException", "RpcNoSuchMethodException", "RpcNoS
 
 
 class HdfsDirectories:
-    """Reads these properties from the NameNode. Other file systems do not have them."""
+    """Reads these properties from the NameNode. Only for paths of HDFS: other file systems do not have them."""
 
     def __init__(self, jvm: Any) -> None:
         self._jvm = jvm
 
     def encryption_zone(self, fs: Any, path: Any) -> str | None:
-        zone = _answer(lambda: fs.getEZForPath(path)) if _is_hdfs(path) else None
+        zone = _answer(lambda: fs.getEZForPath(path))
         return str(fs.makeQualified(self._jvm.org.apache.hadoop.fs.Path(zone.getPath()))) if zone else None
 
     def snapshottable(self, fs: Any, path: Any) -> bool:
@@ -31,14 +31,14 @@ class HdfsDirectories:
 
         The list of snapshottable directories has only those of the current user, so it is not used.
         """
-        return _is_hdfs(path) and bool(fs.exists(self._jvm.org.apache.hadoop.fs.Path(path, ".snapshot")))
+        return bool(fs.exists(self._jvm.org.apache.hadoop.fs.Path(path, ".snapshot")))
 
     def quota(self, fs: Any, path: Any) -> Quota | None:
         """Return the quotas of a directory.
 
         Without a quota, HDFS counts all files below: do not call this for the root of a large tree that has none.
         """
-        usage = self._usage(fs, path) if _is_hdfs(path) else None
+        usage = self._usage(fs, path)
         if usage is None:
             return None
         names, space = _limit(usage.getQuota()), _limit(usage.getSpaceQuota())
@@ -72,10 +72,6 @@ def _answer(ask: Callable[[], Any]) -> Any:
         raise
     except Py4JError:
         return None  # this client's class has no such method
-
-
-def _is_hdfs(path: Any) -> bool:
-    return str(path.toUri().getScheme()) == "hdfs"
 
 
 def _limit(value: int) -> int | None:

@@ -19,8 +19,6 @@ from spark_jobs.protocol.services import Services
 
 #: The replication that is assumed for files that cannot be read. The compaction reports why they cannot.
 _REPLICATION = 3
-#: Other file systems have neither encryption zones nor snapshots nor quotas.
-_HDFS = "hdfs:"
 
 
 def check_hdfs_constraints(services: Services, table: TablePlan) -> list[UnitPlan]:
@@ -46,7 +44,7 @@ class HdfsConstraints:
 
         A unit with a verdict of an earlier analysis was checked then.
         """
-        if unit.due is None or not unit.unit.location.startswith(_HDFS):
+        if unit.due is None:
             return unit
         try:
             self._check(unit.unit.location)
