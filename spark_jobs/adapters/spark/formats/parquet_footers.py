@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -12,13 +13,14 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.hadoop.java_answers import java_json
-from spark_jobs.adapters.hadoop.java_errors import java_errors, root_cause
+from spark_jobs.adapters.hadoop.java_errors import call, java_errors, root_cause
 from spark_jobs.adapters.hadoop.statuses import java_slice
 from spark_jobs.adapters.spark.spark_types import Reading, SparkTypes
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.parquet_statistics import file_statistics
 from spark_jobs.core.formats.parquet_types import parse_message
+from spark_jobs.core.journal_bounds import server_of
 from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.refusals import RefusalCode
 
@@ -74,31 +76,56 @@ class ParquetFooters:
         self._conf = spark._jsc.hadoopConfiguration()
         self._gateway: Any = spark.sparkContext._gateway
         self._mapper = _footer_mapper(self._gateway)
+        self._paths = self._jvm.java.lang.Class.forName("[Lorg.apache.hadoop.fs.Path;")
         self._types = types
         #: By the text of a file's schema, the columns as Spark reads them.
         self._readings: dict[str, Reading] = {}
 
     def read(self, files: Sequence[str]) -> list[Footer]:
-        """Return one Footer for each file URI, in this order. Each directory is listed once."""
-        found = {
-            (folder, footer.name): footer
-            for folder, names in _by_folder(files).items()
-            for footer in self._read_folder(folder, names)
-        }
-        return [found[parent(file), name_of(file)] for file in files]
+        """Return one Footer for each file URI, in this order. Directories are listed together, each one once."""
+        folders = _by_folder(files)
+        found = self._read_together(folders)
+        if found is None:
+            found = {
+                f"{folder}/{footer.name}": footer
+                for folder, names in folders.items()
+                for footer in self._read_folder(folder, names)
+            }
+        return [found[file] for file in files]
+
+    def _read_together(self, folders: Mapping[str, Sequence[str]]) -> dict[str, Footer] | None:
+        """Return the footers of files of several directories, by file; None if each directory must be read alone.
+
+        That is so if a file is missing, or the names of its file system and directory are spelt in another way: then
+        the error must name what is wrong.
+        """
+        files = [f"{folder}/{name}" for folder, names in folders.items() for name in names]
+        if len(folders) == 1 or len({server_of(folder) for folder in folders}) > 1:
+            return None
+        with java_errors(f"cannot read the footers of {len(files)} files, the first being {files[0]}"):
+            paths = self._mapper.readValue(json.dumps(list(folders)), self._paths)
+            listed = call(paths[0].getFileSystem(self._conf), "listStatus", paths)
+            places = {path: number for number, path in enumerate(self._path_texts(listed))}
+            if any(file not in places for file in files):
+                return None
+            order = sorted(files, key=places.__getitem__)
+            return dict(
+                zip(order, self._read_all(self._chosen(listed, [places[file] for file in order]), order))
+            )
 
     def _read_folder(self, folder: str, names: Sequence[str]) -> list[Footer]:
-        with java_errors(
-            f"cannot read the footers of {len(names)} files, the first being {folder}/{names[0]}"
-        ):
-            statuses = self._statuses(folder, names)
-            read = partial(self._read_batch, statuses, len(names), f"{folder}/{names[0]}")
-            batches = range(0, len(names), _BATCH)
-            if len(batches) == 1:
-                return read(0)
-            # Python decodes one batch while the JVM reads the next.
-            with ThreadPoolExecutor(2) as pool:
-                return [footer for batch in pool.map(read, batches) for footer in batch]
+        first = f"{folder}/{names[0]}"
+        with java_errors(f"cannot read the footers of {len(names)} files, the first being {first}"):
+            return self._read_all(self._statuses(folder, names), [f"{folder}/{name}" for name in names])
+
+    def _read_all(self, statuses: Any, files: Sequence[str]) -> list[Footer]:
+        """Return the footers of an array of statuses, in its order. Python decodes a batch while the JVM reads one."""
+        read = partial(self._read_batch, statuses, len(files), files[0])
+        batches = range(0, len(files), _BATCH)
+        if len(batches) == 1:
+            return read(0)
+        with ThreadPoolExecutor(2) as pool:
+            return [footer for batch in pool.map(read, batches) for footer in batch]
 
     def _statuses(self, folder: str, names: Sequence[str]) -> Any:
         """Return a Java array with the statuses of these files.
@@ -113,13 +140,20 @@ class ParquetFooters:
             single[0] = fs.getFileStatus(file)
             return single
         listed = fs.listStatus(path)
-        paths = java_json(self._mapper, self._jvm.org.apache.hadoop.fs.FileUtil.stat2Paths(listed))
-        places = {name_of(each): number for number, each in enumerate(paths)}
+        places = {name_of(path): number for number, path in enumerate(self._path_texts(listed))}
         missing = next((name for name in names if name not in places), None)
         if missing is not None:
             raise FileNotFoundError(f"{folder}/{missing} does not exist any more")
-        chosen, copy = self._objects(len(names)), self._jvm.java.lang.System.arraycopy
-        for start, place, count in _runs(sorted(places[name] for name in names)):
+        return self._chosen(listed, sorted(places[name] for name in names))
+
+    def _path_texts(self, listed: Any) -> list[str]:
+        found: list[str] = java_json(self._mapper, self._jvm.org.apache.hadoop.fs.FileUtil.stat2Paths(listed))
+        return found
+
+    def _chosen(self, listed: Any, places: Sequence[int]) -> Any:
+        """Return a Java array with the statuses at these places, which are in order."""
+        chosen, copy = self._objects(len(places)), self._jvm.java.lang.System.arraycopy
+        for start, place, count in _runs(places):
             copy(listed, place, chosen, start, count)
         return chosen
 
