@@ -60,7 +60,11 @@ def targets(found: Mapping[str, Results]) -> str:
         shown = "" if value is None else f"{value:.2f}{target.unit}"
         bounds = (target.bound(target.must), target.bound(target.goal))
         rows.append((target.what, shown, *bounds, target.verdict(value)))
-    return "\n".join(["## Targets", "", *table(rows), ""])
+    disturbed = [name for name, results in found.items() if busy_part(results) >= BUSY]
+    warning = (
+        f"**Other programs kept the machine busy; these figures prove nothing: {', '.join(disturbed)}.**"
+    )
+    return "\n".join(["## Targets", "", *([warning, ""] if disturbed else []), *table(rows), ""])
 
 
 def section(case: Case, results: Results) -> str:
@@ -161,12 +165,16 @@ def phases(results: Results) -> list[str]:
 
 def busy(results: Results) -> list[str]:
     """Return a warning if other programs kept the machine busy. The services of a case count as such."""
-    cores = int(results.context.get("cores", 1))
-    parts = [each.measured.others / (each.measured.wall * cores) for each in results.results]
-    middle = spread(parts).median
-    if middle < BUSY:
+    part = busy_part(results)
+    if part < BUSY:
         return []
-    return [f"Other programs, with the services of this case, took {middle:.0%} of the processors meanwhile."]
+    return [f"Other programs, with the services of this case, took {part:.0%} of the processors meanwhile."]
+
+
+def busy_part(results: Results) -> float:
+    """Return the median part of the processors that other programs had while the steps ran."""
+    cores = int(results.context.get("cores", 1))
+    return spread([each.measured.others / (each.measured.wall * cores) for each in results.results]).median
 
 
 def hdfs(found: Mapping[str, Results]) -> str:

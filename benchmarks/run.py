@@ -16,12 +16,14 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 from benchmarks import machine
 from benchmarks.cases import CASES
@@ -60,6 +62,7 @@ class Asked:
 
 def main() -> int:
     asked = parse(sys.argv[1:])
+    signal.signal(signal.SIGTERM, _interrupt)
     try:
         if not asked.page:
             run(asked)
@@ -71,6 +74,11 @@ def main() -> int:
         print("\ninterrupted; the same command continues", file=sys.stderr)
         return 130
     return 0
+
+
+def _interrupt(_: int, __: FrameType | None) -> None:
+    """End as after Ctrl-C: services and programs are stopped, and the tables deleted."""
+    raise KeyboardInterrupt
 
 
 def parse(argv: Sequence[str]) -> Asked:

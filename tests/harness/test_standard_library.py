@@ -11,7 +11,7 @@ from demo.services import paths
 
 MODULES = (
     *("demo.run", "demo.ui", "demo.airflow_server"),
-    *("demo.services.environments", "demo.services.machine"),
+    *("demo.services.environments", "demo.services.machine", "benchmarks.run"),
     *("tests.harness.suite", "tests.harness.wheel", "tests.cluster.run", "tests.cluster.tried"),
 )
 

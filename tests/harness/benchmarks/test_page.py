@@ -83,6 +83,8 @@ def test_a_busy_machine_is_mentioned():
 
     assert "Other programs" not in page.section(CASES["demo"], quiet)
     assert "took 50% of the processors" in page.section(CASES["demo"], disturbed)
+    assert "prove nothing: demo.**" in page.targets({"demo": disturbed, "query": quiet})
+    assert "prove nothing" not in page.targets({"demo": quiet})
 
 
 def test_results_of_two_commits_are_told_apart():
