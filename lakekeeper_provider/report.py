@@ -186,12 +186,11 @@ def render(report: Report) -> str:
     rows = [("table", "outcome", "files", "bytes", "note"), *(_row(table) for table in report.tables)]
     widths = [max(len(row[i]) for row in rows) for i in range(5)]
     lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-    first = f"{_totals(report)}, run {report.run_id or '-'}"
-    return "\n".join([first, *lines, *_finding_lines(report), *_phase_line(report)])
+    lines.insert(0, f"{_totals(report)}, run {report.run_id or '-'}")
+    return "\n".join([*lines, *_finding_lines(report), *_phase_line(report)])
 
 
 def _phase_line(report: Report) -> list[str]:
-    """Say where the time went. Units are processed side by side, so that the phases overlap."""
     parts = [f"{phase} {seconds:.1f} s" for phase, seconds in report.phases.items()]
     return [f"phases: {', '.join(parts)}"] if parts else []
 
