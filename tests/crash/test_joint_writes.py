@@ -12,7 +12,7 @@ import pytest
 from spark_jobs.core import journal
 from spark_jobs.core.attributes import Attributes
 from spark_jobs.core.formats.footers import Footer
-from spark_jobs.core.model import name_of
+from spark_jobs.core.model import FileListing, name_of
 from spark_jobs.protocol.execution.unit_writer import UnitWriter
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.ports import RewriteRequest
@@ -115,8 +115,9 @@ def test_a_unit_that_lost_a_row_in_a_joint_write_is_written_by_itself(
     task = ModelRewriter._task
 
     def losing(self: ModelRewriter, plan: RewriteRequest, folder: str, staging: str) -> bool:
-        files = plan.files[1:] if plan.target.endswith("day=003") else plan.files
-        return task(self, replace(plan, files=files), folder, staging)
+        lost = 1 if plan.target.endswith("day=003") else 0
+        inputs = FileListing.of(plan.inputs.data[lost:])
+        return task(self, replace(plan, inputs=inputs), folder, staging)
 
     monkeypatch.setattr(ModelRewriter, "_task", losing)
     assert outcomes(compact(sim.client(), DAYS)) == ["compacted"] * 12
