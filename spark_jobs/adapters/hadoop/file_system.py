@@ -44,6 +44,7 @@ class HadoopFileSystem(FileSystem):
         self._no_options = gateway.new_array(hadoop.Options.CreateOpts, 0)
         # Looked up once: a look-up by name costs a round trip to the JVM for each part of the name.
         self._new_path = hadoop.Path
+        self._io = self._jvm.org.apache.commons.io.IOUtils
         self._contexts: dict[str, Any] = {}
         self._file_systems: dict[str, Any] = {}
         self._attributes = HadoopAttributes(self._jvm, self._statuses)
@@ -172,7 +173,7 @@ class HadoopFileSystem(FileSystem):
         with java_errors(f"cannot read {path}"):
             stream = self._fs(path).open(self._path(path))
             try:
-                return java_bytes(self._jvm.org.apache.commons.io.IOUtils, stream)
+                return java_bytes(self._io, stream)
             finally:
                 stream.close()
 

@@ -52,6 +52,10 @@ class _Start:
     recovered: Mapping[Home, RecoveredRun]
     resumed_settled: bool = False
 
+    @property
+    def has_nothing_to_do(self) -> bool:
+        return not self.earlier and not self.plan.flagged
+
     def home(self, unit: UnitPlan) -> Home:
         return Home.of(self.plan.facts.storage.location, unit.unit.location)
 
@@ -76,13 +80,15 @@ class TableCompaction:
     def run(self) -> TableReport:
         """Compact the table and return its part of the report."""
         start = self._start()
-        if not start.earlier and not start.plan.flagged:
+        if start.has_nothing_to_do:
             return self._report_nothing(start)
         self._session.leases.take(home.path for home in self._homes(start))
         if self._session.leases.waited:
             # Another job was active until now. What was read before it ended may be outdated.
             self._session.reload()
             start = self._start()
+            if start.has_nothing_to_do:
+                return self._report_nothing(start)
         runs, fresh = self._open(start)
         results = self._compact_units(start, runs)
         start = _remember_settled(start, results)
