@@ -91,6 +91,8 @@ def main(folder: str, files: str, target_files: str, slots: str) -> None:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master(f"local[{slots}]").config("spark.ui.enabled", "false")
+    # The settings of the other tests, which this process inherits, say how many tasks run at once.
+    builder = builder.config("spark.default.parallelism", slots)
     spark = builder.config("spark.local.dir", f"{folder}/local").getOrCreate()
     rows = small_files(spark, Path(folder, "t"), int(files))
     print(json.dumps({"rows": rows, **rewrite(spark, Path(folder, "t"), rows, int(target_files))}))
