@@ -8,6 +8,7 @@ from typing import Any
 
 from spark_jobs.adapters.hadoop.java_errors import java_errors
 from spark_jobs.adapters.hadoop.statuses import StatusReader
+from spark_jobs.core.journal_bounds import server_of
 from spark_jobs.core.model import parent
 from spark_jobs.protocol.file_system import Status
 
@@ -42,7 +43,7 @@ class BulkListing:
             start, size = start + len(part), max(1, _TOGETHER * len(part) // max(entries, 1))
 
     def _together(self, paths: Sequence[str]) -> dict[str, list[Status]] | None:
-        if len({_server(path) for path in paths}) != 1 or len(set(paths)) != len(paths):
+        if len({server_of(path) for path in paths}) != 1 or len(set(paths)) != len(paths):
             return None
         try:
             with java_errors("cannot list directories"):
@@ -51,11 +52,6 @@ class BulkListing:
                 return _by_directory(paths, self._statuses.each(statuses))
         except OSError:
             return None
-
-
-def _server(path: str) -> str:
-    """Return scheme and authority, and what else is before the first name."""
-    return path[: len(path) - len(path.split(":", 1)[-1].lstrip("/"))]
 
 
 def _by_directory(paths: Sequence[str], statuses: Iterator[Status]) -> dict[str, list[Status]] | None:

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from spark_jobs.adapters.spark.file_index import LISTED_BY_DRIVER
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.requests import schema_of, sort_columns, write_options
 from spark_jobs.adapters.spark.sessions import Sessions
@@ -79,8 +80,7 @@ class JointRewriter:
                 **_SKIPPING,
                 "spark.sql.files.minPartitionNum": str(self._cores * _TASKS_PER_CORE),
                 "spark.sql.files.maxPartitionBytes": str(_READ_BYTES),
-                # A list of directories is listed by the driver, and not by a job with a task for each of them.
-                "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000000000",
+                **LISTED_BY_DRIVER,
                 # A sorted partition is written as it is. Otherwise Spark would sort each task by the number.
                 "spark.sql.maxConcurrentOutputFileWriters": "0" if first.sort_columns else str(_OPEN_FILES),
             }

@@ -8,12 +8,12 @@ its rows go where they went before, and none is lost or doubled.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from spark_jobs.adapters.hadoop.java_answers import java_json
 from spark_jobs.adapters.spark.file_index import fields_mapper
 from spark_jobs.core.shuffle_keys import partition_keys
 from spark_jobs.core.task_plan import OPEN_COST, SCAN_BYTES, balanced
@@ -69,5 +69,5 @@ def _scanned_bytes(frame: DataFrame) -> list[int]:
         loader.loadClass(f"{datasources}.{name}") for name in ("PartitionedFile", "FilePartition")
     )
     mapper = fields_mapper(jvm, {file: ["length"], partition: ["files"]})
-    rows = json.loads(mapper.writeValueAsString(partitions))
+    rows = java_json(mapper, partitions)
     return [sum(file["length"] for file in row["files"]) for row in rows]
