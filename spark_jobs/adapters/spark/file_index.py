@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
+from spark_jobs.adapters.hadoop.java_answers import java_json
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.model import FileListing
 
@@ -108,7 +109,7 @@ class _IndexReader:
         statuses = self._jvm.scala.collection.JavaConverters.seqAsJavaList(index.allFiles())
         if not statuses.size():
             return set()
-        rows = json.loads(self._mapper(statuses.get(0).getClass()).writeValueAsString(statuses))
+        rows = java_json(self._mapper(statuses.get(0).getClass()), statuses)
         return {IndexedFile(_local(row["path"]), row["length"], row["modification_time"]) for row in rows}
 
     def _mapper(self, kind: Any) -> Any:
