@@ -100,7 +100,7 @@ class ParquetFooters:
         the error must name what is wrong.
         """
         files = [f"{folder}/{name}" for folder, names in folders.items() for name in names]
-        if len(folders) == 1 or len({server_of(folder) for folder in folders}) > 1:
+        if len(folders) <= 1 or len({server_of(folder) for folder in folders}) > 1:
             return None
         with java_errors(f"cannot read the footers of {len(files)} files, the first being {files[0]}"):
             paths = self._mapper.readValue(json.dumps(list(folders)), self._paths)
