@@ -49,7 +49,15 @@ class Catalog(Protocol):
 class Footers(Protocol):
     """Reads the footers, or headers, of data files."""
 
-    def read(self, files: Sequence[str], file_format: str) -> list[Footer]: ...
+    def read(self, directories: Sequence[tuple[str, FileListing]], file_format: str) -> list[list[Footer]]:
+        """Return the footers of the data files of each directory, in the order of the directories.
+
+        One footer describes all files of a directory that differ only in rows, sizes and figures.
+
+        Raises:
+            OSError: a file is missing, has another length, or is not of the format.
+            Refusal: a file holds what a rewrite would lose.
+        """
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 from collections.abc import Sequence
 from functools import lru_cache
 
 from spark_jobs.core.errors import LakekeeperError, VerificationFailed
 from spark_jobs.core.formats.encoding import Encoding
-from spark_jobs.core.formats.footers import Footer, Profile
-from spark_jobs.core.model import name_of
+from spark_jobs.core.formats.footers import Footer, Profile, merged
+from spark_jobs.core.model import FileListing, name_of
 from spark_jobs.protocol.file_system import FileSystem, FileSystemError
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 from tests.crash.fault_injection import FaultInjector
@@ -41,11 +42,15 @@ class ModelFooters:
         self._tree = tree
         self._injector = injector
 
-    def read(self, files: Sequence[str], file_format: str) -> list[Footer]:
-        def act() -> list[Footer]:
-            return [self._footer(file) for file in files]
+    def read(self, directories: Sequence[tuple[str, FileListing]], file_format: str) -> list[list[Footer]]:
+        files = [[f"{folder}/{file.name}" for file in listing.data] for folder, listing in directories]
+        if not any(files):
+            return files
 
-        return self._injector.call("footers", tuple(files), act, FileSystemError)
+        def act() -> list[list[Footer]]:
+            return [merged([self._footer(file) for file in each]) for each in files]
+
+        return self._injector.call("footers", tuple(itertools.chain(*files)), act, FileSystemError)
 
     def _footer(self, file: str) -> Footer:
         inode = self._tree.get(file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -138,10 +139,10 @@ def test_a_table_that_got_another_format_for_new_partitions(
     done.metastore.put(name, replace(known, facts=replace(known.facts, storage=storage)))
     original = ModelFooters.read
 
-    def read(self: ModelFooters, files: list[str], file_format: str) -> object:
+    def read(self: ModelFooters, directories: list[Any], file_format: str) -> object:
         if file_format != "parquet":
-            raise OSError(f"Malformed ORC file {files[0]}. Invalid postscript.")
-        return original(self, files, file_format)
+            raise OSError(f"Malformed ORC file {directories[0][0]}. Invalid postscript.")
+        return original(self, directories, file_format)
 
     monkeypatch.setattr(ModelFooters, "read", read)
     assert damage(check(done, EVENTS)) == []

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from spark_jobs.core.formats.footers import Footer
+from spark_jobs.core.model import FileListing
 from tests.crash import writers
 from tests.crash.crashes import crash_states
 from tests.crash.model_spark import ModelFooters
@@ -110,10 +111,17 @@ def test_two_analyses_at_once_keep_one_survey() -> None:
     assert surveys(sim) == ["analysis-000001"]
 
 
-def conflict(self: ModelFooters, files: Sequence[str], file_format: str) -> list[Footer]:
+def conflict(
+    self: ModelFooters, directories: Sequence[tuple[str, FileListing]], file_format: str
+) -> list[list[Footer]]:
     """Each unit's first file has another type than the others."""
-    found = READ(self, files, file_format)
-    return [replace(f, leaves={"id": "binary"}) if i % 2 else f for i, f in enumerate(found)]
+    return [
+        [
+            replace(footer, leaves={"id": "binary"}, others=()),
+            replace(footer, name=footer.others[0], others=footer.others[1:]),
+        ]
+        for (footer,) in READ(self, directories, file_format)
+    ]
 
 
 READ = ModelFooters.read

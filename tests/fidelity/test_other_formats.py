@@ -152,9 +152,11 @@ def _heads(spark: SparkSession, folder: Path, stored: str) -> Any:
     """Schema and codec, by the formats' own readers."""
     from spark_jobs.adapters.spark.formats.registry import spark_formats
     from spark_jobs.core.formats.registry import AVRO, SEQUENCE
+    from spark_jobs.core.model import FileEntry, FileListing
 
     reader = spark_formats(spark)[AVRO if stored == "AVRO" else SEQUENCE]
-    headers = reader.read([(folder / name).as_uri() for name in data_files(folder)])
+    files = FileListing.of(FileEntry(name, (folder / name).stat().st_size, 0) for name in data_files(folder))
+    (headers,) = reader.read([(folder.as_uri(), files)])
     (found,) = {(header.schema, tuple(header.codecs)) for header in headers}
     return found
 

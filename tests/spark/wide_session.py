@@ -44,6 +44,7 @@ def rewrite(spark: SparkSession, folder: Path, rows: int, target_files: int) -> 
     from spark_jobs.adapters.spark.rewriter import Rewriter
     from spark_jobs.core.formats import footers
     from spark_jobs.core.formats.footers import Profile
+    from spark_jobs.core.model import FileListing
     from spark_jobs.core.phases import Phases
     from spark_jobs.core.task_plan import plan_tasks
     from spark_jobs.protocol.ports import RewriteRequest
@@ -52,8 +53,9 @@ def rewrite(spark: SparkSession, folder: Path, rows: int, target_files: int) -> 
     rewriter, directory = Rewriter(spark, formats, Phases()), fs.qualify(folder.as_uri())
     inputs, target = fs.list_files(directory), folder.parent / "target"
     target.mkdir()
-    some = [f"{directory}/{file.name}" for file in inputs.data[: len(_ROWS)]]
-    found = footers.profile(formats["parquet"].read(some), None, "parquet")
+    some = FileListing(inputs.data[: len(_ROWS)])
+    (read,) = formats["parquet"].read([(directory, some)])
+    found = footers.profile(read, None, "parquet")
     profile = Profile(**{**vars(found), "rows": rows})
     plan = plan_tasks(65_000, 3000 * 1024 * 1024, target_files, rewriter.slots)
     request = RewriteRequest(

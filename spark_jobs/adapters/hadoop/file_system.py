@@ -12,6 +12,7 @@ from spark_jobs.adapters.hadoop.hdfs_directories import HdfsDirectories
 from spark_jobs.adapters.hadoop.java_answers import java_bytes
 from spark_jobs.adapters.hadoop.java_errors import call, java_errors
 from spark_jobs.adapters.hadoop.local_files import LocalAttributes, local_identity
+from spark_jobs.adapters.hadoop.local_listing import has_milliseconds, list_locally
 from spark_jobs.adapters.hadoop.local_renames import rename_locally
 from spark_jobs.adapters.hadoop.statuses import StatusReader
 from spark_jobs.core.attributes import Attributes, LostAttribute
@@ -51,6 +52,7 @@ class HadoopFileSystem(FileSystem):
         self._local = LocalAttributes(self._jvm, self._statuses)
         self._hdfs = HdfsDirectories(self._jvm)
         self._bulk = BulkListing(self._jvm, self._conf, self._statuses)
+        self._list_locally = has_milliseconds(self._jvm)
 
     def qualify(self, path: str) -> str:
         """Return a path with scheme and authority.
@@ -77,12 +79,21 @@ class HadoopFileSystem(FileSystem):
 
     def list(self, path: str) -> Sequence[Status]:
         """Return the entries of a directory, by one call. Raise FileNotFoundError."""
+        found = list_locally(path) if self._is_local(path) else None
+        if found is not None:
+            return found
         with java_errors(f"cannot list {path}"):
             return self._statuses.listed(call(self._fs(path), "listStatus", self._path(path)))
 
     def list_each(self, paths: Sequence[str]) -> Iterator[Sequence[Status] | OSError]:
+        if all(map(self._is_local, paths)):
+            yield from super().list_each(paths)
+            return
         for path, found in self._bulk.each(paths):
             yield from super().list_each([path]) if found is None else [found]
+
+    def _is_local(self, path: str) -> bool:
+        return self._list_locally and path.startswith("file:")
 
     def status(self, path: str) -> Status | None:
         """Return the entry of a path; None if there is none."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.core.formats.footers import Footer
+from spark_jobs.core.model import FileListing
 
 
 class FooterReader:
@@ -14,6 +15,6 @@ class FooterReader:
     def __init__(self, formats: Mapping[str, SparkFormat]) -> None:
         self._formats = formats
 
-    def read(self, files: Sequence[str], file_format: str) -> list[Footer]:
-        """Return one Footer for each file URI, in this order. Raise OSError for a file that is not of the format."""
-        return self._formats[file_format].read(files)
+    def read(self, directories: Sequence[tuple[str, FileListing]], file_format: str) -> list[list[Footer]]:
+        """Return the footers of the data files of each directory. See the port for what it raises."""
+        return self._formats[file_format].read(directories)

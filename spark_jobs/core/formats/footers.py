@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats import avro_metadata, leaf_statistics, struct_types
@@ -35,10 +35,10 @@ _TEMPORAL = re.compile(r"(repeated )?(int96\b|.*\((DATE|TIMESTAMP)|timestamp|dat
 
 @dataclass(frozen=True)
 class Footer:
-    """The footer of one file, or its header in formats without a footer.
+    """The footer of one file, or its header in formats without a footer; or what several files have in common.
 
     Attributes:
-        name: the name of the file.
+        name: the name of the file; the first one of several.
         rows: the number of rows; None in formats that do not count them.
         codecs: compressed bytes by codec.
         leaves: the physical types.
@@ -53,6 +53,7 @@ class Footer:
         zones: for ORC, the time zones of the local timestamps in the stripes.
         statistics: the exact figures of each leaf; None in formats that have none.
         metadata: for Avro, the file's own metadata, which a copy carries.
+        others: the names of the other files. Rows, bytes, the largest row group and the figures are those of all files.
     """
 
     name: str
@@ -70,6 +71,11 @@ class Footer:
     zones: frozenset[str] = frozenset()
     statistics: FileStatistics | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name, *self.others)
 
 
 @dataclass(frozen=True)
@@ -118,6 +124,50 @@ class Profile:
     statistics: FileStatistics = field(default_factory=dict)
     metadata: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = field(default_factory=tuple)
+
+
+def merged(footers: Iterable[Footer]) -> list[Footer]:
+    """Return one footer for all files that differ only in rows, sizes and figures.
+
+    Thousands of files have a few different schemas and writers. Footers that were merged can be merged again.
+    """
+    kinds: dict[Hashable, list[Footer]] = {}
+    for footer in footers:
+        kinds.setdefault(_kind(footer), []).append(footer)
+    return [_one_for(each) for each in kinds.values()]
+
+
+def _kind(footer: Footer) -> Hashable:
+    """Return what files must have in common to be described by one footer."""
+    return (
+        footer.schema,
+        footer.struct,
+        footer.problem,
+        footer.created_by,
+        footer.blooms,
+        footer.layout,
+        footer.zones,
+        footer.rows is None,
+        footer.statistics is None,
+        *(tuple(each.items()) for each in (footer.leaves, footer.writer, footer.metadata)),
+    )
+
+
+def _one_for(footers: Sequence[Footer]) -> Footer:
+    if len(footers) == 1:
+        return footers[0]
+    codecs: Counter[str] = Counter()
+    for footer in footers:
+        codecs.update(footer.codecs)
+    known = footers[0].statistics is not None
+    return replace(
+        footers[0],
+        rows=rows_of(footers),
+        codecs=codecs,
+        row_group=max(footer.row_group for footer in footers),
+        statistics=statistics_of(footers) if known else None,
+        others=tuple(name for footer in footers for name in footer.names)[1:],
+    )
 
 
 def profile(

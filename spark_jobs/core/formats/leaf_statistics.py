@@ -7,15 +7,15 @@ files have it. A wrong refusal is worse than a figure that is not compared: the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from spark_jobs.core.errors import VerificationFailed
 
 
-@dataclass(frozen=True)
-class Bounds:
+class Bounds(NamedTuple):
     """The smallest and the largest value.
+
+    It is a tuple, because thousands of files have one for each leaf.
 
     Attributes:
         truncated: the writer may have shortened them. A shortened minimum is a prefix of the real one. A shortened
@@ -27,8 +27,7 @@ class Bounds:
     truncated: bool = False
 
 
-@dataclass(frozen=True)
-class LeafStatistics:
+class LeafStatistics(NamedTuple):
     """What a footer says of one leaf; None where it says nothing, or nothing exact.
 
     Attributes:

@@ -9,11 +9,11 @@ from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.layout import group_number
-from spark_jobs.core.model import FileListing
+from spark_jobs.core.model import FileEntry, FileListing
 from spark_jobs.core.plan import TablePlan
 from spark_jobs.protocol.checking.live import Written
 from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
-from spark_jobs.protocol.planning.footer_inspection import FileGroup, inspect
+from spark_jobs.protocol.planning.footer_inspection import FileGroup, inspect, with_footers
 from spark_jobs.protocol.ports import RewriteRequest
 
 
@@ -39,31 +39,27 @@ def _check_footers(
     file_format = scope.format_of(unit)
     if file_format is None or not has_footer(file_format):
         return
-    files = _uris(folder, listing)
-    if _problem(scope, files, file_format) is None:
+    files = with_footers(listing).files
+    if _problem(scope, folder, files, file_format) is None:
         return
     # One file at a time, because the error of many does not name them all.
-    found = [(file, _problem(scope, [file], file_format)) for file in files]
-    bad = [(file, problem) for file, problem in found if problem]
+    found = [(file, _problem(scope, folder, [file], file_format)) for file in files]
+    bad = [(f"{folder}/{file.name}", problem) for file, problem in found if problem]
     if bad:
         file, problem = bad[0]
         text = f"{len(bad)} of {len(files)} files in {folder} cannot be read, {file} first: {problem}"
         yield unit.finding(DamageCode.FOOTER_UNREADABLE, file, text, command)
 
 
-def _problem(scope: Scope, files: Sequence[str], file_format: str) -> str | None:
+def _problem(scope: Scope, folder: str, files: Sequence[FileEntry], file_format: str) -> str | None:
     try:
-        scope.services.footers.read(files, file_format)
+        scope.services.footers.read([(folder, FileListing(tuple(files)))], file_format)
     except Refusal as refusal:
         # Alone, such a file can be read; it must not be rewritten. Of several files, others were not read.
         return None if len(files) == 1 else str(refusal)
     except Exception as error:
         return f"{type(error).__name__}: {error}" if not str(error) else str(error)
     return None
-
-
-def _uris(folder: str, listing: FileListing) -> list[str]:
-    return [f"{folder}/{file.name}" for file in listing.data if file.length]
 
 
 def check_rows(scope: Scope, units: Sequence[UnitOfRun], intact: Sequence[Written]) -> Iterator[Finding]:

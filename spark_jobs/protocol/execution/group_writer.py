@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from spark_jobs.core import layout
 from spark_jobs.core.errors import VerificationFailed
 from spark_jobs.core.formats import verification
+from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.writer_options import writer_options
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan
-from spark_jobs.protocol.planning.footer_inspection import FileGroup, Inspection, read_footers
+from spark_jobs.protocol.planning.footer_inspection import FileGroup, Inspection, with_footers
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import list_unit
@@ -79,9 +80,7 @@ class GroupWriter:
             VerificationFailed: rows are missing, or a file belongs to no group.
             Refusal: TYPE, a type differs.
         """
-        found = read_footers(self._services, self._table, new, compacted)
-        for group in written:
-            own = [footer for footer in found if group.holds(footer.name)]
+        for group, own in zip(written, self._footers(written, new, with_footers(compacted))):
             all_values = self._table.options.verify == "hash" and group.group.profile.struct is not None
             # guard: each_group_compared
             verification.check_written(group.group.profile, own, statistics=not all_values)
@@ -90,6 +89,11 @@ class GroupWriter:
             raise VerificationFailed(
                 f"{new}/{stray[0]} was written by none of the unit's {len(written)} writes"
             )
+
+    def _footers(self, written: Sequence[WrittenGroup], new: str, files: FileListing) -> list[list[Footer]]:
+        """Return the footers of each group's files."""
+        own = [FileListing.of(file for file in files.files if group.holds(file.name)) for group in written]
+        return self._services.footers.read([(new, each) for each in own], self._table.file_format)
 
     def request(
         self, group: FileGroup, found: Inspection, live: str, target: str, replication: int | None

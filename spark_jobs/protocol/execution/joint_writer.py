@@ -122,19 +122,18 @@ class JointWriter:
         """Return the footers of the files of each directory. They are read in one call, unless one is unreadable."""
         places = list(zip(folders, listings))
         try:
-            all_footers = iter(self._read([file for place in places for file in _uris(*place)]))
+            return list(self._read(places))
         except Exception:
             return [self._footers_of(*place) for place in places]
-        return [list(itertools.islice(all_footers, len(files.data))) for files in listings]
 
     def _footers_of(self, folder: str, files: FileListing) -> list[Footer] | Exception:
         try:
-            return self._read(_uris(folder, files))
+            return self._read([(folder, files)])[0]
         except Exception as error:
             return error
 
-    def _read(self, files: Sequence[str]) -> list[Footer]:
-        return self._services.footers.read(files, self._table.file_format)
+    def _read(self, places: Sequence[tuple[str, FileListing]]) -> list[list[Footer]]:
+        return self._services.footers.read(places, self._table.file_format)
 
     def discard(self) -> None:
         """Delete what the joint writes have left: it never was live, and the units' files were moved out of it."""
@@ -159,10 +158,6 @@ def _staged(
         return error
     written = WrittenGroup(group, RewriteResult(group.profile.rows or 0))
     return StagedUnit(folder, files, written, seconds)
-
-
-def _uris(folder: str, files: FileListing) -> list[str]:
-    return [f"{folder}/{file.name}" for file in files.data]
 
 
 def _inherited(folder: Attributes) -> Hashable:

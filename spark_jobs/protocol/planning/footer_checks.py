@@ -6,7 +6,7 @@ The files of many units are read together: the request for a few files costs mor
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from spark_jobs.core.errors import LakekeeperError, NothingToGain, Refusal
@@ -15,7 +15,7 @@ from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.layout import group_number
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import Inputs, TablePlan, UnitPlan
-from spark_jobs.protocol.planning.footer_inspection import inspect_footers, paths_with_footers
+from spark_jobs.protocol.planning.footer_inspection import inspect_footers, with_footers
 from spark_jobs.protocol.services import Services
 
 log = logging.getLogger("lakekeeper")
@@ -83,18 +83,16 @@ class _FooterChecks:
     def check(self, part: Sequence[_Due]) -> list[UnitPlan]:
         """Return units, refused or healthy by their footers. If one cannot be read, the compaction reports it."""
         try:
-            found = iter(self._read(part))
+            found = self._read(part)
         except (OSError, LakekeeperError) as error:
             if len(part) > 1:  # One of the units prevents the reading of the others.
                 return [unit for each in part for unit in self.check([each])]
             return [self._refused(part[0][0], error)]
-        return [self._check(*each, found) for each in part]
+        return [self._check(unit, inputs.files, footers) for (unit, inputs), footers in zip(part, found)]
 
-    def _read(self, part: Sequence[_Due]) -> list[Footer]:
-        paths = [
-            path for unit, inputs in part for path in paths_with_footers(unit.unit.location, inputs.files)
-        ]
-        return self._services.footers.read(paths, self._table.file_format) if paths else []
+    def _read(self, part: Sequence[_Due]) -> list[list[Footer]]:
+        directories = [(unit.unit.location, with_footers(inputs.files)) for unit, inputs in part]
+        return self._services.footers.read(directories, self._table.file_format)
 
     def _refused(self, unit: UnitPlan, error: Exception) -> UnitPlan:
         if isinstance(error, Refusal):
@@ -102,12 +100,9 @@ class _FooterChecks:
         log.warning("the footers of %s cannot be read: %s", unit.unit, error)
         return unit
 
-    def _check(self, unit: UnitPlan, inputs: Inputs, footers: Iterator[Footer]) -> UnitPlan:
-        """Check one unit. The next footers are those of its files."""
-        location, files = unit.unit.location, inputs.files
-        mine = [next(footers) for _ in paths_with_footers(location, files)]
+    def _check(self, unit: UnitPlan, files: FileListing, footers: Sequence[Footer]) -> UnitPlan:
         try:
-            inspect_footers(self._encoding, self._table, location, files, mine)
+            inspect_footers(self._encoding, self._table, unit.unit.location, files, footers)
         except NothingToGain as found:
             return unit.settled(found, self._table.options)
         except (OSError, LakekeeperError) as error:

@@ -85,7 +85,8 @@ def inspect_footers(
 
 
 def _group(encoding: GetEncoding, table: TablePlan, files: FileListing, part: Sequence[Footer]) -> FileGroup:
-    names, columns = {footer.name for footer in part}, [name for name, _ in table.facts.columns]
+    names = {name for footer in part for name in footer.names}
+    columns = [name for name, _ in table.facts.columns]
     profile = footers.profile(part, _declared_codec(table), table.file_format, columns)
     data = FileListing.of(file for file in files.data if file.name in names)
     return FileGroup(data, profile, encoding(profile, table.file_format))
@@ -125,12 +126,13 @@ def _check_positions(table: TablePlan, found: Sequence[Footer], inspection: Insp
 
 def read_footers(services: Services, table: TablePlan, location: str, listing: FileListing) -> list[Footer]:
     """Return the footers of the files that are not empty."""
-    return services.footers.read(paths_with_footers(location, listing), table.file_format)
+    (found,) = services.footers.read([(location, with_footers(listing))], table.file_format)
+    return found
 
 
-def paths_with_footers(location: str, listing: FileListing) -> list[str]:
-    """Return the URIs of the files that are not empty."""
-    return [f"{location}/{f.name}" for f in listing.data if f.length]  # guard: empty_files_not_read
+def with_footers(listing: FileListing) -> FileListing:
+    """Return the data files that are not empty."""
+    return FileListing.of([f for f in listing.data if f.length])  # guard: empty_files_not_read
 
 
 def _declared_codec(table: TablePlan) -> str | None:

@@ -15,6 +15,7 @@ from spark_jobs.core.formats.encoding import PARQUET_SETTINGS, Encoding, Engine,
 from spark_jobs.core.formats.footers import Footer, Leaves, Profile
 from spark_jobs.core.formats.parquet_types import parse_message
 from spark_jobs.core.formats.struct_types import nullable
+from spark_jobs.core.model import FileListing
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import RewriteRequest
 
@@ -35,11 +36,8 @@ class ParquetFormat(SparkFormat):
         self._types = SparkTypes(spark)
         self._footers = ParquetFooters(spark, self._types)
 
-    def read(self, files: Sequence[str]) -> list[Footer]:
-        return self._footers.read(files)
-
-    def _read_one(self, file: str) -> Footer:
-        return self.read([file])[0]
+    def read(self, directories: Sequence[tuple[str, FileListing]]) -> list[list[Footer]]:
+        return self._footers.read(directories)
 
     def encoding(self, profile: Profile) -> Encoding:
         """Return Spark as the engine if it writes the types that it has read, with one of its settings.

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import Any
+from itertools import chain, groupby
+from typing import Any, NamedTuple
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.hadoop.java_answers import java_json
-from spark_jobs.adapters.hadoop.java_errors import call, java_errors, root_cause
-from spark_jobs.adapters.hadoop.statuses import java_slice
+from spark_jobs.adapters.hadoop.java_errors import java_errors, root_cause
+from spark_jobs.adapters.spark.file_index import fields_mapper
 from spark_jobs.adapters.spark.spark_types import Reading, SparkTypes
 from spark_jobs.core.errors import Refusal
-from spark_jobs.core.formats.footers import Footer
+from spark_jobs.core.formats.footers import Footer, merged
 from spark_jobs.core.formats.parquet_statistics import file_statistics
 from spark_jobs.core.formats.parquet_types import parse_message
-from spark_jobs.core.journal_bounds import server_of
-from spark_jobs.core.model import name_of, parent
+from spark_jobs.core.model import FileListing, name_of
 from spark_jobs.core.refusals import RefusalCode
 
 _BATCH = 1000
@@ -68,113 +67,73 @@ _UNUSED = {
 }
 
 
+class _File(NamedTuple):
+    """A file to read: its URI, its length in bytes, and the number of its directory."""
+
+    uri: str
+    length: int
+    directory: int
+
+
 class ParquetFooters:
     """Reads footers with parquet-java, in threads of the JVM."""
 
     def __init__(self, spark: SparkSession, types: SparkTypes) -> None:
         self._jvm: Any = spark._jvm
         self._conf = spark._jsc.hadoopConfiguration()
-        self._gateway: Any = spark.sparkContext._gateway
-        self._mapper = _footer_mapper(self._gateway)
-        self._paths = self._jvm.java.lang.Class.forName("[Lorg.apache.hadoop.fs.Path;")
+        self._mapper = _footer_mapper(spark.sparkContext._gateway)
+        self._statuses = _status_reader(self._jvm)
         self._types = types
         #: By the text of a file's schema, the columns as Spark reads them.
         self._readings: dict[str, Reading] = {}
 
-    def read(self, files: Sequence[str]) -> list[Footer]:
-        """Return one Footer for each file URI, in this order. Directories are listed together, each one once."""
-        folders = _by_folder(files)
-        found = self._read_together(folders)
-        if found is None:
-            found = {
-                f"{folder}/{footer.name}": footer
-                for folder, names in folders.items()
-                for footer in self._read_folder(folder, names)
-            }
-        return [found[file] for file in files]
+    def read(self, directories: Sequence[tuple[str, FileListing]]) -> list[list[Footer]]:
+        """Return the footers of the data files of each directory, in the order of the directories."""
+        files = [
+            _File(f"{folder}/{file.name}", file.length, number)
+            for number, (folder, listing) in enumerate(directories)
+            for file in listing.data
+        ]
+        found: list[list[Footer]] = [[] for _ in directories]
+        for number, footers in self._read_all(files):
+            found[number] += footers
+        return [merged(footers) for footers in found]
 
-    def _read_together(self, folders: Mapping[str, Sequence[str]]) -> dict[str, Footer] | None:
-        """Return the footers of files of several directories, by file; None if each directory must be read alone.
-
-        That is so if a file is missing, or the names of its file system and directory are spelt in another way: then
-        the error must name what is wrong.
-        """
-        files = [f"{folder}/{name}" for folder, names in folders.items() for name in names]
-        if len(folders) <= 1 or len({server_of(folder) for folder in folders}) > 1:
-            return None
-        with java_errors(f"cannot read the footers of {len(files)} files, the first being {files[0]}"):
-            paths = self._mapper.readValue(json.dumps(list(folders)), self._paths)
-            listed = call(paths[0].getFileSystem(self._conf), "listStatus", paths)
-            places = {path: number for number, path in enumerate(self._path_texts(listed))}
-            if any(file not in places for file in files):
-                return None
-            order = sorted(files, key=places.__getitem__)
-            return dict(
-                zip(order, self._read_all(self._chosen(listed, [places[file] for file in order]), order))
-            )
-
-    def _read_folder(self, folder: str, names: Sequence[str]) -> list[Footer]:
-        first = f"{folder}/{names[0]}"
-        with java_errors(f"cannot read the footers of {len(names)} files, the first being {first}"):
-            return self._read_all(self._statuses(folder, names), [f"{folder}/{name}" for name in names])
-
-    def _read_all(self, statuses: Any, files: Sequence[str]) -> list[Footer]:
-        """Return the footers of an array of statuses, in its order. Python decodes a batch while the JVM reads one."""
-        read = partial(self._read_batch, statuses, len(files), files[0])
-        batches = range(0, len(files), _BATCH)
-        if len(batches) == 1:
-            return read(0)
+    def _read_all(self, files: Sequence[_File]) -> Iterator[tuple[int, list[Footer]]]:
+        """Yield the footers of each batch by directory. Python decodes a batch while the JVM reads another one."""
+        batches = [files[start : start + _BATCH] for start in range(0, len(files), _BATCH)]
+        if len(batches) < 2:
+            yield from chain.from_iterable(map(self._read_batch, batches))
+            return
         with ThreadPoolExecutor(2) as pool:
-            return [footer for batch in pool.map(read, batches) for footer in batch]
+            yield from chain.from_iterable(pool.map(self._read_batch, batches))
 
-    def _statuses(self, folder: str, names: Sequence[str]) -> Any:
-        """Return a Java array with the statuses of these files.
+    def _read_batch(self, files: Sequence[_File]) -> list[tuple[int, list[Footer]]]:
+        with java_errors(f"cannot read the footers of {len(files)} files, the first being {files[0].uri}"):
+            found = self._all_footers(files)
+            rows = java_json(self._mapper, found)
+            footers = (self._footer(row, found, number) for number, row in enumerate(rows))
+            by_directory = groupby(zip(files, footers), lambda pair: pair[0].directory)
+            return [(number, merged(footer for _, footer in pairs)) for number, pairs in by_directory]
 
-        They are taken from a listing, because a status for each file would take three calls to the JVM, and one to the
-        NameNode.
+    def _all_footers(self, files: Sequence[_File]) -> Any:
+        """Return a Java list with the footers of files, in this order.
+
+        The library needs the lengths of the files. They are those of the listing by which the files were chosen, so
+        that neither the directory is listed again nor the NameNode is asked about each file.
         """
-        path = self._jvm.org.apache.hadoop.fs.Path(folder)
-        fs = path.getFileSystem(self._conf)
-        if len(names) == 1:
-            file, single = self._jvm.org.apache.hadoop.fs.Path(f"{folder}/{names[0]}"), self._objects(1)
-            single[0] = fs.getFileStatus(file)
-            return single
-        listed = fs.listStatus(path)
-        places = {name_of(path): number for number, path in enumerate(self._path_texts(listed))}
-        missing = next((name for name in names if name not in places), None)
-        if missing is not None:
-            raise FileNotFoundError(f"{folder}/{missing} does not exist any more")
-        return self._chosen(listed, sorted(places[name] for name in names))
-
-    def _path_texts(self, listed: Any) -> list[str]:
-        found: list[str] = java_json(self._mapper, self._jvm.org.apache.hadoop.fs.FileUtil.stat2Paths(listed))
-        return found
-
-    def _chosen(self, listed: Any, places: Sequence[int]) -> Any:
-        """Return a Java array with the statuses at these places, which are in order."""
-        chosen, copy = self._objects(len(places)), self._jvm.java.lang.System.arraycopy
-        for start, place, count in _runs(places):
-            copy(listed, place, chosen, start, count)
-        return chosen
-
-    def _objects(self, size: int) -> Any:
-        return self._gateway.new_array(self._jvm.java.lang.Object, size)
-
-    def _read_batch(self, statuses: Any, total: int, first: str, start: int) -> list[Footer]:
-        part = java_slice(self._gateway, statuses, start, min(start + _BATCH, total))
-        found = self._all_footers(self._jvm.java.util.Arrays.asList(part), first)
-        rows = java_json(self._mapper, found)
-        return [self._footer(row, found, number) for number, row in enumerate(rows)]
-
-    def _all_footers(self, statuses: Any, first: str) -> Any:
         reader = self._jvm.org.apache.parquet.hadoop.ParquetFileReader
+        statuses = self._statuses.readValue(
+            json.dumps([{"path": file.uri, "length": file.length} for file in files])
+        )
         try:
             return reader.readAllFootersInParallel(self._conf, statuses)
         except Py4JJavaError as error:
             # The library fails with this exception on a logical type that was added to Parquet after its release.
             if root_cause(error)[0] == "java.lang.NullPointerException":
                 raise Refusal(
-                    RefusalCode.TYPE, f"{first} holds a type that this Spark's Parquet library does not know"
+                    RefusalCode.TYPE,
+                    f"{files[0].uri} holds a type that this Spark's Parquet library does not know",
                 ) from None
             raise
 
@@ -188,23 +147,6 @@ class ParquetFooters:
             message = found.get(number).getParquetMetadata().getFileMetaData().getSchema()
             self._readings[schema] = self._types.of_parquet(message)
         return _parquet_footer(row, self._readings[schema])
-
-
-def _by_folder(files: Sequence[str]) -> dict[str, list[str]]:
-    """Return the names of files by directory, sorted as a listing of HDFS is: then they are one run of it."""
-    found: dict[str, list[str]] = {}
-    for file in files:
-        found.setdefault(parent(file), []).append(name_of(file))
-    return found
-
-
-def _runs(places: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-    """Return the runs of consecutive numbers: where each begins among them, its first number, and its length."""
-    start = 0
-    for end in range(1, len(places) + 1):
-        if end == len(places) or places[end] != places[end - 1] + 1:
-            yield start, places[start], end - start
-            start = end
 
 
 def _parquet_footer(row: dict[str, Any], reading: Reading) -> Footer:
@@ -258,6 +200,21 @@ def _footer_mapper(gateway: Any) -> Any:
     for name, properties in _UNUSED.items():
         mapper.configOverride(jvm.java.lang.Class.forName(name)).setIgnorals(_ignored(gateway, properties))
     return mapper.registerModule(module)
+
+
+def _status_reader(jvm: Any) -> Any:
+    """Return a Jackson reader that makes a list of statuses, with path and length, of a JSON text.
+
+    It sets fields: the setters of a `FileStatus` do not include its length.
+    """
+    jackson, status = (
+        jvm.com.fasterxml.jackson,
+        jvm.java.lang.Class.forName("org.apache.hadoop.fs.FileStatus"),
+    )
+    mapper = fields_mapper(jvm, {status: ("path", "length")})
+    creator = jackson.annotation.PropertyAccessor.CREATOR
+    mapper.setVisibility(creator, getattr(jackson.annotation.JsonAutoDetect.Visibility, "ANY"))  # noqa: B009
+    return mapper.readerForListOf(status)
 
 
 def _ignored(gateway: Any, properties: Sequence[str]) -> Any:

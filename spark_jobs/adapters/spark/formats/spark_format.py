@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 from pyspark.sql import SparkSession
 
 from spark_jobs.core.formats.encoding import Encoding
-from spark_jobs.core.formats.footers import Footer, Profile
+from spark_jobs.core.formats.footers import Footer, Profile, merged
+from spark_jobs.core.model import FileListing
 from spark_jobs.protocol.ports import RewriteRequest
 
 _THREADS = 8
@@ -46,19 +47,23 @@ class SparkFormat(ABC):
         self._jvm = spark._jvm
         self._conf = spark._jsc.hadoopConfiguration()
 
-    def read(self, files: Sequence[str]) -> list[Footer]:
-        """Return one Footer for each file URI, in this order.
+    def read(self, directories: Sequence[tuple[str, FileListing]]) -> list[list[Footer]]:
+        """Return the footers of the data files of each directory; one describes all files that have much in common.
 
         Raises:
-            OSError: a file is not of this format.
+            OSError: a file is missing, or is not of this format.
             Refusal: a file holds what a rewrite would lose.
         """
         with ThreadPoolExecutor(_THREADS) as pool:
-            return list(pool.map(self._read_one, files))
+            started = [
+                pool.map(self._read_one, [f"{folder}/{file.name}" for file in files.data])
+                for folder, files in directories
+            ]
+            return [merged(found) for found in started]
 
-    @abstractmethod
     def _read_one(self, file: str) -> Footer:
-        """Return the Footer of one file. It raises the same errors as `read`."""
+        """Return the footer of the file with this URI. Only formats that use this class's `read` implement it."""
+        raise NotImplementedError
 
     @abstractmethod
     def encoding(self, profile: Profile) -> Encoding:
