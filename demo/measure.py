@@ -37,11 +37,18 @@ STATISTICS = (
 
 @dataclass(frozen=True)
 class QueryResults:
-    """What Spark and the metastore return for one table; `backups` are the checksums of its backup tables."""
+    """What Spark and the metastore return for one table.
+
+    Attributes:
+        planning: the seconds of a query until its plan is complete, which lists the files.
+        scan: the seconds of the same query from then on.
+        backups: the checksums of the table's backup tables.
+    """
 
     rows: int
     checksum: str
-    seconds: float
+    planning: float
+    scan: float
     catalog: dict[str, Any]
     backups: list[str] = field(default_factory=list)
 
@@ -77,8 +84,8 @@ def combine(warehouse: Path, results: Path) -> dict[str, Measurement]:
 
 def query(spark: SparkSession, table: DemoTable) -> QueryResults:
     rows, checksum = contents(spark, table.full_name)
-    seconds = query_seconds(spark, table)
-    return QueryResults(rows, checksum, seconds, catalog(spark, table), backups(spark, table))
+    planning, scan = query_seconds(spark, table)
+    return QueryResults(rows, checksum, planning, scan, catalog(spark, table), backups(spark, table))
 
 
 def contents(spark: SparkSession, name: str) -> tuple[int, str]:
@@ -106,16 +113,20 @@ def repair(spark: SparkSession) -> None:
             spark.sql(f"MSCK REPAIR TABLE {table.full_name}")
 
 
-def query_seconds(spark: SparkSession, table: DemoTable) -> float:
-    """Return the median of a few runs; each lists the files again, as the first query of a session does."""
-    return statistics.median(_time_query(spark, table) for _ in range(RUNS))
+def query_seconds(spark: SparkSession, table: DemoTable) -> tuple[float, float]:
+    """Return the medians of planning and scan over a few runs; each lists the files, as a session's first query."""
+    planning, scan = zip(*(_time_query(spark, table) for _ in range(RUNS)), strict=True)
+    return statistics.median(planning), statistics.median(scan)
 
 
-def _time_query(spark: SparkSession, table: DemoTable) -> float:
+def _time_query(spark: SparkSession, table: DemoTable) -> tuple[float, float]:
     spark.catalog.refreshTable(table.full_name)
     start = time.perf_counter()
-    spark.sql(f"SELECT event_type, count(*), sum(amount) FROM {table.full_name} GROUP BY 1").collect()
-    return time.perf_counter() - start
+    frame = spark.sql(f"SELECT event_type, count(*), sum(amount) FROM {table.full_name} GROUP BY 1")
+    frame._jdf.queryExecution().executedPlan()
+    planned = time.perf_counter()
+    frame.collect()
+    return planned - start, time.perf_counter() - planned
 
 
 def catalog(spark: SparkSession, table: DemoTable) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def demo(workspace: Workspace) -> list[str]:
             return wrong
         run_dag(workspace, metastore)
         after = measure_tables(workspace, metastore, "after", "--repair")
-    print(f"\n{report.render(before, after)}\n")
+    print(f"\n{report.render(before, after)}\n\n{report.objects_line(before, after)}\n")
     return report.problems(before, after)
 
 

@@ -1,4 +1,4 @@
-"""The report of a job: parsing, evaluation, log table and XCom summary."""
+"""The report of a job: parsing, evaluation and XCom summary. `report_text` renders it for the task log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ TABLE_OUTCOMES = ("done", "nothing", "refused", "busy", "partial", "failed", "da
 _TROUBLE = ("failed", "quarantined")
 ORIGINALS_DELETED = "ORIGINALS_DELETED"
 _SOUND = ("done", "nothing")
-_FINDINGS_SHOWN = 50
 
 
 class TaskResult(Enum):
@@ -108,7 +107,7 @@ def evaluate(report: Report, named: Iterable[str] = ()) -> tuple[TaskResult, str
         return TaskResult.REFUSED, f"{report.verb}: {'; '.join(refused)}"
     if report.outcome == "nothing":
         return TaskResult.NOTHING, _join([f"{report.verb}: nothing to do", *_left(report)])
-    return TaskResult.DONE, _totals(report)
+    return TaskResult.DONE, totals(report)
 
 
 def _is_permanent(report: Report) -> bool:
@@ -122,18 +121,18 @@ def _is_permanent(report: Report) -> bool:
     return (
         report.error is None
         and bool(tables)
-        and all(_deleted(table) and not _units(table, _TROUBLE) for table in tables)
+        and all(_deleted(table) and not units_with(table, _TROUBLE) for table in tables)
     )
 
 
 def _deleted(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the units that a rollback could not restore because their originals were deleted."""
-    return [unit for unit in _units(table, ("skipped",)) if unit.get("code") == ORIGINALS_DELETED]
+    return [unit for unit in units_with(table, ("skipped",)) if unit.get("code") == ORIGINALS_DELETED]
 
 
 def _left(report: Report) -> list[str]:
     """Describe up to five units that are left to the next run."""
-    left = [(table, unit) for table in report.tables for unit in _units(table, ("changed", "deferred"))]
+    left = [(table, unit) for table in report.tables for unit in units_with(table, ("changed", "deferred"))]
     return [f"{t['table']} {unit_name(u['unit'])}: {u['outcome']} {_reason(u)}".rstrip() for t, u in left[:5]]
 
 
@@ -144,7 +143,7 @@ def _join(problems: Sequence[str], error: str | None = None) -> str:
 def _problems(report: Report) -> list[str]:
     tables = [table for table in report.tables if table["outcome"] in ("busy", "partial", "failed")]
     if report.outcome == "unsafe":
-        tables = [t for t in report.tables if t in tables or _units(t, _TROUBLE)]
+        tables = [t for t in report.tables if t in tables or units_with(t, _TROUBLE)]
     return [_because(table) for table in tables]
 
 
@@ -152,7 +151,7 @@ def _because(table: Mapping[str, Any]) -> str:
     reason = " ".join(filter(None, [table.get("code"), table.get("reason")]))
     units = "; ".join(
         f"{unit_name(unit['unit'])}: {unit['outcome']} {_reason(unit)}".rstrip()
-        for unit in [*_units(table, _TROUBLE), *_deleted(table)][:5]
+        for unit in [*units_with(table, _TROUBLE), *_deleted(table)][:5]
     )
     detail = "; ".join(filter(None, [reason, units]))
     return f"{table['table']} {table['outcome']}" + (f" ({detail})" if detail else "")
@@ -162,7 +161,8 @@ def _reason(unit: Mapping[str, Any]) -> str:
     return " ".join(filter(None, [unit.get("code"), unit.get("reason")]))
 
 
-def _units(table: Mapping[str, Any], outcomes: Sequence[str]) -> list[Mapping[str, Any]]:
+def units_with(table: Mapping[str, Any], outcomes: Sequence[str]) -> list[Mapping[str, Any]]:
+    """Return the units of a table that have one of these outcomes."""
     return [unit for unit in table.get("units") or () if unit.get("outcome") in outcomes]
 
 
@@ -174,61 +174,12 @@ def unit_name(unit: Mapping[str, str | None]) -> str:
 
 def flagged_units(table: Mapping[str, Any]) -> list[dict[str, str | None]]:
     """Return the partition values of the units that an analysis flagged."""
-    return [dict(unit["unit"]) for unit in _units(table, ("flagged",))]
+    return [dict(unit["unit"]) for unit in units_with(table, ("flagged",))]
 
 
-def _totals(report: Report) -> str:
+def totals(report: Report) -> str:
+    """Say in one line what the job has done."""
     return f"{report.verb}: {report.outcome}, {len(report.tables)} table(s)"
-
-
-def render(report: Report) -> str:
-    """Return the report as a text table for the task log."""
-    rows = [("table", "outcome", "files", "bytes", "note"), *(_row(table) for table in report.tables)]
-    widths = [max(len(row[i]) for row in rows) for i in range(5)]
-    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-    lines.insert(0, f"{_totals(report)}, run {report.run_id or '-'}")
-    return "\n".join([*lines, *_finding_lines(report), *_phase_line(report)])
-
-
-def _phase_line(report: Report) -> list[str]:
-    parts = [f"{phase} {seconds:.1f} s" for phase, seconds in report.phases.items()]
-    return [f"phases: {', '.join(parts)}"] if parts else []
-
-
-def _finding_lines(report: Report) -> list[str]:
-    """Describe what a check has found, damage first; a driver on the cluster prints it where nobody looks."""
-    found = [(table, finding) for table in report.tables for finding in table.get("findings") or ()]
-    found.sort(key=lambda item: item[1]["severity"] != "damage")
-    lines = [_finding_line(table, finding) for table, finding in found[:_FINDINGS_SHOWN]]
-    more = len(found) - len(lines)
-    return [*lines, f"... and {more} more findings in the report"] if more else lines
-
-
-def _finding_line(table: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
-    command = f"; command: {finding['command']}" if finding.get("command") else ""
-    return f"{table['table']} {finding['severity']} {finding['code']}: {finding['message']}{command}"
-
-
-def _row(table: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
-    before, after = table.get("before") or {}, table.get("after") or {}
-    files = _change(before.get("files"), after.get("files"), str)
-    sizes = _change(before.get("bytes"), after.get("bytes"), human)
-    note = " ".join(filter(None, [table.get("code"), table.get("reason"), table.get("backup_table")]))
-    return table["table"], table["outcome"], files, sizes, note
-
-
-def _change(before: Any, after: Any, show: Any) -> str:
-    shown = [show(value) for value in (before, after) if value is not None]
-    return " -> ".join(shown)
-
-
-def human(size: float) -> str:
-    """Return a number of bytes with a readable unit."""
-    for unit in ("B", "KB", "MB", "GB"):
-        if size < 1024:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1024
-    return f"{size:.1f} TB"
 
 
 def summary(report: Report, uri: str | None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from lakekeeper_provider import config, report, request
+from lakekeeper_provider import config, report, report_text, request
 from lakekeeper_provider.compat import (
     AirflowException,
     AirflowFailException,
@@ -208,7 +208,7 @@ class LakekeeperOperator(SparkSubmitOperator):
 
     def conclude(self, found: Report, uri: str | None, submission: Submission, context: Context) -> Any:
         """Return the summary, or push it and raise the exception for the result of the task."""
-        self.log.info("%s", report.render(found))
+        self.log.info("%s", report_text.render(found))
         task_result, reason = report.evaluate(found, submission.selection.tables)
         with fail_on_usage_error():
             value = self.result(report.summary(found, uri), submission)

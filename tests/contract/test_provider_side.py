@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from lakekeeper_provider import cli, report
+from lakekeeper_provider import cli, report, report_text
 from lakekeeper_provider.commands import job_arguments
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
@@ -123,7 +123,7 @@ def test_reports(name):
     assert why
     summed = report.summary(found, None)
     assert [table["before"] for table in summed["tables"]] == [table["before"] for table in data["tables"]]
-    assert data["verb"] in report.render(found)
+    assert data["verb"] in report_text.render(found)
 
 
 def test_the_line_on_stdout_is_the_report_behind_a_word():

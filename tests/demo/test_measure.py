@@ -15,9 +15,8 @@ FLAT, EVENTS, EVENTS_2P = TABLES
 
 
 def _before() -> dict[str, Measurement]:
-    queries = QueryResults(
-        rows=0, checksum="c", seconds=2.0, catalog={"location": "file:/w", "properties": {"a": "b"}}
-    )
+    catalog = {"location": "file:/w", "properties": {"a": "b"}}
+    queries = QueryResults(rows=0, checksum="c", planning=0.5, scan=2.0, catalog=catalog)
     return {t.name: Measurement(t.files, 20_000_000, replace(queries, rows=t.rows)) for t in TABLES}
 
 
@@ -73,6 +72,8 @@ def test_the_table_shows_before_and_after():
     assert line.split("  ")[0] == "demo.lakekeeper_flat"
     assert "500 -> 1" in line
     assert "20.0 MB -> 9.0 MB" in line
+    assert line.endswith("0.50 s -> 0.50 s  2.00 s -> 2.00 s")
+    assert "26 objects of the NameNode instead of 4,000" in report.objects_line(_before(), _after())
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from lakekeeper_provider import report
+from lakekeeper_provider import report, report_text
 from lakekeeper_provider.exceptions import ReportError, UsageError
 from lakekeeper_provider.report import TaskResult
 
@@ -111,11 +111,39 @@ def test_a_report_that_breaks_the_wire_is_refused(content, message):
 
 
 def test_log_shows_files_and_bytes_before_and_after():
-    lines = report.render(parsed("done", table())).splitlines()
+    lines = report_text.render(parsed("done", table())).splitlines()
     assert lines[0] == "compact: done, 1 table(s), run r1"
     assert "600 -> 3" in lines[2]
     assert "307.2 KB -> 283.2 KB" in lines[2]
     assert "sales.__bkp_events_20260224_010000" in lines[2]
+
+
+def flagged_table(**more):
+    """600 files, of which a compaction would make 3 in one unit, and leave 100 healthy ones alone."""
+    flagged, healthy = unit("flagged", files=500, target_files=3), unit("healthy", files=100, target_files=1)
+    return table(after={"files": 600, "bytes": 314572}, units=[flagged, healthy], **more)
+
+
+@pytest.mark.parametrize("verb", ["analyze", "compact"])
+def test_log_labels_an_estimate_as_one(verb):
+    lines = report_text.render(parsed("done", flagged_table(), verb=verb)).splitlines()
+    assert "600 -> 103 (estimate)" in lines[2]
+    assert "NameNode" not in "".join(lines)  # the table is not on HDFS
+
+
+def test_log_estimates_the_objects_of_the_namenode():
+    on_hdfs = {"location": "hdfs://nn/sales/events"}
+    for found, saved in ((table(**on_hdfs), 597), (flagged_table(**on_hdfs), 497)):
+        last = report_text.render(parsed("done", found, table("sales.local"))).splitlines()[-1]
+        assert last == (
+            f"estimate: {2 * saved} objects less for the NameNode (a file and a block for each of {saved} files),"
+            " once a cleanup has deleted the originals"
+        )
+
+
+def test_a_dry_run_of_a_cleanup_has_no_estimate():
+    found = table(units=[unit("flagged", files=600)], location="hdfs://nn/t")
+    assert "estimate" not in report_text.render(parsed("done", found, verb="cleanup"))
 
 
 def test_log_shows_where_the_time_went():
@@ -125,11 +153,11 @@ def test_log_shows_where_the_time_went():
         "outcome": "done",
         "phases": {"start": 6.12, "write": 2.3},
     }
-    assert report.render(report.parse(json.dumps(done), "compact")).endswith(
+    assert report_text.render(report.parse(json.dumps(done), "compact")).endswith(
         "phases: start 6.1 s, write 2.3 s"
     )
     del done["phases"]  # earlier versions have none
-    assert "phases" not in report.render(report.parse(json.dumps(done), "compact"))
+    assert "phases" not in report_text.render(report.parse(json.dumps(done), "compact"))
 
 
 def analysis(tables: int, units: int):
@@ -164,7 +192,7 @@ def test_an_analysis_of_a_large_database_leaves_healthy_tables_to_the_log():
     assert [(t["table"], t["flagged"]) for t in summed["tables"]] == [
         ("sales.small", [{"date": "2026-02-23"}])
     ]
-    assert report.render(found).count("sales.t") == 1000
+    assert report_text.render(found).count("sales.t") == 1000
 
 
 def test_a_large_analysis_without_a_place_for_reports_is_an_error():
@@ -190,7 +218,7 @@ def finding(code: str = "ORIGINALS_MISSING", severity: str = "damage", **more):
 def test_log_shows_findings_with_the_damage_first():
     notice = finding("LEASE_STALE", "notice", message="its job has died", command=None)
     damaged = table(outcome="damaged", findings=[notice, finding()])
-    lines = report.render(parsed("failed", damaged, verb="check")).splitlines()
+    lines = report_text.render(parsed("failed", damaged, verb="check")).splitlines()
     assert lines[-2:] == [
         "sales.events damage ORIGINALS_MISSING: hdfs://nn/old does not exist; command: lakekeeper forget"
         " --table sales.events --run-id r1 --yes",
@@ -200,7 +228,7 @@ def test_log_shows_findings_with_the_damage_first():
 
 def test_log_says_how_many_findings_it_leaves_out():
     damaged = table(outcome="damaged", findings=[finding()] * 60)
-    lines = report.render(parsed("failed", damaged, verb="check")).splitlines()
+    lines = report_text.render(parsed("failed", damaged, verb="check")).splitlines()
     assert lines[-1] == "... and 10 more findings in the report"
     assert sum("ORIGINALS_MISSING" in line for line in lines) == 50
 

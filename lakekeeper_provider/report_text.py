@@ -1,0 +1,89 @@
+"""The report of a job as a text, for the task log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lakekeeper_provider.report import Report, totals, units_with
+
+_FINDINGS_SHOWN = 50
+
+
+def render(report: Report) -> str:
+    """Return the report as a text table for the task log."""
+    rows = [("table", "outcome", "files", "bytes", "note"), *(_row(table) for table in report.tables)]
+    widths = [max(len(row[i]) for row in rows) for i in range(5)]
+    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines.insert(0, f"{totals(report)}, run {report.run_id or '-'}")
+    return "\n".join([*lines, *_estimate_line(report), *_finding_lines(report), *_phase_line(report)])
+
+
+def _estimate_line(report: Report) -> list[str]:
+    """Estimate what a compaction spares the NameNode, which has an object for each file and for each of its blocks."""
+    saved = sum(_files_saved(table) for table in report.tables if _on_hdfs(table))
+    if report.verb not in ("analyze", "compact") or saved <= 0:
+        return []
+    return [
+        f"estimate: {2 * saved} objects less for the NameNode (a file and a block for each of {saved} files), once a"
+        " cleanup has deleted the originals"
+    ]
+
+
+def _on_hdfs(table: Mapping[str, Any]) -> bool:
+    return str(table.get("location") or "").startswith("hdfs:")
+
+
+def _files_saved(table: Mapping[str, Any]) -> int:
+    """Return how many files less a table has, or by the estimates of its flagged units will have."""
+    before, after = ((table.get(when) or {}).get("files") or 0 for when in ("before", "after"))
+    return before - after + _files_to_save(table)
+
+
+def _files_to_save(table: Mapping[str, Any]) -> int:
+    """Return how many files less an analysis or a dry run expects. A cleanup's dry run has no such figures."""
+    flagged = [unit for unit in units_with(table, ("flagged",)) if unit.get("target_files")]
+    return sum(unit["files"] - unit["target_files"] for unit in flagged)
+
+
+def _phase_line(report: Report) -> list[str]:
+    parts = [f"{phase} {seconds:.1f} s" for phase, seconds in report.phases.items()]
+    return [f"phases: {', '.join(parts)}"] if parts else []
+
+
+def _finding_lines(report: Report) -> list[str]:
+    """Describe what a check has found, damage first; a driver on the cluster prints it where nobody looks."""
+    found = [(table, finding) for table in report.tables for finding in table.get("findings") or ()]
+    found.sort(key=lambda item: item[1]["severity"] != "damage")
+    lines = [_finding_line(table, finding) for table, finding in found[:_FINDINGS_SHOWN]]
+    more = len(found) - len(lines)
+    return [*lines, f"... and {more} more findings in the report"] if more else lines
+
+
+def _finding_line(table: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
+    command = f"; command: {finding['command']}" if finding.get("command") else ""
+    return f"{table['table']} {finding['severity']} {finding['code']}: {finding['message']}{command}"
+
+
+def _row(table: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
+    before, after = table.get("before") or {}, table.get("after") or {}
+    files = _change(before.get("files"), after.get("files"), str)
+    if expected := _files_to_save(table):
+        files = f"{before['files']} -> {before['files'] - expected} (estimate)"
+    sizes = _change(before.get("bytes"), after.get("bytes"), human)
+    note = " ".join(filter(None, [table.get("code"), table.get("reason"), table.get("backup_table")]))
+    return table["table"], table["outcome"], files, sizes, note
+
+
+def _change(before: Any, after: Any, show: Any) -> str:
+    shown = [show(value) for value in (before, after) if value is not None]
+    return " -> ".join(shown)
+
+
+def human(size: float) -> str:
+    """Return a number of bytes with a readable unit."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.1f} TB"
