@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from spark_jobs.adapters.spark.formats.registry import spark_formats
+from spark_jobs.core.formats.leaf_statistics import Bounds, LeafStatistics
 from spark_jobs.core.formats.registry import PARQUET
+from spark_jobs.core.model import FileEntry, FileListing
 from tests.spark.toolbox import many
 
 if TYPE_CHECKING:
@@ -18,41 +21,83 @@ if TYPE_CHECKING:
 FOLDERS = ("k=a", "k=two words", "k=100%25", "k=[b]{c,d}", "k=été")
 
 
+Directories = list[tuple[str, FileListing]]
+
+
+def listed(folder: Path) -> tuple[str, FileListing]:
+    """A directory and those of its files that are not empty."""
+    found = ((path.name, path.stat()) for path in folder.glob("*.parquet"))
+    return f"file:{folder}", FileListing.of(FileEntry(name, at.st_size, 0) for name, at in found)
+
+
 @pytest.fixture
-def files(spark: SparkSession, tmp_path: Path) -> list[str]:
+def directories(spark: SparkSession, tmp_path: Path) -> Directories:
     """Three files in each directory, with as many rows as their directory says, and an empty file beside them."""
     for rows, folder in enumerate(FOLDERS, start=1):
         many(spark, f"{tmp_path}/plain", f"SELECT id FROM range({3 * rows})", 3)
         (tmp_path / "plain").rename(tmp_path / folder)
         (tmp_path / folder / "part-9-empty").touch()
-    found = (path for folder in FOLDERS for path in (tmp_path / folder).glob("*.parquet"))
-    return [f"file:{path}" for path in sorted(found, key=lambda path: path.name)]
-
-
-def rows_of(file: str) -> int:
-    return FOLDERS.index(file.rsplit("/", 2)[1]) + 1
+    return [listed(tmp_path / folder) for folder in FOLDERS]
 
 
 @pytest.mark.parametrize("batch", [2, 1000])
-def test_each_file_has_its_own_footer(
-    spark: SparkSession, files: list[str], batch: int, monkeypatch: pytest.MonkeyPatch
+def test_a_footer_is_that_of_all_files_of_a_directory(
+    spark: SparkSession, directories: Directories, batch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("spark_jobs.adapters.spark.formats.parquet_footers._BATCH", batch)
-    found = spark_formats(spark)[PARQUET].read(files)
-    assert [(footer.name, footer.rows) for footer in found] == [
-        (file.rsplit("/", 1)[1], rows_of(file)) for file in files
+    found = spark_formats(spark)[PARQUET].read(directories)
+    for number, ((_, files), footers) in enumerate(zip(directories, found, strict=True), start=1):
+        (footer,) = footers
+        assert (footer.names, footer.rows) == (tuple(file.name for file in files.files), 3 * number)
+        assert footer.statistics["id"] == LeafStatistics(3 * number, 3 * number, Bounds(0, 3 * number - 1))
+
+
+@pytest.mark.parametrize("batch", [1, 1000])
+def test_files_that_differ_in_more_than_rows_have_footers_of_their_own(
+    spark: SparkSession, tmp_path: Path, batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spark_jobs.adapters.spark.formats.parquet_footers._BATCH", batch)
+    for number, columns in enumerate(("id", "id, 'x' AS v", "id", "CAST(id AS INT) AS id")):
+        many(spark, f"{tmp_path}/one", f"SELECT {columns} FROM range(7)", 1)
+        (path,) = (tmp_path / "one").glob("*.parquet")
+        path.rename(tmp_path / f"{number}.parquet")
+        shutil.rmtree(tmp_path / "one")
+    (found,) = spark_formats(spark)[PARQUET].read([listed(tmp_path)])
+    assert [(footer.names, footer.rows) for footer in found] == [
+        (("0.parquet", "2.parquet"), 14),
+        (("1.parquet",), 7),
+        (("3.parquet",), 7),
     ]
 
 
+def test_directories_without_files_have_no_footers(spark: SparkSession, directories: Directories) -> None:
+    nothing = ("file:/nowhere", FileListing(()))
+    parquet = spark_formats(spark)[PARQUET]
+    assert parquet.read([]) == []
+    assert parquet.read([nothing]) == [[]]
+    assert [len(found) for found in parquet.read([nothing, directories[0], nothing])] == [0, 1, 0]
+
+
 @pytest.mark.parametrize("gone", ["file", "directory"])
-def test_a_file_that_is_gone_is_named(spark: SparkSession, files: list[str], gone: str) -> None:
-    path = Path(files[-1][len("file:") :])
+def test_a_file_that_is_gone_is_named(spark: SparkSession, directories: Directories, gone: str) -> None:
+    folder, files = directories[-1]
+    path = Path(folder[len("file:") :], files.files[-1].name)
     for name in path.parent.iterdir() if gone == "directory" else [path]:
         name.unlink()
     if gone == "directory":
         path.parent.rmdir()
     with pytest.raises(FileNotFoundError, match="does not exist"):
-        spark_formats(spark)[PARQUET].read(files)
+        spark_formats(spark)[PARQUET].read(directories)
+
+
+@pytest.mark.parametrize("bytes_more", [-1, 1])
+def test_a_file_that_was_replaced_by_one_of_another_length_is_an_error(
+    spark: SparkSession, directories: Directories, bytes_more: int
+) -> None:
+    folder, files = directories[0]
+    changed = [file._replace(length=file.length + bytes_more) for file in files.files]
+    with pytest.raises(OSError, match="cannot read the footers of 3 files"):
+        spark_formats(spark)[PARQUET].read([(folder, FileListing(tuple(changed)))])
 
 
 def test_files_of_one_directory_cost_as_many_calls_as_those_of_another_size(
@@ -70,10 +115,11 @@ def test_files_of_one_directory_cost_as_many_calls_as_those_of_another_size(
     costs = []
     for number, count in enumerate((5, 5, 50)):
         many(spark, f"{tmp_path}/{number}", "SELECT id FROM range(100)", count)
-        names = [f"file:{path}" for path in (tmp_path / str(number)).glob("*.parquet")]
+        directory = listed(tmp_path / str(number))
         with monkeypatch.context() as patch:
             patch.setattr(GatewayClient, "send_command", counted)
-            assert len(reader.read(names)) == count
+            ((footer,),) = reader.read([directory])
+        assert len(footer.names) == count
         # Objects are released by another thread, at any time.
         costs.append(sum(not command.startswith("m\n") for command in calls))
         calls.clear()

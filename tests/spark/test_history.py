@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -78,22 +77,15 @@ def test_history_can_be_told_without_its_log(jobs: Jobs, database: Database, eve
 def _listed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The partitions that are listed from now on."""
     seen: list[str] = []
-    one, several = HadoopFileSystem.list, HadoopFileSystem.list_each
-
-    def note(*paths: str) -> None:
-        units = [path for path in paths if "/.lakekeeper" not in path and "k=" in path]
-        seen.extend(path.rsplit("k=", 1)[1] for path in units)
+    one = HadoopFileSystem.list
 
     def listing(self: HadoopFileSystem, path: str) -> object:
-        note(path)
+        if "/.lakekeeper" not in path and "k=" in path:
+            seen.append(path.rsplit("k=", 1)[1])
         return one(self, path)
 
-    def listings(self: HadoopFileSystem, paths: Sequence[str]) -> object:
-        note(*paths)
-        return several(self, paths)
-
+    # On a local disk, several directories are listed one by one.
     monkeypatch.setattr(HadoopFileSystem, "list", listing)
-    monkeypatch.setattr(HadoopFileSystem, "list_each", listings)
     return seen
 
 

@@ -22,6 +22,7 @@ from spark_jobs.core.formats.parquet_statistics import file_statistics
 from spark_jobs.core.formats.parquet_types import parse_message
 from spark_jobs.core.model import FileListing, name_of
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.protocol.file_system import FileSystemError
 
 _BATCH = 1000
 #: Classes that are serialized as text: their getters are not needed here, and some raise exceptions.
@@ -112,6 +113,10 @@ class ParquetFooters:
         with java_errors(f"cannot read the footers of {len(files)} files, the first being {files[0].uri}"):
             found = self._all_footers(files)
             rows = java_json(self._mapper, found)
+            if [name_of(row["file"]) for row in rows] != [name_of(file.uri) for file in files]:
+                raise FileSystemError(
+                    f"the footers that were read from {files[0].uri} on are not those asked for"
+                )
             footers = (self._footer(row, found, number) for number, row in enumerate(rows))
             by_directory = groupby(zip(files, footers), lambda pair: pair[0].directory)
             return [(number, merged(footer for _, footer in pairs)) for number, pairs in by_directory]
@@ -129,8 +134,11 @@ class ParquetFooters:
         try:
             return reader.readAllFootersInParallel(self._conf, statuses)
         except Py4JJavaError as error:
+            kind, message = root_cause(error)
+            if kind == "java.io.FileNotFoundException":
+                raise FileNotFoundError(message) from None
             # The library fails with this exception on a logical type that was added to Parquet after its release.
-            if root_cause(error)[0] == "java.lang.NullPointerException":
+            if kind == "java.lang.NullPointerException":
                 raise Refusal(
                     RefusalCode.TYPE,
                     f"{files[0].uri} holds a type that this Spark's Parquet library does not know",
