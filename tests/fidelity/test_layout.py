@@ -12,9 +12,8 @@ import pytest
 
 from spark_jobs.core.formats.footers import Footer, profile
 from spark_jobs.core.formats.writer_options import writer_options
-from spark_jobs.core.model import FileEntry, FileListing
 from tests.harness.fixtures import Database
-from tests.spark.toolbox import Jobs, data_files, only
+from tests.spark.toolbox import Jobs, data_files, listed, only
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -87,8 +86,7 @@ def test_bloom_filters_are_kept(spark: SparkSession, jobs: Jobs, database: Datab
 def _blooms(spark: SparkSession, path: Path) -> frozenset[str]:
     from spark_jobs.adapters.spark.formats.parquet import ParquetFormat
 
-    files = FileListing((FileEntry(path.name, path.stat().st_size, 0),))
-    ((footer,),) = ParquetFormat(spark).read([(path.parent.as_uri(), files)])
+    ((footer,),) = ParquetFormat(spark).read([listed(path.parent)])
     return footer.blooms
 
 

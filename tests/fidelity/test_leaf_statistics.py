@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from spark_jobs.core.formats.leaf_statistics import (
 )
 from tests.fidelity import reading
 from tests.harness.fixtures import Database
-from tests.spark.toolbox import Jobs, data_files, many, only
+from tests.spark.toolbox import Jobs, data_files, listed, many, only
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -83,7 +82,7 @@ def test_files_with_wrong_statistics_are_compacted_where_all_values_are_compared
     def wrong(*arguments: Any) -> dict[str, LeafStatistics]:
         found = honest(*arguments)
         rows = found["id"].non_null or 0
-        return found if rows == 40 else {**found, "v": replace(found["v"], non_null=rows - 1)}
+        return found if rows == 40 else {**found, "v": found["v"]._replace(non_null=rows - 1)}
 
     monkeypatch.setattr(parquet_footers, "file_statistics", wrong)
     many(spark, database.location("t"), "SELECT id, id AS v FROM range(40)", 4)
@@ -215,8 +214,8 @@ def _value(chance: random.Random, name: str, kind: str) -> str:
 def _figures(spark: SparkSession, folder: Path, file_format: str) -> FileStatistics:
     from spark_jobs.adapters.spark.formats.registry import spark_formats
 
-    files = [path.as_uri() for path in folder.glob(f"part-*.{file_format}")]
-    return of_files([footer.statistics for footer in spark_formats(spark)[file_format].read(files)])
+    (footers,) = spark_formats(spark)[file_format].read([listed(folder)])
+    return of_files([footer.statistics for footer in footers])
 
 
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.harness.fixtures import Database
-from tests.spark.toolbox import Jobs, data_files, only, rows
+from tests.spark.toolbox import Jobs, data_files, listed, only, rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -152,11 +152,9 @@ def _heads(spark: SparkSession, folder: Path, stored: str) -> Any:
     """Schema and codec, by the formats' own readers."""
     from spark_jobs.adapters.spark.formats.registry import spark_formats
     from spark_jobs.core.formats.registry import AVRO, SEQUENCE
-    from spark_jobs.core.model import FileEntry, FileListing
 
     reader = spark_formats(spark)[AVRO if stored == "AVRO" else SEQUENCE]
-    files = FileListing.of(FileEntry(name, (folder / name).stat().st_size, 0) for name in data_files(folder))
-    (headers,) = reader.read([(folder.as_uri(), files)])
+    (headers,) = reader.read([listed(folder)])
     (found,) = {(header.schema, tuple(header.codecs)) for header in headers}
     return found
 

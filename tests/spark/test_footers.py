@@ -11,8 +11,8 @@ import pytest
 from spark_jobs.adapters.spark.formats.registry import spark_formats
 from spark_jobs.core.formats.leaf_statistics import Bounds, LeafStatistics
 from spark_jobs.core.formats.registry import PARQUET
-from spark_jobs.core.model import FileEntry, FileListing
-from tests.spark.toolbox import many
+from spark_jobs.core.model import FileListing
+from tests.spark.toolbox import listed, many
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,12 +22,6 @@ FOLDERS = ("k=a", "k=two words", "k=100%25", "k=[b]{c,d}", "k=été")
 
 
 Directories = list[tuple[str, FileListing]]
-
-
-def listed(folder: Path) -> tuple[str, FileListing]:
-    """A directory and those of its files that are not empty."""
-    found = ((path.name, path.stat()) for path in folder.glob("*.parquet"))
-    return f"file:{folder}", FileListing.of(FileEntry(name, at.st_size, 0) for name, at in found)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlparse
 
 from spark_jobs import __version__
 from spark_jobs.adapters.composition import spark_services
+from spark_jobs.core.model import FileEntry, FileListing
 from spark_jobs.core.options.arguments import parse
 from spark_jobs.core.wire import Report
 from spark_jobs.verbs import job
@@ -78,6 +79,12 @@ class Jobs:
 def local(uri: str) -> Path:
     """The path behind a `file:` URI as the metastore has it."""
     return Path(unquote(urlparse(uri).path)) if "%" not in uri else Path(uri.split(":", 1)[1])
+
+
+def listed(folder: Path) -> tuple[str, FileListing]:
+    """Return the URI of a directory, and its visible files that are not empty, as the readers of footers take them."""
+    found = ((name, (folder / name).stat().st_size) for name in data_files(folder))
+    return f"file:{folder}", FileListing.of(FileEntry(name, size, 0) for name, size in found if size)
 
 
 def data_files(folder: Path) -> dict[str, tuple[int, int]]:
