@@ -111,9 +111,13 @@ class UnitPlan:
     def interrupted(self, reason: str) -> UnitPlan:
         """Return the plan with the unit FLAGGED, whatever its files are, unless it is refused.
 
-        The compaction of the unit recovers the unfinished run first.
+        The compaction of the unit recovers the unfinished run first. A refusal by the verdict of an earlier analysis
+        does not count: it is about the rewriting of the files, which is no part of the recovery.
         """
-        return self if self.refusal else replace(self, outcome=UnitOutcome.FLAGGED, reason=reason)
+        by_verdict = self.cached is not None and self.cached.verdict is not None
+        if self.refusal and not by_verdict:
+            return self
+        return replace(self, outcome=UnitOutcome.FLAGGED, refusal=None, reason=reason)
 
     @property
     def flagged(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import logging
 import sys
@@ -23,10 +22,6 @@ from spark_jobs.verbs.job import AtLocation, Verb, run
 
 log = logging.getLogger("lakekeeper")
 
-#: Python looks for unused cycles of objects whenever so many more exist. By default it does so every 700 objects, which
-#: takes a third of the time in which the footers of thousands of files are decoded.
-_OBJECTS_BETWEEN_COLLECTIONS = 50_000
-
 
 def main(
     verb: str, work: Verb, argv: Sequence[str], description: str, at_location: AtLocation | None = None
@@ -39,7 +34,6 @@ def main(
         _configure_logging(
             parse_option("log_level", invocation.options.get("log_level", "INFO"), "the command line")
         )
-        gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
         began = time.monotonic()
         spark = start_spark(f"lakekeeper {verb}")
         services = spark_services(spark)

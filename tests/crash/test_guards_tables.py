@@ -12,7 +12,7 @@ from spark_jobs.core.model import name_of
 from tests.crash import writers
 from tests.crash.explorer import runs_of
 from tests.crash.flat_table import LIVE, compact, only, outcomes
-from tests.crash.model_spark import ModelFooters
+from tests.crash.model_spark import ModelFooters, visible_rows
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
@@ -90,6 +90,23 @@ class TestFiles:
         (found,) = runs_of(built, [FLAT])
         swap = next(iter(found.state.units.values())).swap
         assert "part-empty" in [file.name for file in swap.originals.files]
+
+    def test_a_file_without_a_footer_fails_its_unit(
+        self, built: SimulatedCluster, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Only what the footers describe is rewritten: the rows of another file would be left out."""
+        read = ModelFooters.read
+
+        def one_less(self: ModelFooters, directories: Any, file_format: str) -> Any:
+            found = read(self, directories, file_format)
+            return [[replace(footer, others=footer.others[:-1]) for footer in each] for each in found]
+
+        monkeypatch.setattr(ModelFooters, "read", one_less)
+        before = visible_rows(built.tree, LIVE)
+        report = compact(built.client())
+        assert outcomes(report) == ["failed"]
+        assert "are not those of its files" in only(report)["units"][0]["reason"]
+        assert visible_rows(built.tree, LIVE) == before
 
     def test_statistics_are_not_touched_unless_asked_for(self, built: SimulatedCluster) -> None:
         client, asked = built.copy().client(), built.client()

@@ -119,6 +119,12 @@ FILES = (
         (f"{_TABLES}::TestFiles::test_files_of_no_length_are_dropped_and_recorded",),
     ),
     Mutation(
+        "H29-footers",
+        "a file may have no footer",
+        (Remove("each_file_has_a_footer"),),
+        (f"{_TABLES}::TestFiles::test_a_file_without_a_footer_fails_its_unit",),
+    ),
+    Mutation(
         "H31-scheme",
         "a rename on an object store passes for atomic",
         (Value("atomic_rename_schemes", "('hdfs', 'file', 's3a')"),),

@@ -78,6 +78,24 @@ def test_a_file_moves_with_its_checksums_and_never_over_another(
     assert names == [["a"], [".part-0.crc", ".part-1.crc", "b", "part-0", "part-1"]]
 
 
+@pytest.mark.parametrize("obstacle", [False, True])
+def test_checksums_of_a_file_that_is_gone_do_not_stay_with_the_next_one(
+    fs: HadoopFileSystem, place: str, obstacle: bool
+) -> None:
+    """With wrong checksums the file could not be read. Whatever becomes of them, the rename was executed."""
+    target, checksums = local(place) / "b" / "part-0", local(place) / "b" / ".part-0.crc"
+    fs.create(f"{place}/b/part-0", b"older")
+    target.unlink()
+    if obstacle:
+        checksums.unlink()
+        checksums.mkdir()
+    (local(place) / "a" / "part-0").write_bytes(b"rows without checksums")
+    fs.rename(f"{place}/a/part-0", f"{place}/b/part-0")
+    assert target.read_bytes() == b"rows without checksums"
+    if not obstacle:
+        assert fs.read(f"{place}/b/part-0") == b"rows without checksums"
+
+
 def test_a_new_file_is_never_written_over_another(fs: HadoopFileSystem, place: str) -> None:
     fs.create(f"{place}/lease-1", b"mine")
     with pytest.raises(FileExistsError):
@@ -300,31 +318,3 @@ def test_a_path_below_no_mount_stays_what_it_is(fs: HadoopFileSystem, viewfs: st
     found = fs.qualify(f"{viewfs}/three/t")
     with pytest.raises(Refusal, match="below no mount"):
         check_place(found)
-
-
-def test_directories_listed_together_are_as_each_one_alone(fs: HadoopFileSystem, tmp_path: Path) -> None:
-    """Odd names, an empty directory, one in another, more than one request lists; a missing one and a file."""
-    names = ["a b", "100%", "x=1:2", "{a,b}*", "empty", *(f"p={number}" for number in range(30))]
-    for name in names:
-        (tmp_path / name / "inner").mkdir(parents=True)
-        for file in ("part-0", ".hidden", "_SUCCESS") if name != "empty" else ():
-            (tmp_path / name / file).write_text(name)
-    (tmp_path / "empty" / "inner").rmdir()
-    (tmp_path / "file").write_text("x")
-    root = f"file:{tmp_path}"
-    places = [root, *(f"{root}/{name}" for name in names)]
-    assert list(fs.list_each(places)) == [fs.list(place) for place in places]
-    mixed = list(fs.list_each([f"{root}/a b", f"{root}/missing", f"{root}/file", f"{root}/a b"]))
-    assert isinstance(mixed[1], FileNotFoundError)
-    assert [mixed[0], mixed[2], mixed[3]] == [fs.list(f"{root}/{name}") for name in ("a b", "file", "a b")]
-
-
-def test_a_large_directory_is_listed_in_parts(
-    fs: HadoopFileSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(25):
-        (tmp_path / f"part-{number:02}").write_text("x" * number)
-    at_once = sorted(fs.list(f"file:{tmp_path}"))
-    monkeypatch.setattr("spark_jobs.adapters.hadoop.bulk_listing._TOGETHER", 10)
-    assert sorted(fs.list(f"file:{tmp_path}")) == at_once
-    assert [status.length for status in at_once] == list(range(25))

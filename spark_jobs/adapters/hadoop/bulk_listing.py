@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from spark_jobs.adapters.hadoop.java_errors import java_errors
@@ -14,8 +14,10 @@ from spark_jobs.protocol.file_system import Status
 
 #: A request is for about so many entries, unless one directory has more.
 _TOGETHER = 20_000
-#: So many directories are listed by the first request, which shows how large they are.
+#: A first request is for at most so many directories: it shows how large they are.
 _FIRST = 8
+#: A request is for at most so many times as many directories as the one before, whose entries have fitted.
+_GROWTH = 16
 
 
 class BulkListing:
@@ -26,6 +28,8 @@ class BulkListing:
         self._statuses = statuses
         self._parser = jvm.com.fasterxml.jackson.databind.ObjectMapper()
         self._paths = jvm.java.lang.Class.forName("[Lorg.apache.hadoop.fs.Path;")
+        #: So many directories have fitted into a request last. Threads may overwrite it: any value is a right one.
+        self._fitting = 1
 
     def each(self, paths: Sequence[str]) -> Iterator[tuple[str, list[Status] | None]]:
         """Yield the entries of each directory, in this order; None where it has to be listed alone.
@@ -33,14 +37,14 @@ class BulkListing:
         That is so after an error, because it does not say which directories it is about, and where it is not certain
         to which directory an entry belongs.
         """
-        start, size = 0, _FIRST
+        start, size = 0, min(self._fitting, _FIRST)
         while start < len(paths):
             part = paths[start : start + size]
             found = self._together(part)
             for path in part:
                 yield path, found.get(path) if found is not None else None
-            entries = sum(len(each) for each in (found or {}).values())
-            start, size = start + len(part), max(1, _TOGETHER * len(part) // max(entries, 1))
+            start, size = start + len(part), next_size(len(part), found)
+            self._fitting = size
 
     def _together(self, paths: Sequence[str]) -> dict[str, list[Status]] | None:
         if len({server_of(path) for path in paths}) != 1 or len(set(paths)) != len(paths):
@@ -52,6 +56,19 @@ class BulkListing:
                 return _by_directory(paths, self._statuses.each(statuses))
         except OSError:
             return None
+
+
+def next_size(directories: int, found: Mapping[str, Sequence[Status]] | None) -> int:
+    """Return how many directories the next request is for: as many as fit into it, by the entries of the last ones.
+
+    Args:
+        directories: those of the last request.
+        found: their entries; None after an error, which says nothing of their sizes.
+    """
+    if found is None:
+        return max(1, directories // 2)
+    entries = sum(len(each) for each in found.values())
+    return max(1, min(_GROWTH * directories, _TOGETHER * directories // max(entries, 1)))
 
 
 def _by_directory(paths: Sequence[str], statuses: Iterator[Status]) -> dict[str, list[Status]] | None:

@@ -9,12 +9,15 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
+import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 from spark_jobs.adapters.hadoop.local_files import local_path
 from spark_jobs.protocol.file_system import FileSystemError
+
+log = logging.getLogger("lakekeeper")
 
 _HERE = -100  # AT_FDCWD: relative paths are below the current directory
 _NO_REPLACE = 1
@@ -55,10 +58,22 @@ def rename_locally(source: str, target: str) -> bool:
             return False
         raise _error(code, f"cannot rename {source} to {target}: {os.strerror(code)}")
     if not is_directory:
-        # A file without checksums is read as it is, so that a kill between the renames loses nothing.
-        with contextlib.suppress(FileNotFoundError):
-            _checksums(here).replace(_checksums(there))
+        _move_checksums(here, there)
     return True
+
+
+def _move_checksums(here: Path, there: Path) -> None:
+    """Move the checksums of a file that was renamed. Those of an older file at the target would make it unreadable.
+
+    A file without checksums is read as it is, so that a kill between the renames loses nothing. An error must not look
+    like one of the rename, which was executed.
+    """
+    try:
+        _checksums(there).unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            _checksums(here).rename(_checksums(there))
+    except OSError as error:
+        log.warning("%s was renamed, but not its checksums: %s", there, error)
 
 
 def _checksums(file: Path) -> Path:

@@ -56,7 +56,7 @@ class ExactReader:
             LakekeeperError: a file is missing, or is another one than that of the manifest.
         """
         expected = {
-            IndexedFile(_local(f"{directory}/{file.name}"), file.length, file.mtime)
+            IndexedFile(without_server(f"{directory}/{file.name}"), file.length, file.mtime)
             for directory, files in manifests.items()
             for file in files.data
         }
@@ -91,7 +91,7 @@ def _check(found: Set[IndexedFile], expected: Set[IndexedFile]) -> None:
         raise LakekeeperError(f"{different[0]}{more}: removed or replaced before the files were read")
 
 
-def _local(path: str) -> str:
+def without_server(path: str) -> str:
     """Return a path without scheme and authority: file systems spell them in several ways."""
     return _FILE_SYSTEM.sub("", path)
 
@@ -110,7 +110,9 @@ class _IndexReader:
         if not statuses.size():
             return set()
         rows = java_json(self._mapper(statuses.get(0).getClass()), statuses)
-        return {IndexedFile(_local(row["path"]), row["length"], row["modification_time"]) for row in rows}
+        return {
+            IndexedFile(without_server(row["path"]), row["length"], row["modification_time"]) for row in rows
+        }
 
     def _mapper(self, kind: Any) -> Any:
         """Return the mapper for the statuses of one file system, which all have the same class."""

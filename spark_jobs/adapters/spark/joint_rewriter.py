@@ -9,6 +9,7 @@ from urllib.parse import unquote
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from spark_jobs.adapters.hadoop.java_answers import java_json
 from spark_jobs.adapters.spark.file_index import LISTED_BY_DRIVER
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.requests import schema_of, sort_columns, write_options
@@ -95,15 +96,20 @@ class JointRewriter:
 
         The rows of all other files are left out. A look-up by hash costs little, as the table of files is small.
         """
-        lines = [
-            f"{keys[_decoded(file)]} {_plain(file)}" for file in frame.inputFiles() if _decoded(file) in keys
-        ]
+        read = ((file, keys.get(_decoded(file))) for file in self._files_of(frame))
+        lines = [f"{key} {_plain(file)}" for file, key in read if key is not None]
         table = self._rows(frame.sparkSession, lines).select(
             F.substring_index("value", " ", 1).cast("int").alias(name),
             F.expr("substring(value, locate(' ', value) + 1)").alias(f"{name}_file"),
         )
         routed = frame.withColumn(f"{name}_file", F.col(f"{_METADATA}.file_path"))
         return routed.join(F.broadcast(table), f"{name}_file").drop(f"{name}_file")
+
+    def _files_of(self, frame: DataFrame) -> list[str]:
+        """Return the files of a DataFrame, in one answer of the JVM."""
+        mapper = self._jvm.com.fasterxml.jackson.databind.ObjectMapper()
+        found: list[str] = java_json(mapper, frame._jdf.inputFiles())
+        return found
 
     def _rows(self, session: SparkSession, lines: list[str]) -> DataFrame:
         """Return a row for each line, from the driver's memory: no job, and no Python, is needed to read it."""

@@ -15,6 +15,7 @@ from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.layout import group_number
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import Inputs, TablePlan, UnitPlan
+from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.planning.footer_inspection import inspect_footers, with_footers
 from spark_jobs.protocol.services import Services
 
@@ -116,7 +117,8 @@ class _FooterChecks:
             self._encodings[key] = self._ask(profile, file_format)
         found = self._encodings[key]
         if isinstance(found, Refusal):
-            raise found
+            # A new one, because each raise adds to the traceback, and so keeps what it refers to.
+            raise Refusal(RefusalCode[found.code], found.reason, found.command)
         return found
 
     def _ask(self, profile: Profile, file_format: str) -> Encoding | Refusal:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from spark_jobs.core.eligibility import positional
-from spark_jobs.core.errors import NothingToGain, Refusal
+from spark_jobs.core.errors import LakekeeperError, NothingToGain, Refusal
 from spark_jobs.core.formats import file_groups, footers, struct_types
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Footer, Profile
@@ -77,11 +77,19 @@ def inspect_footers(
     """Return what the footers of a unit's files say. It raises the same errors as `inspect`."""
     if not found:
         raise Refusal(RefusalCode.EMPTY, f"{location} holds only empty files")
+    _check_complete(location, files, found)
     parts = file_groups.grouped(found, _by_position(table))
     inspection = Inspection(tuple(_group(encoding, table, files, part) for part in parts.footers))
     _check_positions(table, found, inspection)
     _check_gain(inspection, files, table.options.thresholds(), parts.reason)
     return inspection
+
+
+def _check_complete(location: str, files: FileListing, found: Sequence[Footer]) -> None:
+    """Raise LakekeeperError unless each file with content has one footer: rows of another one would be left out."""
+    described = sorted(name for footer in found for name in footer.names)
+    if described != [file.name for file in with_footers(files).files]:  # guard: each_file_has_a_footer
+        raise LakekeeperError(f"the footers that were read in {location} are not those of its files")
 
 
 def _group(encoding: GetEncoding, table: TablePlan, files: FileListing, part: Sequence[Footer]) -> FileGroup:

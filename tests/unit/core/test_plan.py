@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from spark_jobs.core.commit_log.cache import CachedUnit, Verdict
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.health import Thresholds, assess
@@ -72,6 +73,18 @@ def test_a_unit_of_an_unfinished_run_is_flagged_and_has_to_be_recovered_first() 
 def test_a_refused_unit_of_an_unfinished_run_stays_refused() -> None:
     plan = planned().refused(REFUSAL).interrupted("run r1 was interrupted")
     assert (plan.outcome, plan.refusal) == (UnitOutcome.SKIPPED, REFUSAL)
+
+
+def test_a_unit_of_an_unfinished_run_is_flagged_although_an_earlier_analysis_has_refused_it() -> None:
+    """The recovery rewrites nothing, so that it does not matter why the files must not be rewritten."""
+    health = assess(files(3), THRESHOLDS)
+    earlier = CachedUnit.of(unit(), 1, 10**13, True, health, "sha256:x").judge(
+        Verdict.of("basis", Refusal(RefusalCode.POSITIONAL, "by position"))
+    )
+    plan = UnitPlan.known(unit(), health, earlier)
+    assert (plan.outcome, plan.report().code) == (UnitOutcome.SKIPPED, "POSITIONAL")
+    report = plan.interrupted("run r1 was interrupted").report()
+    assert (report.outcome, report.code, report.reason) == ("flagged", None, "run r1 was interrupted")
 
 
 def test_a_plan_counts_for_the_files_it_was_made_for() -> None:

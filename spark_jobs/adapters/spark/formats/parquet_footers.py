@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from spark_jobs.adapters.garbage import rarely_collected
 from spark_jobs.adapters.hadoop.java_answers import java_json
-from spark_jobs.adapters.hadoop.java_errors import java_errors, root_cause
-from spark_jobs.adapters.spark.file_index import fields_mapper
+from spark_jobs.adapters.hadoop.java_errors import call, java_errors, root_cause
+from spark_jobs.adapters.spark.file_index import fields_mapper, without_server
 from spark_jobs.adapters.spark.spark_types import Reading, SparkTypes
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.footers import Footer, merged
@@ -96,8 +97,9 @@ class ParquetFooters:
             for file in listing.data
         ]
         found: list[list[Footer]] = [[] for _ in directories]
-        for number, footers in self._read_all(files):
-            found[number] += footers
+        with rarely_collected():
+            for number, footers in self._read_all(files):
+                found[number] += footers
         return [merged(footers) for footers in found]
 
     def _read_all(self, files: Sequence[_File]) -> Iterator[tuple[int, list[Footer]]]:
@@ -113,7 +115,7 @@ class ParquetFooters:
         with java_errors(f"cannot read the footers of {len(files)} files, the first being {files[0].uri}"):
             found = self._all_footers(files)
             rows = java_json(self._mapper, found)
-            if [name_of(row["file"]) for row in rows] != [name_of(file.uri) for file in files]:
+            if [without_server(row["file"]) for row in rows] != [without_server(file.uri) for file in files]:
                 raise FileSystemError(
                     f"the footers that were read from {files[0].uri} on are not those asked for"
                 )
@@ -152,7 +154,8 @@ class ParquetFooters:
         """
         schema = row["parquetMetadata"]["fileMetaData"]["schema"]
         if schema not in self._readings:
-            message = found.get(number).getParquetMetadata().getFileMetaData().getSchema()
+            # Called this way, because a list whose methods are looked up would stay in the JVM's memory for long.
+            message = call(found, "get", number).getParquetMetadata().getFileMetaData().getSchema()
             self._readings[schema] = self._types.of_parquet(message)
         return _parquet_footer(row, self._readings[schema])
 

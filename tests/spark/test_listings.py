@@ -1,4 +1,4 @@
-"""Directories on a local disk: the operating system lists them as Hadoop's client does."""
+"""Listings of directories: by Hadoop's client, several of them together, and on a local disk by its own calls."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from spark_jobs.adapters.hadoop.bulk_listing import next_size
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.hadoop.local_listing import has_milliseconds, list_locally
 from spark_jobs.protocol.file_system import Status
@@ -82,3 +83,52 @@ def test_a_java_that_reads_times_in_seconds_lists_for_itself(version: str, fine:
     )
     jvm = SimpleNamespace(java=SimpleNamespace(lang=SimpleNamespace(System=system)))
     assert has_milliseconds(jvm) is fine
+
+
+@pytest.fixture
+def hadoop(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> HadoopFileSystem:
+    """The file system without the listings of the operating system."""
+    fs = HadoopFileSystem(spark)
+    monkeypatch.setattr(fs, "_list_locally", False)
+    return fs
+
+
+def test_directories_listed_together_are_as_each_one_alone(hadoop: HadoopFileSystem, tmp_path: Path) -> None:
+    """Odd names, an empty directory, one in another, more than one request lists; a missing one and a file."""
+    names = ["a b", "100%", "x=1:2", "{a,b}*", "empty", *(f"p={number}" for number in range(30))]
+    for name in names:
+        (tmp_path / name / "inner").mkdir(parents=True)
+        for file in ("part-0", ".hidden", "_SUCCESS") if name != "empty" else ():
+            (tmp_path / name / file).write_text(name)
+    (tmp_path / "empty" / "inner").rmdir()
+    (tmp_path / "file").write_text("x")
+    root = f"file:{tmp_path}"
+    places = [root, *(f"{root}/{name}" for name in names)]
+    assert list(hadoop.list_each(places)) == [hadoop.list(place) for place in places]
+    mixed = list(hadoop.list_each([f"{root}/a b", f"{root}/missing", f"{root}/file", f"{root}/a b"]))
+    assert isinstance(mixed[1], FileNotFoundError)
+    assert [mixed[0], mixed[2], mixed[3]] == [
+        hadoop.list(f"{root}/{name}") for name in ("a b", "file", "a b")
+    ]
+
+
+def test_a_large_directory_is_listed_in_parts(
+    hadoop: HadoopFileSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(25):
+        (tmp_path / f"part-{number:02}").write_text("x" * number)
+    at_once = sorted(hadoop.list(f"file:{tmp_path}"))
+    monkeypatch.setattr("spark_jobs.adapters.hadoop.statuses._PAGE", 10)
+    assert sorted(hadoop.list(f"file:{tmp_path}")) == at_once
+    assert [status.length for status in at_once] == list(range(25))
+
+
+def test_a_request_is_for_as_many_directories_as_fit() -> None:
+    entry = Status("file:/t/f", False, 1, 1)
+    small, large = [entry] * 5, [entry] * 65_000
+    assert next_size(8, {str(number): small for number in range(8)}) == 128
+    assert next_size(1000, {str(number): small for number in range(1000)}) == 4000
+    assert next_size(8, {str(number): large for number in range(8)}) == 1
+    assert next_size(8, {str(number): [] for number in range(8)}) == 128
+    # An error says nothing of the sizes.
+    assert (next_size(8, None), next_size(1, None)) == (4, 1)
