@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from pathlib import Path
 
 
@@ -37,6 +38,13 @@ def warm(root: Path) -> None:
             with open(f"{folder}/{name}", "rb", buffering=0) as file:  # noqa: PTH123
                 while file.read(1 << 20):
                     pass
+
+
+def age(root: Path) -> None:
+    """Set the times of all directories to two hours ago. What was found in a directory is kept if it is an hour old."""
+    then = time.time() - 7200
+    for folder, _, _ in os.walk(root):
+        os.utime(folder, (then, then))
 
 
 def figures(root: Path) -> dict[str, tuple[int, int]]:
