@@ -10,7 +10,8 @@ from functools import lru_cache
 
 from spark_jobs.core.errors import LakekeeperError, VerificationFailed
 from spark_jobs.core.formats.encoding import Encoding
-from spark_jobs.core.formats.footers import Footer, Profile, merged
+from spark_jobs.core.formats.footers import Footer, Profile
+from spark_jobs.core.formats.merged_footers import merged
 from spark_jobs.core.model import FileListing, name_of
 from spark_jobs.protocol.file_system import FileSystem, FileSystemError
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult

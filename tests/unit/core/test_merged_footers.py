@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats import file_groups, footers
-from spark_jobs.core.formats.footers import Footer, merged
+from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.leaf_statistics import Bounds, LeafStatistics
+from spark_jobs.core.formats.merged_footers import merged
 
 _LEAVES = ({"id": "int64"}, {"id": "int64", "v": "binary (STRING)"}, {"id": "int32"}, {"t": "int96"})
 _WRITERS = (

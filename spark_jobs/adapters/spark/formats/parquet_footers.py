@@ -18,7 +18,8 @@ from spark_jobs.adapters.hadoop.java_errors import call, java_errors, root_cause
 from spark_jobs.adapters.spark.file_index import fields_mapper, without_server
 from spark_jobs.adapters.spark.spark_types import Reading, SparkTypes
 from spark_jobs.core.errors import Refusal
-from spark_jobs.core.formats.footers import Footer, merged
+from spark_jobs.core.formats.footers import Footer
+from spark_jobs.core.formats.merged_footers import merged
 from spark_jobs.core.formats.parquet_statistics import file_statistics
 from spark_jobs.core.formats.parquet_types import parse_message
 from spark_jobs.core.model import FileListing, name_of

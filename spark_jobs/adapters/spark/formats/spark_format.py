@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 from pyspark.sql import SparkSession
 
 from spark_jobs.core.formats.encoding import Encoding
-from spark_jobs.core.formats.footers import Footer, Profile, merged
+from spark_jobs.core.formats.footers import Footer, Profile
+from spark_jobs.core.formats.merged_footers import merged
 from spark_jobs.core.model import FileListing
 from spark_jobs.protocol.ports import RewriteRequest
 
