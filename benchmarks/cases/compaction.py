@@ -20,8 +20,8 @@ Prepare = Callable[[Bench], tuple[Submitter, Tables]]
 
 
 @dataclass(frozen=True)
-class Compaction:
-    """The tables of one case, and how each step compacts them."""
+class OfTables:
+    """The tables of one case, and spark-submit."""
 
     name: str
     submit: Submitter
@@ -30,6 +30,10 @@ class Compaction:
     @property
     def facts(self) -> dict[str, Any]:
         return facts(self.tables)
+
+
+class Compaction(OfTables):
+    """Tables that each step compacts in its own way."""
 
     def run(self, step: str, number: int) -> tuple[Measured, dict[str, Any]]:
         label = f"{self.name}-{step}-{number}"

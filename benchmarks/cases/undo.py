@@ -4,34 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from benchmarks import reports
 from benchmarks.cases.case import START, Bench, Case, Opener
-from benchmarks.cases.compaction import compact
+from benchmarks.cases.compaction import OfTables, compact
 from benchmarks.datasets import DATASETS
 from benchmarks.measuring import Measured, RunFailed
 from benchmarks.places import contenders
-from benchmarks.places.tables import Tables, facts, require_compacted
-from benchmarks.workspace import Submitter
+from benchmarks.places.tables import require_compacted
 
 ROLLBACK, CLEANUP = "rollback", "cleanup"
 #: The trash of a local disk is in the home directory of the user.
 OPTIONS = {CLEANUP: ("--skip-trash",)}
 
 
-@dataclass(frozen=True)
-class Undo:
+class Undo(OfTables):
     """A table that is compacted before each step; that is not part of the measurement."""
-
-    name: str
-    submit: Submitter
-    tables: Tables
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        return facts(self.tables)
 
     def run(self, step: str, number: int) -> tuple[Measured, dict[str, Any]]:
         label = f"{self.name}-{step}-{number}"
