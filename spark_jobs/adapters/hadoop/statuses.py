@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from spark_jobs.adapters.hadoop.field_mapper import fields_mapper
 from spark_jobs.adapters.hadoop.java_answers import java_json
 from spark_jobs.protocol.file_system import Status
 
@@ -22,7 +23,7 @@ class StatusReader:
 
     def __init__(self, gateway: Any) -> None:
         self._gateway = gateway
-        self._mapper = _status_mapper(gateway.jvm)
+        self._mapper = fields_mapper(gateway.jvm, {})
         self._texts: dict[tuple[Any, ...], str] = {}
 
     def listed(self, statuses: Any) -> list[Status]:
@@ -111,20 +112,3 @@ def _shared(permission: Mapping[str, Any]) -> str:
         if "WRITE" in action or action == "ALL":
             return name
     return ""
-
-
-def _status_mapper(jvm: Any) -> Any:
-    """Return a Jackson mapper that converts statuses into JSON.
-
-    It reads fields, not getters: a getter may call the file system again, or raise an exception.
-    """
-    jackson = jvm.com.fasterxml.jackson
-    visibility = jackson.annotation.JsonAutoDetect.Visibility
-    accessor = jackson.annotation.PropertyAccessor
-    mapper = jackson.databind.ObjectMapper()
-    mapper.setVisibility(accessor.ALL, getattr(visibility, "NONE"))  # noqa: B009
-    mapper.setVisibility(accessor.FIELD, getattr(visibility, "ANY"))  # noqa: B009
-    as_text = jackson.databind.ser.std.ToStringSerializer.instance
-    module = jackson.databind.module.SimpleModule()
-    module.addSerializer(jvm.java.lang.Class.forName("org.apache.hadoop.fs.Path"), as_text)
-    return mapper.registerModule(module)

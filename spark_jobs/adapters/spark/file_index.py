@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
+from spark_jobs.adapters.hadoop.field_mapper import fields_mapper
 from spark_jobs.adapters.hadoop.java_answers import java_json
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.model import FileListing
@@ -120,38 +121,3 @@ class _IndexReader:
         if name not in self._mappers:
             self._mappers[name] = fields_mapper(self._jvm, {kind: _COMPARED})
         return self._mappers[name]
-
-
-def fields_mapper(jvm: Any, wanted: Mapping[Any, Collection[str]]) -> Any:
-    """Return a Jackson mapper that writes only some fields of some classes, and paths as text.
-
-    It reads fields, not getters: a getter may call the file system. The other fields are many; a file on HDFS has three
-    locations for each block.
-
-    Args:
-        wanted: the names of the fields of each class.
-    """
-    jackson = jvm.com.fasterxml.jackson
-    visibility = jackson.annotation.JsonAutoDetect.Visibility
-    accessor = jackson.annotation.PropertyAccessor
-    mapper = jackson.databind.ObjectMapper()
-    mapper.setVisibility(accessor.ALL, getattr(visibility, "NONE"))  # noqa: B009
-    mapper.setVisibility(accessor.FIELD, getattr(visibility, "ANY"))  # noqa: B009
-    for kind, names in wanted.items():
-        others = jvm.java.util.HashSet()
-        for name in _fields(kind):
-            if name not in names:
-                others.add(name)
-        ignored = jackson.annotation.JsonIgnoreProperties.Value.forIgnoredProperties(others)
-        mapper.configOverride(kind).setIgnorals(ignored)
-    module = jackson.databind.module.SimpleModule()
-    as_text = jackson.databind.ser.std.ToStringSerializer.instance
-    module.addSerializer(jvm.java.lang.Class.forName("org.apache.hadoop.fs.Path"), as_text)
-    return mapper.registerModule(module)
-
-
-def _fields(kind: Any) -> Iterator[str]:
-    """Return the names of all fields of a class, and of the classes above it."""
-    while kind is not None:
-        yield from (str(field.getName()) for field in kind.getDeclaredFields())
-        kind = kind.getSuperclass()

@@ -13,8 +13,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from spark_jobs.adapters.hadoop.field_mapper import fields_mapper
 from spark_jobs.adapters.hadoop.java_answers import java_json
-from spark_jobs.adapters.spark.file_index import fields_mapper
 from spark_jobs.core.shuffle_keys import partition_keys
 from spark_jobs.core.task_plan import OPEN_COST, SCAN_BYTES, balanced
 

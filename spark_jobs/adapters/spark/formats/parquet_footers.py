@@ -13,9 +13,10 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.garbage import rarely_collected
+from spark_jobs.adapters.hadoop.field_mapper import fields_mapper
 from spark_jobs.adapters.hadoop.java_answers import java_json
 from spark_jobs.adapters.hadoop.java_errors import call, java_errors, root_cause
-from spark_jobs.adapters.spark.file_index import fields_mapper, without_server
+from spark_jobs.adapters.spark.file_index import without_server
 from spark_jobs.adapters.spark.spark_types import Reading, SparkTypes
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.footers import Footer
