@@ -41,8 +41,11 @@ def _files_saved(table: Mapping[str, Any]) -> int:
 
 
 def _files_to_save(table: Mapping[str, Any]) -> int:
-    """Return how many files less an analysis or a dry run expects. A cleanup's dry run has no such figures."""
-    flagged = [unit for unit in units_with(table, ("flagged",)) if unit.get("target_files")]
+    """Return how many files less an analysis or a dry run expects.
+
+    Units that are flagged for another reason do not count: an unfinished run, or the dry run of a cleanup.
+    """
+    flagged = [unit for unit in units_with(table, ("flagged",)) if unit.get("needs_compaction")]
     return sum(unit["files"] - unit["target_files"] for unit in flagged)
 
 

@@ -79,20 +79,20 @@ class HadoopFileSystem(FileSystem):
 
     def list(self, path: str) -> Sequence[Status]:
         """Return the entries of a directory, by one call. Raise FileNotFoundError."""
-        found = list_locally(path) if self._is_local(path) else None
+        found = list_locally(path) if self._is_listed_locally(path) else None
         if found is not None:
             return found
         with java_errors(f"cannot list {path}"):
             return self._statuses.listed(call(self._fs(path), "listStatus", self._path(path)))
 
     def list_each(self, paths: Sequence[str]) -> Iterator[Sequence[Status] | OSError]:
-        if all(map(self._is_local, paths)):
+        if all(map(self._is_listed_locally, paths)):
             yield from super().list_each(paths)
             return
         for path, found in self._bulk.each(paths):
             yield from super().list_each([path]) if found is None else [found]
 
-    def _is_local(self, path: str) -> bool:
+    def _is_listed_locally(self, path: str) -> bool:
         return self._list_locally and path.startswith("file:")
 
     def status(self, path: str) -> Status | None:

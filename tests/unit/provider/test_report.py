@@ -120,8 +120,11 @@ def test_log_shows_files_and_bytes_before_and_after():
 
 def flagged_table(**more):
     """600 files, of which a compaction would make 3 in one unit, and leave 100 healthy ones alone."""
-    flagged, healthy = unit("flagged", files=500, target_files=3), unit("healthy", files=100, target_files=1)
-    return table(after={"files": 600, "bytes": 314572}, units=[flagged, healthy], **more)
+    flagged = unit("flagged", files=500, target_files=3, needs_compaction=True)
+    healthy = unit("healthy", files=99, target_files=1, needs_compaction=False)
+    # One large file, whose unit is flagged because of an unfinished run.
+    interrupted = unit("flagged", files=1, target_files=8, needs_compaction=False)
+    return table(after={"files": 600, "bytes": 314572}, units=[flagged, healthy, interrupted], **more)
 
 
 @pytest.mark.parametrize("verb", ["analyze", "compact"])
