@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import time
@@ -31,11 +32,17 @@ def _link(source: str, target: str) -> None:
 
 
 def warm(root: Path) -> None:
-    """Read all files once, and write back what is dirty: every step finds the page cache in the same state."""
+    """Read all files once, and write back what is dirty: every step finds the page cache in the same state.
+
+    A file that is gone when its turn comes is left out: a DataNode deletes blocks some time after their file.
+    """
     os.sync()
     for folder, _, names in os.walk(root):
         for name in names:
-            with open(f"{folder}/{name}", "rb", buffering=0) as file:  # noqa: PTH123
+            with (
+                contextlib.suppress(FileNotFoundError),
+                open(f"{folder}/{name}", "rb", buffering=0) as file,  # noqa: PTH123
+            ):
                 while file.read(1 << 20):
                     pass
 
