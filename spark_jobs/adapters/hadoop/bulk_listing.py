@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from spark_jobs.adapters.hadoop.java_answers import json_reader
 from spark_jobs.adapters.hadoop.java_errors import java_errors
 from spark_jobs.adapters.hadoop.statuses import StatusReader
 from spark_jobs.core.journal_bounds import server_of
@@ -26,8 +27,7 @@ class BulkListing:
     def __init__(self, jvm: Any, conf: Any, statuses: StatusReader) -> None:
         self._conf = conf
         self._statuses = statuses
-        self._parser = jvm.com.fasterxml.jackson.databind.ObjectMapper()
-        self._paths = jvm.java.lang.Class.forName("[Lorg.apache.hadoop.fs.Path;")
+        self._paths = json_reader(jvm, "[Lorg.apache.hadoop.fs.Path;")
         #: So many directories have fitted into a request last. Threads may overwrite it: any value is a right one.
         self._fitting = 1
 
@@ -51,7 +51,7 @@ class BulkListing:
             return None
         try:
             with java_errors("cannot list directories"):
-                array = self._parser.readValue(json.dumps(paths), self._paths)
+                array = self._paths.readValue(json.dumps(paths))
                 statuses = array[0].getFileSystem(self._conf).listStatus(array)
                 return _by_directory(paths, self._statuses.each(statuses))
         except OSError:

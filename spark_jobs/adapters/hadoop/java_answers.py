@@ -1,4 +1,4 @@
-"""Fetches large values from the JVM: Java objects as JSON, and the content of streams.
+"""Exchanges large values with the JVM: Java objects as JSON, and the content of streams.
 
 py4j decodes a text by parts between its escaped characters, and an array of bytes one by one. Both take seconds for ten
 megabytes, and milliseconds here.
@@ -27,6 +27,15 @@ def java_json(mapper: Any, value: Any) -> Any:
     text = _escaped(mapper._gateway_client, mapper._target_id, "writeValueAsString", value)
     # JSON has no line ends within strings, and Jackson writes none between them: only backslashes are escaped.
     return json.loads(text.replace("\\\\", "\\"))
+
+
+def json_reader(jvm: Any, kind: str) -> Any:
+    """Return a Jackson reader whose `readValue` makes a Java object of a JSON text, in one call whatever its size.
+
+    Args:
+        kind: the name of the class, or of an array as in `[Ljava.lang.String;`.
+    """
+    return jvm.com.fasterxml.jackson.databind.ObjectMapper().readerFor(jvm.java.lang.Class.forName(kind))
 
 
 def java_bytes(io_utils: Any, stream: Any) -> bytes:

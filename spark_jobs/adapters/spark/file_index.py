@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 from spark_jobs.adapters.hadoop.field_mapper import fields_mapper
-from spark_jobs.adapters.hadoop.java_answers import java_json
+from spark_jobs.adapters.hadoop.java_answers import java_json, json_reader
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.model import FileListing
 
@@ -77,9 +77,7 @@ class ExactReader:
     def paths(self, reader: DataFrameReader, paths: Sequence[str]) -> DataFrame:
         """Return the rows of the files or directories with these paths. Spark may leave out a path that is missing."""
         # One call to the JVM: PySpark converts a list path by path.
-        array = self._jvm.com.fasterxml.jackson.databind.ObjectMapper().readValue(
-            json.dumps(list(paths)), self._jvm.java.lang.Class.forName("[Ljava.lang.String;")
-        )
+        array = json_reader(self._jvm, "[Ljava.lang.String;").readValue(json.dumps(list(paths)))
         exact = reader.options(**_OPTIONS)
         return exact._df(exact._jreader.load(array))
 

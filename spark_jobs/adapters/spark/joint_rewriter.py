@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs.adapters.hadoop.java_answers import java_json
+from spark_jobs.adapters.hadoop.java_answers import java_json, json_reader
 from spark_jobs.adapters.spark.file_index import LISTED_BY_DRIVER
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.requests import schema_of, sort_columns, write_options
@@ -113,8 +113,7 @@ class JointRewriter:
 
     def _rows(self, session: SparkSession, lines: list[str]) -> DataFrame:
         """Return a row for each line, from the driver's memory: no job, and no Python, is needed to read it."""
-        kind = self._jvm.java.lang.Class.forName("java.util.ArrayList")
-        found = self._jvm.com.fasterxml.jackson.databind.ObjectMapper().readValue(json.dumps(lines), kind)
+        found = json_reader(self._jvm, "java.util.ArrayList").readValue(json.dumps(lines))
         encoder = self._jvm.org.apache.spark.sql.Encoders.STRING()
         return DataFrame(session._jsparkSession.createDataset(found, encoder).toDF(), session)
 
