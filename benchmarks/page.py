@@ -54,9 +54,11 @@ def render(found: Mapping[str, Results], cases: Iterable[Case]) -> str:
 
 def targets(found: Mapping[str, Results]) -> str:
     """Return the table of all targets."""
-    rows = [("", "measured", "must", "goal", "")]
+    rows, missed = [("", "measured", "must", "goal", "")], []
     for target in TARGETS:
         value = target.value(found)
+        if target.why and target.misses(value):
+            missed.append(f"- **{target.what}.** {target.why}")
         shown = "" if value is None else f"{value:.2f}{target.unit}"
         bounds = (target.bound(target.must), target.bound(target.goal))
         rows.append((target.what, shown, *bounds, target.verdict(value)))
@@ -64,7 +66,14 @@ def targets(found: Mapping[str, Results]) -> str:
     warning = (
         f"**Other programs kept the machine busy; these figures prove nothing: {', '.join(disturbed)}.**"
     )
-    return "\n".join(["## Targets", "", *([warning, ""] if disturbed else []), *table(rows), ""])
+    return "\n".join(
+        ["## Targets", "", *([warning, ""] if disturbed else []), *table(rows), *_reasons(missed), ""]
+    )
+
+
+def _reasons(missed: Sequence[str]) -> list[str]:
+    """Return the lines that say why goals are missed."""
+    return ["", "Why a goal is missed, and what would be needed:", "", *missed] if missed else []
 
 
 def section(case: Case, results: Results) -> str:

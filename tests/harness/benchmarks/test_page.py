@@ -87,6 +87,14 @@ def test_a_busy_machine_is_mentioned():
     assert "prove nothing" not in page.targets({"demo": quiet})
 
 
+def test_a_missed_goal_is_explained_and_a_held_one_is_not():
+    slow = {"files-65000": results("files-65000", ours=[130.0], bare=[100.0])}
+    fast = {"files-65000": results("files-65000", ours=[110.0], bare=[100.0])}
+
+    assert "- **65,000 files: times plain Spark.** The footers" in page.targets(slow)
+    assert "Why a goal is missed" not in page.targets(fast)
+
+
 def test_results_of_two_commits_are_told_apart():
     demo, query = results("demo", ours=[1.0]), results("query", before=[1.0])
     query.context["commit"] = "def5678"
