@@ -16,7 +16,7 @@ up: python ## open the Airflow UI on the demo's tables
 down: python ## stop what `make up` started
 	@$(PYTHON) -m demo.ui down
 
-bench: python ## measure the jobs beside Lakekeeper and plain Spark, and write docs/benchmarks.md: CASE=name ROUNDS=n STEPS=a,b KEEP=1 AGAIN=1
+bench: python ## measure the jobs beside Lakekeeper and plain Spark; all cases write docs/benchmarks.md: CASE=name ROUNDS=n STEPS=a,b KEEP=1 AGAIN=1
 	@$(PYTHON) -m benchmarks.run $(CASE) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(STEPS),--steps $(STEPS)) \
 	  $(if $(KEEP),--keep) $(if $(AGAIN),--again)
 

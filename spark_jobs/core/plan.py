@@ -14,7 +14,7 @@ from functools import cached_property
 from spark_jobs.core.commit_log.cache import CachedUnit, Verdict
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import NothingToGain, Refusal
-from spark_jobs.core.formats.registry import FORMATS
+from spark_jobs.core.formats.registry import FORMATS, has_footer
 from spark_jobs.core.health import Health, Thresholds, assess, settled
 from spark_jobs.core.model import FileListing, Unit
 from spark_jobs.core.options.definitions import Options
@@ -134,6 +134,11 @@ class UnitPlan:
         return self.inputs if self.to_rewrite else None
 
     @property
+    def target_files(self) -> int | None:
+        """Return the number of files that the unit becomes; None if it is not rewritten because of its files."""
+        return self.health.target_files if self.health is not None and self.to_rewrite else None
+
+    @property
     def replication(self) -> int | None:
         """Return the replication of the first file; None if it is not known."""
         if self.inputs is not None:
@@ -190,15 +195,33 @@ class TablePlan:
         return [unit for unit in self.units if unit.flagged]
 
     @property
+    def writes_jointly(self) -> bool:
+        """Tell whether small units may be written together: their footers must prove each of them.
+
+        With `--verify hash`, the pass that reads a unit computes its hash.
+        """
+        return has_footer(self.file_format) and self.options.verify != "hash"
+
+    @cached_property
+    def _small(self) -> int:
+        """Return the number of units that become one file each. Several of them may be written together."""
+        return sum(unit.target_files == 1 for unit in self.flagged)
+
+    @property
     def slots_of_a_unit(self) -> int:
         """Return the tasks that run at the same time for one unit, beside others that are written then."""
         return self.slots // max(1, min(self.options.parallelism, len(self.flagged)))
 
     def _tasks(self, unit: UnitPlan) -> TaskPlan | None:
-        """Return how tasks will share a rewrite by Spark's own engine. Footers may show that another one is needed."""
-        if unit.due is None or not FORMATS[self.file_format].read_by_spark:
+        """Return how tasks will share a rewrite by Spark's own engine. Footers may show that another one is needed.
+
+        It is None for units that may be written together with others: that job has tasks of its own.
+        """
+        health = unit.health if unit.to_rewrite else None
+        if health is None or not FORMATS[self.file_format].read_by_spark:
             return None
-        health = unit.due.health
+        if self.writes_jointly and unit.target_files == 1 and self._small > 1:
+            return None
         return plan_tasks(health.files, health.bytes, health.target_files, self.slots_of_a_unit)
 
     @property

@@ -39,7 +39,8 @@ def _unchanged(table: Table) -> Table:
 def _check(job: Job, read: Callable[[], Table]) -> TableReport:
     table = read()
     check = TableCheck(read, job.invocation.read_data)
-    findings = check.findings()
+    with job.services.phases.during("verify"):
+        findings = check.findings()
     print(render(table.facts.name, findings), flush=True)
     ended = TableOutcome.DONE if check.runs or findings else TableOutcome.NOTHING
     return TableReport(

@@ -23,6 +23,7 @@ from spark_jobs.core.phases import describe
 from spark_jobs.core.quota import with_quota_command
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.retention import check_retention
+from spark_jobs.core.summary import summary
 from spark_jobs.core.wire import UNSAFE, Report, Request, TableReport
 from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.execution.table_session import TableSession, lease_options
@@ -106,7 +107,7 @@ def run(
         for what, act in _tasks(job, work, at_location):
             log.info("%s %s", invocation.verb, what)
             report.tables += _guarded(job, what, act)
-            log.info("%s: %s", what, _summary(report.tables[-1]))
+            log.info("%s: %s", what, summary(report.tables[-1]))
         report.complete = True
     except UsageError as error:
         report.error, report.usage = str(error), True
@@ -247,11 +248,3 @@ def _left_in(job: Job, name: str, folder: str) -> Left:
         return left_in(job.services.fs, folder, locations)  # guard: only_originals_named
     except (LakekeeperError, OSError):
         return Left()
-
-
-def _summary(table: TableReport) -> str:
-    data = table.to_json()
-    why = f" ({table.code}: {table.reason})" if table.code else f" ({table.reason})" if table.reason else ""
-    before, after = data["before"], data["after"]
-    sizes = ", ".join(f"{before[what]} -> {after[what]} {what}" for what in ("files", "bytes"))
-    return f"{table.outcome}{why}, {sizes}"

@@ -10,7 +10,7 @@ from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChang
 from spark_jobs.core.layout import Home
 from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.wave_sizes import waves
-from spark_jobs.protocol.execution.joint_writer import JointWriter, writes_jointly
+from spark_jobs.protocol.execution.joint_writer import JointWriter
 from spark_jobs.protocol.execution.preconditions import Preconditions
 from spark_jobs.protocol.execution.recovery import Recovery, record
 from spark_jobs.protocol.execution.unit_results import UnitResult, compacted_report, failed
@@ -41,7 +41,7 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
             self._writer.groups,
             lambda number: self.entered.path(layout.staging_folder(stamp, number)),
         )
-        self._jointly, self._target_bytes = writes_jointly(table), table.options.thresholds().target
+        self._jointly, self._target_bytes = table.writes_jointly, table.options.thresholds().target
         self._wave = WaveWriter(self._writer, joint, self._jointly)
 
     @property

@@ -48,7 +48,7 @@ class GroupWriter:
         """Write the groups of a unit into the directory `new`. See `FileRewriter.write` for what it raises."""
         if len(found.groups) == 1:
             request = self.request(found.groups[0], found, live, new, replication)
-            return [WrittenGroup(found.groups[0], self._services.rewriter.write(request))]
+            return [WrittenGroup(found.groups[0], self._rewrite(request))]
         return [
             self._write_beside(group, number, found, live, new, replication)
             for number, group in enumerate(found.groups)
@@ -64,7 +64,7 @@ class GroupWriter:
         """
         fs, folder = self._services.fs, f"{new}/group-{number}"
         fs.mkdirs(folder)
-        result = self._services.rewriter.write(self.request(group, found, live, folder, replication))
+        result = self._rewrite(self.request(group, found, live, folder, replication))
         written = [file.name for file in list_unit(fs, folder).data]
         names = {name: layout.group_name(name, number) for name in written}
         for name, named in names.items():
@@ -72,6 +72,17 @@ class GroupWriter:
         if not fs.delete_empty(folder):
             raise VerificationFailed(f"{folder} holds more than the files that were written into it")
         return WrittenGroup(group, result, frozenset(names.values()))
+
+    def _rewrite(self, request: RewriteRequest) -> RewriteResult:
+        if request.read_tasks > request.target_files:
+            log.info(
+                "%s: %d files are read by %d tasks, and their rows shuffled to one task for each of %d files",
+                request.directory,
+                len(request.inputs.data),
+                request.read_tasks,
+                request.target_files,
+            )
+        return self._services.rewriter.write(request)
 
     def verify(self, written: Sequence[WrittenGroup], new: str, compacted: FileListing) -> None:
         """Compare the rows and types of each group's files with those that were read.
@@ -102,14 +113,6 @@ class GroupWriter:
         thresholds = self._table.options.thresholds()
         target_files = group.target_files(thresholds)
         tasks = group.tasks(thresholds, self._table.slots_of_a_unit)
-        if tasks.shuffled:
-            log.info(
-                "%s: %d files are read by %d tasks, and shuffled to %d tasks that write",
-                live,
-                len(group.files.data),
-                tasks.read,
-                tasks.write,
-            )
         return RewriteRequest(
             directory=live,
             inputs=group.files,

@@ -15,7 +15,6 @@ from spark_jobs.core.attributes import Attributes
 from spark_jobs.core.formats import verification
 from spark_jobs.core.formats.encoding import Engine
 from spark_jobs.core.formats.footers import Footer
-from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan
 from spark_jobs.protocol.execution.group_writer import GroupWriter, WrittenGroup
@@ -26,14 +25,6 @@ from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import list_unit
 
 log = logging.getLogger("lakekeeper")
-
-
-def writes_jointly(table: TablePlan) -> bool:
-    """Tell whether small units of a table may be written together: their footers must prove each of them.
-
-    With `--verify hash`, the pass that reads a unit computes its hash.
-    """
-    return has_footer(table.file_format) and table.options.verify != "hash"
 
 
 class JointWriter:

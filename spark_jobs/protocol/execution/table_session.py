@@ -180,10 +180,12 @@ class TableSession:
             The name of the backup table, or None.
         """
         self.leases.check()
-        name, warnings = sync_backup_table(self.services, self.facts, self.options, runs)
+        with self.services.phases.during("register"):
+            name, warnings = sync_backup_table(self.services, self.facts, self.options, runs)
         self.notes += warnings
-        leave(runs)
-        self.log(runs)
+        with self.services.phases.during("log"):
+            leave(runs)
+            self.log(runs)
         return name
 
     def log(self, runs: Sequence[Run], seen: Sequence[CachedUnit] | None = None) -> None:

@@ -53,6 +53,8 @@ def test_the_report_says_where_more_tasks_read_than_write() -> None:
     assert none is None
     assert replace(plan, slots=20).report().units[0].read_tasks is None
     assert replace(plan, file_format="avro").report().units[0].read_tasks is None
+    earlier = replace(large, inputs=None)
+    assert replace(plan, units=(earlier,)).report().units[0].read_tasks == tasks
     beside = replace(plan, units=tuple(replace(large, unit=unit(str(number))) for number in range(4)))
     assert beside.report().units[0].read_tasks is None
 
