@@ -270,3 +270,23 @@ def test_a_later_job_deletes_what_a_death_left(moment: Callable[[Point], bool]) 
 def test_partitions_elsewhere_are_written_in_their_own_home(jobs: Jobs) -> None:
     compact(build().client(), EVENTS)
     assert (jobs.joint, jobs.alone) == ([["k=a", "k=b"]], ["c"])
+
+
+@pytest.mark.parametrize("units", [1, 3])
+def test_a_unit_whose_directory_is_removed_meanwhile_has_changed_and_not_failed(
+    units: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sim = days(units)
+    read = model_spark._read_rows
+
+    def removed(fs: Any, files: Sequence[str]) -> list[int]:
+        if sim.tree.get(f"{ROOT}/day=000"):
+            sim.tree.remove(f"{ROOT}/day=000", recursive=True)
+        return read(fs, files)
+
+    monkeypatch.setattr(model_spark, "_read_rows", removed)
+    report = compact(sim.client(), DAYS)
+    first, *others = only(report)["units"]
+    assert first["outcome"] == "changed"
+    assert "was removed while the unit was compacted" in first["reason"]
+    assert [unit["outcome"] for unit in others] == ["compacted"] * (units - 1)

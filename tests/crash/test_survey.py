@@ -55,6 +55,23 @@ def test_a_home_is_created_for_many_units_and_where_no_other_account_writes(
     assert done(sim, "compact", "--run-id", "r", "--where", "k = '0001'")[0]["outcome"] == "done"
 
 
+@pytest.mark.parametrize(("owner", "kept"), [("etl", 0), (None, 1)])
+@pytest.mark.parametrize("log", [False, True])
+def test_directories_of_the_home_are_created_only_by_the_account_that_compacts(
+    owner: str | None, kept: int, log: bool
+) -> None:
+    """A first compaction that was killed has left a home without a commit log, or a log without surveys."""
+    sim = wide(3)
+    if log:
+        sim.client().fs.mkdirs(f"{HOME}/log")
+    if owner:
+        for path in (HOME, f"{HOME}/log") if log else (HOME,):
+            sim.tree.change(sim.tree.find(path), owner=owner, mode=0o777)
+    done(sim, "analyze")
+    assert len(surveys(sim)) == kept
+    assert bool(sim.tree.get(f"{HOME}/log")) == (log or bool(kept))
+
+
 def test_an_account_that_may_not_write_analyses_too() -> None:
     sim = wide(3)
     for path in (ROOT, HOME):

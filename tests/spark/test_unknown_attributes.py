@@ -6,6 +6,7 @@ from collections.abc import Callable
 from unittest.mock import Mock
 
 import pytest
+from py4j.protocol import Py4JError, Py4JNetworkError
 
 from spark_jobs.adapters.hadoop.hadoop_attributes import HadoopAttributes
 
@@ -52,6 +53,27 @@ def test_a_server_that_does_not_know_an_attribute_is_asked_once() -> None:
     for server, feature in ((NN, "acl"), (NN, "acl"), (NN, "xattrs"), ("hdfs://other", "acl")):
         assert attributes.known(server, feature, ask) is None
     assert len(asked) == 3
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Py4JNetworkError("Answer from Java side is empty"),
+        Py4JError("An error occurred while calling o1.getAcl"),
+    ],
+)
+def test_a_lost_connection_to_the_jvm_is_no_answer(error: Py4JError) -> None:
+    attributes = HadoopAttributes(Mock(), Mock())
+    with pytest.raises(type(error)):
+        attributes.known(NN, "acl", Mock(side_effect=error))
+    assert attributes.known(NN, "acl", lambda: ("user:etl:r--",)) == ("user:etl:r--",)
+
+
+def test_a_method_that_the_class_of_a_file_system_lacks_is_asked_for_once() -> None:
+    attributes = HadoopAttributes(Mock(), Mock())
+    missing = Mock(side_effect=Py4JError("Method getErasureCodingPolicy([class Path]) does not exist"))
+    assert [attributes.known(NN, "erasure", missing) for _ in range(2)] == [None, None]
+    assert missing.call_count == 1
 
 
 def test_after_any_other_error_the_server_is_asked_again() -> None:

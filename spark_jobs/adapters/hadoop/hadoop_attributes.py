@@ -149,7 +149,8 @@ def _erasure_coding(fs: Any, path: Any) -> str | None:
 def _is_unsupported(error: Exception) -> bool:
     """Tell whether the error says that the file system, or its server, does not have the feature at all."""
     if isinstance(error, Py4JError) and not isinstance(error, Py4JJavaError):
-        return True  # this file system's class has no such method
+        # This file system's class has no such method. A connection to the JVM that was lost says nothing about it.
+        return "does not exist" in str(error)
     kind, text = root_cause(error)
     said = _PATHS.sub("", text)
     return "UnsupportedOperation" in kind or any(word in said for word in _UNKNOWN)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -27,6 +28,8 @@ _ERRORS: dict[str, type[OSError]] = {
     "org.apache.hadoop.fs.PathIsNotEmptyDirectoryException": FileExistsError,
     "org.apache.hadoop.security.AccessControlException": PermissionError,
 }
+#: A status in an error of parquet-java. Made of path and length, it has an owner and a mode that the file has not.
+_STATUS = re.compile(r"\w*FileStatus\{path=([^;]*);[^}]*\}")
 _WRAPPED = "org.apache.hadoop.ipc.RemoteException"
 
 
@@ -82,4 +85,5 @@ def root_cause(error: Exception) -> tuple[str, str]:
 
 
 def _first_line(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:500]
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return _STATUS.sub(r"\1", line)[:500]

@@ -148,6 +148,8 @@ class UnitWriter:
         try:
             now = fs.list_files(location)
             opened = [] if plain else fs.open_files(location, [file.name for file in now.data])
+        except FileNotFoundError:
+            return UnitChanged(f"{location} was removed while the unit was compacted ({error})")
         except OSError:
             return error
         lost = differences(plan.inputs.files, now).lost if plan.inputs else ()

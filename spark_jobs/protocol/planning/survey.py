@@ -9,6 +9,7 @@ import logging
 
 from spark_jobs.core.commit_log.cache import Cache, basis, merged
 from spark_jobs.core.commit_log.snapshots import BrokenLog
+from spark_jobs.core.model import parent
 from spark_jobs.core.plan import TablePlan
 from spark_jobs.protocol.commit_log.analysis_store import AnalysisStore
 from spark_jobs.protocol.commit_log.publisher import log_of
@@ -75,19 +76,21 @@ class Survey:
     def _has_place(self, units: int) -> bool:
         """Tell whether there is a directory for the survey, and create it in the home.
 
-        An analysis creates the home itself only where no other account could: the home of a job belongs to its account,
-        and the account that compacts must be able to write to it.
+        A directory belongs to the account that creates it, and the account that compacts must be able to write to it.
+        So an analysis creates directories only in those of its own account, and the home only where no other could.
         """
-        fs, home = self._table.services.fs, self._log.home
-        if fs.status(self._analysed.folder) is not None:
+        fs, folder = self._table.services.fs, self._analysed.folder
+        if fs.status(folder) is not None:
             return True
-        if fs.status(home) is None:
+        above = fs.status(parent(folder)) or fs.status(self._log.home)
+        if above is None:
             root = fs.status(self._table.root)
-            if root is None or units < _WORTH_A_HOME:
+            if root is None or units < _WORTH_A_HOME or root.shared:
                 return False
-            if root.owner not in ("", fs.user()) or root.shared:
-                return False
-        fs.mkdirs(self._analysed.folder)
+            above = root
+        if above.owner not in ("", fs.user()):
+            return False
+        fs.mkdirs(folder)
         return True
 
 
