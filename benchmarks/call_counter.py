@@ -6,12 +6,15 @@ import json
 import socket
 import socketserver
 import threading
+import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from demo.services.ports import HOST
 
+#: Seconds after which the NameNode reads its metrics again (the period of Hadoop's metrics, 10 s).
+_CACHED = 11
 #: Calls of the DataNode, and of whoever looks at the cluster: they come with time, not with work.
 _BY_TIME = ("SendHeartbeat", "BlockReport", "RegisterDatanode", "VersionRequest", "SlowPeers")
 
@@ -101,7 +104,11 @@ def _pump(source: socket.socket, target: socket.socket, note: Callable[[], None]
 
 
 def namenode_calls(address: str) -> int:
-    """Return the number of calls that a NameNode has answered, without those of the DataNode."""
+    """Return the number of calls that a NameNode has answered, without those of the DataNode.
+
+    It waits first, because the NameNode answers with what it has answered before until that is ten seconds old.
+    """
+    time.sleep(_CACHED)
     url = f"http://{address}/jmx?qry=Hadoop:service=NameNode,name=RpcDetailedActivityForPort*"
     with urllib.request.urlopen(url, timeout=30) as answer:
         (bean,) = json.load(answer)["beans"]

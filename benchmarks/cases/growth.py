@@ -56,7 +56,7 @@ class Growth:
 
     def _calls_of(self, name: str, number: int, taken: list[Measured]) -> dict[str, Calls]:
         """Return the calls of each job on one table; what the jobs took is added to `taken`."""
-        table = self.place.prepare(DATASETS[name])
+        table = self.place.prepare(DATASETS[name], anew=True)
         found = {}
         for verb in VERBS:
             label = f"{name}-{verb}-{number}"

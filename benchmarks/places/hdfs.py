@@ -128,11 +128,17 @@ class HdfsPlace:
         with Cluster(workspace.data / "cluster") as cluster:
             yield cls(workspace, cluster)
 
-    def prepare(self, dataset: Dataset) -> HdfsTable:
-        """Load the files of a table and register it. An earlier run may have kept the files, not their address."""
+    def prepare(self, dataset: Dataset, anew: bool = False) -> HdfsTable:
+        """Load the files of a table and register it. An earlier run may have kept the files, not their address.
+
+        Args:
+            anew: load them also if they were kept: jobs have changed them for good.
+        """
         table = HdfsTable(dataset, self.cluster)
         complete = self._data / f"loaded-{dataset.name}"
-        if not complete.exists():
+        if anew or not complete.exists():
+            complete.unlink(missing_ok=True)
+            self.cluster.files.delete(table.root)
             self._load(table)
             complete.touch()
         self._make("register", dataset, "--location", table.uri(table.path))
