@@ -93,6 +93,11 @@ class RewriteRequest:
     read_tasks: int = 0
 
     @property
+    def shuffled(self) -> bool:
+        """Tell whether other tasks read than write, so that rows are sent from one to another."""
+        return self.read_tasks > self.target_files
+
+    @property
     def files(self) -> list[str]:
         """Return the URIs of the input files."""
         return [f"{self.directory}/{file.name}" for file in self.inputs.data]

@@ -180,7 +180,7 @@ class Rewriter:
             **request.encoding.settings,
             **LISTED_BY_DRIVER,
             "spark.sql.files.maxPartitionBytes": str(request.target_bytes),
-            **(scan_settings(request.read_tasks) if request.read_tasks > request.target_files else {}),
+            **(scan_settings(request.read_tasks) if request.shuffled else {}),
         }
         session = self._sessions.get(settings)
         reader = session.read.format(request.file_format).schema(schema_of(request))
@@ -215,7 +215,7 @@ def _spread(frame: DataFrame, request: RewriteRequest, schema: StructType) -> Da
 
 def _gathered(frame: DataFrame, request: RewriteRequest) -> DataFrame:
     """Return the rows in one partition for each file. Each task that writes also reads, or others read for it."""
-    if request.read_tasks > request.target_files:
+    if request.shuffled:
         return shuffled(frame, request.target_files)
     return frame.coalesce(request.target_files)
 

@@ -74,7 +74,7 @@ class GroupWriter:
         return WrittenGroup(group, result, frozenset(names.values()))
 
     def _rewrite(self, request: RewriteRequest) -> RewriteResult:
-        if request.read_tasks > request.target_files:
+        if request.shuffled:
             log.info(
                 "%s: %d files are read by %d tasks, and their rows shuffled to one task for each of %d files",
                 request.directory,
