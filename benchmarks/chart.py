@@ -18,7 +18,12 @@ import matplotlib
 matplotlib.use("Agg")
 from matplotlib import pyplot
 
-COLORS = {"this project": "#1f77b4", "Lakekeeper": "#d98c3f", "plain Spark": "#9a9a9a"}
+COLORS = {
+    "this project": "#1f77b4",
+    "this project, after an analysis": "#5fa2dd",
+    "Lakekeeper": "#d98c3f",
+    "plain Spark": "#9a9a9a",
+}
 
 
 def draw(panels: list[dict[str, Any]], out: Path) -> None:

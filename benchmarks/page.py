@@ -7,13 +7,14 @@ from typing import Any
 
 from benchmarks import reports
 from benchmarks.arithmetic import Spread, ratio, spread
-from benchmarks.cases.case import BARE, LAKEKEEPER, OURS, START, Case
+from benchmarks.cases.case import ANALYSED, BARE, LAKEKEEPER, OURS, START, Case
 from benchmarks.results import Result, Results
 from benchmarks.targets import TARGETS, hdfs_line
 
 CHART = "images/benchmarks.png"
 NAMES = {
     OURS: "this project",
+    ANALYSED: "this project, after an analysis",
     LAKEKEEPER: "Lakekeeper",
     BARE: "plain Spark",
     START: "only start a session",
@@ -32,6 +33,8 @@ which are in the page cache. Spark runs locally on all cores, with a driver of 8
 own options. Seconds depend on the machine; ratios depend on it less.
 
 - **this project**: `compact.py` with its defaults: verification, lease, journal, backup table and commit log.
+- **this project, after an analysis**: the same after `analyze.py`, as in a DAG. For units of many files, an analysis
+  keeps what it has read of their footers. The seconds are those of the compaction; those of the analysis are a figure.
 - **Lakekeeper**: version 0.0.6, from PyPI. It counts rows before and after, and keeps a backup table.
 - **plain Spark**: `spark.read.schema(s).parquet(dir).coalesce(n).write.parquet(out)`, without any check, swap, way back
   or metastore.
@@ -110,17 +113,18 @@ def shown(found: Spread, form: str) -> str:
 def ratios(results: Results) -> list[str]:
     """Return how ours compares with each of the others."""
     rows = [
-        (f"this project / {NAMES[other]}", *_ratio_of(results, other))
+        (f"{NAMES[own]} / {NAMES[other]}", *_ratio_of(results, own, other))
+        for own in (OURS, ANALYSED)
         for other in (BARE, LAKEKEEPER)
-        if ratio(results.values(OURS), results.values(other))
+        if ratio(results.values(own), results.values(other))
     ]
     header = ("", "ratio of the medians", "ratios of each round", "ratio of the processor seconds")
     return table([header, *rows]) if rows else []
 
 
-def _ratio_of(results: Results, other: str) -> tuple[str, ...]:
-    wall = ratio(results.values(OURS), results.values(other))
-    cpu = ratio(results.values(OURS, "cpu"), results.values(other, "cpu"))
+def _ratio_of(results: Results, own: str, other: str) -> tuple[str, ...]:
+    wall = ratio(results.values(own), results.values(other))
+    cpu = ratio(results.values(own, "cpu"), results.values(other, "cpu"))
     assert wall is not None
     assert cpu is not None
     return f"{wall.of_medians:.2f}", shown(wall.of_pairs, ".2f"), f"{cpu.of_medians:.2f}"
@@ -188,7 +192,7 @@ def busy_part(results: Results) -> float:
 
 def hdfs(found: Mapping[str, Results]) -> str:
     """Return fixed cost and slope on HDFS."""
-    lines = {step: hdfs_line(found, step) for step in (OURS, BARE, LAKEKEEPER)}
+    lines = {step: hdfs_line(found, step) for step in (OURS, ANALYSED, BARE, LAKEKEEPER)}
     rows = [
         (NAMES[step], f"{each.fixed:.1f} s", f"{each.slope * 1000:.2f} s")
         for step, each in lines.items()

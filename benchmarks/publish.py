@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks import page
 from benchmarks.arithmetic import spread
 from benchmarks.cases import CASES
-from benchmarks.cases.case import BARE, LAKEKEEPER, OURS
+from benchmarks.cases.case import ANALYSED, BARE, LAKEKEEPER, OURS
 from benchmarks.results import Results, Store
 from benchmarks.workspace import CHART
 from demo.services import environments, paths
@@ -38,7 +38,7 @@ def panels(found: Mapping[str, Results]) -> list[dict[str, Any]]:
     """Return what the chart shows: the cases in which programs are compared."""
     drawn = []
     for name, results in found.items():
-        bars = [_bar(step, results) for step in (OURS, LAKEKEEPER, BARE) if results.of(step)]
+        bars = [_bar(step, results) for step in (OURS, ANALYSED, LAKEKEEPER, BARE) if results.of(step)]
         if len(bars) > 1:
             drawn.append({"title": CASES[name].title, "bars": bars})
     return drawn

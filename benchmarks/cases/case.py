@@ -13,7 +13,7 @@ from benchmarks.places.hdfs import HdfsPlace
 from benchmarks.places.local import LocalPlace
 from benchmarks.workspace import Workspace
 
-OURS, LAKEKEEPER, BARE, START = "ours", "lakekeeper", "bare", "start"
+OURS, ANALYSED, LAKEKEEPER, BARE, START = "ours", "analysed", "lakekeeper", "bare", "start"
 
 
 class Bench:

@@ -8,12 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks import reports
-from benchmarks.cases.case import BARE, LAKEKEEPER, OURS, Bench, Case, Opener
+from benchmarks.cases.case import ANALYSED, BARE, LAKEKEEPER, OURS, Bench, Case, Opener
 from benchmarks.datasets import DATASETS
-from benchmarks.measuring import Measured
+from benchmarks.measuring import Measured, RunFailed
 from benchmarks.places import contenders
 from benchmarks.places.tables import Tables, facts, require_compacted
 from benchmarks.workspace import Submitter
+
+#: What the log of a compaction says if it uses the footers that an analysis has kept.
+KEPT = "are those of the analysis"
+#: The steps for a table of many files, whose footers an analysis keeps.
+MANY = (OURS, ANALYSED, LAKEKEEPER, BARE)
 
 #: Returns spark-submit, and the tables.
 Prepare = Callable[[Bench], tuple[Submitter, Tables]]
@@ -40,6 +45,8 @@ class Compaction(OfTables):
         self.tables.reset()
         if step == OURS:
             return compact(self.submit, label, self.tables)
+        if step == ANALYSED:
+            return analyse_and_compact(self.submit, label, self.tables)
         act = contenders.lakekeeper if step == LAKEKEEPER else contenders.bare
         measured = act(self.submit, label, self.tables)
         return measured, {"files_after": require_compacted(self.tables, label, bare=step == BARE)}
@@ -51,6 +58,20 @@ def compact(submit: Submitter, label: str, tables: Tables) -> tuple[Measured, di
     reports.require(report, label, "done")
     files = require_compacted(tables, label)
     return measured, {"files_after": files, "phases": reports.phases(report)}
+
+
+def analyse_and_compact(submit: Submitter, label: str, tables: Tables) -> tuple[Measured, dict[str, Any]]:
+    """Run our analysis, then our compaction, as a DAG does. What is measured is the compaction.
+
+    Raises:
+        RunFailed: the analysis has kept no footers for the compaction.
+    """
+    analysis, report = contenders.ours(submit, f"{label}-analysis", "analyze", tables)
+    reports.require(report, label, "done")
+    measured, figures = compact(submit, label, tables)
+    if KEPT not in (submit.logs / f"{label}.log").read_text():
+        raise RunFailed(f"{label}: the compaction has read the footers of all files")
+    return measured, {**figures, "seconds_of_the_analysis": analysis.wall}
 
 
 def _opener(name: str, prepare: Prepare) -> Opener:
@@ -73,8 +94,15 @@ def _hdfs(dataset: str) -> Prepare:
     return lambda bench: (bench.hdfs.submit, bench.hdfs.prepare(DATASETS[dataset]))
 
 
-def _case(name: str, title: str, about: str, prepare: Prepare, **more: Any) -> Case:
-    return Case(name, title, about, (OURS, LAKEKEEPER, BARE), _opener(name, prepare), rounds=5, **more)
+def _case(
+    name: str,
+    title: str,
+    about: str,
+    prepare: Prepare,
+    steps: tuple[str, ...] = (OURS, LAKEKEEPER, BARE),
+    **more: Any,
+) -> Case:
+    return Case(name, title, about, steps, _opener(name, prepare), rounds=5, **more)
 
 
 CASES = (
@@ -83,6 +111,7 @@ CASES = (
         "65,000 files, local disk",
         "One table without partitions.",
         _local("files-65000"),
+        MANY,
         limits={LAKEKEEPER: 1},
         disk_gb=14,
     ),
@@ -103,6 +132,7 @@ CASES = (
         "650 files, HDFS",
         "One table without partitions.",
         _hdfs("files-650"),
+        MANY,
         limits={LAKEKEEPER: 1},
     ),
     _case(
@@ -110,6 +140,7 @@ CASES = (
         "6,500 files, HDFS",
         "One table without partitions, ten times as large.",
         _hdfs("files-6500"),
+        MANY,
         limits={LAKEKEEPER: 1},
     ),
 )

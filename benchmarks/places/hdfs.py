@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from tests.cluster.sites import SUPERUSER
 
 #: Files that are copied to HDFS at the same time. A single one takes a third of a second.
 COPIED_AT_ONCE = "24"
+#: Seconds after which an analysis keeps the footers of new files.
+SETTLED_AFTER = 61
 
 
 @dataclass(frozen=True)
@@ -148,11 +151,12 @@ class HdfsPlace:
         staged = self._data / "staged" / table.dataset.table
         shutil.rmtree(staged, ignore_errors=True)
         self._make("make", table.dataset, "--files", staged)
-        self.cluster.files.make(table.root, "777")
+        self.cluster.files.make(table.root, "755")
         copy = ("-copyFromLocal", "-t", COPIED_AT_ONCE, staged.as_uri(), table.uri(table.root))
         environ = {"HADOOP_USER_NAME": SUPERUSER}
         client.must(self.cluster.folder, *client.HDFS_DFS, *copy, environ=environ)
         shutil.rmtree(staged)
+        time.sleep(SETTLED_AFTER)
 
     def _make(self, what: str, dataset: Dataset, *arguments: str | Path) -> None:
         environ = {"PYTHONPATH": str(paths.ROOT)}

@@ -12,6 +12,7 @@ from tests.mutation.hazards_formats import FORMATS
 from tests.mutation.hazards_ground import GROUND
 from tests.mutation.hazards_jobs import JOBS
 from tests.mutation.hazards_joint import JOINT
+from tests.mutation.hazards_kept import KEPT
 from tests.mutation.hazards_open import OPEN
 from tests.mutation.hazards_runs import RUNS
 from tests.mutation.hazards_seam import SEAM
@@ -73,7 +74,7 @@ ALL = tuple(HAZARDS)
 #: Ordered so that tables read well; those that need Spark come last.
 MUTATIONS: tuple[Mutation, ...] = (
     *sorted(
-        (*SWAP, *JOBS, *JOINT, *FILES, *FORMATS, *GROUND, *OPEN, *WRITERS, *RUNS, *STATES),
+        (*SWAP, *JOBS, *JOINT, *KEPT, *FILES, *FORMATS, *GROUND, *OPEN, *WRITERS, *RUNS, *STATES),
         key=lambda mutation: ALL.index(mutation.hazard),
     ),
     *sorted(SEAM, key=lambda mutation: ALL.index(mutation.hazard)),

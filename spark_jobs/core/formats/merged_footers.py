@@ -16,11 +16,11 @@ def merged(footers: Iterable[Footer]) -> list[Footer]:
     """
     kinds: dict[Hashable, list[Footer]] = {}
     for footer in footers:
-        kinds.setdefault(_kind(footer), []).append(footer)
+        kinds.setdefault(kind_of(footer), []).append(footer)
     return [_one_for(each) for each in kinds.values()]
 
 
-def _kind(footer: Footer) -> Hashable:
+def kind_of(footer: Footer) -> tuple[Hashable, ...]:
     """Return what files must have in common to be described by one footer."""
     return (
         footer.schema,

@@ -80,6 +80,7 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
             self._discard(ready, self._executor.finish(ready.swap, str(called_off)))
             raise
         if result.kind == journal.COMMITTED:
+            self._writer.forget_footers(ready.plan)
             return _swapped(ready, result)
         self._discard(ready, result)
         raise (LakekeeperError if result.failed else UnitChanged)(result.problem)

@@ -8,18 +8,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from spark_jobs.core import layout
-from spark_jobs.core.errors import Deferred, NothingToGain, Refusal, UnitChanged
+from spark_jobs.core.commit_log.kept_footers import KeptFooters
+from spark_jobs.core.errors import Deferred, NothingToGain, Refusal, UnitChanged, VerificationFailed
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.swap import Swap
+from spark_jobs.protocol.commit_log.footer_store import FooterStore
 from spark_jobs.protocol.execution.group_writer import GroupWriter, WrittenGroup
 from spark_jobs.protocol.execution.preconditions import Preconditions
 from spark_jobs.protocol.execution.staged_unit import StagedUnit
 from spark_jobs.protocol.execution.unit_attributes import Probes, UnitAttributes, copy_directory_attributes
 from spark_jobs.protocol.file_system import Status
-from spark_jobs.protocol.planning.footer_inspection import Inspection, inspect
+from spark_jobs.protocol.planning.footer_inspection import Inspection, inspect, with_footers
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import list_unit
 from spark_jobs.protocol.swap.late_files import differences
@@ -84,6 +86,7 @@ class UnitWriter:
         self._path = path
         self._checks = Preconditions(services, table)
         self.groups = GroupWriter(services, table)
+        self._kept = FooterStore(services, table)
         self._created: set[str] = set()
         self._probes = Probes(services.fs)
 
@@ -95,8 +98,12 @@ class UnitWriter:
         """
         return self._write(self.draft(plan))
 
-    def draft(self, plan: UnitPlan) -> Draft:
-        """Inspect a unit and create its new directory. It raises the same errors as `write`."""
+    def draft(self, plan: UnitPlan, *, anew: bool = False) -> Draft:
+        """Inspect a unit and create its new directory. It raises the same errors as `write`.
+
+        Args:
+            anew: read the footers of all files, also of those whose footers an analysis has kept.
+        """
         started = time.monotonic()
         live = plan.unit.location
         with self._services.phases.during("list"):
@@ -104,7 +111,8 @@ class UnitWriter:
         before = listed.files
         plan = plan.confirmed(before, self._table.options.thresholds())
         with self._services.phases.during("footers"):
-            found = inspect(self._services, self._table, live, before)
+            kept = None if anew else self._kept
+            found = inspect(self._services, self._table, live, before, kept)
         new = self._path(self._new_path(plan))
         attributes = UnitAttributes.of(self._services.fs, live, before, listed.entries)
         warnings = self._create_parents(layout.tmp_folder, live)
@@ -119,6 +127,17 @@ class UnitWriter:
         return self._write(draft)
 
     def _write(self, draft: Draft) -> WrittenUnit:
+        try:
+            return self._write_once(draft)
+        except (VerificationFailed, Refusal) as error:
+            if not draft.found.kept:  # guard: kept_footers_doubted
+                raise
+            # What was read contradicts what an analysis has kept, so only the footers themselves can decide.
+            log.warning("%s is written again, by the footers of all files: %s", draft.plan.unit, error)
+        self.discard(draft.plan)
+        return self._write_once(self.draft(draft.plan, anew=True))
+
+    def _write_once(self, draft: Draft) -> WrittenUnit:
         started, live = time.monotonic(), draft.plan.unit.location
         with self._services.phases.during("write"):
             written = self.groups.write(draft.found, live, draft.new, draft.attributes.file.replication)
@@ -244,11 +263,17 @@ class UnitWriter:
     def _path_in(self, folder: Callable[[str], str], plan: UnitPlan) -> str:
         return f"{folder(self._stamp)}/{self._home.relative(plan.unit.location)}"
 
+    def forget_footers(self, plan: UnitPlan) -> None:
+        """Delete what an analysis has kept of a unit's footers: the unit was compacted, or has failed with them."""
+        if plan.inputs is not None and KeptFooters.worth(plan.inputs.files):
+            self._kept.delete(plan.unit.location, with_footers(plan.inputs.files))
+
     def discard(self, plan: UnitPlan) -> None:
-        """Delete what a failed write has left.
+        """Delete what a failed write has left, and the footers that it was based on.
 
         The directory never was live and is in the run's own folder, so it holds no files of other writers.
         """
+        self.forget_footers(plan)
         path = self._path(self._new_path(plan))
         try:
             if self._services.fs.status(path) is not None:

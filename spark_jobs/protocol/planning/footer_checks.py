@@ -8,14 +8,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from spark_jobs.core.errors import LakekeeperError, NothingToGain, Refusal
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
+from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.layout import group_number
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import Inputs, TablePlan, UnitPlan
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.protocol.commit_log.footer_store import FooterStore
 from spark_jobs.protocol.planning.footer_inspection import inspect_footers, with_footers
 from spark_jobs.protocol.services import Services
 
@@ -27,31 +30,39 @@ _TOGETHER = 1000
 _Due = tuple[UnitPlan, Inputs]
 
 
-def check_footers(services: Services, table: TablePlan, basis: str) -> list[UnitPlan]:
+def check_footers(
+    services: Services, table: TablePlan, basis: str, listed_after: datetime | None
+) -> list[UnitPlan]:
     """Return the units. A unit that cannot be rewritten without a change of its data is refused.
 
     Args:
         basis: what the verdicts on units are based on.
+        listed_after: when the listing of the units began, if their footers are to be kept for the compaction.
     """
-    return _checked(services, table, basis, [(unit, unit.due) for unit in table.units if unit.due])
+    due = [(unit, unit.due) for unit in table.units if unit.due]
+    return _checked(services, table, basis, listed_after, due)
 
 
-def check_grouped_units(services: Services, table: TablePlan, basis: str) -> list[UnitPlan]:
-    """Return the units. A flagged unit that cannot have fewer files is healthy.
+def check_grouped_units(
+    services: Services, table: TablePlan, basis: str, listed_after: datetime | None
+) -> list[UnitPlan]:
+    """Return the units. A flagged unit that cannot have fewer files is healthy. See `check_footers`.
 
     Only units of which all files were written for a group are read. They have few files, so this is cheap; the files of
     all other units are not read here.
     """
     due = [(unit, unit.due) for unit in table.units if unit.due and _written_for_groups(unit.due.files)]
-    return _checked(services, table, basis, due)
+    return _checked(services, table, basis, listed_after, due)
 
 
 def _written_for_groups(files: FileListing) -> bool:
     return all(group_number(file.name) is not None for file in files.data)
 
 
-def _checked(services: Services, table: TablePlan, basis: str, due: Sequence[_Due]) -> list[UnitPlan]:
-    checks = _FooterChecks(services, table, basis)
+def _checked(
+    services: Services, table: TablePlan, basis: str, listed_after: datetime | None, due: Sequence[_Due]
+) -> list[UnitPlan]:
+    checks = _FooterChecks(services, table, basis, listed_after)
     with services.pool(table.options.parallelism) as pool:
         parts = list(pool.map(checks.check, _parts(due)))
     found = {unit.unit.key: unit for part in parts for unit in part}
@@ -75,10 +86,14 @@ def _parts(due: Sequence[_Due]) -> list[list[_Due]]:
 class _FooterChecks:
     """The checks of the units of one table."""
 
-    def __init__(self, services: Services, table: TablePlan, basis: str) -> None:
+    def __init__(
+        self, services: Services, table: TablePlan, basis: str, listed_after: datetime | None
+    ) -> None:
         self._services = services
         self._table = table
         self._basis = basis
+        self._listed_after = listed_after if has_footer(table.file_format) else None
+        self._kept = FooterStore(services, table)
         self._encodings: dict[str, Encoding | Refusal] = {}
 
     def check(self, part: Sequence[_Due]) -> list[UnitPlan]:
@@ -108,6 +123,8 @@ class _FooterChecks:
             return unit.settled(found, self._table.options)
         except (OSError, LakekeeperError) as error:
             return self._refused(unit, error)
+        if self._listed_after:
+            self._kept.keep(unit.unit.location, with_footers(files), footers, self._listed_after)
         return unit.judged(self._basis)
 
     def _encoding(self, profile: Profile, file_format: str) -> Encoding:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from spark_jobs.core.commit_log.kept_footers import KeptFooters
 from spark_jobs.core.eligibility import positional
 from spark_jobs.core.errors import LakekeeperError, NothingToGain, Refusal
 from spark_jobs.core.formats import file_groups, footers, struct_types
@@ -16,7 +18,10 @@ from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.task_plan import TaskPlan, plan_tasks
+from spark_jobs.protocol.commit_log.footer_store import FooterStore
 from spark_jobs.protocol.services import Services
+
+log = logging.getLogger("lakekeeper")
 
 
 @dataclass(frozen=True)
@@ -45,9 +50,14 @@ class FileGroup:
 
 @dataclass(frozen=True)
 class Inspection:
-    """The groups of a unit's files."""
+    """The groups of a unit's files.
+
+    Attributes:
+        kept: by footers that an analysis has read, and not by those of all files now.
+    """
 
     groups: tuple[FileGroup, ...]
+    kept: bool = False
 
     @property
     def codec(self) -> str:
@@ -55,16 +65,56 @@ class Inspection:
         return max(self.groups, key=lambda group: group.files.bytes).profile.codec
 
 
-def inspect(services: Services, table: TablePlan, location: str, files: FileListing) -> Inspection:
+def inspect(
+    services: Services,
+    table: TablePlan,
+    location: str,
+    files: FileListing,
+    kept: FooterStore | None = None,
+) -> Inspection:
     """Read the footers of all files of a unit.
+
+    Args:
+        kept: footers that an analysis has read are taken from here, and from one file of each kind. They never refuse a
+            unit: then all footers are read.
 
     Raises:
         Refusal: the unit cannot be rewritten without a change of its data.
         NothingToGain: the unit can be rewritten, but would have as many files as now.
         OSError: a footer cannot be read.
     """
-    found = read_footers(services, table, location, files)
-    return inspect_footers(services.rewriter.encoding, table, location, files, found)
+    early = _kept_footers(services, table, location, files, kept) if kept else None
+    if early is not None:
+        try:
+            found = inspect_footers(services.rewriter.encoding, table, location, files, early)
+            return replace(found, kept=True)
+        except LakekeeperError as error:
+            log.info("%s: all footers are read again (%s)", location, error)
+    return inspect_footers(
+        services.rewriter.encoding,
+        table,
+        location,
+        files,
+        read_footers(services, table, location, files),
+    )
+
+
+def _kept_footers(
+    services: Services, table: TablePlan, location: str, files: FileListing, store: FooterStore
+) -> list[Footer] | None:
+    """Return the footers of all files by what an analysis has kept; None if that does not count."""
+    due = with_footers(files)
+    found = store.find(location, due) if KeptFooters.worth(due) else None
+    if found is None:
+        return None
+    try:
+        samples = read_footers(services, table, location, found.samples(due))
+    except (OSError, LakekeeperError):
+        return None  # The reading of all footers tells why.
+    confirmed = found.confirmed(samples)
+    if confirmed is not None:
+        log.info("%s: the footers of %d files are those of the analysis", location, len(due.files))
+    return confirmed
 
 
 #: Returns how files of a profile are written. Raises Refusal.

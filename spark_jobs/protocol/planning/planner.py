@@ -78,10 +78,13 @@ class Planner:
         return self._plan(analysis=False, footers=footers)
 
     def _plan(self, *, analysis: bool, footers: bool) -> TablePlan:
+        begun = self._services.now()
         with self._services.phases.during("list"):
             plan = self._plan_by_listings(analysis)
         with self._services.phases.during("footers"):
-            return replace(plan, units=tuple(self._check_files(plan, footers)))
+            check = check_footers if footers else check_grouped_units
+            units = check(self._services, plan, self._survey.basis, begun if analysis else None)
+            return replace(plan, units=tuple(units))
 
     def _plan_by_listings(self, analysis: bool) -> TablePlan:
         options = self._table.options
@@ -106,11 +109,6 @@ class Planner:
         plan = replace(plan, units=tuple(check_hdfs_constraints(self._services, plan)))
         self._check_single(plan.units)
         return plan
-
-    def _check_files(self, plan: TablePlan, footers: bool) -> list[UnitPlan]:
-        if footers:
-            return check_footers(self._services, plan, self._survey.basis)
-        return check_grouped_units(self._services, plan, self._survey.basis)
 
     def _check_root(self) -> None:
         try:

@@ -9,9 +9,9 @@ import logging
 
 from spark_jobs.core.commit_log.cache import Cache, basis, merged
 from spark_jobs.core.commit_log.snapshots import BrokenLog
-from spark_jobs.core.model import parent
 from spark_jobs.core.plan import TablePlan
 from spark_jobs.protocol.commit_log.analysis_store import AnalysisStore
+from spark_jobs.protocol.commit_log.hint_folders import make_place
 from spark_jobs.protocol.commit_log.publisher import log_of
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.runs.trust import Trust
@@ -64,7 +64,8 @@ class Survey:
         if now == before:
             return
         try:
-            if self._has_place(len(now)):
+            worth = len(now) >= _WORTH_A_HOME
+            if make_place(self._table.services.fs, self._log.home, self._analysed.folder, worth_a_home=worth):
                 self._analysed.publish(now)
         except Exception as error:
             log.info(
@@ -72,26 +73,6 @@ class Survey:
                 self._table.facts.name,
                 error,
             )
-
-    def _has_place(self, units: int) -> bool:
-        """Tell whether there is a directory for the survey, and create it in the home.
-
-        A directory belongs to the account that creates it, and the account that compacts must be able to write to it.
-        So an analysis creates directories only in those of its own account, and the home only where no other could.
-        """
-        fs, folder = self._table.services.fs, self._analysed.folder
-        if fs.status(folder) is not None:
-            return True
-        above = fs.status(parent(folder)) or fs.status(self._log.home)
-        if above is None:
-            root = fs.status(self._table.root)
-            if root is None or units < _WORTH_A_HOME or root.shared:
-                return False
-            above = root
-        if above.owner not in ("", fs.user()):
-            return False
-        fs.mkdirs(folder)
-        return True
 
 
 def _newest(one: Cache, other: Cache) -> Cache:

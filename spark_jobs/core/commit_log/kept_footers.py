@@ -1,0 +1,181 @@
+"""What an analysis keeps of the footers of a unit, so that the compaction after it does not read all of them again.
+
+Kept are figures: rows, sizes, and those of each leaf. What decides how files are written (schema, writer, Bloom
+filters) is read again from one file of each kind, and must be as it was. So neither another version of the reader nor
+other settings of the session can make a difference, and the text stays small.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from spark_jobs.core.commit_log.snapshots import packed, readable, unpacked
+from spark_jobs.core.formats.footers import Footer
+from spark_jobs.core.formats.leaf_statistics import Bounds, FileStatistics, LeafStatistics
+from spark_jobs.core.formats.merged_footers import kind_of
+from spark_jobs.core.model import FileListing
+
+#: The footers of units with fewer files are read again: that takes a second, and a file for each would be one more for
+#: the NameNode.
+FEWEST_FILES = 500
+#: Files of more kinds than that are read again.
+MOST_KINDS = 10
+#: The time in ms by which each file must be older than the reading of its footer. A file that is replaced later has
+#: another mtime then, also on a file system that only counts seconds.
+QUIET_MS = 60_000
+
+
+@dataclass(frozen=True)
+class KeptFooters:
+    """The footers of a unit's files, as they were read.
+
+    Attributes:
+        location: the URI of the unit.
+        files: the fingerprint of the listing: names, lengths, mtimes, and on HDFS the ids of the files.
+        kinds: for each kind of files, the hash of what they have in common.
+        footers: for each kind, its figures. The other attributes are those of a file without columns.
+    """
+
+    location: str
+    files: str
+    kinds: Sequence[str]
+    footers: Sequence[Footer]
+
+    @classmethod
+    def of(
+        cls, location: str, files: FileListing, footers: Sequence[Footer], read_at: int
+    ) -> KeptFooters | None:
+        """Return what is to be kept; None if the footers are not worth it, or may change unnoticed.
+
+        Args:
+            files: the files of the footers.
+            read_at: when they were listed, in ms since the epoch.
+        """
+        if not cls.worth(files) or len(footers) > MOST_KINDS:
+            return None
+        if any(read_at - file.mtime <= QUIET_MS for file in files.files):  # guard: quiet_files_kept
+            return None
+        return cls(location, files.fingerprint(), [_hash(footer) for footer in footers], list(footers))
+
+    @staticmethod
+    def worth(files: FileListing) -> bool:
+        """Tell whether the footers of so many files are kept."""
+        return len(files.files) >= FEWEST_FILES
+
+    def samples(self, files: FileListing) -> FileListing:
+        """Return one file of each kind."""
+        first = {footer.name for footer in self.footers}
+        return FileListing.of(file for file in files.files if file.name in first)
+
+    def confirmed(self, samples: Sequence[Footer]) -> list[Footer] | None:
+        """Return the footers of all files, with all but the figures from `samples`, which were read now.
+
+        It is None if a sample is not of the kind that it was: then the file, the reader, or its settings have changed.
+        """
+        now = {footer.name: footer for footer in samples}
+        kinds = [_hash(now[kept.name]) if kept.name in now else "" for kept in self.footers]
+        if kinds != list(self.kinds):  # guard: kinds_confirmed
+            return None
+        return [
+            replace(
+                now[kept.name],
+                rows=kept.rows,
+                codecs=kept.codecs,
+                row_group=kept.row_group,
+                statistics=kept.statistics,
+                others=kept.others,
+            )
+            for kept in self.footers
+        ]
+
+
+def _hash(footer: Footer) -> str:
+    """Return a hash of what files of one kind have in common."""
+    kind = [sorted(part) if isinstance(part, frozenset) else part for part in kind_of(footer)]
+    return hashlib.sha256(json.dumps(kind).encode()).hexdigest()
+
+
+def encode(kept: KeptFooters) -> bytes:
+    """Return the content of a file."""
+    kinds = [[kind, _row(footer)] for kind, footer in zip(kept.kinds, kept.footers)]
+    return packed({"location": kept.location, "files": kept.files, "kinds": kinds})
+
+
+def decode(data: bytes, name: str) -> KeptFooters:
+    """Decode the content of the file `name`. Raise BrokenLog if it is incomplete or of another version."""
+    return readable(name, lambda: _decoded(unpacked(data)))
+
+
+def _decoded(body: Mapping[str, Any]) -> KeptFooters:
+    kinds = [kind for kind, _ in body["kinds"]]
+    return KeptFooters(body["location"], body["files"], kinds, [_footer(row) for _, row in body["kinds"]])
+
+
+def _row(footer: Footer) -> dict[str, Any]:
+    return {
+        "names": footer.names,
+        "rows": footer.rows,
+        "codecs": dict(footer.codecs),
+        "row_group": footer.row_group,
+        "leaves": None if footer.statistics is None else _leaves(footer.statistics),
+    }
+
+
+def _footer(row: Mapping[str, Any]) -> Footer:
+    first, *others = row["names"]
+    leaves = row["leaves"]
+    return Footer(
+        first,
+        row["rows"],
+        row["codecs"],
+        {},
+        {},
+        row_group=row["row_group"],
+        statistics=None if leaves is None else {path: _leaf(figures) for path, figures in leaves.items()},
+        others=tuple(others),
+    )
+
+
+def _leaves(statistics: FileStatistics) -> dict[str, Any]:
+    return {
+        path: [leaf.entries, leaf.non_null, leaf.bounds and _bounds(leaf.bounds), leaf.total]
+        for path, leaf in statistics.items()
+    }
+
+
+def _bounds(bounds: Bounds) -> list[Any]:
+    return [_value(bounds.minimum), _value(bounds.maximum), bounds.truncated]
+
+
+def _leaf(figures: Sequence[Any]) -> LeafStatistics:
+    entries, non_null, bounds, total = figures
+    if bounds is not None:
+        minimum, maximum, truncated = bounds
+        bounds = Bounds(_read(minimum), _read(maximum), truncated)
+    return LeafStatistics(entries, non_null, bounds, total)
+
+
+def _value(value: Any) -> Any:
+    """Return a bound for JSON, which has no decimals, and no infinite numbers.
+
+    Raises:
+        TypeError: it is of another type.
+    """
+    if isinstance(value, float):
+        return {"float": value.hex()}
+    if isinstance(value, Decimal):
+        return {"decimal": str(value)}
+    if isinstance(value, (str, int)):
+        return value
+    raise TypeError(f"a bound of type {type(value).__name__} cannot be kept")
+
+
+def _read(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return float.fromhex(value["float"]) if "float" in value else Decimal(value["decimal"])
