@@ -138,10 +138,10 @@ TARGETS = (
         " x",
         why="The footers of all originals are read before the write, so that what is written can be compared with them;"
         " plain Spark reads each one only with its rows. The metastore lists the originals once more when it creates"
-        " the backup table. Less needs a faster write than Spark's, or an analysis before (the next line).",
+        " the backup table. Less needs a faster write than Spark's, or an analysis before.",
     ),
     Target(
-        "the same after an analysis",
+        "65,000 files after an analysis: times plain Spark",
         times("files-65000", "analysed", "bare"),
         1.35,
         1.15,
@@ -167,7 +167,7 @@ TARGETS = (
         at_least=True,
     ),
     Target("HDFS: fixed cost beyond plain Spark's", _hdfs(_fixed_beyond), 8, 5),
-    Target("the same after an analysis", _hdfs(_fixed_beyond, "analysed"), 8, 5),
+    Target("HDFS after an analysis: fixed cost beyond plain Spark's", _hdfs(_fixed_beyond, "analysed"), 8, 5),
     Target(
         "HDFS: slope, times plain Spark's",
         _hdfs(_slopes),
@@ -178,10 +178,10 @@ TARGETS = (
         " reads of a block at the DataNode. NameNode, DataNode and Spark share the cores of this machine and keep them"
         " busy, so the time follows the processor seconds: to read footers beside the write, to use more or fewer"
         " threads, or to read with more tasks than files are written saved nothing. Less needs a client that reads a"
-        " footer with one request, or an analysis before (the next line).",
+        " footer with one request, or an analysis before.",
     ),
     Target(
-        "the same after an analysis",
+        "HDFS after an analysis: slope, times plain Spark's",
         _hdfs(_slopes, "analysed"),
         1.15,
         1,

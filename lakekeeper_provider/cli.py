@@ -26,7 +26,7 @@ from lakekeeper_provider.spark_submit_options import SparkSubmit
 TEMPLATE = Path(__file__).with_name("template.yaml")
 SCHEMA = Path(__file__).with_name("schema.json")
 _HELP = {
-    "analyze": "Report which tables need compaction. Writes nothing.",
+    "analyze": "Report which tables need compaction. Changes no table.",
     "compact": "Compact Hive external tables; the originals are kept.",
     "rollback": "Put the originals of a compaction back.",
     "cleanup": "Delete kept originals and their backup tables. Those runs cannot be rolled back afterwards.",

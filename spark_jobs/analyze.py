@@ -1,4 +1,4 @@
-"""Find the tables and partitions that have many small files. Nothing is written.
+"""Find the tables and partitions that have many small files. No table is changed.
 
 Example:
 

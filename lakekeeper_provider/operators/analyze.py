@@ -65,7 +65,7 @@ class PlanningOperator(LakekeeperOperator):
 
 class AnalyzeOperator(PlanningOperator):
     """
-    Report which units need compaction, without writing anything.
+    Report which units need compaction, without a change of any table.
 
     The XCom has a summary of each table with its flagged units; pass it to ``CompactOperator(analysis=...)``.
     See ``PlanningOperator`` and ``LakekeeperOperator`` for the arguments.

@@ -29,9 +29,9 @@ KEPT = (
     ),
     Mutation(
         "H29-kept-quiet",
-        "footers are kept of files that change in the same second",
-        (Condition("quiet_files_kept", False),),
-        (f"{_KEPT}::test_files_that_were_just_written_are_read_again",),
+        "footers are kept of files that may change in the same second",
+        (Rewrite("quiet_files_kept", "R or W or M", "W or M"),),
+        (f"{_VALUES}::test_what_is_not_worth_it_or_not_safe_is_not_kept",),
     ),
     Mutation(
         "H29-kept-doubted",

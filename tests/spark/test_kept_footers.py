@@ -48,7 +48,7 @@ def footers_of_few_files_are_kept(monkeypatch: pytest.MonkeyPatch, caplog: pytes
 
 
 def _table(spark: SparkSession, database: Database, columns: str, file_format: str) -> Path:
-    """Create the table `t` on the files that are in its directory; they become an hour old."""
+    """Create the table `t` on the files that are in its directory; they become two hours old."""
     spark.sql(
         f"CREATE EXTERNAL TABLE {database}.t ({columns}) STORED AS {file_format} LOCATION '{database.location('t')}'"
     )
@@ -59,7 +59,7 @@ def _table(spark: SparkSession, database: Database, columns: str, file_format: s
 
 
 def _age(file: Path) -> None:
-    then = int(time.time()) - 3600
+    then = int(time.time()) - 7200
     os.utime(file, (then, then))
 
 

@@ -1,8 +1,8 @@
 """What an analysis keeps of the footers of a unit, so that the compaction after it does not read all of them again.
 
-Kept are figures: rows, sizes, and those of each leaf. What decides how files are written (schema, writer, Bloom
-filters) is read again from one file of each kind, and must be as it was. So neither another version of the reader nor
-other settings of the session can make a difference, and the text stays small.
+Kept are figures: rows, bytes by codec, the largest row group, and those of each leaf. All else (schema, writer's
+metadata, how Spark reads the columns, Bloom filters) is read again from one file of each kind, and must be as it was.
+So other settings of the session cannot make a difference, and the text stays small.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
+from spark_jobs.core.commit_log.cache import QUIET_MS
 from spark_jobs.core.commit_log.snapshots import packed, readable, unpacked
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.leaf_statistics import Bounds, FileStatistics, LeafStatistics
@@ -25,9 +26,6 @@ from spark_jobs.core.model import FileListing
 FEWEST_FILES = 500
 #: Files of more kinds than that are read again.
 MOST_KINDS = 10
-#: The time in ms by which each file must be older than the reading of its footer. A file that is replaced later has
-#: another mtime then, also on a file system that only counts seconds.
-QUIET_MS = 60_000
 
 
 @dataclass(frozen=True)
@@ -37,30 +35,37 @@ class KeptFooters:
     Attributes:
         location: the URI of the unit.
         files: the fingerprint of the listing: names, lengths, mtimes, and on HDFS the ids of the files.
+        environment: the versions of the programs that read them, by which it is decided which figures are exact.
         kinds: for each kind of files, the hash of what they have in common.
         footers: for each kind, its figures. The other attributes are those of a file without columns.
     """
 
     location: str
     files: str
+    environment: str
     kinds: Sequence[str]
     footers: Sequence[Footer]
 
     @classmethod
     def of(
-        cls, location: str, files: FileListing, footers: Sequence[Footer], read_at: int
+        cls,
+        location: str,
+        files: FileListing,
+        footers: Sequence[Footer],
+        environment: str,
+        listed_at: int,
     ) -> KeptFooters | None:
         """Return what is to be kept; None if the footers are not worth it, or may change unnoticed.
 
         Args:
             files: the files of the footers.
-            read_at: when they were listed, in ms since the epoch.
+            listed_at: a time before they were listed, in ms since the epoch.
         """
-        if not cls.worth(files) or len(footers) > MOST_KINDS:
+        recent = any(file.file_id is None and listed_at - file.mtime <= QUIET_MS for file in files.files)
+        if recent or not cls.worth(files) or len(footers) > MOST_KINDS:  # guard: quiet_files_kept
             return None
-        if any(read_at - file.mtime <= QUIET_MS for file in files.files):  # guard: quiet_files_kept
-            return None
-        return cls(location, files.fingerprint(), [_hash(footer) for footer in footers], list(footers))
+        kinds = [_hash(footer) for footer in footers]
+        return cls(location, files.fingerprint(), environment, kinds, list(footers))
 
     @staticmethod
     def worth(files: FileListing) -> bool:
@@ -103,7 +108,8 @@ def _hash(footer: Footer) -> str:
 def encode(kept: KeptFooters) -> bytes:
     """Return the content of a file."""
     kinds = [[kind, _row(footer)] for kind, footer in zip(kept.kinds, kept.footers)]
-    return packed({"location": kept.location, "files": kept.files, "kinds": kinds})
+    about = {"location": kept.location, "files": kept.files, "environment": kept.environment}
+    return packed({**about, "kinds": kinds})
 
 
 def decode(data: bytes, name: str) -> KeptFooters:
@@ -112,8 +118,9 @@ def decode(data: bytes, name: str) -> KeptFooters:
 
 
 def _decoded(body: Mapping[str, Any]) -> KeptFooters:
-    kinds = [kind for kind, _ in body["kinds"]]
-    return KeptFooters(body["location"], body["files"], kinds, [_footer(row) for _, row in body["kinds"]])
+    kinds, rows = [kind for kind, _ in body["kinds"]], [row for _, row in body["kinds"]]
+    footers = [_footer(row) for row in rows]
+    return KeptFooters(body["location"], body["files"], body["environment"], kinds, footers)
 
 
 def _row(footer: Footer) -> dict[str, Any]:
@@ -127,18 +134,25 @@ def _row(footer: Footer) -> dict[str, Any]:
 
 
 def _footer(row: Mapping[str, Any]) -> Footer:
-    first, *others = row["names"]
+    first, *others = (_of_type(name, str) for name in row["names"])
     leaves = row["leaves"]
     return Footer(
         first,
-        row["rows"],
-        row["codecs"],
+        _of_type(row["rows"], int, type(None)),
+        {codec: _of_type(size, int) for codec, size in row["codecs"].items()},
         {},
         {},
-        row_group=row["row_group"],
+        row_group=_of_type(row["row_group"], int),
         statistics=None if leaves is None else {path: _leaf(figures) for path, figures in leaves.items()},
         others=tuple(others),
     )
+
+
+def _of_type(value: Any, *types: type) -> Any:
+    """Return a value. Raise TypeError if it is of none of the types."""
+    if type(value) not in types:
+        raise TypeError(f"{value!r} is not expected here")
+    return value
 
 
 def _leaves(statistics: FileStatistics) -> dict[str, Any]:
@@ -154,10 +168,14 @@ def _bounds(bounds: Bounds) -> list[Any]:
 
 def _leaf(figures: Sequence[Any]) -> LeafStatistics:
     entries, non_null, bounds, total = figures
-    if bounds is not None:
-        minimum, maximum, truncated = bounds
-        bounds = Bounds(_read(minimum), _read(maximum), truncated)
-    return LeafStatistics(entries, non_null, bounds, total)
+    counts = [_of_type(count, int, type(None)) for count in (entries, non_null, total)]
+    return LeafStatistics(counts[0], counts[1], None if bounds is None else _read_bounds(*bounds), counts[2])
+
+
+def _read_bounds(minimum: Any, maximum: Any, truncated: Any) -> Bounds:
+    lowest = _read(minimum)
+    highest = _of_type(_read(maximum), type(lowest))
+    return Bounds(lowest, highest, _of_type(truncated, bool) and bool(_of_type(lowest, str)))
 
 
 def _value(value: Any) -> Any:
@@ -178,4 +196,7 @@ def _value(value: Any) -> Any:
 def _read(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
-    return float.fromhex(value["float"]) if "float" in value else Decimal(value["decimal"])
+    try:
+        return float.fromhex(value["float"]) if "float" in value else Decimal(value["decimal"])
+    except ArithmeticError as error:
+        raise ValueError(f"{value} is no bound") from error

@@ -10,105 +10,159 @@ import logging
 import re
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from spark_jobs.core.commit_log.kept_footers import KeptFooters, decode, encode
 from spark_jobs.core.commit_log.snapshots import BrokenLog
 from spark_jobs.core.formats.footers import Footer
+from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.layout import LOG, Home
-from spark_jobs.core.model import FileListing
+from spark_jobs.core.model import FileListing, name_of
 from spark_jobs.core.plan import TablePlan
-from spark_jobs.protocol.commit_log.hint_folders import make_place
+from spark_jobs.protocol.commit_log.hint_folders import ensure_hint_folder
+from spark_jobs.protocol.file_system import FileSystemError, Status
 from spark_jobs.protocol.runs.trust import Trust
 from spark_jobs.protocol.services import Services
 
 log = logging.getLogger("lakekeeper")
 
-#: A file of which the compaction never came is deleted after this time by a later analysis.
+#: A file whose compaction never came is deleted by an analysis after this time.
 _KEPT_FOR = timedelta(days=7)
 _OURS = re.compile(r"(?P<unit>[0-9a-f]{16})-[0-9a-f]{16}\Z|\.footers-[0-9a-f]{32}\Z")
 
 
 class FooterStore:
-    """The kept footers of one table, in its own home, also for units outside its root.
+    """The kept footers of one table, each in the home of its unit: there the originals will be, in the same zone.
 
     They are a hint: without them, a compaction reads all footers. A file is never changed: it is written under a hidden
-    name, and renamed.
+    name, and renamed. Each directory is listed once.
     """
 
     def __init__(self, services: Services, table: TablePlan) -> None:
-        facts = table.facts
         self._services, self._fs = services, services.fs
-        self._home = Home.of_table(facts.storage.location, bool(facts.partition_keys)).path
-        self._trust = Trust(services.fs, facts.storage.location, table.options.trusted_owners)
-        self.folder = f"{self._home}/{LOG}/footers"
+        self._root = table.facts.storage.location
+        own = Home.of_table(self._root, bool(table.facts.partition_keys))
+        self._own = f"{own.path}/{LOG}/footers"
+        self._trusted = table.options.trusted_owners
+        self._trust = Trust(services.fs, self._root, self._trusted)
+        self._has_footers = has_footer(table.file_format)
+        self._listings: dict[str, dict[str, Status]] = {}
 
     def find(self, location: str, files: FileListing) -> KeptFooters | None:
         """Return what an analysis has kept of exactly these files; None if there is nothing that counts."""
+        if not self._has_footers or not KeptFooters.worth(files):
+            return None
         fingerprint = files.fingerprint()
         path = self._path(location, fingerprint)
+        found = self._listing(self._folder(location)).get(name_of(path))
+        if found is None or not self._trust.counts(found.owner):  # guard: kept_footers_owner
+            return None
         try:
-            found = self._fs.status(path)
-            if found is None or not self._trust.counts(found.owner):  # guard: kept_footers_owner
-                return None
             kept = decode(self._fs.read(path), path)
-        except (BrokenLog, OSError, ArithmeticError) as error:
+        except (BrokenLog, OSError) as error:
             log.info("%s does not count: %s", path, error)
             return None
-        if (kept.location, kept.files) != (location, fingerprint):  # guard: kept_footers_of_unit
+        now = (location, fingerprint, self._services.environment)
+        if (kept.location, kept.files, kept.environment) != now:  # guard: kept_footers_of_unit
             return None
         return kept
 
     def keep(
         self, location: str, files: FileListing, footers: Sequence[Footer], listed_after: datetime
     ) -> None:
-        """Keep the footers of a unit's files if they are many, and delete outdated ones.
+        """Keep the footers of a unit's files if they are many. Then delete those of its earlier files.
 
         No error is raised, because they are a hint.
 
         Args:
             listed_after: a time before the files were listed.
         """
+        if not self._has_footers or not KeptFooters.worth(files):
+            return
+        at = int(listed_after.timestamp() * 1000)
         try:
-            kept = KeptFooters.of(location, files, footers, int(listed_after.timestamp() * 1000))
+            kept = KeptFooters.of(location, files, footers, self._services.environment, at)
             if kept is not None:
                 self._keep(kept)
         except Exception as error:
-            log.info("the compaction of %s reads all footers again: %s", location, error)
+            log.info("the footers of %s are not kept for its compaction: %s", location, error)
+
+    def delete(self, location: str, files: FileListing) -> None:
+        """Delete what was kept of these files, which was wrong, or is not needed any more."""
+        path = self._path(location, files.fingerprint())
+        if name_of(path) in self._listings.get(self._folder(location), {}):
+            self._delete(path)
+
+    def expire(self) -> None:
+        """Delete what an analysis has kept in the table's own home more than a week ago. No error is raised."""
+        dead = int((self._services.now() - _KEPT_FOR).timestamp() * 1000)
+        for entry in list(self._listing(self._own).values()):
+            if _OURS.match(entry.name) and entry.mtime < dead:
+                self._delete(entry.path)
 
     def _keep(self, kept: KeptFooters) -> None:
-        path = self._path(kept.location, kept.files)
-        if make_place(self._fs, self._home, self.folder, worth_a_home=True) and self._fs.status(path) is None:
+        path, folder = self._path(kept.location, kept.files), self._folder(kept.location)
+        if name_of(path) in self._listing(folder):
+            return
+        if self._ensure(folder):
             self._write(path, encode(kept))
+            self._delete_earlier(folder, path)
+
+    def _ensure(self, folder: str) -> bool:
+        """Create the directory if that is allowed. Only this account may look into it, as bounds are values of rows.
+
+        With `trusted_owners` the group may, because these accounts continue each other's work.
+
+        Raises:
+            FileSystemError: other accounts cannot be kept out.
+        """
+        if self._listings.get(folder):
+            return True
+        if not ensure_hint_folder(self._fs, folder, worth_a_home=True):
+            return False
+        found, unwanted = self._fs.attributes(folder), 0o007 if self._trusted else 0o077
+        if found.mode & unwanted:
+            lost = self._fs.set_attributes(folder, replace(found, mode=found.mode & ~unwanted))
+            if lost:
+                raise FileSystemError(f"other accounts cannot be kept out of {folder}: {lost[0].reason}")
+        return True
 
     def _write(self, path: str, data: bytes) -> None:
-        staged = f"{self.folder}/.footers-{uuid.uuid4().hex}"
+        staged = f"{path.rpartition('/')[0]}/.footers-{uuid.uuid4().hex}"
         self._fs.create(staged, data)
         try:
             self._fs.rename(staged, path)
         except OSError:
             self._fs.delete_file(staged)
             raise
-        self._delete_outdated(path)
 
-    def _delete_outdated(self, path: str) -> None:
-        """Delete the other files of the unit, and those of all units that are older than a week."""
-        dead = int((self._services.now() - _KEPT_FOR).timestamp() * 1000)
-        unit = _OURS.match(path.rpartition("/")[2])
-        for entry in self._fs.list(self.folder):
+    def _delete_earlier(self, folder: str, path: str) -> None:
+        """Delete the other files of the unit."""
+        for entry in list(self._listing(folder).values()):
             ours = _OURS.match(entry.name)
-            of_unit = ours and unit and ours["unit"] == unit["unit"]
-            if ours and entry.path != path and (of_unit or entry.mtime < dead):
-                self._fs.delete_file(entry.path)
+            if ours and ours["unit"] == name_of(path)[:16]:
+                self._delete(entry.path)
 
-    def delete(self, location: str, files: FileListing) -> None:
-        """Delete what was kept of these files: they were compacted, or it was wrong."""
-        path = self._path(location, files.fingerprint())
+    def _delete(self, path: str) -> None:
         try:
             self._fs.delete_file(path)
         except OSError as error:
             log.info("could not delete %s: %s", path, error)
+        self._listings.get(path.rpartition("/")[0], {}).pop(name_of(path), None)
+
+    def _listing(self, folder: str) -> dict[str, Status]:
+        """Return the entries of a directory by name, as they were when it was first asked for."""
+        if folder not in self._listings:
+            try:
+                self._listings[folder] = {entry.name: entry for entry in self._fs.list(folder)}
+            except OSError:
+                self._listings[folder] = {}
+        return self._listings[folder]
+
+    def _folder(self, location: str) -> str:
+        return f"{Home.of(self._root, location).path}/{LOG}/footers"
 
     def _path(self, location: str, fingerprint: str) -> str:
-        unit = hashlib.sha256(location.encode()).hexdigest()[:16]
-        return f"{self.folder}/{unit}-{fingerprint.rpartition(':')[2][:16]}"
+        unit = hashlib.sha256(location.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return f"{self._folder(location)}/{unit}-{fingerprint.rpartition(':')[2][:16]}"

@@ -6,20 +6,20 @@ from spark_jobs.core.model import parent
 from spark_jobs.protocol.file_system import RecordFiles
 
 
-def make_place(fs: RecordFiles, home: str, folder: str, *, worth_a_home: bool) -> bool:
-    """Tell whether there is a directory below the commit log for hints, and create it in the home.
+def ensure_hint_folder(fs: RecordFiles, folder: str, *, worth_a_home: bool) -> bool:
+    """Tell whether there is a directory `<home>/log/<name>` for hints, and create it in the home.
 
     A directory belongs to the account that creates it, and the account that compacts must be able to write to it. So an
     analysis creates directories only in those of its own account, and the home only where no other could.
 
     Args:
-        home: the path of the table's own home.
-        folder: the path of the directory, two levels below the home.
         worth_a_home: the hints are worth the creation of a home.
     """
     if fs.status(folder) is not None:
         return True
-    above = fs.status(parent(folder)) or fs.status(home)
+    log = parent(folder)
+    home = parent(log)
+    above = fs.status(log) or fs.status(home)
     if above is None:
         base = fs.status(parent(home))
         if base is None or not worth_a_home or base.shared:

@@ -19,6 +19,7 @@ from spark_jobs.protocol.execution.wave_writer import WaveWriter
 from spark_jobs.protocol.execution.waves import UnitWork
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.planning.folders import Folders
+from spark_jobs.protocol.planning.footer_inspection import with_footers
 from spark_jobs.protocol.ports import Pool
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
@@ -80,8 +81,7 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
             self._discard(ready, self._executor.finish(ready.swap, str(called_off)))
             raise
         if result.kind == journal.COMMITTED:
-            self._writer.forget_footers(ready.plan)
-            return _swapped(ready, result)
+            return self._committed(ready, result)
         self._discard(ready, result)
         raise (LakekeeperError if result.failed else UnitChanged)(result.problem)
 
@@ -93,7 +93,12 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
     def recovered(self, ready: WrittenUnit, result: UnitResult, found: SwapResult | None) -> UnitResult:
         if found is None or found.kind != journal.COMMITTED:
             return result
-        return replace(_swapped(ready, found), kind="", record={})
+        return replace(self._committed(ready, found), kind="", record={})
+
+    def _committed(self, ready: WrittenUnit, result: SwapResult) -> UnitResult:
+        """Return the result of a swap. What an analysis has kept of the originals is not needed any more."""
+        self._writer.footers.delete(ready.swap.live, with_footers(ready.swap.originals))
+        return _swapped(ready, result)
 
     def _last_check(self, item: WrittenUnit) -> None:
         if item.plan.refusal is not None:  # guard: refused_since

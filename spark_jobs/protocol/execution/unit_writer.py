@@ -5,10 +5,9 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spark_jobs.core import layout
-from spark_jobs.core.commit_log.kept_footers import KeptFooters
 from spark_jobs.core.errors import Deferred, NothingToGain, Refusal, UnitChanged, VerificationFailed
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import FileListing
@@ -27,6 +26,9 @@ from spark_jobs.protocol.swap.directories import list_unit
 from spark_jobs.protocol.swap.late_files import differences
 
 log = logging.getLogger("lakekeeper")
+
+#: What is raised if written files differ from the footers; the last two if a bound is of another type.
+_CONTRADICTIONS = (VerificationFailed, TypeError, AttributeError)
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ class UnitWriter:
         self._path = path
         self._checks = Preconditions(services, table)
         self.groups = GroupWriter(services, table)
-        self._kept = FooterStore(services, table)
+        self.footers = FooterStore(services, table)
         self._created: set[str] = set()
         self._probes = Probes(services.fs)
 
@@ -98,12 +100,8 @@ class UnitWriter:
         """
         return self._write(self.draft(plan))
 
-    def draft(self, plan: UnitPlan, *, anew: bool = False) -> Draft:
-        """Inspect a unit and create its new directory. It raises the same errors as `write`.
-
-        Args:
-            anew: read the footers of all files, also of those whose footers an analysis has kept.
-        """
+    def draft(self, plan: UnitPlan) -> Draft:
+        """Inspect a unit and create its new directory. It raises the same errors as `write`."""
         started = time.monotonic()
         live = plan.unit.location
         with self._services.phases.during("list"):
@@ -111,13 +109,10 @@ class UnitWriter:
         before = listed.files
         plan = plan.confirmed(before, self._table.options.thresholds())
         with self._services.phases.during("footers"):
-            kept = None if anew else self._kept
-            found = inspect(self._services, self._table, live, before, kept)
+            found = inspect(self._services, self._table, live, before, self.footers)
         new = self._path(self._new_path(plan))
         attributes = UnitAttributes.of(self._services.fs, live, before, listed.entries)
-        warnings = self._create_parents(layout.tmp_folder, live)
-        self._services.fs.mkdirs(new)
-        warnings += attributes.apply_to_directory(new, self._table.options.attributes, self._probes)
+        warnings = [*self._create_parents(layout.tmp_folder, live), *self._create(new, attributes)]
         seconds = time.monotonic() - started
         return Draft(plan, before, found, attributes, new, tuple(warnings), seconds)
 
@@ -129,13 +124,36 @@ class UnitWriter:
     def _write(self, draft: Draft) -> WrittenUnit:
         try:
             return self._write_once(draft)
-        except (VerificationFailed, Refusal) as error:
-            if not draft.found.kept:  # guard: kept_footers_doubted
+        except _CONTRADICTIONS as error:
+            if not draft.found.by_kept_footers:  # guard: kept_footers_doubted
                 raise
-            # What was read contradicts what an analysis has kept, so only the footers themselves can decide.
-            log.warning("%s is written again, by the footers of all files: %s", draft.plan.unit, error)
-        self.discard(draft.plan)
-        return self._write_once(self.draft(draft.plan, anew=True))
+            again = self._draft_again(draft, error)
+        return self._write_once(again)
+
+    def _draft_again(self, draft: Draft, error: Exception) -> Draft:
+        """Return the draft by the footers of all files, with an empty directory.
+
+        What was written differs from what an analysis has kept of the footers, so the footers themselves must decide.
+
+        Raises:
+            Exception: the error, if the footers are as they were kept: then the written files are wrong.
+        """
+        live, files = draft.plan.unit.location, draft.before
+        found = inspect(self._services, self._table, live, files)
+        if found.groups == draft.found.groups:
+            raise error
+        log.warning("%s is written again, by the footers of all files: %s", live, error)
+        self.footers.delete(live, with_footers(files))
+        self._checks.check_deadline()
+        # A path is used again only after the deletion has succeeded: one that is executed late would delete the rows.
+        self._services.fs.delete_tree(draft.new)
+        warnings = self._create(draft.new, draft.attributes)
+        return replace(draft, found=found, warnings=(*draft.warnings, *warnings))
+
+    def _create(self, new: str, attributes: UnitAttributes) -> Sequence[str]:
+        """Create the new directory of a unit with the attributes of the live one. Return warnings."""
+        self._services.fs.mkdirs(new)
+        return attributes.apply_to_directory(new, self._table.options.attributes, self._probes)
 
     def _write_once(self, draft: Draft) -> WrittenUnit:
         started, live = time.monotonic(), draft.plan.unit.location
@@ -263,17 +281,11 @@ class UnitWriter:
     def _path_in(self, folder: Callable[[str], str], plan: UnitPlan) -> str:
         return f"{folder(self._stamp)}/{self._home.relative(plan.unit.location)}"
 
-    def forget_footers(self, plan: UnitPlan) -> None:
-        """Delete what an analysis has kept of a unit's footers: the unit was compacted, or has failed with them."""
-        if plan.inputs is not None and KeptFooters.worth(plan.inputs.files):
-            self._kept.delete(plan.unit.location, with_footers(plan.inputs.files))
-
     def discard(self, plan: UnitPlan) -> None:
-        """Delete what a failed write has left, and the footers that it was based on.
+        """Delete what a failed write has left.
 
         The directory never was live and is in the run's own folder, so it holds no files of other writers.
         """
-        self.forget_footers(plan)
         path = self._path(self._new_path(plan))
         try:
             if self._services.fs.status(path) is not None:

@@ -13,7 +13,6 @@ from datetime import datetime
 from spark_jobs.core.errors import LakekeeperError, NothingToGain, Refusal
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
-from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.layout import group_number
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import Inputs, TablePlan, UnitPlan
@@ -31,28 +30,27 @@ _Due = tuple[UnitPlan, Inputs]
 
 
 def check_footers(
-    services: Services, table: TablePlan, basis: str, listed_after: datetime | None
+    services: Services, table: TablePlan, basis: str, *, listed_after: datetime | None = None
 ) -> list[UnitPlan]:
     """Return the units. A unit that cannot be rewritten without a change of its data is refused.
 
     Args:
         basis: what the verdicts on units are based on.
-        listed_after: when the listing of the units began, if their footers are to be kept for the compaction.
+        listed_after: a time before the units were listed, if their footers are to be kept for the compaction.
     """
-    due = [(unit, unit.due) for unit in table.units if unit.due]
-    return _checked(services, table, basis, listed_after, due)
+    checks = _FooterChecks(services, table, basis, listed_after)
+    checks.expire()
+    return _checked(checks, services, table, [(unit, unit.due) for unit in table.units if unit.due])
 
 
-def check_grouped_units(
-    services: Services, table: TablePlan, basis: str, listed_after: datetime | None
-) -> list[UnitPlan]:
-    """Return the units. A flagged unit that cannot have fewer files is healthy. See `check_footers`.
+def check_grouped_units(services: Services, table: TablePlan, basis: str) -> list[UnitPlan]:
+    """Return the units. A flagged unit that cannot have fewer files is healthy.
 
     Only units of which all files were written for a group are read. They have few files, so this is cheap; the files of
     all other units are not read here.
     """
     due = [(unit, unit.due) for unit in table.units if unit.due and _written_for_groups(unit.due.files)]
-    return _checked(services, table, basis, listed_after, due)
+    return _checked(_FooterChecks(services, table, basis), services, table, due)
 
 
 def _written_for_groups(files: FileListing) -> bool:
@@ -60,9 +58,8 @@ def _written_for_groups(files: FileListing) -> bool:
 
 
 def _checked(
-    services: Services, table: TablePlan, basis: str, listed_after: datetime | None, due: Sequence[_Due]
+    checks: _FooterChecks, services: Services, table: TablePlan, due: Sequence[_Due]
 ) -> list[UnitPlan]:
-    checks = _FooterChecks(services, table, basis, listed_after)
     with services.pool(table.options.parallelism) as pool:
         parts = list(pool.map(checks.check, _parts(due)))
     found = {unit.unit.key: unit for part in parts for unit in part}
@@ -87,14 +84,19 @@ class _FooterChecks:
     """The checks of the units of one table."""
 
     def __init__(
-        self, services: Services, table: TablePlan, basis: str, listed_after: datetime | None
+        self, services: Services, table: TablePlan, basis: str, listed_after: datetime | None = None
     ) -> None:
         self._services = services
         self._table = table
         self._basis = basis
-        self._listed_after = listed_after if has_footer(table.file_format) else None
-        self._kept = FooterStore(services, table)
+        self._listed_after = listed_after
+        self._store = FooterStore(services, table)
         self._encodings: dict[str, Encoding | Refusal] = {}
+
+    def expire(self) -> None:
+        """Delete kept footers that are old, if this is an analysis."""
+        if self._listed_after:
+            self._store.expire()
 
     def check(self, part: Sequence[_Due]) -> list[UnitPlan]:
         """Return units, refused or healthy by their footers. If one cannot be read, the compaction reports it."""
@@ -124,7 +126,7 @@ class _FooterChecks:
         except (OSError, LakekeeperError) as error:
             return self._refused(unit, error)
         if self._listed_after:
-            self._kept.keep(unit.unit.location, with_footers(files), footers, self._listed_after)
+            self._store.keep(unit.unit.location, with_footers(files), footers, self._listed_after)
         return unit.judged(self._basis)
 
     def _encoding(self, profile: Profile, file_format: str) -> Encoding:

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from spark_jobs.core.commit_log.kept_footers import KeptFooters
 from spark_jobs.core.eligibility import positional
 from spark_jobs.core.errors import LakekeeperError, NothingToGain, Refusal
 from spark_jobs.core.formats import file_groups, footers, struct_types
@@ -53,11 +52,11 @@ class Inspection:
     """The groups of a unit's files.
 
     Attributes:
-        kept: by footers that an analysis has read, and not by those of all files now.
+        by_kept_footers: an analysis has read them, and not all of them are read now.
     """
 
     groups: tuple[FileGroup, ...]
-    kept: bool = False
+    by_kept_footers: bool = False
 
     @property
     def codec(self) -> str:
@@ -70,12 +69,12 @@ def inspect(
     table: TablePlan,
     location: str,
     files: FileListing,
-    kept: FooterStore | None = None,
+    store: FooterStore | None = None,
 ) -> Inspection:
-    """Read the footers of all files of a unit.
+    """Return what the footers of all files of a unit say.
 
     Args:
-        kept: footers that an analysis has read are taken from here, and from one file of each kind. They never refuse a
+        store: footers that an analysis has kept are not read again, but for one file of each kind. They never refuse a
             unit: then all footers are read.
 
     Raises:
@@ -83,38 +82,29 @@ def inspect(
         NothingToGain: the unit can be rewritten, but would have as many files as now.
         OSError: a footer cannot be read.
     """
-    early = _kept_footers(services, table, location, files, kept) if kept else None
+    early = _by_kept_footers(services, table, location, files, store) if store else None
     if early is not None:
-        try:
-            found = inspect_footers(services.rewriter.encoding, table, location, files, early)
-            return replace(found, kept=True)
-        except LakekeeperError as error:
-            log.info("%s: all footers are read again (%s)", location, error)
-    return inspect_footers(
-        services.rewriter.encoding,
-        table,
-        location,
-        files,
-        read_footers(services, table, location, files),
-    )
+        return early
+    found = read_footers(services, table, location, files)
+    return inspect_footers(services.rewriter.encoding, table, location, files, found)
 
 
-def _kept_footers(
+def _by_kept_footers(
     services: Services, table: TablePlan, location: str, files: FileListing, store: FooterStore
-) -> list[Footer] | None:
-    """Return the footers of all files by what an analysis has kept; None if that does not count."""
+) -> Inspection | None:
+    """Return what footers say that an analysis has kept; None if they do not count, or refuse the unit."""
     due = with_footers(files)
-    found = store.find(location, due) if KeptFooters.worth(due) else None
-    if found is None:
-        return None
     try:
-        samples = read_footers(services, table, location, found.samples(due))
-    except (OSError, LakekeeperError):
-        return None  # The reading of all footers tells why.
-    confirmed = found.confirmed(samples)
-    if confirmed is not None:
-        log.info("%s: the footers of %d files are those of the analysis", location, len(due.files))
-    return confirmed
+        kept = store.find(location, due)
+        footers = kept.confirmed(read_footers(services, table, location, kept.samples(due))) if kept else None
+        if footers is None:
+            return None
+        found = inspect_footers(services.rewriter.encoding, table, location, files, footers)
+    except Exception as error:  # What is wrong with the files, the reading of all footers tells.
+        log.info("%s: the footers of all files are read again (%s)", location, error)
+        return None
+    log.info("%s: the footers of %d files are those of the analysis", location, len(due.files))
+    return replace(found, by_kept_footers=True)
 
 
 #: Returns how files of a profile are written. Raises Refusal.

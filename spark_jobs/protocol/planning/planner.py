@@ -68,9 +68,9 @@ class Planner:
 
         Args:
             footers: read the footers of all flagged units, and refuse units that cannot be rewritten. A compaction does
-                not need this: it reads the footers of each unit right before it writes the unit. Without it, only units
-                of which all files were written for a group are read, so that no run is opened if they cannot have fewer
-                files.
+                not need this: it inspects the footers of each unit right before it writes the unit. Without it, only
+                units of which all files were written for a group are read, so that no run is opened if they cannot have
+                fewer files.
 
         Raises:
             Refusal: the whole table is refused.
@@ -82,8 +82,11 @@ class Planner:
         with self._services.phases.during("list"):
             plan = self._plan_by_listings(analysis)
         with self._services.phases.during("footers"):
-            check = check_footers if footers else check_grouped_units
-            units = check(self._services, plan, self._survey.basis, begun if analysis else None)
+            if footers:
+                after = begun if analysis else None
+                units = check_footers(self._services, plan, self._survey.basis, listed_after=after)
+            else:
+                units = check_grouped_units(self._services, plan, self._survey.basis)
             return replace(plan, units=tuple(units))
 
     def _plan_by_listings(self, analysis: bool) -> TablePlan:

@@ -11,7 +11,7 @@ from spark_jobs.core.commit_log.cache import Cache, basis, merged
 from spark_jobs.core.commit_log.snapshots import BrokenLog
 from spark_jobs.core.plan import TablePlan
 from spark_jobs.protocol.commit_log.analysis_store import AnalysisStore
-from spark_jobs.protocol.commit_log.hint_folders import make_place
+from spark_jobs.protocol.commit_log.hint_folders import ensure_hint_folder
 from spark_jobs.protocol.commit_log.publisher import log_of
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.runs.trust import Trust
@@ -65,7 +65,7 @@ class Survey:
             return
         try:
             worth = len(now) >= _WORTH_A_HOME
-            if make_place(self._table.services.fs, self._log.home, self._analysed.folder, worth_a_home=worth):
+            if ensure_hint_folder(self._table.services.fs, self._analysed.folder, worth_a_home=worth):
                 self._analysed.publish(now)
         except Exception as error:
             log.info(

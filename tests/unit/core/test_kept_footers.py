@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,19 +20,24 @@ from spark_jobs.core.model import FileEntry, FileListing
 
 _LOCATION = "hdfs://nn/t"
 _NOW = 1_000_000_000
-_BOUND = st.one_of(
-    st.integers(),
-    st.floats(allow_nan=False),
-    st.decimals(allow_nan=False, allow_infinity=False),
-    st.text(),
-    st.just("\ud800"),
+HOUR = 3_600_000
+_BOUNDS = st.one_of(
+    *(
+        st.builds(Bounds, each, each, truncated)
+        for each, truncated in (
+            (st.integers(), st.just(False)),
+            (st.floats(allow_nan=False), st.just(False)),
+            (st.decimals(allow_nan=False, allow_infinity=False), st.just(False)),
+            (st.one_of(st.text(), st.just("\ud800")), st.booleans()),
+        )
+    )
 )
 _COUNT = st.one_of(st.none(), st.integers(-(2**70), 2**70))
 _LEAF = st.builds(
     LeafStatistics,
     _COUNT,
     _COUNT,
-    st.one_of(st.none(), st.builds(Bounds, _BOUND, _BOUND, st.booleans())),
+    st.one_of(st.none(), _BOUNDS),
     _COUNT,
 )
 _FIGURES = st.fixed_dictionaries(
@@ -46,12 +50,12 @@ _FIGURES = st.fixed_dictionaries(
 )
 
 
-def _listing(*names: str, mtime: int = 0) -> FileListing:
-    return FileListing.of(FileEntry(name, 10, mtime, 7) for name in names)
+def _listing(*names: str, mtime: int = 0, file_id: int | None = None) -> FileListing:
+    return FileListing.of(FileEntry(name, 10, mtime, file_id) for name in names)
 
 
 def _kept(listing: FileListing, *footers: Footer) -> KeptFooters | None:
-    return KeptFooters.of(_LOCATION, listing, footers, _NOW)
+    return KeptFooters.of(_LOCATION, listing, footers, "3.5", _NOW)
 
 
 def _certain(listing: FileListing, *footers: Footer) -> KeptFooters:
@@ -128,9 +132,10 @@ def test_what_is_not_worth_it_or_not_safe_is_not_kept() -> None:
     assert _kept(_listing("a"), _footer()) is None
     kinds = [_footer(f"f{number}", schema=f"message {number}") for number in range(11)]
     assert _kept(_listing(*(each.name for each in kinds)), *kinds) is None
-    assert _kept(_listing("a", "b", mtime=_NOW - 60_000), both) is None
+    assert _kept(_listing("a", "b", mtime=_NOW - HOUR), both) is None
     assert _kept(_listing("a", "b", mtime=_NOW + 5), both) is None
-    assert _kept(_listing("a", "b", mtime=_NOW - 60_001), both) is not None
+    assert _kept(_listing("a", "b", mtime=_NOW - HOUR - 1), both) is not None
+    assert _kept(_listing("a", "b", mtime=_NOW, file_id=7), both) is not None
 
 
 def test_a_bound_of_an_unknown_type_is_an_error() -> None:
@@ -139,10 +144,39 @@ def test_a_bound_of_an_unknown_type_is_an_error() -> None:
         encode(_certain(_listing("a", "b"), _footer(others=("b",), statistics=figures)))
 
 
-@pytest.mark.parametrize("part", ["location", "files", "kinds"])
+@pytest.mark.parametrize("part", ["location", "files", "environment", "kinds"])
 def test_content_without_a_part_is_broken(part: str) -> None:
     body = unpacked(encode(_certain(_listing("a", "b"), _footer(others=("b",)))))
     del body[part]
+    with pytest.raises(BrokenLog):
+        decode(packed(body), "file")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rows": "7"},
+        {"rows": True},
+        {"codecs": {"SNAPPY": "many"}},
+        {"others": (None,)},
+        {"row_group": "x"},
+        {"statistics": {"id": LeafStatistics("1", 1)}},
+        {"statistics": {"id": LeafStatistics(1, 1, Bounds(1, "9"))}},
+        {"statistics": {"id": LeafStatistics(1, 1, Bounds(1, 9, True))}},
+        {"statistics": {"id": LeafStatistics(1, 1, Bounds("1", "9", 1))}},
+    ],
+    ids=str,
+)
+def test_content_of_other_types_is_broken(change: dict) -> None:
+    kept = _certain(_listing("a", "b"), _footer(others=("b",)))
+    with pytest.raises(BrokenLog):
+        decode(encode(replace(kept, footers=[replace(kept.footers[0], **change)])), "file")
+
+
+def test_a_bound_that_is_no_number_is_broken() -> None:
+    figures = {"id": LeafStatistics(1, 1, Bounds(Decimal(1), Decimal(2)))}
+    body = unpacked(encode(_certain(_listing("a", "b"), _footer(others=("b",), statistics=figures))))
+    body["kinds"][0][1]["leaves"]["id"][2][0] = {"decimal": "none"}
     with pytest.raises(BrokenLog):
         decode(packed(body), "file")
 
@@ -152,4 +186,3 @@ def test_content_is_small() -> None:
     names = [f"part-{number:05}-2b3c4d5e-0000.snappy.parquet" for number in range(5000)]
     kept = _certain(_listing(*names), _footer(names[0], others=tuple(names[1:])))
     assert len(encode(kept)) < 5000 * 10
-    assert len(json.dumps(unpacked(encode(kept)))) > 5000 * 30
