@@ -352,3 +352,40 @@ def test_a_location_without_utf8_is_compacted() -> None:
     run(sim.client(), "analyze", "--table", EVENTS)
     report = run(sim.client(), "compact", "--table", EVENTS, "--run-id", "r1")
     assert [unit["outcome"] for unit in report["tables"][0]["units"]] == ["compacted"]
+
+
+def test_a_unit_that_waits_for_weeks_keeps_them() -> None:
+    """The survey tells the later analyses that it is flagged: they do not read its footers."""
+    kept_footers.FEWEST_FILES = 2
+    sim, folder = wide(1), f"{WAREHOUSE}/wide/.lakekeeper/log/footers"
+    for _ in range(3):
+        done(sim, "analyze")
+        sim.advance(8 * DAY)
+    assert len(kept_in(sim, folder)) == 1
+    assert done(sim, "compact", "--run-id", "r1")[1]["footers"] == 2  # one of the originals, and the new file
+
+
+@pytest.mark.parametrize("why", ["environment", "owner", "torn"])
+def test_what_does_not_count_is_replaced_by_the_next_analysis(why: str) -> None:
+    """An earlier version, another account, or a crash has left a file of the same name."""
+    sim = build()
+    (name,) = analyze(sim)
+    if why == "environment":
+        rewritten(sim, lambda found: replace(found, environment="an earlier version"))
+    elif why == "owner":
+        sim.tree.change(sim.tree.find(f"{FOLDER}/{name}"), owner="mallory")
+    else:
+        sim.tree.write(f"{FOLDER}/{name}", b"torn", overwrite=True)
+    assert analyze(sim) == [name]
+    assert footers_read(sim) == 1
+
+
+def test_a_directory_that_was_opened_is_closed_before_more_is_written() -> None:
+    sim = build()
+    analyze(sim)
+    sim.tree.change(sim.tree.find(FOLDER), mode=0o775)
+    writers.append(sim, LIVE, sim.ledger.fresh(2))
+    analyze(sim)
+    folder = sim.tree.get(FOLDER)
+    assert folder is not None
+    assert folder.mode & 0o077 == 0

@@ -62,15 +62,15 @@ class KeptFooters:
             listed_at: a time before they were listed, in ms since the epoch.
         """
         recent = any(file.file_id is None and listed_at - file.mtime <= QUIET_MS for file in files.files)
-        if recent or not cls.worth(files) or len(footers) > MOST_KINDS:  # guard: quiet_files_kept
+        if recent or not cls.worth(len(files.files)) or len(footers) > MOST_KINDS:  # guard: quiet_files_kept
             return None
         kinds = [_hash(footer) for footer in footers]
         return cls(location, files.fingerprint(), environment, kinds, list(footers))
 
     @staticmethod
-    def worth(files: FileListing) -> bool:
+    def worth(files: int) -> bool:
         """Tell whether the footers of so many files are kept."""
-        return len(files.files) >= FEWEST_FILES
+        return files >= FEWEST_FILES
 
     def samples(self, files: FileListing) -> FileListing:
         """Return one file of each kind."""
@@ -175,7 +175,9 @@ def _leaf(figures: Sequence[Any]) -> LeafStatistics:
 def _read_bounds(minimum: Any, maximum: Any, truncated: Any) -> Bounds:
     lowest = _read(minimum)
     highest = _of_type(_read(maximum), type(lowest))
-    return Bounds(lowest, highest, _of_type(truncated, bool) and bool(_of_type(lowest, str)))
+    if _of_type(truncated, bool):
+        _of_type(lowest, str)
+    return Bounds(lowest, highest, truncated)
 
 
 def _value(value: Any) -> Any:

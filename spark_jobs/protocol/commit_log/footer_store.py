@@ -19,7 +19,7 @@ from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.layout import LOG, Home
 from spark_jobs.core.model import FileListing, name_of
-from spark_jobs.core.plan import TablePlan
+from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.protocol.commit_log.hint_folders import ensure_hint_folder
 from spark_jobs.protocol.file_system import FileSystemError, Status
 from spark_jobs.protocol.runs.trust import Trust
@@ -48,10 +48,11 @@ class FooterStore:
         self._trust = Trust(services.fs, self._root, self._trusted)
         self._has_footers = has_footer(table.file_format)
         self._listings: dict[str, dict[str, Status]] = {}
+        self._closed: set[str] = set()
 
     def find(self, location: str, files: FileListing) -> KeptFooters | None:
         """Return what an analysis has kept of exactly these files; None if there is nothing that counts."""
-        if not self._has_footers or not KeptFooters.worth(files):
+        if not self._has_footers or not KeptFooters.worth(len(files.files)):
             return None
         fingerprint = files.fingerprint()
         path = self._path(location, fingerprint)
@@ -78,12 +79,12 @@ class FooterStore:
         Args:
             listed_after: a time before the files were listed.
         """
-        if not self._has_footers or not KeptFooters.worth(files):
+        if not self._has_footers or not KeptFooters.worth(len(files.files)):
             return
         at = int(listed_after.timestamp() * 1000)
         try:
             kept = KeptFooters.of(location, files, footers, self._services.environment, at)
-            if kept is not None:
+            if kept is not None and self.find(location, files) is None:
                 self._keep(kept)
         except Exception as error:
             log.info("the footers of %s are not kept for its compaction: %s", location, error)
@@ -94,20 +95,30 @@ class FooterStore:
         if name_of(path) in self._listings.get(self._folder(location), {}):
             self._delete(path)
 
-    def expire(self) -> None:
-        """Delete what an analysis has kept in the table's own home more than a week ago. No error is raised."""
+    def expire(self, units: Sequence[UnitPlan]) -> None:
+        """Delete what an analysis has kept in the table's own home more than a week ago. No error is raised.
+
+        Args:
+            units: those of the plan. What was kept of large units that wait for a compaction stays.
+        """
+        if not self._has_footers:
+            return
         dead = int((self._services.now() - _KEPT_FOR).timestamp() * 1000)
+        waiting = {
+            _hash(each.unit.location)
+            for each in units
+            if each.flagged and each.health and KeptFooters.worth(each.health.files)
+        }
         for entry in list(self._listing(self._own).values()):
-            if _OURS.match(entry.name) and entry.mtime < dead:
+            ours = _OURS.match(entry.name)
+            if ours and entry.mtime < dead and ours["unit"] not in waiting:
                 self._delete(entry.path)
 
     def _keep(self, kept: KeptFooters) -> None:
         path, folder = self._path(kept.location, kept.files), self._folder(kept.location)
-        if name_of(path) in self._listing(folder):
-            return
         if self._ensure(folder):
-            self._write(path, encode(kept))
             self._delete_earlier(folder, path)
+            self._write(path, encode(kept))
 
     def _ensure(self, folder: str) -> bool:
         """Create the directory if that is allowed. Only this account may look into it, as bounds are values of rows.
@@ -117,15 +128,16 @@ class FooterStore:
         Raises:
             FileSystemError: other accounts cannot be kept out.
         """
-        if self._listings.get(folder):
+        if folder in self._closed:
             return True
         if not ensure_hint_folder(self._fs, folder, worth_a_home=True):
             return False
         found, unwanted = self._fs.attributes(folder), 0o007 if self._trusted else 0o077
-        if found.mode & unwanted:
-            lost = self._fs.set_attributes(folder, replace(found, mode=found.mode & ~unwanted))
-            if lost:
-                raise FileSystemError(f"other accounts cannot be kept out of {folder}: {lost[0].reason}")
+        if found.mode & unwanted or found.acl:
+            wanted = replace(found, mode=found.mode & ~unwanted, acl=())
+            for lost in self._fs.set_attributes(folder, wanted):
+                raise FileSystemError(f"other accounts cannot be kept out of {folder}: {lost.reason}")
+        self._closed.add(folder)
         return True
 
     def _write(self, path: str, data: bytes) -> None:
@@ -138,7 +150,7 @@ class FooterStore:
             raise
 
     def _delete_earlier(self, folder: str, path: str) -> None:
-        """Delete the other files of the unit."""
+        """Delete the files of the unit, also one of the same files: it was found not to count."""
         for entry in list(self._listing(folder).values()):
             ours = _OURS.match(entry.name)
             if ours and ours["unit"] == name_of(path)[:16]:
@@ -164,5 +176,8 @@ class FooterStore:
         return f"{Home.of(self._root, location).path}/{LOG}/footers"
 
     def _path(self, location: str, fingerprint: str) -> str:
-        unit = hashlib.sha256(location.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        return f"{self._folder(location)}/{unit}-{fingerprint.rpartition(':')[2][:16]}"
+        return f"{self._folder(location)}/{_hash(location)}-{fingerprint.rpartition(':')[2][:16]}"
+
+
+def _hash(location: str) -> str:
+    return hashlib.sha256(location.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -139,7 +139,8 @@ class UnitWriter:
             Exception: the error, if the footers are as they were kept: then the written files are wrong.
         """
         live, files = draft.plan.unit.location, draft.before
-        found = inspect(self._services, self._table, live, files)
+        with self._services.phases.during("footers"):
+            found = inspect(self._services, self._table, live, files)
         if found.groups == draft.found.groups:
             raise error
         log.warning("%s is written again, by the footers of all files: %s", live, error)

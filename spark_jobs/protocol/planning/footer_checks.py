@@ -96,7 +96,7 @@ class _FooterChecks:
     def expire(self) -> None:
         """Delete kept footers that are old, if this is an analysis."""
         if self._listed_after:
-            self._store.expire()
+            self._store.expire(self._table.units)
 
     def check(self, part: Sequence[_Due]) -> list[UnitPlan]:
         """Return units, refused or healthy by their footers. If one cannot be read, the compaction reports it."""
