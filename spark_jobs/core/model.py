@@ -101,6 +101,7 @@ class FileListing:
     def bytes(self) -> int:
         return sum(f.length for f in self.data)
 
+    @cached_property
     def fingerprint(self) -> str:
         """Return a hash that changes whenever a file is added, removed, rewritten or appended to."""
         digest = hashlib.sha256(b"[")

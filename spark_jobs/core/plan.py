@@ -69,7 +69,7 @@ class UnitPlan:
     ) -> UnitPlan:
         """Return the plan of a unit that was listed. It is FLAGGED if its files are small."""
         inputs = Inputs(files, health, replication) if health.needs_compaction else None
-        return cls(unit, _outcome(health), inputs, health, fingerprint=files.fingerprint())
+        return cls(unit, _outcome(health), inputs, health, fingerprint=files.fingerprint)
 
     @classmethod
     def known(cls, unit: Unit, health: Health, cached: CachedUnit) -> UnitPlan:
@@ -150,7 +150,7 @@ class UnitPlan:
         if self.inputs is not None and self.inputs.files == files:
             return self
         health = assess(files, thresholds)
-        return replace(self, inputs=Inputs(files, health), health=health, fingerprint=files.fingerprint())
+        return replace(self, inputs=Inputs(files, health), health=health, fingerprint=files.fingerprint)
 
     def report(self, tasks: TaskPlan | None = None) -> UnitReport:
         """Return the unit's part of the report of an analysis, and how tasks will share its rewrite, if it is known."""

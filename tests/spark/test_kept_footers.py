@@ -118,15 +118,15 @@ def test_a_file_that_was_exchanged_without_a_trace_costs_a_second_write(
     write_files(spark, location, [f"SELECT id + {10 * number} AS id FROM range(10)" for number in range(6)])
     folder = _table(spark, database, "id BIGINT", "parquet")
     _analysed(jobs, database, folder)
-    # The file with the second name, so that it is not the one that is looked at again.
-    victim = sorted(folder.glob("*.parquet"))[1]
-    length, mtime = victim.stat().st_size, victim.stat().st_mtime_ns
     write_files(spark, str(folder.parent / "other"), ["SELECT id + 1000 AS id FROM range(10)"])
     spark.conf.unset(CODEC)
     (other,) = (folder.parent / "other").glob("*.parquet")
+    length = other.stat().st_size  # That of one of the six files is another one.
+    # Not the file with the first name, because that is the one that is looked at again.
+    victim = next(file for file in sorted(folder.glob("*.parquet"))[1:] if file.stat().st_size == length)
+    mtime = victim.stat().st_mtime_ns
     shutil.move(other, victim)
     os.utime(victim, ns=(mtime, mtime))
-    assert victim.stat().st_size == length
     (victim.parent / f".{victim.name}.crc").unlink(missing_ok=True)
     before = rows(spark, f"{database}.t")
     report = jobs("compact", "--table", f"{database}.t", "--run-id", "r1")

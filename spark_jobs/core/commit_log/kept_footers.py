@@ -65,7 +65,7 @@ class KeptFooters:
         if recent or not cls.worth(len(files.files)) or len(footers) > MOST_KINDS:  # guard: quiet_files_kept
             return None
         kinds = [_hash(footer) for footer in footers]
-        return cls(location, files.fingerprint(), environment, kinds, list(footers))
+        return cls(location, files.fingerprint, environment, kinds, list(footers))
 
     @staticmethod
     def worth(files: int) -> bool:

@@ -13,6 +13,7 @@ from spark_jobs.core.commit_log import cache
 from spark_jobs.core.commit_log.cache import Cache
 from spark_jobs.core.commit_log.snapshots import BrokenLog
 from spark_jobs.core.layout import LOG
+from spark_jobs.protocol.commit_log.hint_folders import write_hint
 from spark_jobs.protocol.file_system import RecordFiles, Status
 from spark_jobs.protocol.runs.trust import Trust
 
@@ -48,12 +49,7 @@ class AnalysisStore:
         """Write a survey into the folder, which exists. Then delete earlier ones. Raise OSError."""
         number = max(self._numbered(), default=0) + 1
         staged = f"{self.folder}/.analysis-{uuid.uuid4().hex}"
-        self._fs.create(staged, cache.encode(survey))
-        try:
-            self._fs.rename(staged, f"{self.folder}/analysis-{number:06d}")
-        except OSError:
-            self._fs.delete_file(staged)
-            raise
+        write_hint(self._fs, staged, f"{self.folder}/analysis-{number:06d}", cache.encode(survey))
         self._delete_older(number)
 
     def _newest(self) -> Cache:

@@ -20,7 +20,7 @@ from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.layout import LOG, Home
 from spark_jobs.core.model import FileListing, name_of
 from spark_jobs.core.plan import TablePlan, UnitPlan
-from spark_jobs.protocol.commit_log.hint_folders import ensure_hint_folder
+from spark_jobs.protocol.commit_log.hint_folders import ensure_hint_folder, write_hint
 from spark_jobs.protocol.file_system import FileSystemError, Status
 from spark_jobs.protocol.runs.trust import Trust
 from spark_jobs.protocol.services import Services
@@ -54,7 +54,7 @@ class FooterStore:
         """Return what an analysis has kept of exactly these files; None if there is nothing that counts."""
         if not self._has_footers or not KeptFooters.worth(len(files.files)):
             return None
-        fingerprint = files.fingerprint()
+        fingerprint = files.fingerprint
         path = self._path(location, fingerprint)
         found = self._listing(self._folder(location)).get(name_of(path))
         if found is None or not self._trust.counts(found.owner):  # guard: kept_footers_owner
@@ -91,7 +91,7 @@ class FooterStore:
 
     def delete(self, location: str, files: FileListing) -> None:
         """Delete what was kept of these files, which was wrong, or is not needed any more."""
-        path = self._path(location, files.fingerprint())
+        path = self._path(location, files.fingerprint)
         if name_of(path) in self._listings.get(self._folder(location), {}):
             self._delete(path)
 
@@ -118,7 +118,7 @@ class FooterStore:
         path, folder = self._path(kept.location, kept.files), self._folder(kept.location)
         if self._ensure(folder):
             self._delete_earlier(folder, path)
-            self._write(path, encode(kept))
+            write_hint(self._fs, f"{folder}/.footers-{uuid.uuid4().hex}", path, encode(kept))
 
     def _ensure(self, folder: str) -> bool:
         """Create the directory if that is allowed. Only this account may look into it, as bounds are values of rows.
@@ -139,15 +139,6 @@ class FooterStore:
                 raise FileSystemError(f"other accounts cannot be kept out of {folder}: {lost.reason}")
         self._closed.add(folder)
         return True
-
-    def _write(self, path: str, data: bytes) -> None:
-        staged = f"{path.rpartition('/')[0]}/.footers-{uuid.uuid4().hex}"
-        self._fs.create(staged, data)
-        try:
-            self._fs.rename(staged, path)
-        except OSError:
-            self._fs.delete_file(staged)
-            raise
 
     def _delete_earlier(self, folder: str, path: str) -> None:
         """Delete the files of the unit, also one of the same files: it was found not to count."""

@@ -1,4 +1,4 @@
-"""Where an analysis may create a directory for what it keeps."""
+"""Where an analysis may create a directory for what it keeps, and how it writes a file there."""
 
 from __future__ import annotations
 
@@ -29,3 +29,17 @@ def ensure_hint_folder(fs: RecordFiles, folder: str, *, worth_a_home: bool) -> b
         return False
     fs.mkdirs(folder)
     return True
+
+
+def write_hint(fs: RecordFiles, staged: str, path: str, data: bytes) -> None:
+    """Write a file under a hidden name, and rename it, so that no reader sees a part of it.
+
+    Raises:
+        OSError: nothing is left under the hidden name, unless the job dies here or it could not be deleted.
+    """
+    fs.create(staged, data)
+    try:
+        fs.rename(staged, path)
+    except OSError:
+        fs.delete_file(staged)
+        raise

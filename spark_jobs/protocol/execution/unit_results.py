@@ -116,7 +116,7 @@ def compacted_report(
         if moved_files
         else None,
         **figures,
-        fingerprint=swap.originals.fingerprint(),
+        fingerprint=swap.originals.fingerprint,
         files_after=len(swap.compacted.data) + moved_files,
         bytes_after=swap.compacted.bytes,
         rows=swap.rows,

@@ -27,7 +27,7 @@ LISTED = 10_000_000
 
 def seen(mtime: int = 1_000_000, closed: bool = True) -> CachedUnit:
     manifest = files("a", "b", size=10)
-    return CachedUnit.of(UNIT, mtime, LISTED, closed, assess(manifest, Thresholds()), manifest.fingerprint())
+    return CachedUnit.of(UNIT, mtime, LISTED, closed, assess(manifest, Thresholds()), manifest.fingerprint)
 
 
 def test_figures_hold_for_what_nobody_touched_for_an_hour_before_and_ever_since() -> None:

@@ -70,9 +70,9 @@ def test_a_fingerprint_changes_with_every_change() -> None:
     others = [manifest(1), manifest(1, 3), FileListing.of([*base.files, FileEntry("z", 0, 0)])]
     touched = FileListing.of([FileEntry(f.name, f.length, f.mtime + 1) for f in base.files])
     rewritten = FileListing.of([FileEntry(f.name, f.length, f.mtime, 17) for f in base.files])
-    prints = {m.fingerprint() for m in [base, *others, touched, rewritten]}
+    prints = {m.fingerprint for m in [base, *others, touched, rewritten]}
     assert len(prints) == 6
-    assert FileListing.from_json(base.to_json()).fingerprint() == base.fingerprint()
+    assert FileListing.from_json(base.to_json()).fingerprint == base.fingerprint
 
 
 def test_a_manifest_diff_tells_additions_from_losses() -> None:
