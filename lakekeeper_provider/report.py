@@ -13,6 +13,7 @@ from lakekeeper_provider.exceptions import ReportError, UsageError
 
 SENTINEL = "LAKEKEEPER_REPORT "
 XCOM_LIMIT = 48 * 1024
+_WARNINGS_SHOWN = 3
 OUTCOMES = ("done", "nothing", "partial", "failed", "unsafe", "usage")
 TABLE_OUTCOMES = ("done", "nothing", "refused", "busy", "partial", "failed", "damaged")
 _TROUBLE = ("failed", "quarantined")
@@ -186,7 +187,8 @@ def summary(report: Report, uri: str | None) -> dict[str, Any]:
     """
     Return the summary for XCom, at most ``XCOM_LIMIT`` bytes long.
 
-    A summary that is too long is shortened in steps: an analysis leaves out the tables without flagged units, then
+    A summary that is too long is shortened in steps: of the warnings of a table only the first ones are named, then
+    only their codes; an analysis leaves out the tables without flagged units, then
     the flagged units, if they can be read from ``uri``; a check leaves out sound tables; then each table keeps its
     name, outcome, run id and codes of findings only; last, verbs other than analyze leave out all tables.
 
@@ -214,6 +216,9 @@ def summary(report: Report, uri: str | None) -> dict[str, Any]:
 
 def _shorter(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
     analysis, tables = value["verb"] == "analyze", value["tables"]
+    for shown in (_WARNINGS_SHOWN, 0):
+        tables = [{**table, "warnings": _fewer(table["warnings"], shown)} for table in value["tables"]]
+        yield {**value, "tables": tables}
     if analysis:
         tables = [table for table in tables if table["flagged"]]
         yield {**value, "tables": tables}
@@ -231,13 +236,19 @@ def _shorter(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {**value, "tables": []}  # the job is done and must not fail because of the size of its summary
 
 
+def _fewer(warnings: Sequence[str], shown: int) -> list[str]:
+    """Return the first warnings, and how often each code is among the others."""
+    rest = Counter(text.partition(":")[0] for text in warnings[shown:])
+    return [*warnings[:shown], *(f"{code}: {count} more in the task log" for code, count in rest.items())]
+
+
 def _size(value: Any) -> int:
     return len(json.dumps(value))
 
 
 def _summary(table: Mapping[str, Any], verb: str) -> dict[str, Any]:
     keys = ("table", "outcome", "code", "reason", "run_id", "before", "after", "rows", "backup_table")
-    brief = {key: table.get(key) for key in keys}
+    brief = {**{key: table.get(key) for key in keys}, "warnings": list(table.get("warnings") or ())}
     if verb == "analyze":
         return {**brief, "flagged": flagged_units(table)}
     return {**brief, **_counts(table)} if verb == "check" else brief

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from lakekeeper_provider import report_units
 from lakekeeper_provider.report import Report, totals, units_with
+from lakekeeper_provider.report_units import human
 
 _FINDINGS_SHOWN = 50
 
@@ -13,10 +15,14 @@ _FINDINGS_SHOWN = 50
 def render(report: Report) -> str:
     """Return the report as a text table for the task log."""
     rows = [("table", "outcome", "files", "bytes", "note"), *(_row(table) for table in report.tables)]
-    widths = [max(len(row[i]) for row in rows) for i in range(5)]
-    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-    lines.insert(0, f"{totals(report)}, run {report.run_id or '-'}")
+    lines = [f"{totals(report)}, run {report.run_id or '-'}", *report_units.grid(rows)]
+    lines += report_units.lines(report.tables)
     return "\n".join([*lines, *_estimate_line(report), *_finding_lines(report), *_phase_line(report)])
+
+
+def warnings(report: Report) -> list[str]:
+    """Return the warnings of all tables, each with the name of its table and its code."""
+    return [f"{table['table']}: {text}" for table in report.tables for text in table.get("warnings") or ()]
 
 
 def _estimate_line(report: Report) -> list[str]:
@@ -81,12 +87,3 @@ def _row(table: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
 def _change(before: Any, after: Any, show: Any) -> str:
     shown = [show(value) for value in (before, after) if value is not None]
     return " -> ".join(shown)
-
-
-def human(size: float) -> str:
-    """Return a number of bytes with a readable unit."""
-    for unit in ("B", "KB", "MB", "GB"):
-        if size < 1024:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1024
-    return f"{size:.1f} TB"

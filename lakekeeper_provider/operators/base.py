@@ -209,6 +209,8 @@ class LakekeeperOperator(SparkSubmitOperator):
     def conclude(self, found: Report, uri: str | None, submission: Submission, context: Context) -> Any:
         """Return the summary, or push it and raise the exception for the result of the task."""
         self.log.info("%s", report_text.render(found))
+        for text in report_text.warnings(found):
+            self.log.warning("%s", text)
         task_result, reason = report.evaluate(found, submission.selection.tables)
         with fail_on_usage_error():
             value = self.result(report.summary(found, uri), submission)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.warning_codes import WarningCode
 
 #: Kinds of attributes. Only a superuser may change the owner of a file, so by default the owner may be lost.
 OWNER, GROUP, MODE, ACL, XATTR = "owner", "group", "mode", "ACL", "extended attribute"
@@ -67,7 +68,8 @@ def check_lost(lost: Iterable[LostAttribute], policy: str | None, path: str) -> 
                 f"the {item.kind} of {path} cannot be set on a new directory or file: {item.reason};"
                 " set 'attributes: warn' to compact without it",
             )
-        warnings.append(f"the {item.kind} of {path} is not kept: {item.reason}")
+        text = f"the {item.kind} of {path} is not kept: {item.reason}"
+        warnings.append(WarningCode.ATTRIBUTE_NOT_KEPT.text(text))
     return warnings
 
 

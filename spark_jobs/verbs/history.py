@@ -7,6 +7,7 @@ from spark_jobs.core.commit_log.snapshots import BrokenLog, Snapshot, Token
 from spark_jobs.core.journal import RunState
 from spark_jobs.core.model import TableName
 from spark_jobs.core.outcomes import TableOutcome
+from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.core.wire import TableReport
 from spark_jobs.protocol.commit_log.publisher import log_of
 from spark_jobs.protocol.commit_log.store import CommitLog
@@ -50,8 +51,5 @@ def _read(log: CommitLog, run_ids: list[str]) -> tuple[list[Snapshot], set[Token
     try:
         return log.snapshots(), log.logged(run_ids), []
     except (BrokenLog, OSError) as error:
-        return (
-            [],
-            set(),
-            [f"the commit log cannot be read, and all runs are shown from their journals: {error}"],
-        )
+        text = f"the commit log cannot be read, and all runs are shown from their journals: {error}"
+        return [], set(), [WarningCode.LOG_UNREADABLE.text(text)]

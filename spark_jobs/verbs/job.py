@@ -106,8 +106,9 @@ def run(
         report.run_id = job.run_id if invocation.verb == "compact" else invocation.run_id
         for what, act in _tasks(job, work, at_location):
             log.info("%s %s", invocation.verb, what)
-            report.tables += _guarded(job, what, act)
-            log.info("%s: %s", what, summary(report.tables[-1]))
+            found = _guarded(job, what, act)
+            report.tables += found
+            _log_end(what, found)
         report.complete = True
     except UsageError as error:
         report.error, report.usage = str(error), True
@@ -116,6 +117,13 @@ def run(
     report.ended, report.phases = utc_now(), services.phases.seconds()
     log.info("phases: %s", describe(report.phases))
     return report
+
+
+def _log_end(what: str, found: Sequence[TableReport]) -> None:
+    log.info("%s: %s", what, summary(found[-1]))
+    for table in found:
+        for text in table.warnings:
+            log.warning("%s: %s", table.table, text)
 
 
 def _tasks(
@@ -140,6 +148,7 @@ def _job(services: Services, invocation: Invocation) -> Job:
         settings={**settings, **request.settings},
     )
     layers.check()
+    log.setLevel(layers.resolve().log_level)
     if invocation.verb == "cleanup":
         check_retention(layers, invocation.database)
     return Job(invocation, services, layers, request, invocation.run_id or _new_run_id())

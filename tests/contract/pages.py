@@ -17,6 +17,7 @@ from spark_jobs.core.options.option import VERBS, Option
 from spark_jobs.core.outcomes import JobOutcome, TableOutcome, UnitOutcome
 from spark_jobs.core.phases import PHASES
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.warning_codes import WarningCode
 from tests.contract import config_template
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +32,12 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def refusals() -> str:
     rows = [(f"`{code.name}`", code.cause, code.remedy) for code in RefusalCode]
     return table(("code", "cause", "remedy"), rows)
+
+
+def warnings() -> str:
+    return table(
+        ("code", "cause", "remedy"), [(f"`{code.name}`", code.cause, code.remedy) for code in WarningCode]
+    )
 
 
 def findings() -> str:
@@ -92,7 +99,7 @@ def configuration() -> str:
 
 PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "README.md": {"configuration": configuration},
-    "docs/troubleshooting.md": {"refusals": refusals},
+    "docs/troubleshooting.md": {"refusals": refusals, "warnings": warnings},
     "docs/wire.md": {
         "flags": flags,
         "option keys": option_keys,

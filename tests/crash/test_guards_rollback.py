@@ -29,7 +29,7 @@ class TestUnfinished:
             roll_back(built, EVENTS, in_the_gap)
         writers.msck(built, EVENTS, sync=True)
         (table,) = run(built.client(), "analyze", "--table", EVENTS)["tables"]
-        assert [text for text in table["warnings"] if text.startswith("run r1 is unfinished")]
+        assert [text for text in table["warnings"] if text.startswith("RUN_UNFINISHED: run r1 is unfinished")]
 
 
 class TestRollback:

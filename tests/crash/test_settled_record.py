@@ -51,7 +51,9 @@ class TestTheRecord:
         changed(sim, lambda body: body.update(home_id="hdfs:1"))
         report = run(sim.copy().client(), "history", "--table", FLAT)
         assert {row["run_id"] for row in only(report)["history"]} == {"r2"}
-        assert "came here with a copy" in only(report)["warnings"][0]
+        (text,) = only(report)["warnings"]
+        assert text.startswith("RECORD_OF_COPY: ")
+        assert "came here with a copy" in text
         add_files(sim)
         assert compact(FLAT, "r3")(sim.client())["exit_code"] == 0
 
@@ -122,7 +124,9 @@ def test_what_was_moved_away_and_holds_other_files_is_kept_and_reported() -> Non
     sim.tree.write(f"{moved}/__old_1772323100/flat/part-0.parquet", b"x", parents=True)
     report = compact(FLAT, "r2")(sim.client())
     assert sim.tree.find(f"{moved}/journal/000001.json")
-    assert "holds files that are no records" in only(report)["warnings"][0]
+    (text,) = only(report)["warnings"]
+    assert text.startswith("FOLDER_NOT_DELETED: ")
+    assert "holds files that are no records" in text
     assert report["exit_code"] == 0
 
 

@@ -111,6 +111,7 @@ def test_a_declared_codec_wins_and_the_difference_is_said(
     spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('parquet.compression'='GZIP')")
     report = only(jobs("compact", "--table", table))
     assert _codecs(spark, database.path / "declared", "parquet") == {"GZIP"}
+    assert report["warnings"][0].startswith("CODEC_DIFFERS: ")
     assert "snappy" in report["warnings"][0]
 
 

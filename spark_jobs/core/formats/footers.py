@@ -16,6 +16,7 @@ from spark_jobs.core.formats.encoding import Calendar
 from spark_jobs.core.formats.leaf_statistics import FileStatistics
 from spark_jobs.core.formats.registry import FORMATS
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.warning_codes import WarningCode
 
 #: Physical leaves (and groups) of a file: lower-cased dotted path -> type, without nullability.
 Leaves = Mapping[str, str]
@@ -263,10 +264,11 @@ def _codec(footers: Iterable[Footer], declared: str | None, file_format: str) ->
         declared = declared.lower()
         others = [codec for codec, _ in seen if codec != declared]
         warning = f"the table declares {declared}, but some files are {', '.join(others)}; the declared codec is used"
-        return declared, ((warning,) if others else ())
+        return declared, ((WarningCode.CODEC_DIFFERS.text(warning),) if others else ())
     mixed = f"the files have several codecs ({', '.join(c for c, _ in seen)}); the one with the most bytes is used"
     nothing = FORMATS[file_format].no_codec
-    return (seen[0][0] if seen else nothing), ((mixed,) if len(seen) > 1 else ())  # guard: codec_of_files
+    warnings = (WarningCode.CODEC_DIFFERS.text(mixed),) if len(seen) > 1 else ()
+    return (seen[0][0] if seen else nothing), warnings  # guard: codec_of_files
 
 
 def _codec_name(codec: str, file_format: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
+from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.checking.backup_tables import check_backup_tables
 from spark_jobs.protocol.checking.commit_log import check_log
 from spark_jobs.protocol.checking.contents import check_kept_footers, check_live_footers, check_rows
@@ -97,7 +98,8 @@ class TableCheck:
         What each of them has found is damage: a job does not stay so long at one step. The exceptions are the units on
         which a job is at work.
         """
-        self.warnings.append("the table was changed while it was checked; run the check again")
+        text = "the table was changed while it was checked; run the check again"
+        self.warnings.append(WarningCode.TABLE_CHANGED.text(text))
         found_by_all = set.intersection(*(look.damage for look in looks)) - looks[-1].busy
         return [
             each if _key(each) in found_by_all or not _is_doubtful(each) else _as_notice(each)
@@ -133,7 +135,8 @@ class TableCheck:
         yield from check_log(scope)
 
     def _warn_of_job(self, lease: str) -> None:
-        self.warnings.append(f"{_AT_WORK}, or has just died: it holds {lease}")
+        text = f"{_AT_WORK}, or has just died: it holds {lease}"
+        self.warnings.append(WarningCode.JOB_AT_WORK.text(text))
 
     def _look_at_units(self, scope: Scope) -> Iterator[Finding]:
         live, parallelism = LiveCheck(scope), scope.table.options.parallelism

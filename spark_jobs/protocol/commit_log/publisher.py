@@ -12,6 +12,7 @@ from spark_jobs.core.commit_log.snapshots import CLEANUP, COMPACT
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.journal import RunState
 from spark_jobs.core.layout import Home
+from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.commit_log.store import CommitLog
 from spark_jobs.protocol.file_system import FileSystem
 from spark_jobs.protocol.runs.journal_store import Run
@@ -52,8 +53,10 @@ def log_runs(
             log.sweep()
     except Exception as error:
         return [
-            f"the commit log of {facts.name} is not up to date ({error}); a later job adds what is missing from the"
-            " journals"
+            WarningCode.LOG_NOT_UPDATED.text(
+                f"the commit log of {facts.name} is not up to date ({error}); a later job adds what is missing from the"
+                " journals"
+            )
         ]
     return []
 

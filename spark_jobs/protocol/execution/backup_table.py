@@ -11,6 +11,7 @@ from spark_jobs.core.errors import LeaseLost
 from spark_jobs.core.layout import is_below, working_folder_above
 from spark_jobs.core.model import TableName, Unit
 from spark_jobs.core.options.definitions import Options
+from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
 
@@ -46,7 +47,9 @@ def sync_backup_table(
         return _sync(services, facts, options, runs, fresh), []
     except Exception as error:
         return None, [
-            f"the backup table could not be brought up to date ({error}); a rollback does not need it"
+            WarningCode.BACKUP_TABLE_NOT_UPDATED.text(
+                f"the backup table could not be brought up to date ({error}); a rollback does not need it"
+            )
         ]
 
 

@@ -21,6 +21,7 @@ from spark_jobs.core.errors import LeaseLost
 from spark_jobs.core.layout import SETTLED
 from spark_jobs.core.model import parent
 from spark_jobs.core.settled_runs import SettledRun, is_settled
+from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.commit_log.publisher import log_of
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.runs.journal_store import Run, leave
@@ -42,8 +43,10 @@ def fold_settled_runs(session: TableSession) -> list[str]:
         folding.run()
     except Exception as error:
         folding.warnings.append(
-            f"the records of old runs could not be made one file ({error}); nothing depends on it, and the next job"
-            " tries again"
+            WarningCode.RUN_NOT_FOLDED.text(
+                f"the records of old runs could not be made one file ({error}); nothing depends on it, and the next job"
+                " tries again"
+            )
         )
     return folding.warnings
 
@@ -127,7 +130,8 @@ class Folding:
         except LeaseLost:
             raise
         except Exception as error:
-            self.warnings.append(f"run {group[0].run_id} could not be folded: {error}")
+            text = f"run {group[0].run_id} could not be folded: {error}"
+            self.warnings.append(WarningCode.RUN_NOT_FOLDED.text(text))
             self._leave(entered)
             return []
         return entered
@@ -141,7 +145,8 @@ class Folding:
         try:
             act()
         except Exception as error:
-            self.warnings.append(f"{problem} ({error}); the next job tries again")
+            text = f"{problem} ({error}); the next job tries again"
+            self.warnings.append(WarningCode.RUN_NOT_FOLDED.text(text))
 
     def _complete_log(self, runs: Sequence[Run]) -> None:
         """Publish what the commit log lacks of these runs: soon it cannot be derived from their journals any more."""

@@ -12,6 +12,7 @@ from spark_jobs.core.layout import is_below, is_tmp_folder
 from spark_jobs.core.model import parent
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState
+from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.protocol.execution.unit_results import unresolved
 from spark_jobs.protocol.file_system import DataDirectories, FileSystemError
@@ -124,11 +125,10 @@ class Recovery:
         result = executor.finish(swap)
         record(self._services.fs, recovered.run, swap, result)
         recovered.results[swap.unit.key] = result
-        recovered.notes.append(
-            f"{swap.unit}: run {recovered.run.run_id} was interrupted (state: {where.value});"
-            f" {_describe_result(result)}"
-        )
-        log.info(recovered.notes[-1])
+        interrupted = f"run {recovered.run.run_id} was interrupted (state: {where.value})"
+        text = f"{swap.unit}: {interrupted}; {_describe_result(result)}"
+        recovered.notes.append(WarningCode.RUN_RECOVERED.text(text))
+        log.info(text)
 
     def _executor(self, run: Run, unit: UnitState) -> SwapExecutor:
         return executor_of(self._services, run, unit, self.policy)

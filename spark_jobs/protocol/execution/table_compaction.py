@@ -12,6 +12,7 @@ from spark_jobs.core.model import TableName, Unit, parent
 from spark_jobs.core.outcomes import UNDONE, TableOutcome, UnitOutcome
 from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.swap import Swap
+from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
 from spark_jobs.protocol.execution.compaction import Compaction
@@ -230,7 +231,9 @@ class TableCompaction:
         try:
             self._services.metastore.analyze(TableName.parse(self._session.facts.name), unit)
         except Exception as error:
-            return f"the statistics of {unit} could not be computed: {error}"
+            return WarningCode.STATISTICS_NOT_COMPUTED.text(
+                f"the statistics of {unit} could not be computed: {error}"
+            )
         return None
 
     def _publish(self, start: _Start, runs: Mapping[Home, Run], outcome: str) -> list[str]:

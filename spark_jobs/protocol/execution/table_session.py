@@ -17,6 +17,7 @@ from spark_jobs.core.journal_bounds import check_units
 from spark_jobs.core.model import Unit, parent
 from spark_jobs.core.options.definitions import Options, writer_rules
 from spark_jobs.core.settled_runs import SettledRun
+from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.protocol.commit_log.publisher import log_runs
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
@@ -214,10 +215,14 @@ class TableSession:
         try:
             known = self._registered_now()
         except LakekeeperError as error:
-            return [f"could not check whether the metastore still has the partitions of this run: {error}"]
+            text = f"could not check whether the metastore still has the partitions of this run: {error}"
+            return [WarningCode.PARTITIONS_NOT_CHECKED.text(text)]
         return [
-            f"{swap.unit}: the metastore has no such partition any more, and its files are in {swap.live}; unless it"
-            " was dropped on purpose, add it again (MSCK REPAIR TABLE, or ALTER TABLE ADD PARTITION with that location)"
+            WarningCode.PARTITION_UNREGISTERED.text(
+                f"{swap.unit}: the metastore has no such partition any more, and its files are in {swap.live}; unless"
+                " it was dropped on purpose, add it again (MSCK REPAIR TABLE, or ALTER TABLE ADD PARTITION with that"
+                " location)"
+            )
             for swap in swaps
             # A partition that was renamed is there under other values: added again, its rows would be doubled.
             if swap.unit.key not in known and not is_registered(swap, known)

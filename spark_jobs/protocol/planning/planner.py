@@ -14,6 +14,7 @@ from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.overlap import overlapping
 from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.planning.folders import Folders
 from spark_jobs.protocol.planning.footer_checks import check_footers, check_grouped_units
 from spark_jobs.protocol.planning.hdfs_constraints import check_hdfs_constraints
@@ -184,4 +185,7 @@ class Planner:
             used = in_use(other, unit.unit.location) if unit.flagged else None
             unit = unit.refused(used) if used else unit
             planned.append(UnitPlan.failed(unit.unit, gone) if gone else unit)
-        return planned, [*(unfinished_warning(run) for run in own), *runs.notes]
+        return planned, [
+            *(WarningCode.RUN_UNFINISHED.text(unfinished_warning(run)) for run in own),
+            *runs.notes,
+        ]

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Iterable, Iterator
 
 from spark_jobs.core.layout import RECORDS, is_tmp_folder
+from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.file_system import FileSystem, Status
 
 log = logging.getLogger("lakekeeper")
@@ -37,14 +38,16 @@ def _delete(fs: FileSystem, folder: Status, before: int) -> str | None:
             return None
         other = other_content(fs, folder.path)
         if other:  # guard: abandoned_holds_nothing_else
-            return (
+            return WarningCode.JOURNAL_MISSING.text(
                 f"{folder.path} has no journal, but holds {other}: if its journal was deleted, it may hold originals."
                 " Nothing in it is deleted; docs/manual-restore.md says how to restore originals"
             )
         fs.delete_tree(folder.path)
     except OSError as error:
-        return f"{folder.path} has no journal, and could not be deleted: {error}"
-    return (
+        return WarningCode.FOLDER_NOT_DELETED.text(
+            f"{folder.path} has no journal, and could not be deleted: {error}"
+        )
+    return WarningCode.FOLDER_ABANDONED.text(
         f"deleted {folder.path}, which tasks of a driver that has died had created again: it had no journal"
     )
 

@@ -13,6 +13,7 @@ from spark_jobs.core.layout import RECORDS, Home, RunFolder, is_home_of_one_dire
 from spark_jobs.core.model import Unit, name_of, parent
 from spark_jobs.core.settled_runs import SettledRun
 from spark_jobs.core.swap import Swap
+from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.file_system import FileSystem, Status
 from spark_jobs.protocol.runs.journal_store import Journal, JournalCaches, Run
 from spark_jobs.protocol.runs.settled_store import SettledStore
@@ -217,7 +218,7 @@ class TableRuns:
         return any(self._fs.identity(path) in known for path, known in places.items())
 
     def _note(self, folder: str, open_units: Sequence[str] = ()) -> None:
-        self._copied[folder] = (
+        self._copied[folder] = WarningCode.JOURNAL_OF_COPY.text(
             f"{folder} came here with a copy of another directory: its journal describes other directories, and is"
             f" ignored. {_advice(folder, open_units)}"
         )

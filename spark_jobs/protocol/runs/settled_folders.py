@@ -10,6 +10,7 @@ import re
 
 from spark_jobs.core.layout import RECORDS, SETTLED, RunFolder, working_folder
 from spark_jobs.core.model import name_of, parent
+from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.file_system import DataDirectories, Status
 from spark_jobs.protocol.runs.journal_store import Run
 
@@ -59,14 +60,17 @@ def _try_to_delete(fs: DataDirectories, folder: str) -> list[str]:
     try:
         return _delete(fs, folder)
     except OSError as error:
-        return [f"{folder} could not be deleted ({error}); the next job tries again"]
+        text = f"{folder} could not be deleted ({error}); the next job tries again"
+        return [WarningCode.FOLDER_NOT_DELETED.text(text)]
 
 
 def _delete(fs: DataDirectories, folder: str) -> list[str]:
     if not holds_only_records(fs, folder):  # guard: moved_folder_with_files
         return [
-            f"{folder} is not deleted: it holds files that are no records, and these may hold rows. Check"
-            " them, and copy the rows that are needed, before you remove the directory"
+            WarningCode.FOLDER_NOT_DELETED.text(
+                f"{folder} is not deleted: it holds files that are no records, and these may hold rows. Check"
+                " them, and copy the rows that are needed, before you remove the directory"
+            )
         ]
     for entry in fs.list(folder):
         if entry.name == RECORDS:

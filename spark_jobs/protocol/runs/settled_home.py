@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from spark_jobs.core.layout import LOG, RECORDS, SETTLED, LeaseFile, RunFolder
+from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.file_system import FileSystem, Status
 
 
@@ -21,7 +22,7 @@ def delete_settled_home(fs: FileSystem, home: str, run_folders: Collection[str])
         for entry in fs.list(home):
             other = _other_content(fs, entry, run_folders)
             if other:  # guard: home_of_records_only
-                return (
+                return WarningCode.FOLDER_NOT_DELETED.text(
                     f"{home} is kept, because it holds {other}, which is not a record, a lease or a part of the commit"
                     " log, and may hold rows. Check it, and copy the rows that are needed, before you remove the home"
                 )
@@ -29,7 +30,7 @@ def delete_settled_home(fs: FileSystem, home: str, run_folders: Collection[str])
     except FileNotFoundError:
         return None
     except OSError as error:
-        return f"{home} could not be deleted: {error}"
+        return WarningCode.FOLDER_NOT_DELETED.text(f"{home} could not be deleted: {error}")
     return None
 
 

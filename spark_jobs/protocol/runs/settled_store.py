@@ -8,6 +8,7 @@ import uuid
 
 from spark_jobs.core.layout import SETTLED
 from spark_jobs.core.settled_runs import SettledRecord
+from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.file_system import DataDirectories, Status
 from spark_jobs.protocol.runs.trust import RunFolderTrust, Trust
 
@@ -81,7 +82,7 @@ class SettledStore:
         record = self._decoded(self._path(number))
         if record.home_id == self._fs.identity(self._home):  # guard: copied_settled_record
             return record
-        note = (
+        note = WarningCode.RECORD_OF_COPY.text(
             f"{self.folder} came here with a copy of another directory: its record of settled runs is ignored."
             f" Remove it: hdfs dfs -rm -r '{self.folder}'"
         )

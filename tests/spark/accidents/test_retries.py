@@ -45,7 +45,7 @@ def test_an_undo_that_fails_is_never_called_settled(
     other = only(jobs("analyze", "--table", flat))
     assert [unit["outcome"] for unit in other["units"]] == ["flagged"]
     assert "run r1 was interrupted" in other["units"][0]["reason"]
-    assert "run r1 is unfinished" in other["warnings"][0]
+    assert "RUN_UNFINISHED: run r1 is unfinished" in other["warnings"][0]
 
     again = jobs("compact", "--table", flat, "--run-id", "r1")
 

@@ -136,7 +136,7 @@ class TestAttributes:
 
     def test_the_owner_alone_is_dispensable(self) -> None:
         assert check_lost(self.LACKS[:1], None, "/t") == [
-            "the owner of /t is not kept: you are not a superuser"
+            "ATTRIBUTE_NOT_KEPT: the owner of /t is not kept: you are not a superuser"
         ]
         with pytest.raises(Refusal, match=r"ATTRIBUTES: the group of /t cannot be set .* 'attributes: warn'"):
             check_lost(self.LACKS, None, "/t")
@@ -181,7 +181,7 @@ class TestAttributes:
         file, lacks = combine(found)
         assert (file.mode, check_lost(lacks, None, "/t")) == (
             0o644,
-            ["the owner, replication or write permission of /t is not kept: the files differ in it"],
+            ["ATTRIBUTE_NOT_KEPT: the owner, replication or write permission of /t is not kept: the files differ in it"],
         )
 
     @pytest.mark.parametrize("other", [Attributes(0o640, group="b"), Attributes(0o640, acl=("user:x:r--",))])

@@ -1,0 +1,144 @@
+"""The units of a report as a text: what was done to each, and which were left alone and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from lakekeeper_provider.report import unit_name, units_with
+
+#: How many units of a table are listed, the largest first. The others are counted; the report has all of them.
+UNITS_SHOWN = 20
+#: How many tables have their units listed. Of a database of thousands of tables, the log would not be readable.
+TABLES_SHOWN = 50
+_DONE = ("compacted", "restored", "cleaned", "forgotten")
+
+Unit = Mapping[str, Any]
+Row = tuple[str, ...]
+
+
+def lines(tables: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the units of each table: those that were flagged or processed, and those that were left alone."""
+    blocks = [(table, block) for table in tables if (block := _of_table(table))]
+    shown = [line for table, block in blocks[:TABLES_SHOWN] for line in (f"{table['table']}:", *block)]
+    more = len(blocks) - TABLES_SHOWN
+    return [*shown, f"... the units of {more} more tables are in the report"] if more > 0 else shown
+
+
+def grid(rows: Sequence[Row], indent: str = "") -> list[str]:
+    """Return the rows as lines with aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        f"{indent}{'  '.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))}".rstrip()
+        for row in rows
+    ]
+
+
+def human(size: float) -> str:
+    """Return a number of bytes with a readable unit."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.1f} TB"
+
+
+def _of_table(table: Mapping[str, Any]) -> list[str]:
+    units = table.get("units") or ()
+    if all(unit["outcome"] == "healthy" and not unit.get("reason") for unit in units):
+        return []
+    flagged = units_with(table, ("flagged",))
+    return [
+        *_grid_of([unit for unit in flagged if _is_assessed(unit)], _FLAGGED, _flagged),
+        *_grid_of([unit for unit in flagged if not _is_assessed(unit)], _PROCESSED, _processed),
+        *_grid_of(units_with(table, _DONE), _PROCESSED, _processed),
+        *_left_alone(table),
+        *_healthy(table),
+    ]
+
+
+def _is_assessed(unit: Unit) -> bool:
+    """Tell whether the size of the files was the reason: it is not in the dry run of a cleanup."""
+    return unit.get("threshold") is not None
+
+
+_FLAGGED = ("partition", "files", "bytes", "average", "median", "threshold", "files after (estimate)")
+_PROCESSED = ("partition", "files", "bytes", "rows", "seconds", "outcome")
+
+
+def _flagged(unit: Unit) -> Row:
+    sizes = (unit.get(key) for key in ("bytes", "avg_file_size", "median_file_size", "threshold"))
+    return (_name(unit), _count(unit.get("files")), *map(_size, sizes), _count(unit.get("target_files")))
+
+
+def _processed(unit: Unit) -> Row:
+    return (
+        _name(unit),
+        _change(unit, "files", _count),
+        _change(unit, "bytes", _size),
+        _count(unit.get("rows")),
+        "-" if unit.get("seconds") is None else f"{unit['seconds']:.1f}",
+        unit["outcome"],
+    )
+
+
+def _grid_of(units: Sequence[Unit], header: Row, row: Callable[[Unit], Row]) -> list[str]:
+    """Return the units as a table, those with the most files first."""
+    if not units:
+        return []
+    ordered = sorted(units, key=lambda unit: -(unit.get("files") or 0))
+    shown, rest = ordered[:UNITS_SHOWN], ordered[UNITS_SHOWN:]
+    return [*grid([header, *map(row, shown)], indent="  "), *_rest(rest)]
+
+
+def _rest(units: Sequence[Unit]) -> list[str]:
+    if not units:
+        return []
+    files, size = (sum(unit.get(key) or 0 for unit in units) for key in ("files", "bytes"))
+    return [f"  ... and {len(units)} more: {files} files, {human(size)}"]
+
+
+def _left_alone(table: Mapping[str, Any]) -> list[str]:
+    """Return the units that were refused, changed, deferred or failed, with code and reason, and count the rest."""
+    units = [
+        unit for unit in table.get("units") or () if unit["outcome"] not in (*_DONE, "flagged", "healthy")
+    ]
+    shown, rest = units[:UNITS_SHOWN], units[UNITS_SHOWN:]
+    found = [f"  {_name(unit)}: {_why(unit)}" for unit in shown]
+    counted = ", ".join(f"{count} {what}" for what, count in Counter(map(_kind, rest)).items())
+    return [*found, f"  ... and {counted}"] if rest else found
+
+
+def _why(unit: Unit) -> str:
+    reason = unit.get("reason")
+    return f"{_kind(unit)}: {reason}" if reason else _kind(unit)
+
+
+def _kind(unit: Unit) -> str:
+    return " ".join(filter(None, (unit["outcome"], unit.get("code"))))
+
+
+def _healthy(table: Mapping[str, Any]) -> list[str]:
+    """Count the healthy units, and say why those whose files are small stay as they are."""
+    units = units_with(table, ("healthy",))
+    reasons = Counter(unit["reason"] for unit in units if unit.get("reason"))
+    counted = [f"  {len(units)} healthy"] if units else []
+    return [*counted, *(f"  {count} of them: {reason}" for reason, count in reasons.most_common(5))]
+
+
+def _name(unit: Unit) -> str:
+    return unit_name(unit["unit"])
+
+
+def _change(unit: Unit, key: str, show: Callable[[Any], str]) -> str:
+    before, after = unit.get(key), unit.get(f"{key}_after")
+    return show(before) if after is None else f"{show(before)} -> {show(after)}"
+
+
+def _count(value: int | None) -> str:
+    return "-" if value is None else str(value)
+
+
+def _size(value: float | None) -> str:
+    return "-" if value is None else human(value)

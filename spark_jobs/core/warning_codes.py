@@ -1,0 +1,102 @@
+"""The codes of warnings, with their causes and remedies. The job goes on after a warning.
+
+The codes are stable, because they are in reports and in alert rules of users. docs/troubleshooting.md is generated from
+this table.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, unique
+
+
+@unique
+class WarningCode(Enum):
+    """A code. Its value is the pair (cause, remedy), both in Markdown."""
+
+    ATTRIBUTE_NOT_KEPT = (
+        "The account may not set an attribute of a new directory or file, often the owner; or the files of a unit"
+        " differ in it, and one file replaces them.",
+        "Grant the permission. Set `attributes: require` to refuse such units.",
+    )
+    CODEC_DIFFERS = (
+        "The files of a unit have several codecs, or another one than the table declares.",
+        "None, if the codec that the warning names is the right one; else declare it on the table.",
+    )
+    RUN_UNFINISHED = (
+        "A run is at work right now, or was interrupted.",
+        "None: the next compaction, rollback or cleanup of the table finishes it.",
+    )
+    RUN_RECOVERED = (
+        "An earlier run was interrupted during a swap, and this job has finished the swap or taken it back.",
+        "None. The warning says which files are live now.",
+    )
+    JOURNAL_OF_COPY = (
+        "A run's directory came with a copy of the table (distcp, a restored snapshot); its journal is ignored.",
+        "Remove the directory when the copy is complete.",
+    )
+    RECORD_OF_COPY = (
+        "A record of settled runs came with a copy of the table; it is ignored.",
+        "Remove it when the copy is complete.",
+    )
+    JOURNAL_MISSING = (
+        "A run's directory has no journal, but holds more than files that were never live: originals may be in it.",
+        "Look at what it holds, then move it out of the table's home (`manual-restore.md`).",
+    )
+    FOLDER_ABANDONED = (
+        "Tasks of a driver that has died created a run's directory again, without a journal; this job has deleted it.",
+        "None.",
+    )
+    FOLDER_NOT_DELETED = (
+        "A directory of ended runs could not be deleted, or holds files that are no records.",
+        "If it holds other files, look at them before you remove it. Else none: the next job tries again.",
+    )
+    RUN_NOT_FOLDED = (
+        "The records of ended runs could not be folded into one file.",
+        "None: nothing depends on it, and the next job tries again.",
+    )
+    PARTITION_UNREGISTERED = (
+        "The metastore has no partition any more whose directory this run has swapped: a repair of the metastore"
+        " dropped it between the two renames, or a person did.",
+        "Unless it was dropped on purpose, add it again: `MSCK REPAIR TABLE`, or `ALTER TABLE ADD PARTITION` with its"
+        " location.",
+    )
+    PARTITIONS_NOT_CHECKED = (
+        "The metastore did not answer when the job asked whether it still has the partitions of the run.",
+        "Compare the partitions with those before, if the metastore was repaired at that time.",
+    )
+    BACKUP_TABLE_NOT_UPDATED = (
+        "The backup table could not be created, updated or dropped.",
+        "None: a rollback does not need it. The next job that works on the run tries again.",
+    )
+    STATISTICS_NOT_COMPUTED = (
+        "The statistics of a unit could not be computed after its compaction.",
+        "Run `ANALYZE TABLE ... COMPUTE STATISTICS`.",
+    )
+    LOG_NOT_UPDATED = (
+        "The commit log could not be written.",
+        "None: a later job adds what is missing from the journals.",
+    )
+    LOG_UNREADABLE = (
+        "The commit log cannot be read; the history is shown from the journals.",
+        "None: the journals are the authority.",
+    )
+    JOB_AT_WORK = (
+        "A check met another job on the table, or the lease of one that has just died.",
+        "Run the check again when the job has ended.",
+    )
+    TABLE_CHANGED = (
+        "The table was changed while it was checked, so that doubtful findings are notices.",
+        "Run the check again.",
+    )
+
+    @property
+    def cause(self) -> str:
+        return self.value[0]
+
+    @property
+    def remedy(self) -> str:
+        return self.value[1]
+
+    def text(self, message: str) -> str:
+        """Return a warning as the report has it: `CODE: message`."""
+        return f"{self.name}: {message}"

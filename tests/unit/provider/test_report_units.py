@@ -1,0 +1,112 @@
+"""What the task's log says of the units of a report, and of its warnings."""
+
+from __future__ import annotations
+
+import json
+
+from lakekeeper_provider import report, report_text
+from lakekeeper_provider.report_units import TABLES_SHOWN, UNITS_SHOWN
+from tests.unit.provider.test_report import parsed, table
+
+
+def flagged(day: int, files: int = 200, **more):
+    sizes = {"bytes": 1024 * files, "avg_file_size": 1024, "median_file_size": 2048, "threshold": 13421772}
+    values = {"unit": {"date": f"2026-02-{day:02}"}, "outcome": "flagged", "code": None, "reason": None}
+    return {**values, **sizes, "files": files, "target_files": 1, "needs_compaction": True, **more}
+
+
+def lines(*units, verb: str = "analyze"):
+    return report_text.render(parsed("done", table(units=list(units)), verb=verb)).splitlines()
+
+
+def test_an_analysis_lists_the_flagged_units_with_their_figures_the_largest_first():
+    assert lines(flagged(1, 20), flagged(2, 300))[-4:] == [
+        "sales.events:",
+        "  partition        files  bytes     average  median  threshold  files after (estimate)",
+        "  date=2026-02-02  300    300.0 KB  1.0 KB   2.0 KB  12.8 MB    1",
+        "  date=2026-02-01  20     20.0 KB   1.0 KB   2.0 KB  12.8 MB    1",
+    ]
+
+
+def test_many_flagged_units_are_counted_with_their_files_and_bytes():
+    found = lines(*(flagged(1, 10 + n) for n in range(UNITS_SHOWN + 2)))
+    assert found[-1] == "  ... and 2 more: 21 files, 21.0 KB"
+    assert sum("date=" in line for line in found) == UNITS_SHOWN
+
+
+def test_units_that_were_left_alone_are_named_with_code_and_reason():
+    young = {
+        "unit": {"date": "today"},
+        "outcome": "skipped",
+        "code": "ACTIVE_WRITER",
+        "reason": "a file is open",
+    }
+    late = {"unit": {"date": "b"}, "outcome": "deferred", "code": None, "reason": "the deadline has passed"}
+    small = {"unit": {"date": "c"}, "outcome": "healthy", "code": None, "reason": "it cannot be fewer files"}
+    sound = {"unit": {"date": "d"}, "outcome": "healthy", "code": None, "reason": None}
+    assert lines(young, late, small, sound)[-5:] == [
+        "sales.events:",
+        "  date=today: skipped ACTIVE_WRITER: a file is open",
+        "  date=b: deferred: the deadline has passed",
+        "  2 healthy",
+        "  1 of them: it cannot be fewer files",
+    ]
+
+
+def test_many_units_that_were_left_alone_are_counted_by_code():
+    skipped = {
+        "unit": {"date": "a"},
+        "outcome": "skipped",
+        "code": "ACTIVE_WRITER",
+        "reason": "a file is open",
+    }
+    found = lines(*[skipped] * (UNITS_SHOWN + 5), {**skipped, "code": "ATTRIBUTES"})
+    assert found[-1] == "  ... and 5 skipped ACTIVE_WRITER, 1 skipped ATTRIBUTES"
+
+
+def test_a_compaction_lists_what_it_made_of_each_unit():
+    done = flagged(1, outcome="compacted", files_after=1, bytes_after=96670, rows=100000, seconds=3.21)
+    assert lines(done, verb="compact")[-2:] == [
+        "  partition        files     bytes                rows    seconds  outcome",
+        "  date=2026-02-01  200 -> 1  200.0 KB -> 94.4 KB  100000  3.2      compacted",
+    ]
+
+
+def test_the_dry_run_of_a_cleanup_lists_units_without_sizes_of_files():
+    unit = {"unit": {"date": "a"}, "outcome": "flagged", "code": None, "reason": None, "files": 3, "bytes": 9}
+    assert lines(unit, verb="cleanup")[-1] == "  date=a     3      9 B    -     -        flagged"
+
+
+def test_of_a_large_database_the_units_of_the_first_tables_are_listed():
+    tables = [table(f"sales.t{n}", units=[flagged(1)]) for n in range(TABLES_SHOWN + 7)]
+    healthy = table("sales.sound", units=[{"unit": {}, "outcome": "healthy", "code": None, "reason": None}])
+    text = report_text.render(parsed("done", healthy, *tables, verb="analyze"))
+    assert text.count("date=2026-02-01") == TABLES_SHOWN
+    assert "... the units of 7 more tables are in the report" in text
+    assert "sales.sound:" not in text
+
+
+def test_warnings_are_named_with_their_table_and_stand_in_the_summary():
+    lost = "ATTRIBUTE_NOT_KEPT: the owner of /t is not kept: you are not a superuser"
+    found = parsed("done", table(warnings=[lost]), table("sales.flat", warnings=[]))
+    assert report_text.warnings(found) == [f"sales.events: {lost}"]
+    assert [each["warnings"] for each in report.summary(found, None)["tables"]] == [[lost], []]
+
+
+def test_of_many_warnings_the_summary_has_the_first_ones_and_counts_the_codes_of_the_others():
+    many = [f"PARTITION_UNREGISTERED: date={n}: {'x' * 100}" for n in range(1000)]
+    found = parsed("done", table(warnings=[*many, "LOG_NOT_UPDATED: no space"]))
+    summed = report.summary(found, None)
+    assert len(json.dumps(summed)) < report.XCOM_LIMIT
+    assert summed["tables"][0]["warnings"] == [
+        *many[:3],
+        "PARTITION_UNREGISTERED: 997 more in the task log",
+        "LOG_NOT_UPDATED: 1 more in the task log",
+    ]
+
+
+def test_of_many_tables_with_warnings_the_summary_has_the_codes_only():
+    tables = [table(f"sales.t{n}", warnings=[f"LOG_NOT_UPDATED: {'x' * 900}"] * 2) for n in range(60)]
+    summed = report.summary(parsed("done", *tables), None)
+    assert len(json.dumps(summed)) < report.XCOM_LIMIT
+    assert summed["tables"][0]["warnings"] == ["LOG_NOT_UPDATED: 2 more in the task log"]
