@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lakekeeper_provider import __version__, bundle, commands, config, request
+from lakekeeper_provider import __version__, bundle, commands, config, request, shell
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.option import CHECK, CLEANUP, COMPACT, FORGET, HISTORY, ROLLBACK, VERBS, Flag, Option
@@ -96,6 +95,9 @@ def _add_verb(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "-c", "--config-file", metavar="PATH", default=argparse.SUPPRESS, help="YAML configuration file"
     )
+    parser.add_argument(
+        "--json", action="store_true", help="print the report as JSON, and nothing else on standard output"
+    )
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--table", metavar="DB.TABLE", help="the table to work on")
     which.add_argument("--tables", metavar="DB.A,DB.B", help="several tables")
@@ -177,7 +179,7 @@ def run(arguments: argparse.Namespace) -> int:
                 f"{command[0]!r} was not found: install a Spark client, or set spark_submit.submit_command"
             )
         print(f"Launching: {shlex.join(commands.redacted(command))}", file=sys.stderr, flush=True)
-        return _wait(subprocess.Popen(command))
+        return shell.run(command, arguments.command, _json_report(arguments, Path(folder)))
 
 
 def build_command(arguments: argparse.Namespace, settings: Config, folder: Path) -> list[str]:
@@ -185,6 +187,13 @@ def build_command(arguments: argparse.Namespace, settings: Config, folder: Path)
     spark = _shell_spark(settings.spark_submit)
     flags = job_flags(arguments)
     remaining = request_of(settings)
+    json_report = _json_report(arguments, folder)
+    if json_report is not None:
+        if spark.deploy_mode == "cluster":
+            raise UsageError(
+                "--json needs client mode: in cluster mode the report is written where the driver runs"
+            )
+        flags += ["--report", str(json_report)]
     if remaining:
         spark, where = _place_request(spark, request.dump(remaining), folder)
         flags += ["--request", where]
@@ -192,6 +201,10 @@ def build_command(arguments: argparse.Namespace, settings: Config, folder: Path)
         return commands.spark_submit_command(spark, spark.script_path, [arguments.command, *flags])
     jobs = [str(bundle.build_bundle(folder))]
     return commands.spark_submit_command(spark, str(bundle.job_script(arguments.command)), flags, jobs)
+
+
+def _json_report(arguments: argparse.Namespace, folder: Path) -> Path | None:
+    return folder / "report.json" if getattr(arguments, "json", False) else None
 
 
 def job_flags(arguments: argparse.Namespace) -> list[str]:
@@ -248,16 +261,6 @@ def _shell_spark(spark: SparkSubmit) -> SparkSubmit:
         conf = {"spark.yarn.maxAppAttempts": "1", **spark.extra_conf}
         return replace(spark, extra_conf=conf)
     return spark
-
-
-def _wait(process: subprocess.Popen[bytes]) -> int:
-    """Wait for the job to end by itself: an interrupt reaches it too, and it knows how to stop."""
-    while True:
-        try:
-            code = process.wait()
-            return code if code >= 0 else 128 - code
-        except KeyboardInterrupt:
-            continue
 
 
 if __name__ == "__main__":

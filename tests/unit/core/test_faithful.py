@@ -181,7 +181,10 @@ class TestAttributes:
         file, lacks = combine(found)
         assert (file.mode, check_lost(lacks, None, "/t")) == (
             0o644,
-            ["ATTRIBUTE_NOT_KEPT: the owner, replication or write permission of /t is not kept: the files differ in it"],
+            [
+                "ATTRIBUTE_NOT_KEPT: the owner, replication or write permission of /t is not kept: the files differ"
+                " in it"
+            ],
         )
 
     @pytest.mark.parametrize("other", [Attributes(0o640, group="b"), Attributes(0o640, acl=("user:x:r--",))])

@@ -1,0 +1,126 @@
+"""What the command `lakekeeper` prints of a job's report."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lakekeeper_provider import cli
+from tests.unit.provider.test_report import table
+from tests.unit.provider.test_report_units import flagged
+
+LOST = "ATTRIBUTE_NOT_KEPT: the owner of /t is not kept: you are not a superuser"
+#: A job that prints a line, writes its report where it is told to, and prints the summary.
+JOB = """
+import pathlib, sys
+report = pathlib.Path({report!r}).read_text()
+print("a line of the job", flush=True)
+argv = sys.argv[1:]
+if "--report" in argv:
+    pathlib.Path(argv[argv.index("--report") + 1]).write_text(report)
+print("LAKEKEEPER_REPORT " + report, flush=True)
+sys.exit({code})
+"""
+Job = Callable[..., None]
+
+
+def report_of(verb: str, *tables: dict) -> dict:
+    data = {"schema_version": 1, "verb": verb, "run_id": "r1", "outcome": "done", "error": None}
+    return {**data, "tables": list(tables)}
+
+
+@pytest.fixture
+def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
+    """Install a `spark-submit` that runs a job with this report."""
+
+    def install(report: dict, code: int = 0, program: str = JOB) -> None:
+        folder = tmp_path / "bin"
+        folder.mkdir()
+        (tmp_path / "given.json").write_text(json.dumps(report))
+        script = folder / "spark-submit"
+        body = program.format(report=str(tmp_path / "given.json"), code=code)
+        script.write_text(f"#!{sys.executable}\n{body}")
+        script.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+    return install
+
+
+def test_an_analysis_is_shown_as_in_the_task_log_and_not_as_json(job, capfd):
+    job(report_of("analyze", table(units=[flagged(1), flagged(2)], warnings=[LOST])))
+    assert cli.main(["analyze", "--table", "sales.events"]) == 0
+    out, err = capfd.readouterr()
+    assert out.splitlines()[:2] == ["a line of the job", "analyze: done, 1 table(s), run r1"]
+    assert out.count("  date=2026-02-0") == 2
+    assert "LAKEKEEPER_REPORT" not in out
+    assert f"warning: sales.events: {LOST}" in err.splitlines()
+
+
+@pytest.mark.parametrize("verb", ["check", "history"])
+def test_what_the_job_prints_as_a_table_is_not_shown_twice(job, capfd, verb):
+    job(report_of(verb, table(findings=[], warnings=[LOST])))
+    assert cli.main([verb, "--table", "sales.events"]) == 0
+    out, err = capfd.readouterr()
+    assert out == "a line of the job\n"
+    assert f"warning: sales.events: {LOST}" in err
+
+
+@pytest.mark.parametrize("verb", ["analyze", "check", "history", "compact", "rollback", "cleanup"])
+def test_with_json_the_report_and_nothing_else_is_on_standard_output(job, capfd, verb):
+    found = report_of(verb, table(units=[flagged(1)], warnings=[LOST]))
+    job(found, code=1)
+    assert cli.main([verb, "--table", "sales.events", "--json"]) == 1
+    out, err = capfd.readouterr()
+    assert json.loads(out) == found
+    assert "a line of the job" in err
+
+
+def test_a_report_that_could_not_be_written_is_taken_from_standard_output(job, capfd):
+    found = report_of("analyze", table())
+    job(found, program=JOB.replace('if "--report" in argv', "if False"))
+    assert cli.main(["analyze", "--table", "sales.events", "--json"]) == 0
+    assert json.loads(capfd.readouterr().out) == found
+
+
+def test_a_job_without_a_report_prints_nothing_and_has_its_exit_code(job, capfd):
+    job({}, code=7, program="import sys\nsys.exit({code})  # {report}\n")
+    assert cli.main(["analyze", "--table", "sales.events", "--json"]) == 7
+    assert capfd.readouterr().out == ""
+
+
+def test_json_in_cluster_mode_is_an_error_that_says_so(job, tmp_path, capfd):
+    job({})
+    config = tmp_path / "lakekeeper.yaml"
+    config.write_text("spark_submit: {enabled: true, deploy_mode: cluster}")
+    assert cli.main(["-c", str(config), "analyze", "--table", "a.b", "--json"]) == 2
+    assert "--json needs client mode" in capfd.readouterr().err
+
+
+def test_an_interrupt_is_left_to_the_job(job, tmp_path):
+    """Both get it, as from a terminal; the job ends by itself, and its report is shown."""
+    started = tmp_path / "started"
+    waiting = f"""
+import pathlib, signal, sys, time
+ended = []
+signal.signal(signal.SIGINT, lambda *_: ended.append(1))
+pathlib.Path({str(started)!r}).touch()
+while not ended:
+    time.sleep(0.01)
+{JOB}"""
+    job(report_of("compact", table()), code=1, program=waiting)
+    command = [sys.executable, "-m", "lakekeeper_provider.cli", "compact", "--table", "sales.events"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
+    while not started.exists():
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    out, _ = process.communicate()
+    assert process.returncode == 1
+    assert b"compact: done, 1 table(s), run r1" in out
