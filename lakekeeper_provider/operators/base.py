@@ -59,6 +59,10 @@ class LakekeeperOperator(SparkSubmitOperator):
     :param on_refused: ``fail`` if a table that was selected by name cannot be compacted safely, or ``skip``, for
         lists that another task made
     :param log_level: verbosity of the job
+    :param trusted_owners: other accounts whose journals, and partitions outside the table's root, are trusted
+    :param staging_ttl: age from which a writer's staging files count as abandoned (``24h``)
+    :param writers: whether a directory that a writer recreated during a swap adds to the table (``append``) or replaces
+        it (``overwrite``); by default unknown, and a person decides
     :param conn_id: the Spark connection, which determines the master
     :param use_krb5ccache: use the ticket cache of the worker; by default as the file says
     :param name: name of the Spark application (``lakekeeper-`` and the verb)
@@ -67,7 +71,10 @@ class LakekeeperOperator(SparkSubmitOperator):
 
     verb: ClassVar[str]
     skips_on_nothing: ClassVar[bool] = False
-    option_keys: ClassVar[tuple[str, ...]] = ("include", "exclude", "log_level")
+    option_keys: ClassVar[tuple[str, ...]] = (
+        *("include", "exclude", "log_level"),
+        *("trusted_owners", "staging_ttl", "writers"),
+    )
     template_fields: Sequence[str] = (
         *SparkSubmitOperator.template_fields,
         *PRIVATE_ARGUMENTS,
@@ -97,6 +104,9 @@ class LakekeeperOperator(SparkSubmitOperator):
         on_closed: str = "wait",
         on_refused: str = "fail",
         log_level: str | None = None,
+        trusted_owners: Sequence[str] | str | None = None,
+        staging_ttl: str | None = None,
+        writers: str | None = None,
         use_krb5ccache: bool | str | None = None,
         name: str | None = None,
         application_args: list[Any] | None = None,
@@ -118,6 +128,9 @@ class LakekeeperOperator(SparkSubmitOperator):
         self.on_closed = on_closed
         self.on_refused = on_refused
         self.log_level = log_level
+        self.trusted_owners = trusted_owners
+        self.staging_ttl = staging_ttl
+        self.writers = writers
         self.use_krb5ccache = use_krb5ccache
         if hasattr(self, "durable"):
             # A durable job is not submitted again when a succeeded task is cleared. These jobs must be, and

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from lakekeeper_provider.compat import Context
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.operators.base import LakekeeperOperator
 from lakekeeper_provider.operators.submission import Submission
+from lakekeeper_provider.operators.writing import WritingOperator
 from lakekeeper_provider.option import CLEANUP
 from lakekeeper_provider.parsers import seconds
 from lakekeeper_provider.selection import Selection
@@ -44,11 +44,12 @@ def _check_short(older_than: str) -> None:
         )
 
 
-class CleanupOperator(LakekeeperOperator):
+class CleanupOperator(WritingOperator):
     """
     Delete kept originals and their backup tables; the runs cannot be rolled back after that.
 
-    Only folders that a journal names are deleted. See ``LakekeeperOperator`` for the other arguments.
+    Only folders that a journal names are deleted. See ``WritingOperator`` and ``LakekeeperOperator`` for the other
+    arguments.
 
     A retention is required, as an argument or in the YAML file: ``older_than``, or ``keep_last`` of at least 1.
 
@@ -61,8 +62,8 @@ class CleanupOperator(LakekeeperOperator):
     """
 
     verb = CLEANUP
-    option_keys: ClassVar[tuple[str, ...]] = (*LakekeeperOperator.option_keys, *_KEYS)
-    template_fields: Sequence[str] = (*LakekeeperOperator.template_fields, *_KEYS)
+    option_keys: ClassVar[tuple[str, ...]] = (*WritingOperator.option_keys, *_KEYS)
+    template_fields: Sequence[str] = (*WritingOperator.template_fields, *_KEYS)
 
     def __init__(
         self,

@@ -13,20 +13,24 @@ from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.analyze import PlanningOperator
 from lakekeeper_provider.operators.base import check_source
 from lakekeeper_provider.operators.submission import Submission
+from lakekeeper_provider.operators.writing import WRITING_KEYS, WritingOperator
 from lakekeeper_provider.option import ANALYZE, COMPACT
 from lakekeeper_provider.selection import Selection
 
 MAX_TABLES = 200  # their names and run ids still fit into an XCom
-_KEYS = ("dry_run", "sort_columns", "analyze_after_compaction", "parallelism", "verify", "on_failure")
+_KEYS = (
+    *("dry_run", "sort_columns", "analyze_after_compaction", "parallelism", "verify", "on_failure"),
+    *("attributes", "quota_folders"),
+)
 
 
-class CompactOperator(PlanningOperator):
+class CompactOperator(PlanningOperator, WritingOperator):
     """
     Rewrite small files of Hive external tables and swap them in by rename; the originals are kept.
 
     The task is skipped if nothing is flagged. A retry resumes the run of the previous try; a cleared task starts
-    another run. No swap is made after the end of ``window``. See ``PlanningOperator`` and ``LakekeeperOperator``
-    for the other arguments.
+    another run. No swap is made after the end of ``window``. See ``PlanningOperator``, ``WritingOperator`` and
+    ``LakekeeperOperator`` for the other arguments.
 
     :param analysis: the output of an ``AnalyzeOperator``, or a list of such outputs: exactly the units that they
         flag are compacted. Without it, ``table``, ``tables`` or ``database`` is required, and the job analyses
@@ -38,12 +42,20 @@ class CompactOperator(PlanningOperator):
     :param verify: check of the result before the swap: ``count`` for rows and physical types (default), ``hash``
         for every value too
     :param on_failure: if a unit fails, ``keep`` the units that are already swapped (default), or ``undo`` them
+    :param attributes: owner, mode, ACL and policies that cannot be set: ``require`` refuses the unit, ``warn`` goes on
+        without (by default only without the owner)
+    :param quota_folders: directories above the tables whose free quota is checked before anything is written
     """
 
     verb = COMPACT
     skips_on_nothing = True
-    option_keys: ClassVar[tuple[str, ...]] = (*PlanningOperator.option_keys, *_KEYS)
-    template_fields: Sequence[str] = (*PlanningOperator.template_fields, *_KEYS, "analysis")
+    option_keys: ClassVar[tuple[str, ...]] = (*PlanningOperator.option_keys, *WRITING_KEYS, *_KEYS)
+    template_fields: Sequence[str] = (
+        *PlanningOperator.template_fields,
+        *WRITING_KEYS,
+        *_KEYS,
+        "analysis",
+    )
 
     def __init__(
         self,
@@ -55,6 +67,8 @@ class CompactOperator(PlanningOperator):
         parallelism: int | str | None = None,
         verify: str | None = None,
         on_failure: str | None = None,
+        attributes: str | None = None,
+        quota_folders: Sequence[str] | str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -66,6 +80,8 @@ class CompactOperator(PlanningOperator):
         self.parallelism = parallelism
         self.verify = verify
         self.on_failure = on_failure
+        self.attributes = attributes
+        self.quota_folders = quota_folders
 
     def prepare(self, settings: Config, deadline: str | None, context: Context) -> Submission:
         """

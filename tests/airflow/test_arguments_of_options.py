@@ -1,4 +1,4 @@
-"""Every option that a verb has on its command line is an argument of the operator of this verb."""
+"""Every option of the jobs is an argument of the operators."""
 
 from __future__ import annotations
 
@@ -15,9 +15,6 @@ from lakekeeper_provider.options import OPTIONS
 
 #: The window of the operator becomes the deadline.
 BY_OTHER_ARGUMENTS = {"deadline"}
-#: Set once for all tasks: in the YAML file.
-BY_FILE_ONLY = {"full_scan", "trusted_owners"}
-
 
 OPERATORS = (AnalyzeOperator, CompactOperator, RollbackOperator, CleanupOperator, CheckOperator)
 
@@ -26,7 +23,29 @@ OPERATORS = (AnalyzeOperator, CompactOperator, RollbackOperator, CleanupOperator
 def test_an_option_with_a_flag_is_an_argument_of_the_operator(operator):
     flags = {key for key, option in OPTIONS.items() if option.flag and operator.verb in option.flag.verbs}
     arguments = set(operator.option_keys)
-    assert flags - BY_OTHER_ARGUMENTS - BY_FILE_ONLY <= arguments
+    assert flags - BY_OTHER_ARGUMENTS <= arguments
     accepted = {name for base in operator.__mro__ for name in inspect.signature(base.__init__).parameters}
     assert arguments <= accepted
     assert arguments <= set(operator.template_fields)
+
+
+def test_every_option_is_an_argument_of_an_operator():
+    arguments = {key for operator in OPERATORS for key in operator.option_keys}
+    assert arguments == set(OPTIONS) - BY_OTHER_ARGUMENTS
+
+
+def test_an_option_without_a_flag_goes_into_the_request_as_an_argument():
+    task = CompactOperator(
+        task_id="compact",
+        table="sales.events",
+        attributes="require",
+        quota_folders="/data/a,/data/b",
+        lease_wait="10m",
+        register_backup="false",
+    )
+    assert task.arguments() == {
+        "attributes": "require",
+        "quota_folders": ["/data/a", "/data/b"],
+        "lease_wait": "10m",
+        "register_backup": False,
+    }
