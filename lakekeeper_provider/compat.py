@@ -14,10 +14,12 @@ from airflow.providers.common.compat.sdk import (
     AirflowSkipException,
     BaseHook,
     BaseOperator,
+    BaseOperatorLink,
     BaseSensorOperator,
     Context,
     ObjectStoragePath,
     PokeReturnValue,
+    XCom,
 )
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
@@ -30,6 +32,7 @@ __all__ = [
     "AirflowSkipException",
     "BaseHook",
     "BaseOperator",
+    "BaseOperatorLink",
     "BaseSensorOperator",
     "BaseTrigger",
     "Context",
@@ -37,6 +40,7 @@ __all__ = [
     "PokeReturnValue",
     "SparkSubmitOperator",
     "TriggerEvent",
+    "XCom",
     "fail_on_usage_error",
     "has_failed",
     "utcnow",

@@ -29,6 +29,10 @@ def get_provider_info() -> dict[str, Any]:
                 ],
             }
         ],
+        "extra-links": [
+            "lakekeeper_provider.links.YarnApplicationLink",
+            "lakekeeper_provider.links.ReportLink",
+        ],
         "sensors": [
             {
                 "integration-name": "Lakekeeper",

@@ -17,6 +17,7 @@ from lakekeeper_provider.compat import (
 )
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.links import ReportLink, YarnApplicationLink, browser_address
 from lakekeeper_provider.operators.spark_submit_adapter import PRIVATE_ARGUMENTS, publish_private_arguments
 from lakekeeper_provider.operators.submission import Submission, SubmissionRunner
 from lakekeeper_provider.option_values import parse_options
@@ -88,6 +89,7 @@ class LakekeeperOperator(SparkSubmitOperator):
         "on_refused",
         *option_keys,
     )
+    operator_extra_links = (YarnApplicationLink(), ReportLink())
     ui_color = "#d7ecd9"
 
     def __init__(
@@ -163,6 +165,8 @@ class LakekeeperOperator(SparkSubmitOperator):
         if not isinstance(submission, Submission):
             return submission
         found, uri = self._submit(submission, settings, context)
+        if address := browser_address(uri):
+            ReportLink.store(context, address)
         return self.conclude(found, uri, submission, context)
 
     def _submit(

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from lakekeeper_provider import links
 from lakekeeper_provider.compat import (
     AirflowException,
     AirflowFailException,
@@ -119,6 +120,10 @@ class SparkSubmitter:
         """Resolve the connection without submitting anything."""
         connection = self._get_hook()._connection
         return SparkTarget(connection["master"], connection["deploy_mode"], connection["spark_binary"])
+
+    def resource_manager(self) -> str | None:
+        """Return the address of YARN's pages that the connection names."""
+        return links.resource_manager_of(self._get_connection().extra_dejson)
 
     def submit(self, context: Context) -> None:
         """

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from lakekeeper_provider.compat import (
 )
 from lakekeeper_provider.exceptions import ReportError, UsageError
 from lakekeeper_provider.exchange import Exchange
+from lakekeeper_provider.links import YarnApplicationLink, watch_application
 from lakekeeper_provider.operators.spark_submit_adapter import (
     PRIVATE_ARGUMENTS,
     SparkSubmitter,
@@ -83,7 +85,7 @@ class SubmissionRunner:
         with tempfile.TemporaryDirectory(prefix="lakekeeper-") as folder:
             with fail_on_usage_error():
                 arguments = self._arguments(Path(folder))
-                submitter, exchange = self._configure(submission, arguments, folder)
+                submitter, exchange = self._configure(submission, arguments, folder, context)
             self._write_request(exchange, request.dump(submission.request))
             try:
                 error = self._submit(submitter, context)
@@ -106,9 +108,9 @@ class SubmissionRunner:
         return commands.submit_arguments(self._own, self._spark, str(script), str(archive))
 
     def _configure(
-        self, submission: Submission, arguments: Mapping[str, Any], folder: str
+        self, submission: Submission, arguments: Mapping[str, Any], folder: str, context: Context
     ) -> tuple[SparkSubmitter, Exchange]:
-        submitter = SparkSubmitter(self._operator, arguments, self._without_report)
+        submitter = SparkSubmitter(self._operator, arguments, partial(self._watched, context))
         target = submitter.target()
         self._check(target, arguments["conn_id"])
         cluster = target.deploy_mode == "cluster"
@@ -177,6 +179,12 @@ class SubmissionRunner:
                 f"{self._verb} was killed; its next try resumes from the journal"
             ) from error
         return error
+
+    def _watched(self, context: Context, lines: Iterator[str]) -> Iterator[str]:
+        """Store the link to the application while the job runs, and return the lines to log."""
+        resource_manager = self._submitter.resource_manager() if self._submitter else None
+        store = partial(YarnApplicationLink.store, context)
+        return self._without_report(watch_application(lines, resource_manager, store))
 
     def _without_report(self, lines: Iterator[str]) -> Iterator[str]:
         """Keep the report that a driver in client mode prints, and return the other lines."""

@@ -5,7 +5,7 @@
     calls.jsonl   one line per call: when, argv, the request, the environment's KRB5CCNAME
     tables.json   the runs that stand, newest last, by table; a table with none is flagged by an analysis
     plan.json     what goes wrong, by verb, or by verb and table:
-                  {"compact": {"outcome": "partial", "exit": 1, "report": "none"}, "analyze sales.a": {}}
+                  {"compact": {"outcome": "partial", "exit": 1, "report": "none"}, "analyze sales.a": {"lines": [...]}}
 """
 
 from __future__ import annotations
@@ -111,6 +111,8 @@ def main(argv):
         plans = load("plan.json", {})
     plan = plans.get(f"{verb} {value(argv, '--table')}", plans.get(verb, {}))
     print(f"working on {verb}", flush=True)
+    for line in plan.get("lines", ()):
+        print(line, flush=True)
     if plan.get("sleep"):
         (HOME / "started").touch()
         time.sleep(plan["sleep"])

@@ -46,7 +46,7 @@ class TestReports:
             "tables": [
                 {
                     **{"table": "sales.events", "outcome": "done", "code": None, "reason": None},
-                    **{"run_id": run_id, "rows": 300000, "backup_table": None},
+                    **{"run_id": run_id, "rows": 300000, "backup_table": None, "warnings": []},
                     "before": {"files": 600, "bytes": 314572},
                     "after": {"files": 3, "bytes": 290012},
                 }
