@@ -59,16 +59,15 @@ def job_arguments(
     report: str,
     options: Mapping[str, Any],
     run_id: str | None = None,
-    read_data: bool = False,
+    own_flags: Sequence[str] = (),
 ) -> list[str]:
     """
     Return the arguments of a job that an operator starts.
 
     :param options: the options that are flags; the request has all others
-    :param read_data: a check compares rows too
+    :param own_flags: flags that only this verb has, with their values
     """
     named = ["--run-id", run_id] if run_id else []
-    named += ["--read-data"] if read_data else []
     return [
         *selection_flags(selection),
         *option_flags(options),
@@ -77,6 +76,7 @@ def job_arguments(
         "--report",
         report,
         *named,
+        *own_flags,
     ]
 
 

@@ -26,6 +26,7 @@ def get_provider_info() -> dict[str, Any]:
                     "lakekeeper_provider.operators.rollback",
                     "lakekeeper_provider.operators.cleanup",
                     "lakekeeper_provider.operators.check",
+                    "lakekeeper_provider.operators.history",
                 ],
             }
         ],

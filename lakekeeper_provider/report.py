@@ -1,24 +1,20 @@
-"""The report of a job: parsing, evaluation and XCom summary. `report_text` renders it for the task log."""
+"""The report of a job: parsing and evaluation. `report_text` renders it for the task log, `report_summary` for XCom."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from lakekeeper_provider.exceptions import ReportError, UsageError
+from lakekeeper_provider.exceptions import ReportError
 
 SENTINEL = "LAKEKEEPER_REPORT "
-XCOM_LIMIT = 48 * 1024
-_WARNINGS_SHOWN = 3
 OUTCOMES = ("done", "nothing", "partial", "failed", "unsafe", "usage")
 TABLE_OUTCOMES = ("done", "nothing", "refused", "busy", "partial", "failed", "damaged")
 _TROUBLE = ("failed", "quarantined")
 ORIGINALS_DELETED = "ORIGINALS_DELETED"
-_SOUND = ("done", "nothing")
 
 
 class TaskResult(Enum):
@@ -173,90 +169,6 @@ def unit_name(unit: Mapping[str, str | None]) -> str:
     return "/".join(parts) or "the whole table"
 
 
-def flagged_units(table: Mapping[str, Any]) -> list[dict[str, str | None]]:
-    """Return the partition values of the units that an analysis flagged."""
-    return [dict(unit["unit"]) for unit in units_with(table, ("flagged",))]
-
-
 def totals(report: Report) -> str:
     """Say in one line what the job has done."""
     return f"{report.verb}: {report.outcome}, {len(report.tables)} table(s)"
-
-
-def summary(report: Report, uri: str | None) -> dict[str, Any]:
-    """
-    Return the summary for XCom, at most ``XCOM_LIMIT`` bytes long.
-
-    A summary that is too long is shortened in steps: of the warnings of a table only the first ones are named, then
-    only their codes; an analysis leaves out the tables without flagged units, then
-    the flagged units, if they can be read from ``uri``; a check leaves out sound tables; then each table keeps its
-    name, outcome, run id and codes of findings only; last, verbs other than analyze leave out all tables.
-
-    :param uri: where the report is kept; None if it is deleted with the submission
-    :raises UsageError: the summary of an analysis is too long in its shortest form
-    """
-    value = {
-        "schema_version": 1,
-        "verb": report.verb,
-        "run_id": report.run_id,
-        "outcome": report.outcome,
-        "started": report.started,
-        "ended": report.ended,
-        "report": uri,
-        "tables": [_summary(table, report.verb) for table in report.tables],
-    }
-    for shorter in (value, *_shorter(value)):
-        if _size(shorter) <= XCOM_LIMIT:
-            return shorter
-    raise UsageError(
-        f"the summary of {len(report.tables)} table(s) has {_size(value)} bytes, more than the {XCOM_LIMIT} "
-        "that go to XCom: set report_dir to a folder that keeps reports, or work on fewer tables at once"
-    )
-
-
-def _shorter(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    analysis, tables = value["verb"] == "analyze", value["tables"]
-    for shown in (_WARNINGS_SHOWN, 0):
-        tables = [{**table, "warnings": _fewer(table["warnings"], shown)} for table in value["tables"]]
-        yield {**value, "tables": tables}
-    if analysis:
-        tables = [table for table in tables if table["flagged"]]
-        yield {**value, "tables": tables}
-    if analysis and value["report"] is None:
-        return  # the flagged units would be lost
-    if analysis:
-        tables = [{**table, "flagged": None} for table in tables]
-        yield {**value, "tables": tables}
-    if value["verb"] == "check":
-        tables = [table for table in tables if table["outcome"] not in _SOUND]
-        yield {**value, "tables": tables}
-    keys = ("table", "outcome", "run_id", "flagged", "codes")
-    yield {**value, "tables": [{key: table[key] for key in keys if key in table} for table in tables]}
-    if not analysis:
-        yield {**value, "tables": []}  # the job is done and must not fail because of the size of its summary
-
-
-def _fewer(warnings: Sequence[str], shown: int) -> list[str]:
-    """Return the first warnings, and how often each code is among the others."""
-    rest = Counter(text.partition(":")[0] for text in warnings[shown:])
-    return [*warnings[:shown], *(f"{code}: {count} more in the task log" for code, count in rest.items())]
-
-
-def _size(value: Any) -> int:
-    return len(json.dumps(value))
-
-
-def _summary(table: Mapping[str, Any], verb: str) -> dict[str, Any]:
-    keys = ("table", "outcome", "code", "reason", "run_id", "before", "after", "rows", "backup_table")
-    brief = {**{key: table.get(key) for key in keys}, "warnings": list(table.get("warnings") or ())}
-    if verb == "analyze":
-        return {**brief, "flagged": flagged_units(table)}
-    return {**brief, **_counts(table)} if verb == "check" else brief
-
-
-def _counts(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how many findings a check has, by severity and by code."""
-    found = table.get("findings") or ()
-    damage = sum(finding["severity"] == "damage" for finding in found)
-    codes = Counter(finding["code"] for finding in found)
-    return {"damage": damage, "notices": len(found) - damage, "codes": dict(codes)}

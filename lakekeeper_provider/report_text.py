@@ -10,6 +10,7 @@ from lakekeeper_provider.report import Report, totals, units_with
 from lakekeeper_provider.report_units import human
 
 _FINDINGS_SHOWN = 50
+_RUNS_SHOWN = 20
 
 
 def render(report: Report) -> str:
@@ -17,6 +18,7 @@ def render(report: Report) -> str:
     rows = [("table", "outcome", "files", "bytes", "note"), *(_row(table) for table in report.tables)]
     lines = [f"{totals(report)}, run {report.run_id or '-'}", *report_units.grid(rows)]
     lines += report_units.lines(report.tables)
+    lines += [line for table in report.tables for line in _history_lines(table)]
     return "\n".join([*lines, *_estimate_line(report), *_finding_lines(report), *_phase_line(report)])
 
 
@@ -53,6 +55,28 @@ def _files_to_save(table: Mapping[str, Any]) -> int:
     """
     flagged = [unit for unit in units_with(table, ("flagged",)) if unit.get("needs_compaction")]
     return sum(unit["files"] - unit["target_files"] for unit in flagged)
+
+
+def _history_lines(table: Mapping[str, Any]) -> list[str]:
+    """Return what was done to a table, newest first; a driver on the cluster prints it where nobody looks."""
+    rows = table.get("history") or ()
+    if not rows:
+        return []
+    header = ("at", "what", "run", "who", "partitions", "files", "bytes", "rollback")
+    shown = [header, *(_history_row(row) for row in rows[:_RUNS_SHOWN])]
+    more = len(rows) - _RUNS_SHOWN
+    rest = [f"  ... and {more} older in the report"] if more > 0 else []
+    return [f"{table['table']}:", *report_units.grid(shown, indent="  "), *rest]
+
+
+def _history_row(row: Mapping[str, Any]) -> tuple[str, ...]:
+    before, after = row["before"], row["after"]
+    files, sizes = (
+        _change(before["files"], after["files"], str),
+        _change(before["bytes"], after["bytes"], human),
+    )
+    done = (row["at"], row["kind"], row["run_id"], row["who"] or "-", str(row["units"]))
+    return (*done, files, sizes, row["rollback"] or "-")
 
 
 def _phase_line(report: Report) -> list[str]:

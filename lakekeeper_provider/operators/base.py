@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from lakekeeper_provider import config, report, report_text, request
+from lakekeeper_provider import config, report, report_summary, report_text, request
 from lakekeeper_provider.compat import (
     AirflowException,
     AirflowFailException,
@@ -230,7 +230,7 @@ class LakekeeperOperator(SparkSubmitOperator):
             self.log.warning("%s", text)
         task_result, reason = report.evaluate(found, submission.selection.tables)
         with fail_on_usage_error():
-            value = self.result(report.summary(found, uri), submission)
+            value = self.result(report_summary.summary(found, uri), submission)
             skip_refused = choice(*ON_REFUSED)("on_refused", self.on_refused) == "skip"
         if task_result is TaskResult.DONE or (
             task_result is TaskResult.NOTHING and not self.skips_on_nothing

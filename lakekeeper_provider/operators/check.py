@@ -49,4 +49,4 @@ class CheckOperator(LakekeeperOperator):
         read_data = given(self.read_data)
         if read_data is None or not isinstance(submission, Submission):
             return submission
-        return replace(submission, read_data=boolean("read_data", read_data))
+        return replace(submission, own_flags=("--read-data",) if boolean("read_data", read_data) else ())

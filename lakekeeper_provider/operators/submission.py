@@ -44,14 +44,14 @@ class Submission:
     :param request: content of the request file
     :param flags: options that are passed on the command line
     :param run_id: run to start, to resume or to undo
-    :param read_data: a check compares rows too
+    :param own_flags: flags that only this verb has, with their values
     """
 
     selection: Selection
     request: Mapping[str, Any]
     flags: Mapping[str, Any]
     run_id: str | None = None
-    read_data: bool = False
+    own_flags: tuple[str, ...] = ()
 
 
 class SubmissionRunner:
@@ -150,7 +150,7 @@ class SubmissionRunner:
             report=exchange.report,
             options=submission.flags,
             run_id=submission.run_id,
-            read_data=submission.read_data,
+            own_flags=submission.own_flags,
         )
         return [self._verb, *arguments] if self._has_launcher else arguments
 

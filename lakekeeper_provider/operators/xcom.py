@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from lakekeeper_provider import exchange, report
+from lakekeeper_provider import exchange, report, report_summary
 from lakekeeper_provider.compat import Context
 from lakekeeper_provider.exceptions import ReportError, UsageError
 from lakekeeper_provider.option import ANALYZE
@@ -56,7 +56,7 @@ def _flagged(analysis: Mapping[str, Any]) -> Iterable[tuple[str, list[Unit]]]:
         full = report.parse(exchange.read(uri), ANALYZE)
     except ReportError as error:
         raise UsageError(f"analysis: {uri}: {error}") from None
-    return [(t["table"], report.flagged_units(t)) for t in full.tables if t["table"] in names]
+    return [(t["table"], report_summary.flagged_units(t)) for t in full.tables if t["table"] in names]
 
 
 def current_pass(context: Context) -> str | None:

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 HOME = Path(os.environ["FAKE_SPARK"])
-VERBS = ("analyze", "compact", "rollback", "cleanup", "check")
+VERBS = ("analyze", "compact", "rollback", "cleanup", "check", "history")
 SIZES = {"before": {"files": 600, "bytes": 314572}, "after": {"files": 3, "bytes": 290012}}
 
 
@@ -64,11 +64,19 @@ def table_report(verb, table, request, run_id, tables):
         newest = bool(runs) and runs[-1] in asked
         outcome, did = ("done", "restored") if newest else ("nothing", "nothing")
         del runs[len(runs) - newest :]
+    elif verb == "history":
+        rows = [history_row(run) for run in reversed(runs)]
+        return {**base, "outcome": "done" if runs else "nothing", "units": [], "history": rows}
     elif verb == "check":
         return {**base, "outcome": "done" if runs else "nothing", "units": [], "findings": []}
     else:
         outcome, did = ("done", "cleaned") if runs else ("nothing", "nothing")
     return {**base, "outcome": outcome, "units": [{**unit, "outcome": did}]}
+
+
+def history_row(run):
+    done = {"run_id": run, "kind": "compact", "at": "2026-02-24T01:03:10Z", "who": "etl", "snapshot": 1}
+    return {**done, "units": 1, "rows": 300000, **SIZES, "rollback": "possible", "unlogged": False}
 
 
 def report_of(verb, argv, request, plan):

@@ -10,13 +10,21 @@ from lakekeeper_provider.operators.analyze import AnalyzeOperator
 from lakekeeper_provider.operators.check import CheckOperator
 from lakekeeper_provider.operators.cleanup import CleanupOperator
 from lakekeeper_provider.operators.compact import CompactOperator
+from lakekeeper_provider.operators.history import HistoryOperator
 from lakekeeper_provider.operators.rollback import RollbackOperator
 from lakekeeper_provider.options import OPTIONS
 
 #: The window of the operator becomes the deadline.
 BY_OTHER_ARGUMENTS = {"deadline"}
 
-OPERATORS = (AnalyzeOperator, CompactOperator, RollbackOperator, CleanupOperator, CheckOperator)
+OPERATORS = (
+    AnalyzeOperator,
+    CompactOperator,
+    RollbackOperator,
+    CleanupOperator,
+    CheckOperator,
+    HistoryOperator,
+)
 
 
 @pytest.mark.parametrize("operator", OPERATORS)

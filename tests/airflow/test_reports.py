@@ -46,7 +46,8 @@ class TestReports:
             "tables": [
                 {
                     **{"table": "sales.events", "outcome": "done", "code": None, "reason": None},
-                    **{"run_id": run_id, "rows": 300000, "backup_table": None, "warnings": []},
+                    **{"run_id": run_id, "rows": 300000, "backup_table": None},
+                    **{"warnings": [], "warning_codes": {}},
                     "before": {"files": 600, "bytes": 314572},
                     "after": {"files": 3, "bytes": 290012},
                 }

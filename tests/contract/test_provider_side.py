@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from lakekeeper_provider import cli, report, report_text
+from lakekeeper_provider import cli, report, report_summary, report_text
 from lakekeeper_provider.commands import job_arguments
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
@@ -79,7 +79,7 @@ def test_values_of_options(name, values):
 def test_arguments_of_an_operator(case):
     selection = Selection(tables=tuple(case["tables"]), database=case["database"])
     where = {"request": "file:///r/request.json", "report": "file:///r/report.json"}
-    more = {"run_id": case["run_id"], "read_data": case.get("read_data", False)}
+    more = {"run_id": case["run_id"], "own_flags": case.get("own_flags", ())}
     assert job_arguments(selection, options=case["options"], **more, **where) == case["argv"]
 
 
@@ -121,7 +121,7 @@ def test_reports(name):
     result, why = report.evaluate(found, [table["table"] for table in data["tables"]])
     assert result is TASK_RESULTS[name]
     assert why
-    summed = report.summary(found, None)
+    summed = report_summary.summary(found, None)
     assert [table["before"] for table in summed["tables"]] == [table["before"] for table in data["tables"]]
     assert data["verb"] in report_text.render(found)
 

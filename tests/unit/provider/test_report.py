@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from lakekeeper_provider import report, report_text
+from lakekeeper_provider import report, report_summary, report_text
 from lakekeeper_provider.exceptions import ReportError, UsageError
 from lakekeeper_provider.report import TaskResult
 
@@ -175,23 +175,23 @@ def analysis(tables: int, units: int):
 
 def test_summary_of_an_analysis_holds_the_flagged_units():
     found = parsed("done", table(units=[unit("flagged"), unit("healthy")]), verb="analyze")
-    [summed] = report.summary(found, None)["tables"]
+    [summed] = report_summary.summary(found, None)["tables"]
     assert summed["flagged"] == [{"date": "2026-02-23"}]
     assert "units" not in summed
 
 
 def test_a_large_analysis_points_to_its_report():
-    summed = report.summary(analysis(1, 5000), "hdfs://nn/r.json")
+    summed = report_summary.summary(analysis(1, 5000), "hdfs://nn/r.json")
     assert summed["report"] == "hdfs://nn/r.json"
     assert [t["flagged"] for t in summed["tables"]] == [None]
-    assert len(json.dumps(summed)) < report.XCOM_LIMIT
+    assert len(json.dumps(summed)) < report_summary.XCOM_LIMIT
 
 
 def test_an_analysis_of_a_large_database_leaves_healthy_tables_to_the_log():
     healthy = [table(f"sales.t{n}", outcome="nothing", units=[unit("healthy")]) for n in range(1000)]
     found = parsed("done", *healthy, table("sales.small", units=[unit("flagged")]), verb="analyze")
-    summed = report.summary(found, None)
-    assert len(json.dumps(summed)) < report.XCOM_LIMIT
+    summed = report_summary.summary(found, None)
+    assert len(json.dumps(summed)) < report_summary.XCOM_LIMIT
     assert [(t["table"], t["flagged"]) for t in summed["tables"]] == [
         ("sales.small", [{"date": "2026-02-23"}])
     ]
@@ -200,13 +200,13 @@ def test_an_analysis_of_a_large_database_leaves_healthy_tables_to_the_log():
 
 def test_a_large_analysis_without_a_place_for_reports_is_an_error():
     with pytest.raises(UsageError, match="set report_dir"):
-        report.summary(analysis(1, 5000), None)
+        report_summary.summary(analysis(1, 5000), None)
 
 
 def test_many_tables_keep_what_rollback_needs():
     done = parsed("done", *(table(f"sales.t{n}", reason="x" * 200) for n in range(200)))
-    summed = report.summary(done, None)
-    assert len(json.dumps(summed)) < report.XCOM_LIMIT
+    summed = report_summary.summary(done, None)
+    assert len(json.dumps(summed)) < report_summary.XCOM_LIMIT
     assert summed["tables"][7] == {"table": "sales.t7", "outcome": "done", "run_id": "r1"}
 
 
@@ -239,8 +239,8 @@ def test_log_says_how_many_findings_it_leaves_out():
 def test_a_check_of_a_large_database_leaves_sound_tables_to_the_log():
     sound = [table(f"sales.t{n}", findings=[]) for n in range(1000)]
     found = parsed("partial", *sound, table(outcome="damaged", findings=[finding()] * 3), verb="check")
-    summed = report.summary(found, None)
-    assert len(json.dumps(summed)) < report.XCOM_LIMIT
+    summed = report_summary.summary(found, None)
+    assert len(json.dumps(summed)) < report_summary.XCOM_LIMIT
     assert [(t["table"], t["damage"], t["codes"]) for t in summed["tables"]] == [
         ("sales.events", 3, {"ORIGINALS_MISSING": 3})
     ]
@@ -248,8 +248,8 @@ def test_a_check_of_a_large_database_leaves_sound_tables_to_the_log():
 
 def test_a_check_with_much_damage_keeps_tables_and_codes():
     many = [table(f"sales.t{n}", "damaged", reason="x" * 200, findings=[finding()]) for n in range(200)]
-    summed = report.summary(parsed("failed", *many, verb="check"), None)
-    assert len(json.dumps(summed)) < report.XCOM_LIMIT
+    summed = report_summary.summary(parsed("failed", *many, verb="check"), None)
+    assert len(json.dumps(summed)) < report_summary.XCOM_LIMIT
     assert summed["tables"][7] == {
         "table": "sales.t7",
         "outcome": "damaged",

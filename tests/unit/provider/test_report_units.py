@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 
-from lakekeeper_provider import report, report_text
+import pytest
+
+from lakekeeper_provider import report_summary, report_text
 from lakekeeper_provider.report_units import TABLES_SHOWN, UNITS_SHOWN
 from tests.unit.provider.test_report import parsed, table
 
@@ -90,23 +92,38 @@ def test_warnings_are_named_with_their_table_and_stand_in_the_summary():
     lost = "ATTRIBUTE_NOT_KEPT: the owner of /t is not kept: you are not a superuser"
     found = parsed("done", table(warnings=[lost]), table("sales.flat", warnings=[]))
     assert report_text.warnings(found) == [f"sales.events: {lost}"]
-    assert [each["warnings"] for each in report.summary(found, None)["tables"]] == [[lost], []]
+    summed = report_summary.summary(found, None)["tables"]
+    assert [each["warnings"] for each in summed] == [[lost], []]
+    assert [each["warning_codes"] for each in summed] == [{"ATTRIBUTE_NOT_KEPT": 1}, {}]
 
 
-def test_of_many_warnings_the_summary_has_the_first_ones_and_counts_the_codes_of_the_others():
+@pytest.mark.parametrize("verb", ["analyze", "compact"])
+def test_of_many_warnings_the_summary_has_the_first_ones_and_counts_all_codes(verb):
     many = [f"PARTITION_UNREGISTERED: date={n}: {'x' * 100}" for n in range(1000)]
-    found = parsed("done", table(warnings=[*many, "LOG_NOT_UPDATED: no space"]))
-    summed = report.summary(found, None)
-    assert len(json.dumps(summed)) < report.XCOM_LIMIT
-    assert summed["tables"][0]["warnings"] == [
-        *many[:3],
-        "PARTITION_UNREGISTERED: 997 more in the task log",
-        "LOG_NOT_UPDATED: 1 more in the task log",
-    ]
+    found = parsed(
+        "done", table(units=[flagged(1)], warnings=[*many, "LOG_NOT_UPDATED: no space"]), verb=verb
+    )
+    summed = report_summary.summary(found, None)
+    assert len(json.dumps(summed)) < report_summary.XCOM_LIMIT
+    assert summed["tables"][0]["warnings"] == many[:3]
+    assert summed["tables"][0]["warning_codes"] == {"PARTITION_UNREGISTERED": 1000, "LOG_NOT_UPDATED": 1}
 
 
 def test_of_many_tables_with_warnings_the_summary_has_the_codes_only():
     tables = [table(f"sales.t{n}", warnings=[f"LOG_NOT_UPDATED: {'x' * 900}"] * 2) for n in range(60)]
-    summed = report.summary(parsed("done", *tables), None)
-    assert len(json.dumps(summed)) < report.XCOM_LIMIT
-    assert summed["tables"][0]["warnings"] == ["LOG_NOT_UPDATED: 2 more in the task log"]
+    summed = report_summary.summary(parsed("done", *tables), None)
+    assert len(json.dumps(summed)) < report_summary.XCOM_LIMIT
+    assert summed["tables"][0]["warnings"] == []
+    assert summed["tables"][0]["warning_codes"] == {"LOG_NOT_UPDATED": 2}
+
+
+def test_a_long_history_keeps_its_newest_rows_in_the_summary():
+    rows = [{"run_id": f"r{n}", "kind": "compact", "who": "x" * 200} for n in range(500)]
+    summed = report_summary.summary(parsed("done", table(history=rows), verb="history"), None)
+    assert summed["tables"][0]["history"] == rows[:10]
+    assert (
+        report_summary.summary(parsed("done", table(history=rows[:20]), verb="history"), None)["tables"][0][
+            "history"
+        ]
+        == rows[:20]
+    )

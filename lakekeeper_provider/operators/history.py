@@ -1,0 +1,43 @@
+"""Show what was done to tables, and which runs can be rolled back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from lakekeeper_provider.compat import Context
+from lakekeeper_provider.config import Config
+from lakekeeper_provider.operators.base import LakekeeperOperator
+from lakekeeper_provider.operators.submission import Submission
+from lakekeeper_provider.option import HISTORY
+from lakekeeper_provider.parsers import given, integer
+
+
+class HistoryOperator(LakekeeperOperator):
+    """
+    Show the runs of tables, newest first: what was done when, by whom, and which runs can be rolled back.
+
+    Writes nothing. The XCom has the rows of each table under ``history``, as docs/wire.md describes them; where they
+    are too many for an XCom, the older ones are left out. See ``LakekeeperOperator`` for the other arguments.
+
+    :param limit: only the newest rows of each table
+    """
+
+    verb = HISTORY
+    template_fields: Sequence[str] = (*LakekeeperOperator.template_fields, "limit")
+    ui_color = "#eef1e6"
+
+    def __init__(self, *, limit: int | str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.limit = limit
+
+    def prepare(
+        self, settings: Config, deadline: str | None, context: Context
+    ) -> Submission | dict[str, Any]:
+        """Return what to submit."""
+        submission = super().prepare(settings, deadline, context)
+        limit = given(self.limit)
+        if limit is None or not isinstance(submission, Submission):
+            return submission
+        return replace(submission, own_flags=("--limit", str(integer(1)("limit", limit))))
