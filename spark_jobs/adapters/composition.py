@@ -12,6 +12,7 @@ from spark_jobs.adapters.spark.footer_reader import FooterReader
 from spark_jobs.adapters.spark.formats.registry import spark_formats
 from spark_jobs.adapters.spark.java_classes import cache_java_classes
 from spark_jobs.adapters.spark.java_connections import send_answers_at_once
+from spark_jobs.adapters.spark.java_logging import show_warnings_only
 from spark_jobs.adapters.spark.rewriter import Rewriter
 from spark_jobs.core.phases import Phases
 from spark_jobs.protocol.services import Services
@@ -24,6 +25,7 @@ def start_spark(app_name: str) -> SparkSession:
         builder.config(key, value)
     spark = builder.getOrCreate()
     make_calls_cheap(spark)
+    show_warnings_only(spark)
     return spark
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from demo.services.spark_config import LOG4J
 from tests.harness.fixtures import Database, fresh_database
 from tests.spark.toolbox import many, rows
 
@@ -83,7 +84,22 @@ def submitted(
         target.as_uri(),
     ]
     environ = {**spark_environ, "PYSPARK_PYTHON": "/no/such/python"}
-    return _submit(environ, "--py-files", bundle, str(script), *words, cwd=folder), target
+    chatty = f"spark.driver.extraJavaOptions=-Dlog4j2.configurationFile={_chatty_logging(folder)}"
+    return _submit(environ, "--conf", chatty, "--py-files", bundle, str(script), *words, cwd=folder), target
+
+
+def _chatty_logging(folder: Path) -> Path:
+    """Write a configuration of the log as clusters have it: Spark and Java say at INFO what they do."""
+    file = folder / "log4j2.properties"
+    file.write_text(LOG4J.replace("rootLogger.level = warn", "rootLogger.level = info"))
+    return file
+
+
+def test_spark_and_java_do_not_stand_between_the_lines_of_the_job(submitted: Submitted) -> None:
+    done, _ = submitted
+    assert " INFO SparkContext: " in done.stderr
+    assert " INFO DAGScheduler: " not in done.stderr
+    assert " INFO TaskSetManager: " not in done.stderr
 
 
 def test_no_python_is_needed_on_the_executors(submitted: Submitted) -> None:

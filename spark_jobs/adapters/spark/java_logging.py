@@ -1,0 +1,18 @@
+"""The log of Spark and Java, which goes to the same place as the log of the job."""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+
+_LEVEL = "spark.log.level"
+
+
+def show_warnings_only(spark: SparkSession) -> None:
+    """Raise the level of a log that is at INFO, because hundreds of lines about tasks would hide those of the job.
+
+    A user who wants them sets `spark.log.level`. A level that the cluster's configuration sets higher stays.
+    """
+    context = spark.sparkContext
+    root = context._jvm.org.apache.logging.log4j.LogManager.getRootLogger()
+    if context.getConf().get(_LEVEL) is None and root.isInfoEnabled():
+        context.setLogLevel("WARN")
