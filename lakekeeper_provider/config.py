@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,17 +20,25 @@ from lakekeeper_provider.window import MaintenanceWindow
 
 _GLOBAL = frozenset(key for key, option in OPTIONS.items() if option.section)
 _PER_TABLE = frozenset(key for key in _GLOBAL if OPTIONS[key].per_table)
-_SECTIONS = frozenset({"spark_submit", "windows", "tables"})
+_SECTIONS = frozenset({"spark_submit", "windows", "tables", "hive_server"})
+
+
+_SERVER = re.compile(r"[A-Za-z0-9.-]+(:\d+)?\Z")
 
 
 @dataclass(frozen=True)
 class Config:
-    """A parsed file. ``settings`` and ``tables`` hold only what it gives, by the option keys of the wire."""
+    """
+    A parsed file. ``settings`` and ``tables`` hold only what it gives, by the option keys of the wire.
+
+    :param hive_server: host and port of HiveServer2 in the URIs of asset events
+    """
 
     settings: Mapping[str, Any] = field(default_factory=dict)
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     windows: Mapping[str, MaintenanceWindow] = field(default_factory=dict)
     spark_submit: SparkSubmit = field(default_factory=SparkSubmit)
+    hive_server: str = "default"
 
     def window(self, value: Any) -> MaintenanceWindow:
         """Return a window that is given as such, by its fields, or by its name in the file."""
@@ -67,7 +76,16 @@ def parse(content: Any) -> Config:
         tables=_tables(mapping("tables", data.get("tables"))),
         windows=_windows(mapping("windows", data.get("windows"))),
         spark_submit=_spark_submit(mapping("spark_submit", data.get("spark_submit"))),
+        hive_server=_hive_server(data.get("hive_server")),
     )
+
+
+def _hive_server(value: Any) -> str:
+    if value is None:
+        return Config.hive_server
+    if not _SERVER.match(str(value)):
+        raise wrong("hive_server", value, "host:port of HiveServer2")
+    return str(value)
 
 
 def _settings(data: Mapping[str, Any]) -> dict[str, Any]:

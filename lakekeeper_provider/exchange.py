@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import uuid
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -65,6 +67,15 @@ def read(uri: str) -> bytes:
     if content is None:
         raise UsageError(f"the report {uri} does not exist any more: run the analysis again")
     return content
+
+
+def add_warnings(uri: str, warnings: Mapping[str, Sequence[str]]) -> None:
+    """Replace the warnings of the tables in a report that is kept."""
+    data = json.loads(read(uri))
+    for table in data["tables"]:
+        table["warnings"] = list(warnings[table["table"]])
+    fs, path = open_storage(uri)
+    fs.pipe_file(path, json.dumps(data, indent=1).encode())
 
 
 def _bytes(fs: Any, path: str) -> bytes | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from lakekeeper_provider import config, report, report_summary, report_text, request
+from lakekeeper_provider import asset_events, config, report, report_summary, report_text, request
 from lakekeeper_provider.compat import (
     AirflowException,
     AirflowFailException,
@@ -67,6 +67,7 @@ class LakekeeperOperator(SparkSubmitOperator):
     :param conn_id: the Spark connection, which determines the master
     :param use_krb5ccache: use the ticket cache of the worker; by default as the file says
     :param name: name of the Spark application (``lakekeeper-`` and the verb)
+    :param hive_server: host and port of HiveServer2 in the URIs of asset events, ``hive://HOST:PORT/DB/TABLE?lakekeeper=VERB``
     :raises UsageError: ``application_args`` was given, which the operator builds itself
     """
 
@@ -87,6 +88,7 @@ class LakekeeperOperator(SparkSubmitOperator):
         "window",
         "on_closed",
         "on_refused",
+        "hive_server",
         *option_keys,
     )
     operator_extra_links = (YarnApplicationLink(), ReportLink())
@@ -111,6 +113,7 @@ class LakekeeperOperator(SparkSubmitOperator):
         writers: str | None = None,
         use_krb5ccache: bool | str | None = None,
         name: str | None = None,
+        hive_server: str | None = None,
         application_args: list[Any] | None = None,
         **kwargs: Any,
     ) -> None:
@@ -134,6 +137,9 @@ class LakekeeperOperator(SparkSubmitOperator):
         self.staging_ttl = staging_ttl
         self.writers = writers
         self.use_krb5ccache = use_krb5ccache
+        self.hive_server = hive_server
+        if alias := asset_events.alias_of(self.verb):
+            self.outlets = [*self.outlets, alias]  # type: ignore[has-type]
         if hasattr(self, "durable"):
             # A durable job is not submitted again when a succeeded task is cleared. These jobs must be, and
             # it is safe: a job resumes from its journal.
@@ -167,6 +173,8 @@ class LakekeeperOperator(SparkSubmitOperator):
         found, uri = self._submit(submission, settings, context)
         if address := browser_address(uri):
             ReportLink.store(context, address)
+        found = self.follow_up(found, uri)
+        asset_events.emit(context, found, uri, given(self.hive_server) or settings.hive_server)
         return self.conclude(found, uri, submission, context)
 
     def _submit(
@@ -222,6 +230,10 @@ class LakekeeperOperator(SparkSubmitOperator):
         """Defer until the window opens, which frees the worker."""
         self.log.info("%s; waiting", message)
         self.defer(trigger=MaintenanceWindowTrigger(window.as_dict()), method_name="execute_complete")
+
+    def follow_up(self, found: Report, uri: str | None) -> Report:
+        """Return the report after what has to follow the job, whatever its outcome."""
+        return found
 
     def conclude(self, found: Report, uri: str | None, submission: Submission, context: Context) -> Any:
         """Return the summary, or push it and raise the exception for the result of the task."""

@@ -13,7 +13,7 @@ from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.analyze import PlanningOperator
 from lakekeeper_provider.operators.base import check_source
 from lakekeeper_provider.operators.submission import Submission
-from lakekeeper_provider.operators.writing import WRITING_KEYS, WritingOperator
+from lakekeeper_provider.operators.writing import WRITING_KEYS, SwappingOperator
 from lakekeeper_provider.option import ANALYZE, COMPACT
 from lakekeeper_provider.selection import Selection
 
@@ -24,13 +24,13 @@ _KEYS = (
 )
 
 
-class CompactOperator(PlanningOperator, WritingOperator):
+class CompactOperator(PlanningOperator, SwappingOperator):
     """
     Rewrite small files of Hive external tables and swap them in by rename; the originals are kept.
 
     The task is skipped if nothing is flagged. A retry resumes the run of the previous try; a cleared task starts
-    another run. No swap is made after the end of ``window``. See ``PlanningOperator``, ``WritingOperator`` and
-    ``LakekeeperOperator`` for the other arguments.
+    another run. No swap is made after the end of ``window``. See ``PlanningOperator``, ``SwappingOperator``,
+    ``WritingOperator`` and ``LakekeeperOperator`` for the other arguments.
 
     :param analysis: the output of an ``AnalyzeOperator``, or a list of such outputs: exactly the units that they
         flag are compacted. Without it, ``table``, ``tables`` or ``database`` is required, and the job analyses
@@ -55,6 +55,7 @@ class CompactOperator(PlanningOperator, WritingOperator):
         *WRITING_KEYS,
         *_KEYS,
         "analysis",
+        "refresh",
     )
 
     def __init__(

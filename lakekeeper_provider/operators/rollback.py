@@ -18,7 +18,7 @@ from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.base import check_source
 from lakekeeper_provider.operators.submission import Submission
-from lakekeeper_provider.operators.writing import WritingOperator
+from lakekeeper_provider.operators.writing import SwappingOperator
 from lakekeeper_provider.option import COMPACT, ROLLBACK
 from lakekeeper_provider.parsers import given
 from lakekeeper_provider.selection import Selection
@@ -74,7 +74,7 @@ def _brief(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {**keep, "tables": tables}
 
 
-class RollbackOperator(WritingOperator):
+class RollbackOperator(SwappingOperator):
     """
     Restore the original files of a compaction; succeeds without doing anything if they are already restored.
 
@@ -85,8 +85,8 @@ class RollbackOperator(WritingOperator):
     ``RecordCompactionOperator``. The task is skipped in a regular DAG run; it fails if the compaction failed
     and no other task follows it, because the DAG run would be a success otherwise. Clear this task alone, after
     the DAG run has finished, to undo the compaction of that DAG run. Clear the compaction to compact again; the
-    rollback is then skipped again. A retry never undoes anything. See ``WritingOperator`` and ``LakekeeperOperator``
-    for the other arguments.
+    rollback is then skipped again. A retry never undoes anything. See ``SwappingOperator``, ``WritingOperator`` and
+    ``LakekeeperOperator`` for the other arguments.
 
     :param compaction: the output of a ``RecordCompactionOperator`` or of a ``CompactOperator``: exactly its
         runs are undone
@@ -101,8 +101,8 @@ class RollbackOperator(WritingOperator):
     """
 
     verb = ROLLBACK
-    option_keys: ClassVar[tuple[str, ...]] = (*WritingOperator.option_keys, *_KEYS)
-    template_fields: Sequence[str] = (*WritingOperator.template_fields, *_KEYS, "compaction", "run_id")
+    option_keys: ClassVar[tuple[str, ...]] = (*SwappingOperator.option_keys, *_KEYS)
+    template_fields: Sequence[str] = (*SwappingOperator.template_fields, *_KEYS, "compaction", "run_id")
 
     def __init__(
         self,

@@ -1,11 +1,15 @@
-"""Base of the operators whose jobs change tables."""
+"""Bases of the operators whose jobs change tables."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from lakekeeper_provider import exchange
+from lakekeeper_provider.compat import BaseHook, fail_on_usage_error
 from lakekeeper_provider.operators.base import LakekeeperOperator
+from lakekeeper_provider.refresh import Refresh, refresh
+from lakekeeper_provider.report import Report
 
 WRITING_KEYS = ("lease_wait", "lease_timeout", "register_backup", "backup_prefix", "backup_database")
 
@@ -40,3 +44,37 @@ class WritingOperator(LakekeeperOperator):
         self.register_backup = register_backup
         self.backup_prefix = backup_prefix
         self.backup_database = backup_database
+
+
+class SwappingOperator(WritingOperator):
+    """
+    Base of compaction and rollback, which swap files of tables that other engines may have cached.
+
+    :param refresh: the engines to tell of it: a list of ``Refresh``, or of mappings with its fields, such as
+        ``[{"conn_id": "impala_default", "engine": "impala"}]``. Also after a failure, because some units may be
+        swapped. What an engine cannot be told is a warning with the statement to run by hand; the task does not fail
+    :raises UsageError: ``refresh`` is wrong
+    """
+
+    template_fields: Sequence[str] = (*WritingOperator.template_fields, "refresh")
+
+    def __init__(self, *, refresh: Any = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        if not isinstance(refresh, str):  # A template is checked when it is rendered.
+            Refresh.all_of(refresh)
+        self.refresh = refresh
+
+    def follow_up(self, found: Report, uri: str | None) -> Report:
+        """Tell the engines; warnings go into the report too, if it is kept."""
+        with fail_on_usage_error():
+            engines = Refresh.all_of(self.refresh)
+        told = refresh(engines, found, lambda conn_id: BaseHook.get_hook(conn_id).run)
+        if uri is not None and told.tables != found.tables:
+            self._add_warnings(told, uri)
+        return told
+
+    def _add_warnings(self, told: Report, uri: str) -> None:
+        try:
+            exchange.add_warnings(uri, {table["table"]: table["warnings"] for table in told.tables})
+        except Exception as error:  # the job is done, and its warnings are in the log and in the XCom
+            self.log.warning("the warnings could not be added to the report %s: %s", uri, error)

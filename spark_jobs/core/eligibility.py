@@ -66,6 +66,11 @@ class TableFacts:
     sorted_by: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()
 
+    @property
+    def key_types(self) -> dict[str, str]:
+        """Return the Hive types of the partition keys, by key, in their order."""
+        return dict(zip(self.partition_keys, self.partition_types))
+
 
 def check_table(facts: TableFacts, bucketing: str = "refuse", enabled: bool = True) -> str:
     """Return the format of a table that may be compacted. Raise Refusal for any other table."""

@@ -250,6 +250,7 @@ class TablePlan:
             table=self.facts.name,
             format=self.file_format,
             location=self.facts.storage.location,
+            partition_types=self.facts.key_types or None,
             units=[*(unit.report(self._tasks(unit)) for unit in self.units), *gone],
             warnings=self.warnings,
         )

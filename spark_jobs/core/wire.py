@@ -24,8 +24,8 @@ _BAD_TABLES = {
     TableOutcome.REFUSED,
     TableOutcome.DAMAGED,
 }
-#: Fields of a table that only one verb has.
-_OF_ONE_VERB = ("history", "findings")
+#: Fields of a table that are left out where they are None.
+_OPTIONAL = ("partition_types", "history", "findings")
 #: The code of a table whose journal cannot be acted on.
 UNSAFE = "UNSAFE"
 
@@ -113,7 +113,12 @@ class UnitReport:
 
 @dataclass(frozen=True)
 class TableReport:
-    """The part of the report for one table. Only the verb `history` sets `history`, only `check` sets `findings`."""
+    """The part of the report for one table. Only the verb `history` sets `history`, only `check` sets `findings`.
+
+    Attributes:
+        partition_types: the Hive types of the partition keys, by key, in an analysis, a compaction and a rollback of a
+            partitioned table.
+    """
 
     table: str
     outcome: TableOutcome = TableOutcome.DONE
@@ -123,6 +128,7 @@ class TableReport:
     format: str | None = None
     codec: str | None = None
     location: str | None = None
+    partition_types: Mapping[str, str] | None = None
     backup_table: str | None = None
     freed_bytes: int = 0
     trashed_bytes: int = 0
@@ -156,7 +162,7 @@ class TableReport:
         units = self.units
         after = [(_value_or(u.files_after, u.files), _value_or(u.bytes_after, u.bytes)) for u in units]
         rows = [u.rows for u in units if u.rows is not None]
-        known = {k: value for k, value in vars(self).items() if k not in _OF_ONE_VERB or value is not None}
+        known = {k: value for k, value in vars(self).items() if k not in _OPTIONAL or value is not None}
         return {
             **known,
             # There may be tens of thousands of units, so their values are not copied one by one.

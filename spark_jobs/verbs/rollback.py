@@ -36,6 +36,7 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
             table=str(name),
             location=session.facts.storage.location,
             format=session.facts.storage.format,
+            partition_types=session.facts.key_types or None,
             run_id=chosen[-1].run_id if chosen else None,
             reason=None if units else _nothing_reason(session, runs, wanted, settled),
             units=units,

@@ -38,6 +38,11 @@ _TABLES = """\
 #     block_size_mb: 64
 #     sort_columns: [year, month, day]
 """
+_HIVE_SERVER_HELP = "host and port of HiveServer2 in the URIs of asset events"
+_HIVE_SERVER = """\
+# host:port of HiveServer2 in the URIs of asset events: hive://HOST:PORT/DB/TABLE?lakekeeper=compact
+# hive_server: hs2.example.com:10000
+"""
 _WINDOWS = """\
 # A day is the one on which the window opens; a window whose end is not after its start ends on the next day.
 # windows:
@@ -58,6 +63,7 @@ def template() -> str:
             *(_option(each) for each in OPTIONS.values() if each.section is section),
         ]
     parts += [_rule("Options of single tables"), _TABLES]
+    parts += [_rule("Asset events"), _HIVE_SERVER]
     parts += [_rule('Maintenance windows, for window="nightly" in an operator'), _WINDOWS]
     parts += [_rule("spark-submit"), _spark_submit()]
     return "\n".join(parts)
@@ -117,6 +123,7 @@ def schema() -> str:
         **{key: _described(option) for key, option in in_file.items()},
         "sort_columns": {**columns, "description": f"by table: {OPTIONS['sort_columns'].help}"},
         "tables": _by_name("options of single tables, by db.table", _object(per_table)),
+        "hive_server": {"type": ["string", "null"], "description": _HIVE_SERVER_HELP},
         "windows": _by_name("maintenance windows by name", _window()),
         "spark_submit": _object(
             {name: {**key.parse.schema, "description": key.help} for name, key in KEYS.items()}
@@ -163,5 +170,6 @@ def readme_rows() -> Iterator[tuple[str, str, str]]:
             )
     whole = [f"`{option.key}`" for option in OPTIONS.values() if option.section and not option.per_table]
     yield "`tables`", "-", f"any of these for one table, but {', '.join(whole)}"
+    yield "`hive_server`", "`default`", _HIVE_SERVER_HELP
     yield "`windows`", "-", "maintenance windows by name"
     yield "`spark_submit`", "-", f"`{', '.join(KEYS)}`"

@@ -1,0 +1,74 @@
+"""Refreshes as arguments of compaction and rollback: through the hook of a connection."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lakekeeper_provider.compat import AirflowException, BaseHook
+from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.operators.compact import CompactOperator
+from lakekeeper_provider.operators.rollback import RollbackOperator
+from tests.airflow.support import context
+from tests.airflow.tasks import compact
+
+ENGINES = [{"conn_id": "impala_default", "attempts": 1}]
+
+
+class Server:
+    """In place of the hook of a connection."""
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+        self.error: Exception | None = None
+
+    def run(self, statement: str) -> None:
+        self.sent.append(statement)
+        if self.error:
+            raise self.error
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Server:
+    made = Server()
+    monkeypatch.setattr(BaseHook, "get_hook", classmethod(lambda _cls, _conn_id: made))
+    return made
+
+
+def test_after_a_compaction_and_after_its_rollback(spark, server):
+    compact(refresh=ENGINES).execute(context())
+    RollbackOperator(task_id="rollback", table="sales.events", refresh=ENGINES).execute(context())
+    assert server.sent == ["REFRESH sales.events"] * 2
+
+
+def test_a_failure_is_a_warning_in_log_xcom_and_report_and_the_task_succeeds(
+    spark, server, tmp_path, capsys, caplog
+):
+    server.error = ConnectionError("connection refused")
+    found = compact(refresh=ENGINES, report_dir=f"file://{tmp_path}").execute(context())
+    assert found["outcome"] == "done"
+    assert found["tables"][0]["warning_codes"] == {"REFRESH_FAILED": 1}
+    [warning] = found["tables"][0]["warnings"]
+    assert warning.endswith("Run there: REFRESH sales.events")
+    assert warning in capsys.readouterr().out + caplog.text
+    report = json.loads(Path(found["report"].removeprefix("file://")).read_text())
+    assert report["tables"][0]["warnings"] == [warning]
+
+
+def test_a_compaction_that_failed_in_part_is_followed_by_a_refresh(spark, server):
+    units = [{"unit": {"date": d}, "outcome": o} for d, o in (("a", "compacted"), ("b", "failed"))]
+    spark.plan(compact={"outcome": "partial", "exit": 1, "table": {"outcome": "partial", "units": units}})
+    with pytest.raises(AirflowException, match="partial"):
+        compact(refresh=ENGINES).execute(context())
+    assert server.sent == ["REFRESH sales.events"]
+
+
+def test_a_wrong_refresh_fails_when_the_dag_is_parsed():
+    with pytest.raises(UsageError, match=r"unknown key refresh\.conn"):
+        CompactOperator(task_id="t", table="a.b", refresh=[{"conn": "x", "conn_id": "y"}])
+
+
+def test_a_template_is_checked_when_it_is_rendered():
+    assert CompactOperator(task_id="t", table="a.b", refresh="{{ params.refresh }}").refresh
