@@ -1,3 +1,4 @@
+# PYTHON_ARGCOMPLETE_OK
 """The command ``lakekeeper``: the jobs of the operators, from a shell."""
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import argcomplete
 
 from lakekeeper_provider import __version__, bundle, commands, config, request, shell
 from lakekeeper_provider.config import Config
@@ -53,7 +56,9 @@ exit codes:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; its exit code is the one of the job."""
-    arguments = build_parser().parse_args(argv)
+    parser = build_parser()
+    argcomplete.autocomplete(parser)
+    arguments = parser.parse_args(argv)
     try:
         if arguments.command == "generate-config":
             content = SCHEMA if arguments.schema else TEMPLATE
@@ -134,6 +139,7 @@ def _add_option(parser: argparse.ArgumentParser, flag: Flag, option: Option) -> 
         dest=option.key,
         metavar=flag.metavar or "{" + ",".join(option.parse.schema["enum"]) + "}",
         type=_typed(option.key, option.parse),
+        choices=option.parse.schema.get("enum"),
         help=f"{option.help}{shown}",
     )
 

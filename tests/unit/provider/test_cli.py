@@ -292,3 +292,19 @@ def test_starts_without_airflow():
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("lakekeeper comp", {"compact "}),
+        ("lakekeeper rollback --on-", {"--on-new-data "}),
+        ("lakekeeper rollback --on-new-data ", {"keep ", "refuse "}),
+    ],
+)
+def test_a_shell_completes_commands_options_and_values(tmp_path, line, words):
+    out = tmp_path / "words"
+    shell = {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line)), "_ARGCOMPLETE_IFS": "\n"}
+    env = {**os.environ, **shell, "_ARGCOMPLETE_STDOUT_FILENAME": str(out), "COMP_TYPE": "9"}
+    subprocess.run([sys.executable, "-m", "lakekeeper_provider.cli"], env=env, cwd=ROOT, check=False)
+    assert {word.rstrip() + " " for word in out.read_text().split("\n") if word.strip()} == words
