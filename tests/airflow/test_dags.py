@@ -6,15 +6,20 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from lakekeeper_provider.compat import AirflowSkipException
 from tests.airflow.conftest import ROOT
 from tests.airflow.support import after, dags_in
 
 EXAMPLES = ROOT / "example_dags"
-IDS = {"lakekeeper_maintenance", "lakekeeper_on_demand", "lakekeeper_cleanup", "lakekeeper_demo"}
+IDS = {
+    *("lakekeeper_maintenance", "lakekeeper_on_demand", "lakekeeper_cleanup", "lakekeeper_demo"),
+    "lakekeeper_after_load",
+}
 
 
 @pytest.fixture
@@ -165,3 +170,28 @@ def test_cleanup_with_nothing_to_delete_asks_nobody(dagbag, spark):
     assert only(states, "delete") == "skipped"
     [call] = spark.calls
     assert call["request"]["arguments"] == {"older_than": "7d", "keep_last": 1, "dry_run": True}
+
+
+def event(partitions: str | None) -> SimpleNamespace:
+    return SimpleNamespace(extra={} if partitions is None else {"partitions": partitions})
+
+
+class TestAfterLoad:
+    def loaded(self, dagbag, *events: SimpleNamespace) -> Any:
+        function = dagbag.dags["lakekeeper_after_load"].get_task("loaded_partitions").python_callable
+        return function(triggering_asset_events={"hive://hs2.example.com:10000/sales/events": events})
+
+    def test_the_partitions_of_all_events_are_compacted_once(self, dagbag):
+        both = '[{"date": "2026-02-24"}, {"date": "2026-02-23"}]'
+        assert self.loaded(dagbag, event('[{"date": "2026-02-23"}]'), event(None), event(both)) == [
+            {"date": "2026-02-23"},
+            {"date": "2026-02-24"},
+        ]
+
+    def test_events_without_partitions_compact_nothing(self, dagbag):
+        with pytest.raises(AirflowSkipException, match="name no partitions"):
+            self.loaded(dagbag, event(None), event("[]"))
+
+    def test_without_events_it_is_skipped(self, dagbag, spark):
+        _, states, _ = run(dagbag.dags["lakekeeper_after_load"])
+        assert (only(states, "loaded_partitions"), only(states, "compact")) == ("skipped", "skipped")
