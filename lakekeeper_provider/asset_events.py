@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lakekeeper_provider.compat import Asset, AssetAlias, Context
+from lakekeeper_provider.compat import AIRFLOW_V_3_0_PLUS, Asset, AssetAlias, Context
 from lakekeeper_provider.option import ANALYZE, CLEANUP, COMPACT, ROLLBACK
 from lakekeeper_provider.report import Report, units_with
 
@@ -25,8 +25,13 @@ _TABLES = 1000
 
 
 def alias_of(verb: str) -> AssetAlias | None:
-    """Return the alias under which the events of a verb are emitted; None for a verb that has none."""
-    return AssetAlias(f"lakekeeper_{verb}") if verb in _UNITS_OF else None
+    """
+    Return the alias under which the events of a verb are emitted; None for a verb that has none, and on Airflow 2.
+
+    Airflow 2 records an event of an alias only if it has found the alias in the DAG, which it does not for a mapped
+    operator. Else the task fails after it has succeeded, and would run again.
+    """
+    return AssetAlias(f"lakekeeper_{verb}") if AIRFLOW_V_3_0_PLUS and verb in _UNITS_OF else None
 
 
 def uri_of(table: str, verb: str, server: str) -> str:
@@ -80,7 +85,7 @@ def extras(report: Report, uri: str | None) -> Iterator[tuple[str, dict[str, Sca
 
 
 def _extra(report: Report, table: Mapping[str, Any], uri: str | None) -> dict[str, Scalar]:
-    """Return the extra. Airflow 2 accepts no lists and objects in it: after the task has succeeded, it would fail."""
+    """Return the extra: texts and numbers, so that metrics and templates need no step to read it."""
     units = units_with(table, (_UNITS_OF[report.verb],))
     before, after = table.get("before") or {}, table.get("after") or {}
     warnings = Counter(text.partition(":")[0] for text in table.get("warnings") or ())

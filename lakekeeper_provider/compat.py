@@ -23,11 +23,13 @@ from airflow.providers.common.compat.sdk import (
     PokeReturnValue,
     XCom,
 )
+from airflow.providers.common.compat.version_compat import AIRFLOW_V_3_0_PLUS
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from lakekeeper_provider.exceptions import UsageError
 
 __all__ = [
+    "AIRFLOW_V_3_0_PLUS",
     "AirflowException",
     "AirflowFailException",
     "AirflowNotFoundException",

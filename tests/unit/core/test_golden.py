@@ -65,7 +65,9 @@ def test_the_operators_arguments_are_understood(case: dict[str, Any]) -> None:
         case["run_id"],
     )
     assert line.options == case["options"]
-    assert line.read_data == case.get("read_data", False)
+    own = case.get("own_flags", [])
+    assert line.read_data == ("--read-data" in own)
+    assert line.limit == (int(own[own.index("--limit") + 1]) if "--limit" in own else None)
     assert (line.request, line.report) == ("file:///r/request.json", "file:///r/report.json")
 
 
