@@ -123,7 +123,7 @@ def test_somebody_elses_data_keeps_all_but_its_owner(
         report = jobs("compact", "--table", dressed.table)
     warnings = only(report)["warnings"]
     assert (outcomes(report), len(warnings)) == (["compacted"], 2)
-    assert all(warning.startswith("the owner of ") for warning in warnings)
+    assert all(warning.startswith("ATTRIBUTE_NOT_KEPT: the owner of ") for warning in warnings)
     assert dressed.look() == (_owned(folder), {_owned(file) for file in files})
 
 
