@@ -55,6 +55,7 @@ PROVIDER = (
     "apache-airflow-providers-apache-spark>=5.0",
     "apache-airflow-providers-apache-hive>=9.0",
     "apache-airflow-providers-standard",
+    "argcomplete>=3.0",
     "pyyaml>=6.0",
     "tenacity>=8.2.3",
 )

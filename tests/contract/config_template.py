@@ -40,7 +40,7 @@ _TABLES = """\
 """
 _HIVE_SERVER_HELP = "host and port of HiveServer2 in the URIs of asset events"
 _HIVE_SERVER = """\
-# host:port of HiveServer2 in the URIs of asset events: hive://HOST:PORT/DB/TABLE?lakekeeper=compact
+# Host and port of HiveServer2 in the URIs of asset events, hive://HOST:PORT/DB/TABLE?lakekeeper=compact
 # hive_server: hs2.example.com:10000
 """
 _WINDOWS = """\
