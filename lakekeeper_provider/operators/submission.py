@@ -70,6 +70,7 @@ class SubmissionRunner:
         self._own = {name: given(getattr(operator, name)) for name in _ARGUMENTS}
         self._has_launcher = commands.has_launcher(self._own, spark)
         self._submitter: SparkSubmitter | None = None
+        self._resource_manager: str | None = None
         self._stdout_report: str | None = None
         self._killed = False
 
@@ -113,6 +114,8 @@ class SubmissionRunner:
         submitter = SparkSubmitter(self._operator, arguments, partial(self._watched, context))
         target = submitter.target()
         self._check(target, arguments["conn_id"])
+        # Read here: an error while the job runs would break off its log.
+        self._resource_manager = submitter.resource_manager()
         cluster = target.deploy_mode == "cluster"
         exchange = self._exchange(cluster, folder)
         conf = commands.spark_conf(self._spark, given(self._operator.conf), client=not cluster)
@@ -182,9 +185,8 @@ class SubmissionRunner:
 
     def _watched(self, context: Context, lines: Iterator[str]) -> Iterator[str]:
         """Store the link to the application while the job runs, and return the lines to log."""
-        resource_manager = self._submitter.resource_manager() if self._submitter else None
         store = partial(YarnApplicationLink.store, context)
-        return self._without_report(watch_application(lines, resource_manager, store))
+        return self._without_report(watch_application(lines, self._resource_manager, store))
 
     def _without_report(self, lines: Iterator[str]) -> Iterator[str]:
         """Keep the report that a driver in client mode prints, and return the other lines."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from lakekeeper_provider import exchange
-from lakekeeper_provider.compat import BaseHook, fail_on_usage_error
+from lakekeeper_provider.compat import BaseHook, Context, fail_on_usage_error
 from lakekeeper_provider.operators.base import LakekeeperOperator
 from lakekeeper_provider.refresh import Refresh, refresh
 from lakekeeper_provider.report import Report
@@ -64,11 +64,15 @@ class SwappingOperator(WritingOperator):
             Refresh.all_of(refresh)
         self.refresh = refresh
 
+    def run_job(self, context: Context) -> Any:
+        """Check a rendered ``refresh`` before anything is submitted: later, a mistake would fail a job that is done."""
+        with fail_on_usage_error():
+            Refresh.all_of(self.refresh)
+        return super().run_job(context)
+
     def follow_up(self, found: Report, uri: str | None) -> Report:
         """Tell the engines; warnings go into the report too, if it is kept."""
-        with fail_on_usage_error():
-            engines = Refresh.all_of(self.refresh)
-        told = refresh(engines, found, lambda conn_id: BaseHook.get_hook(conn_id).run)
+        told = refresh(Refresh.all_of(self.refresh), found, lambda conn_id: BaseHook.get_hook(conn_id).run)
         if uri is not None and told.tables != found.tables:
             self._add_warnings(told, uri)
         return told

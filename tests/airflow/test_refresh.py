@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lakekeeper_provider.compat import AirflowException, BaseHook
+from lakekeeper_provider.compat import AirflowException, AirflowFailException, BaseHook
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators.compact import CompactOperator
 from lakekeeper_provider.operators.rollback import RollbackOperator
@@ -72,3 +72,9 @@ def test_a_wrong_refresh_fails_when_the_dag_is_parsed():
 
 def test_a_template_is_checked_when_it_is_rendered():
     assert CompactOperator(task_id="t", table="a.b", refresh="{{ params.refresh }}").refresh
+
+
+def test_a_rendered_refresh_that_is_wrong_fails_before_anything_is_submitted(spark):
+    with pytest.raises(AirflowFailException, match=r"unknown key refresh\.conn"):
+        compact(refresh='[{"conn": "x", "conn_id": "y"}]').execute(context())
+    assert spark.calls == []
