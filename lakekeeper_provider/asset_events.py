@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lakekeeper_provider.compat import AIRFLOW_V_3_0_PLUS, Asset, AssetAlias, Context
 from lakekeeper_provider.option import ANALYZE, CLEANUP, COMPACT, ROLLBACK
-from lakekeeper_provider.report import Report, units_with
+from lakekeeper_provider.report import Report, units_with, warning_codes
 
 log = logging.getLogger(__name__)
 
@@ -88,7 +87,7 @@ def _extra(report: Report, table: Mapping[str, Any], uri: str | None) -> dict[st
     """Return the extra: texts and numbers, so that metrics and templates need no step to read it."""
     units = units_with(table, (_UNITS_OF[report.verb],))
     before, after = table.get("before") or {}, table.get("after") or {}
-    warnings = Counter(text.partition(":")[0] for text in table.get("warnings") or ())
+    warnings = warning_codes(table)
     return {
         "verb": report.verb,
         "outcome": table["outcome"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -161,6 +162,11 @@ def _reason(unit: Mapping[str, Any]) -> str:
 def units_with(table: Mapping[str, Any], outcomes: Sequence[str]) -> list[Mapping[str, Any]]:
     """Return the units of a table that have one of these outcomes."""
     return [unit for unit in table.get("units") or () if unit.get("outcome") in outcomes]
+
+
+def warning_codes(table: Mapping[str, Any]) -> dict[str, int]:
+    """Return how often each code is among the warnings of a table."""
+    return dict(Counter(text.partition(":")[0] for text in table.get("warnings") or ()))
 
 
 def unit_name(unit: Mapping[str, str | None]) -> str:

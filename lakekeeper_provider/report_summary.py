@@ -10,7 +10,7 @@ from typing import Any
 
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.option import ANALYZE, CHECK, HISTORY
-from lakekeeper_provider.report import Report, units_with
+from lakekeeper_provider.report import Report, units_with, warning_codes
 
 XCOM_LIMIT = 48 * 1024
 _WARNINGS_SHOWN = 3
@@ -110,17 +110,13 @@ def _size(value: Any) -> int:
 
 def _summary(table: Mapping[str, Any], verb: str) -> dict[str, Any]:
     keys = ("table", "outcome", "code", "reason", "run_id", "before", "after", "rows", "backup_table")
-    brief = {**{key: table.get(key) for key in keys}, **_warnings(table)}
+    brief = {key: table.get(key) for key in keys}
+    brief |= {"warnings": list(table.get("warnings") or ()), "warning_codes": warning_codes(table)}
     if verb == ANALYZE:
         return {**brief, "flagged": flagged_units(table)}
     if verb == HISTORY:
         return {**brief, "history": list(table.get("history") or ())}
     return {**brief, **_counts(table)} if verb == CHECK else brief
-
-
-def _warnings(table: Mapping[str, Any]) -> dict[str, Any]:
-    found = list(table.get("warnings") or ())
-    return {"warnings": found, "warning_codes": dict(Counter(text.partition(":")[0] for text in found))}
 
 
 def _counts(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -189,7 +189,12 @@ class LakekeeperOperator(SparkSubmitOperator):
         self, settings: Config, deadline: str | None, context: Context
     ) -> Submission | dict[str, Any]:
         """Return what to submit, or the result if there is nothing to submit."""
-        return Submission(self.selection(), request.build_request(settings, self.arguments()), {})
+        built = request.build_request(settings, self.arguments())
+        return Submission(self.selection(), built, {}, own_flags=self.own_flags())
+
+    def own_flags(self) -> tuple[str, ...]:
+        """Return the flags that only this verb has, with their values."""
+        return ()
 
     def selection(self) -> Selection:
         """Return the selected tables."""

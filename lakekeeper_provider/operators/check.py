@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
-from lakekeeper_provider.compat import Context
-from lakekeeper_provider.config import Config
 from lakekeeper_provider.operators.base import LakekeeperOperator
-from lakekeeper_provider.operators.submission import Submission
 from lakekeeper_provider.option import CHECK
 from lakekeeper_provider.parsers import boolean, given
 
@@ -41,12 +37,7 @@ class CheckOperator(LakekeeperOperator):
         self.read_data = read_data
         self.parallelism = parallelism
 
-    def prepare(
-        self, settings: Config, deadline: str | None, context: Context
-    ) -> Submission | dict[str, Any]:
-        """Return what to submit."""
-        submission = super().prepare(settings, deadline, context)
+    def own_flags(self) -> tuple[str, ...]:
+        """Return the flag that rows are compared."""
         read_data = given(self.read_data)
-        if read_data is None or not isinstance(submission, Submission):
-            return submission
-        return replace(submission, own_flags=("--read-data",) if boolean("read_data", read_data) else ())
+        return ("--read-data",) if read_data is not None and boolean("read_data", read_data) else ()

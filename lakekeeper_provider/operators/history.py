@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-from lakekeeper_provider.compat import Context
-from lakekeeper_provider.config import Config
 from lakekeeper_provider.operators.base import LakekeeperOperator
-from lakekeeper_provider.operators.submission import Submission
 from lakekeeper_provider.option import HISTORY
 from lakekeeper_provider.parsers import given, integer
 
@@ -32,12 +28,7 @@ class HistoryOperator(LakekeeperOperator):
         super().__init__(**kwargs)
         self.limit = limit
 
-    def prepare(
-        self, settings: Config, deadline: str | None, context: Context
-    ) -> Submission | dict[str, Any]:
-        """Return what to submit."""
-        submission = super().prepare(settings, deadline, context)
+    def own_flags(self) -> tuple[str, ...]:
+        """Return the limit."""
         limit = given(self.limit)
-        if limit is None or not isinstance(submission, Submission):
-            return submission
-        return replace(submission, own_flags=("--limit", str(integer(1)("limit", limit))))
+        return () if limit is None else ("--limit", str(integer(1)("limit", limit)))

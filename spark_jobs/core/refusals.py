@@ -6,13 +6,15 @@ this table.
 
 from __future__ import annotations
 
-from enum import Enum, unique
+from enum import unique
+
+from spark_jobs.core.explained import Explained
 
 _NONE = "None: the table stays as it is."
 
 
 @unique
-class RefusalCode(Enum):
+class RefusalCode(Explained):
     """A code. Its value is the pair (cause, remedy), both in Markdown."""
 
     # The table, as described in the metastore.
@@ -199,11 +201,3 @@ class RefusalCode(Enum):
         " unit compacted, restores the other units of the run, and ends as `partial`.",
         "None in Lakekeeper: restore the directory from a snapshot or a backup if its old files are needed.",
     )
-
-    @property
-    def cause(self) -> str:
-        return self.value[0]
-
-    @property
-    def remedy(self) -> str:
-        return self.value[1]

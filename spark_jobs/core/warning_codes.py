@@ -6,11 +6,13 @@ this table.
 
 from __future__ import annotations
 
-from enum import Enum, unique
+from enum import unique
+
+from spark_jobs.core.explained import Explained
 
 
 @unique
-class WarningCode(Enum):
+class WarningCode(Explained):
     """A code. Its value is the pair (cause, remedy), both in Markdown."""
 
     ATTRIBUTE_NOT_KEPT = (
@@ -88,14 +90,6 @@ class WarningCode(Enum):
         "The table was changed while it was checked, so that doubtful findings are notices.",
         "Run the check again.",
     )
-
-    @property
-    def cause(self) -> str:
-        return self.value[0]
-
-    @property
-    def remedy(self) -> str:
-        return self.value[1]
 
     def text(self, message: str) -> str:
         """Return a warning as the report has it: `CODE: message`."""
