@@ -22,12 +22,13 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from types import FrameType
 
 from benchmarks import machine
 from benchmarks.cases import CASES
-from benchmarks.cases.case import Bench, Case
+from benchmarks.cases.case import Bench, Case, Prepared
 from benchmarks.measuring import RunFailed
 from benchmarks.page import section
 from benchmarks.publish import publish
@@ -121,26 +122,57 @@ def run(asked: Asked) -> None:
     environments.ensure([SPARK, LAKEKEEPER, CHART])
     with asked.workspace.opened(keep=asked.keep) as workspace, ExitStack() as stack:
         bench = Bench(workspace, stack)
-        for case in asked.cases:
-            run_case(bench, case, asked)
+        for _, cases in groupby(asked.cases, key=lambda case: case.line or case.name):
+            run_cases(bench, list(cases), asked)
 
 
-def run_case(bench: Bench, case: Case, asked: Asked) -> None:
-    """Run the steps of a case that have no result yet."""
+def run_cases(bench: Bench, cases: Sequence[Case], asked: Asked) -> None:
+    """Run the steps of the cases that have no result yet. Cases that alternate see the same changes of the machine."""
+    open_turns = [(case, _open_turns(case, asked)) for case in cases]
+    for case, turns in open_turns:
+        if not turns:
+            announce(f"{case.name}: complete")
+    with ExitStack() as stack:
+        prepared = {case.name: _prepare(bench, case, asked, stack) for case, turns in open_turns if turns}
+        for number, step, case in alternating(open_turns):
+            _run_step(prepared[case.name], asked.store, case, step, number)
+
+
+def _open_turns(case: Case, asked: Asked) -> list[tuple[int, str]]:
+    """Return the turns of a case that have no result."""
     results = asked.store.begin(case.name, again=asked.again)
-    turns = [turn for turn in case.turns(asked.rounds, asked.steps) if results.find(turn[1], turn[0]) is None]
-    if not turns:
-        announce(f"{case.name}: complete")
-        return
+    if asked.again:
+        asked.store.save(results)
+    return [turn for turn in case.turns(asked.rounds, asked.steps) if results.find(turn[1], turn[0]) is None]
+
+
+def alternating(
+    turns: Sequence[tuple[Case, Sequence[tuple[int, str]]]],
+) -> list[tuple[int, str, Case]]:
+    """Return the turns of some cases round by round, and in each round step by step."""
+    steps = list(dict.fromkeys(step for case, _ in turns for step in case.steps))
+    all_turns = [(number, step, case) for case, own in turns for number, step in own]
+    return sorted(all_turns, key=lambda turn: (turn[0], steps.index(turn[1])))
+
+
+def _prepare(bench: Bench, case: Case, asked: Asked, stack: ExitStack) -> Prepared:
+    """Return a case whose tables are there until the stack is closed."""
     require_space(case, asked.workspace)
-    announce(f"{case.name}: {len(turns)} steps; preparing the tables")
-    with case.opened(bench) as prepared:
-        results.facts, results.context = dict(prepared.facts), machine.context()
-        for number, step in turns:
-            measured, figures = prepared.run(step, number)
-            results.results.append(Result(step, number, measured, figures, now()))
-            asked.store.save(results)
-            announce(f"{case.name}: round {number}, {step}: {_describe(results)}")
+    announce(f"{case.name}: preparing the tables")
+    prepared = stack.enter_context(case.opened(bench))
+    results = asked.store.begin(case.name)
+    results.facts, results.context = dict(prepared.facts), machine.context()
+    asked.store.save(results)
+    return prepared
+
+
+def _run_step(prepared: Prepared, store: Store, case: Case, step: str, number: int) -> None:
+    """Run one step, and keep its result."""
+    measured, figures = prepared.run(step, number)
+    results = store.begin(case.name)
+    results.results.append(Result(step, number, measured, figures, now()))
+    store.save(results)
+    announce(f"{case.name}: round {number}, {step}: {_describe(results)}")
 
 
 def show(asked: Asked) -> None:
@@ -149,7 +181,7 @@ def show(asked: Asked) -> None:
         announce(f"written: {publish(asked.store)}")
         return
     for case in asked.cases:
-        if results := asked.store.load(case.name):
+        if (results := asked.store.load(case.name)) and results.results:
             print(f"\n{section(case, results)}")
 
 

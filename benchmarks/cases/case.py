@@ -62,6 +62,7 @@ class Case:
         rounds: how many, unless the user asks for another number.
         limits: steps that run in fewer rounds.
         disk_gb: the free space that it needs.
+        line: cases of the same line alternate: each step runs on all their tables before the next one.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Case:
     rounds: int = 3
     limits: Mapping[str, int] = field(default_factory=dict)
     disk_gb: float = 3
+    line: str = ""
 
     def turns(self, rounds: int | None, only: tuple[str, ...] = ()) -> Iterator[tuple[int, str]]:
         """Return rounds and steps in their order: A, B, C, A, B, C."""

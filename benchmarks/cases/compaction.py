@@ -136,6 +136,7 @@ CASES = (
         _hdfs("files-650"),
         MANY,
         limits=OF_MANY,
+        line="hdfs",
     ),
     _case(
         "hdfs-6500",
@@ -144,5 +145,6 @@ CASES = (
         _hdfs("files-6500"),
         MANY,
         limits=OF_MANY,
+        line="hdfs",
     ),
 )

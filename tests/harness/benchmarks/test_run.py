@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -69,15 +70,44 @@ def test_some_steps_run_in_fewer_rounds_or_not_at_all():
     assert list(case.turns(2, ("bare",))) == [(1, "bare"), (2, "bare")]
 
 
+def test_cases_of_one_line_alternate_step_by_step():
+    small, large = Fake().case(rounds=2, line="hdfs"), Fake().case(rounds=1, line="hdfs")
+    small, large = replace(small, name="small"), replace(large, name="large")
+
+    turns = run.alternating([(case, list(case.turns(None))) for case in (small, large)])
+
+    assert [(number, step, case.name) for number, step, case in turns] == [
+        (1, "ours", "small"),
+        (1, "ours", "large"),
+        (1, "lakekeeper", "small"),
+        (1, "lakekeeper", "large"),
+        (1, "bare", "small"),
+        (1, "bare", "large"),
+        (2, "ours", "small"),
+        (2, "lakekeeper", "small"),
+        (2, "bare", "small"),
+    ]
+
+
+def test_each_case_of_a_line_keeps_its_own_results(store, asked):
+    small, large = Fake(), Fake()
+    cases = [replace(small.case(rounds=1), name="small"), replace(large.case(rounds=1), name="large")]
+
+    run.run_cases(None, cases, asked())
+
+    assert [len(store.load(name).results) for name in ("small", "large")] == [3, 3]
+    assert small.ran == large.ran == [(1, "ours"), (1, "lakekeeper"), (1, "bare")]
+
+
 def test_each_result_is_kept_at_once_and_a_second_run_continues(store, asked):
     fake = Fake()
     fake.fails = (1, "bare")
     with pytest.raises(RunFailed):
-        run.run_case(None, fake.case(rounds=1), asked())
+        run.run_cases(None, [fake.case(rounds=1)], asked())
     assert [each.step for each in store.load("fake").results] == ["ours", "lakekeeper"]
 
     fake.fails, fake.ran = None, []
-    run.run_case(None, fake.case(rounds=1), asked())
+    run.run_cases(None, [fake.case(rounds=1)], asked())
 
     assert fake.ran == [(1, "bare")]
     kept = store.load("fake")
@@ -87,41 +117,41 @@ def test_each_result_is_kept_at_once_and_a_second_run_continues(store, asked):
 
 
 def test_a_case_that_is_complete_is_not_prepared_again(store, asked, capsys):
-    run.run_case(None, Fake().case(rounds=1), asked())
+    run.run_cases(None, [Fake().case(rounds=1)], asked())
 
     def opened(_):
         raise AssertionError("the tables were made")
 
-    run.run_case(None, Case("fake", "Fake", "", ("ours",), opened, rounds=1), asked())
+    run.run_cases(None, [Case("fake", "Fake", "", ("ours",), opened, rounds=1)], asked())
 
     assert "fake: complete" in capsys.readouterr().out
 
 
 def test_more_rounds_are_added_to_those_that_are_there(store, asked):
     fake = Fake()
-    run.run_case(None, fake.case(), asked("--rounds", "1"))
+    run.run_cases(None, [fake.case()], asked("--rounds", "1"))
     fake.ran = []
 
-    run.run_case(None, fake.case(), asked("--rounds", "2"))
+    run.run_cases(None, [fake.case()], asked("--rounds", "2"))
 
     assert {number for number, _ in fake.ran} == {2}
 
 
 def test_results_of_other_sources_are_not_continued(store, asked, monkeypatch):
-    run.run_case(None, Fake().case(rounds=1), asked())
+    run.run_cases(None, [Fake().case(rounds=1)], asked())
     monkeypatch.setattr(stored, "fingerprint", lambda: "other sources")
 
     fake = Fake()
-    run.run_case(None, fake.case(rounds=1), asked())
+    run.run_cases(None, [fake.case(rounds=1)], asked())
 
     assert len(fake.ran) == 3
 
 
 def test_again_forgets_what_was_measured(store, asked):
-    run.run_case(None, Fake().case(rounds=1), asked())
+    run.run_cases(None, [Fake().case(rounds=1)], asked())
 
     fake = Fake()
-    run.run_case(None, fake.case(rounds=1), asked("--again"))
+    run.run_cases(None, [fake.case(rounds=1)], asked("--again"))
 
     assert len(fake.ran) == 3
     assert len(store.load("fake").results) == 3
@@ -131,7 +161,7 @@ def test_a_disk_that_is_too_small_is_refused_before_anything_is_made(store, aske
     fake = Fake()
 
     with pytest.raises(run.NoSpace, match=r"fake needs 1000000\.0 GB in .*, and \d+\.\d GB are free"):
-        run.run_case(None, fake.case(disk_gb=1e6), asked())
+        run.run_cases(None, [fake.case(disk_gb=1e6)], asked())
     assert not fake.ran
 
 
