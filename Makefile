@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up down bench test test-all test-unit test-crash test-mutation test-spark cluster cluster-test docs tried test-airflow coverage soak lint format envs wheel clean python
+.PHONY: help demo up down screenshots bench test test-all test-unit test-crash test-mutation test-spark cluster cluster-test docs tried test-airflow coverage soak lint format envs wheel clean python
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,6 +15,9 @@ up: python ## open the Airflow UI on the demo's tables
 
 down: python ## stop what `make up` started
 	@$(PYTHON) -m demo.ui down
+
+screenshots: python ## take the pictures of the documentation, of what `make up` runs; needs Chromium
+	@$(PYTHON) -m demo.screenshot
 
 bench: python ## measure the jobs beside Lakekeeper and plain Spark; all cases write docs/benchmarks.md: CASE=name ROUNDS=n STEPS=a,b KEEP=1 AGAIN=1
 	@$(PYTHON) -m benchmarks.run $(CASE) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(STEPS),--steps $(STEPS)) \

@@ -13,8 +13,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -22,6 +22,9 @@ from demo.services import airflow_components, paths
 from demo.services.ports import HOST
 from demo.services.processes import has_ended, spawn, stop
 from demo.workspace import AIRFLOW, DEFAULT, Workspace
+
+#: The processes by the names of the components.
+Components = Mapping[str, "subprocess.Popen[bytes]"]
 
 USER = "admin"
 POLL_SECONDS = 0.5
@@ -33,16 +36,39 @@ class Terminated(Exception):
 
 def serve(workspace: Workspace, port: int) -> int:
     """Run all services; return 0 after SIGTERM, 1 if a component ended."""
+    with (
+        workspace.metastore() as metastore,
+        workspace.database() as database,
+        running(workspace, workspace.airflow_environ(metastore, database), port) as components,
+    ):
+        return _wait_for_end(components)
+
+
+@contextmanager
+def running(workspace: Workspace, env: Mapping[str, str], port: int) -> Iterator[Components]:
+    """Run the components of Airflow until the end of the block, each in a session of its own.
+
+    Args:
+        workspace: where their logs are.
+        env: the variables of Airflow (`Workspace.airflow_environ`).
+        port: for the API server.
+    """
     with ExitStack() as stack:
-        metastore = stack.enter_context(workspace.metastore())
-        database = stack.enter_context(workspace.database())
-        env = {**workspace.airflow_environ(metastore, database), **server_environ(workspace, port)}
-        running = {}
+        components = {}
         for name, arguments in airflow_components.components(port).items():
-            command = [airflow_components.program(AIRFLOW), *arguments]
-            running[name] = spawn(command, log=workspace.log(f"ui-{name}"), cwd=paths.ROOT, env=env)
-            stack.callback(stop, running[name], timeout=20)
-        return _wait_for_end(running)
+            components[name] = spawn(
+                [airflow_components.program(AIRFLOW), *arguments],
+                log=workspace.log(f"ui-{name}"),
+                cwd=paths.ROOT,
+                env={**env, **server_environ(workspace, port)},
+            )
+            stack.callback(stop, components[name], timeout=20)
+        yield components
+
+
+def ended(components: Components) -> str:
+    """Return the names of the components that have ended, separated by commas."""
+    return ", ".join(name for name, process in components.items() if has_ended(process))
 
 
 def address(port: int) -> str:
@@ -79,13 +105,13 @@ def _password_file(workspace: Workspace) -> Path:
     return workspace.airflow_home / "passwords.json"
 
 
-def _wait_for_end(running: Mapping[str, subprocess.Popen[bytes]]) -> int:
+def _wait_for_end(components: Components) -> int:
     try:
-        while not (ended := [name for name, process in running.items() if has_ended(process)]):
+        while not (names := ended(components)):
             time.sleep(POLL_SECONDS)
     except Terminated:
         return 0
-    print(f"{', '.join(ended)} ended unexpectedly; see its log in the same directory as this one", flush=True)
+    print(f"{names} ended unexpectedly; see its log in the same directory as this one", flush=True)
     return 1
 
 

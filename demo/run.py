@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
-from demo import measure, report, steps, ui
+from demo import dag_run, measure, report, steps, ui
 from demo.services import airflow_components, environments, machine, paths
 from demo.services.metastore import Metastore
 from demo.workspace import AIRFLOW, DAG, DEFAULT, SPARK, Workspace
@@ -52,18 +51,12 @@ def measure_tables(workspace: Workspace, metastore: Metastore, when: str, *optio
 
 
 def run_dag(workspace: Workspace, metastore: Metastore) -> None:
+    """Run the DAG on an Airflow as `make up` starts it: so the UI shows the run with the logs of its tasks."""
     with workspace.database() as database:
-        _run_dag(workspace.airflow_environ(metastore, database), workspace)
-
-
-def _run_dag(env: Mapping[str, str], workspace: Workspace) -> None:
-    for name, title, arguments in (
-        ("airflow-db", "preparing Airflow's database", ("db", "migrate")),
-        ("dag", f"running the DAG {DAG}", ("dags", "test", DAG)),
-        # A task that is cleared in the UI does not start while its DAG is paused.
-        ("unpause", f"unpausing {DAG}, for the UI", ("dags", "unpause", DAG, "--yes")),
-    ):
-        steps.run(title, [airflow_components.program(AIRFLOW), *arguments], log=workspace.log(name), env=env)
+        env = workspace.airflow_environ(metastore, database)
+        command = [airflow_components.program(AIRFLOW), "db", "migrate"]
+        steps.run("preparing Airflow's database", command, log=workspace.log("airflow-db"), env=env)
+        dag_run.run(DAG, env, workspace)
 
 
 def _spark_module(module: str, *arguments: str | Path) -> list[str | Path]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from demo.services import paths
@@ -23,40 +22,43 @@ def announce(title: str) -> None:
     print(f"[{time.monotonic() - START:4.0f} s] {title}", flush=True)
 
 
+class Heartbeat:
+    """Prints a line from time to time, so that a long step is seen to work.
+
+    Args:
+        what: returns what is being done now; may be empty.
+    """
+
+    def __init__(self, what: Callable[[], str] = str) -> None:
+        self._what = what
+        self._start = self._last = time.monotonic()
+
+    def beat(self) -> None:
+        """Print a line if the last one is old enough."""
+        now = time.monotonic()
+        if now - self._last < HEARTBEAT_SECONDS:
+            return
+        self._last = now
+        print(
+            "         ... " + ", ".join(filter(None, [f"{now - self._start:.0f} s", self._what()])),
+            flush=True,
+        )
+
+
 def run(title: str, command: Sequence[str | Path], *, log: Path, env: Mapping[str, str]) -> None:
     """Run a program with its output in a log, print a line from time to time, and kill the processes that it left."""
     announce(f"{title} (log: {relative_to_checkout(log)})")
     process = spawn(command, log=log, cwd=paths.ROOT, env=env)
+    heartbeat = Heartbeat()
     try:
-        start = last_line = time.monotonic()
         while not has_ended(process):
             time.sleep(0.1)
-            last_line = _heartbeat(start, last_line, log)
+            heartbeat.beat()
         kill_session(process)
     finally:
         code = stop(process)
     if code:
         raise StepFailed(f"{title}: failed with {code}. The end of {relative_to_checkout(log)}:\n{tail(log)}")
-
-
-def _heartbeat(start: float, last_line: float, log: Path) -> float:
-    """Print a line if the last one is old enough; return the time of the last one."""
-    now = time.monotonic()
-    if now - last_line < HEARTBEAT_SECONDS:
-        return last_line
-    print(f"         ... {now - start:.0f} s{_current_task(log)}", flush=True)
-    return now
-
-
-def _current_task(log: Path) -> str:
-    """Return the task that `airflow dags test` has started last; empty in logs of other programs."""
-    started = re.findall(
-        r"\[DAG TEST\] starting task_id=(\S+) map_index=(\S+)", log.read_text(errors="replace")
-    )
-    if not started:
-        return ""
-    task, index = started[-1]
-    return f", {task}" if index == "-1" else f", {task} [{index}]"
 
 
 def relative_to_checkout(path: Path) -> str:

@@ -3,13 +3,17 @@
 
     wait_for_window -> list_tables -> analyze (one per table) -> only_flagged -> compact (one per flagged table)
         -> summary
-        -> record -> rollback (skipped, until you clear it)
+        -> record -> rollback (one per compacted table; skipped, until you clear it)
 
 **Before the first run:** a Spark connection `spark_default`, a Hive Metastore connection `metastore_default` (or a
 list of tables in the parameters), and `spark-submit` on the workers. Set the database in the parameters below.
 
-**To undo last night's compaction:** open the finished DAG run, and clear *only* the task `rollback`. To compact again,
-clear `compact`.
+**To undo last night's compaction:** open the finished DAG run, and clear *only* the task `rollback`. **To undo one
+table:** open the task `rollback`, and clear only the mapped task with the name of the table. To compact again, clear
+`compact`.
+
+**To run now**, outside the window: trigger the DAG by hand with *Run now*. Then neither the start waits for the window,
+nor does its end stop the compaction.
 
 **To limit how many tables are processed at the same time:** create a pool with
 `airflow pools set lakekeeper 2 "Tables compacted in parallel"`, and set the environment variable
@@ -45,8 +49,8 @@ from lakekeeper_provider.sensors.maintenance_window import MaintenanceWindowSens
 POOL = os.environ.get("LAKEKEEPER_POOL", "default_pool")
 CONFIG_FILE = "{{ params.config_file }}"
 WINDOW = {
-    "start": "{{ params.window_start }}",
-    "end": "{{ params.window_end }}",
+    "start": "{{ '00:00' if params.run_now else params.window_start }}",
+    "end": "{{ '24:00' if params.run_now else params.window_end }}",
     "timezone": "{{ params.timezone }}",
 }
 PARAMS = {
@@ -73,6 +77,13 @@ PARAMS = {
         description="`metastore`: by the connection `metastore_default`, and an analysis for each table."
         " `spark`: one analysis of the whole database, which needs no such connection.",
         section="Tables",
+    ),
+    "run_now": Param(
+        False,
+        type="boolean",
+        title="Run now",
+        description="Do not wait for the window, and do not stop at its end.",
+        section="Maintenance window",
     ),
     "window_start": Param(
         "22:00", type="string", title="Opens at", pattern=r"^\d\d?:\d\d$", section="Maintenance window"
@@ -183,10 +194,14 @@ def lakekeeper_maintenance() -> None:
             "files_after": sum((table.get("after") or {}).get("files", 0) for table in done),
         }
 
-    record = RecordCompactionOperator(task_id="record", compaction=compact.output)
-    rollback = RollbackOperator(
-        task_id="rollback", compaction=record.output, only_when_cleared=True, config_file=CONFIG_FILE
-    )
+    record = RecordCompactionOperator(task_id="record", compaction=compact.output, by_table=True)
+    rollback = RollbackOperator.partial(
+        task_id="rollback",
+        only_when_cleared=True,
+        config_file=CONFIG_FILE,
+        pool=POOL,
+        map_index_template="{{ task.compaction['name'] }}",
+    ).expand(compaction=record.output)
     wait_for_window >> tables
     analyze >> summary(compact.output)
     record >> rollback

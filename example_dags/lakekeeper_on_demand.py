@@ -1,8 +1,9 @@
 """
-### One table, by hand: analyse it, compact it, or roll back the newest compaction
+### One table, by hand: analyse it, compact it, roll back the newest compaction, or delete kept originals
 
 Trigger it by hand and fill in the form. `analyze` changes nothing; `compact` keeps the originals; `rollback` restores
-them. Choose *Dry run* to see what a compaction would do.
+them; `cleanup` deletes them. Choose *Dry run* to see what a compaction or a cleanup would do. What is left empty comes
+from the configuration file and from the properties of the table.
 
 To undo a compaction of this DAG, trigger it again with the action *Roll back*: clearing the task `rollback` of a run
 with another action does nothing.
@@ -18,6 +19,7 @@ from typing import Any
 from airflow.providers.common.compat.sdk import Param, dag, task
 
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
+from lakekeeper_provider.operators.cleanup import CleanupOperator
 from lakekeeper_provider.operators.compact import CompactOperator
 from lakekeeper_provider.operators.rollback import RollbackOperator
 
@@ -31,19 +33,20 @@ PARAMS = {
     ),
     "action": Param(
         "analyze",
-        enum=["analyze", "compact", "rollback"],
+        enum=["analyze", "compact", "rollback", "cleanup"],
         title="Action",
         values_display={
             "analyze": "Analyze: report, write nothing",
             "compact": "Compact what is flagged",
             "rollback": "Roll back the newest compaction",
+            "cleanup": "Clean up: delete kept originals",
         },
     ),
     "dry_run": Param(
         True,
         type="boolean",
         title="Dry run",
-        description="For the action compact: decide and report, write nothing.",
+        description="For the actions compact and cleanup: decide and report, write and delete nothing.",
     ),
     "partitions": Param(
         None,
@@ -51,6 +54,74 @@ PARAMS = {
         items={"type": "object"},
         title="Only these partitions",
         description='JSON, such as `[{"date": "2026-02-23"}]`; a spec may name only some of the keys.',
+        section="Partitions",
+    ),
+    "where": Param(
+        None,
+        type=["null", "string"],
+        title="Only where",
+        description="A condition on the partition keys, such as `date >= '2026-02-01'`; instead of a list of them.",
+        section="Partitions",
+    ),
+    "min_input_files": Param(
+        None,
+        type=["null", "integer"],
+        minimum=2,
+        title="Smallest number of files",
+        description="Directories with fewer files are left alone (2).",
+        section="Thresholds",
+    ),
+    "compaction_ratio_threshold": Param(
+        None,
+        type=["null", "number"],
+        minimum=1,
+        title="Ratio",
+        description="Compact where the average or median file is smaller than a block divided by this (10).",
+        section="Thresholds",
+    ),
+    "target_file_size": Param(
+        None,
+        type=["null", "string"],
+        title="Target file size",
+        description="Such as `512mb`; the block size by default.",
+        section="Thresholds",
+    ),
+    "sort_columns": Param(
+        None,
+        type=["null", "string"],
+        title="Sort by",
+        description="Columns, separated by commas. Sorting costs a shuffle.",
+        section="Rewrite",
+    ),
+    "analyze_after_compaction": Param(
+        False,
+        type="boolean",
+        title="Compute statistics",
+        description="Run `ANALYZE TABLE` on what was compacted.",
+        section="Rewrite",
+    ),
+    "older_than": Param(
+        "7d",
+        type=["null", "string"],
+        title="Older than",
+        description="For the action cleanup: delete only the originals of runs that are older.",
+        section="Cleanup",
+    ),
+    "keep_last": Param(
+        1,
+        type=["null", "integer"],
+        minimum=0,
+        title="Keep the newest runs",
+        description="For the action cleanup: never delete the originals of so many runs.",
+        section="Cleanup",
+    ),
+    "window": Param(
+        None,
+        type=["null", "object"],
+        title="Maintenance window",
+        description='JSON, such as `{"start": "22:00", "end": "05:00", "timezone": "Europe/Paris"}`: a compaction,'
+        " rollback or cleanup waits until it opens. Without one it starts at once.",
+        section="Maintenance window",
     ),
     "config_file": Param(
         None,
@@ -74,7 +145,14 @@ PARAMS = {
 )
 def lakekeeper_on_demand() -> None:
     common = {"table": "{{ params.table }}", "config_file": "{{ params.config_file }}"}
-    partitions = "{{ params.partitions | tojson }}"
+    planning = {
+        "partitions": "{{ params.partitions | tojson }}",
+        **{
+            name: f"{{{{ params.{name} }}}}"
+            for name in ("where", "min_input_files", "compaction_ratio_threshold", "target_file_size")
+        },
+    }
+    window = "{{ params.window | tojson }}"
 
     @task.branch
     def choose(params: dict[str, Any] | None = None) -> str:
@@ -82,9 +160,25 @@ def lakekeeper_on_demand() -> None:
         return str((params or {})["action"])
 
     choose() >> [
-        AnalyzeOperator(task_id="analyze", partitions=partitions, **common),
-        CompactOperator(task_id="compact", partitions=partitions, dry_run="{{ params.dry_run }}", **common),
-        RollbackOperator(task_id="rollback", **common),
+        AnalyzeOperator(task_id="analyze", **planning, **common),
+        CompactOperator(
+            task_id="compact",
+            dry_run="{{ params.dry_run }}",
+            sort_columns="{{ params.sort_columns }}",
+            analyze_after_compaction="{{ params.analyze_after_compaction or None }}",
+            window=window,
+            **planning,
+            **common,
+        ),
+        RollbackOperator(task_id="rollback", window=window, **common),
+        CleanupOperator(
+            task_id="cleanup",
+            dry_run="{{ params.dry_run }}",
+            older_than="{{ params.older_than }}",
+            keep_last="{{ params.keep_last }}",
+            window=window,
+            **common,
+        ),
     ]
 
 

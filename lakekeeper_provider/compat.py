@@ -28,6 +28,11 @@ from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from lakekeeper_provider.exceptions import UsageError
 
+try:
+    from airflow.providers.common.compat.sdk import Stats
+except ImportError:  # an older common.compat, on Airflow 2
+    from airflow.stats import Stats
+
 __all__ = [
     "AIRFLOW_V_3_0_PLUS",
     "AirflowException",
@@ -45,6 +50,7 @@ __all__ = [
     "ObjectStoragePath",
     "PokeReturnValue",
     "SparkSubmitOperator",
+    "Stats",
     "TriggerEvent",
     "XCom",
     "fail_on_usage_error",

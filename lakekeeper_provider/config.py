@@ -13,7 +13,7 @@ import yaml
 from lakekeeper_provider.exceptions import UsageError, nearest
 from lakekeeper_provider.option_values import parse_options
 from lakekeeper_provider.options import OPTIONS
-from lakekeeper_provider.parsers import mapping, text_list, wrong
+from lakekeeper_provider.parsers import from_json, mapping, text_list, wrong
 from lakekeeper_provider.selection import table_name
 from lakekeeper_provider.spark_submit_options import KEYS, SparkSubmit
 from lakekeeper_provider.window import MaintenanceWindow
@@ -41,7 +41,8 @@ class Config:
     hive_server: str = "default"
 
     def window(self, value: Any) -> MaintenanceWindow:
-        """Return a window that is given as such, by its fields, or by its name in the file."""
+        """Return a window that is given as such, by its fields or JSON of them, or by its name in the file."""
+        value = from_json("window", value)
         if not isinstance(value, str):
             return MaintenanceWindow.of(value)
         if value not in self.windows:

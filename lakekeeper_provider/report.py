@@ -177,4 +177,5 @@ def unit_name(unit: Mapping[str, str | None]) -> str:
 
 def totals(report: Report) -> str:
     """Say in one line what the job has done."""
-    return f"{report.verb}: {report.outcome}, {len(report.tables)} table(s)"
+    tables = len(report.tables)
+    return f"{report.verb}: {report.outcome}, {tables} table{'' if tables == 1 else 's'}"

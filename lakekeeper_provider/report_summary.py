@@ -47,7 +47,7 @@ def summary(report: Report, uri: str | None) -> dict[str, Any]:
         if _size(shorter) <= XCOM_LIMIT:
             return shorter
     raise UsageError(
-        f"the summary of {len(report.tables)} table(s) has {_size(value)} bytes, more than the {XCOM_LIMIT} "
+        f"the summary of {len(report.tables)} tables has {_size(value)} bytes, more than the {XCOM_LIMIT} "
         "that go to XCom: set report_dir to a folder that keeps reports, or work on fewer tables at once"
     )
 

@@ -59,6 +59,8 @@ PROVIDER = (
     "pyyaml>=6.0",
     "tenacity>=8.2.3",
 )
+#: What the provider works with if it is installed: metrics and lineage.
+OPTIONAL = ("statsd>=4", "apache-airflow-providers-openlineage>=2.3")
 TESTING = ("pytest>=8", "pytest-cov>=5", "pytest-reportlog>=1.0")
 SPARK = ("pyyaml>=6.0", *TESTING)
 STATEFUL = ("hypothesis>=6.130",)
@@ -70,12 +72,14 @@ SPECS = {
     "spark-3.5": Spec(("pyspark==3.5.9", "pyarrow", *SPARK, *STATEFUL), java=True),
     "spark-4.3": Spec(("pyspark==4.3.0", "pyarrow", *SPARK, *STATEFUL), java=True),
     "spark-3.3": Spec(("pyspark==3.3.4", *SPARK), java=True),
-    "airflow-3.3": Spec(("apache-airflow==3.3.2", *PROVIDER, *TESTING, *POSTGRES), project=True),
+    "airflow-3.3": Spec(("apache-airflow==3.3.2", *PROVIDER, *OPTIONAL, *TESTING, *POSTGRES), project=True),
     "airflow-3.3-kerberos": Spec(("requests-kerberos>=0.15",), base="airflow-3.3"),
-    "airflow-2.11": Spec(("apache-airflow==2.11.2", *PROVIDER, *TESTING), project=True),
+    "airflow-2.11": Spec(("apache-airflow==2.11.2", *PROVIDER, *OPTIONAL, *TESTING), project=True),
     # What the benchmarks compare with, and draw their chart with. It runs on the PySpark of spark-3.5.
     "lakekeeper-0.0.6": Spec(("lakekeeper==0.0.6",)),
     "bench": Spec(("matplotlib>=3.10",)),
+    # Looks at the demo's Airflow as a person does, in Chromium.
+    "browser": Spec(("selenium>=4.30",)),
 }
 
 STARTED = time.monotonic()

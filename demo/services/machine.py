@@ -35,6 +35,7 @@ UV_NAMES = {
 
 
 _COMPILERS = {"krb5-config": "libkrb5-dev", "cc": "gcc libc6-dev"}
+_BROWSER = {"chromium": "chromium", "chromedriver": "chromium-driver"}
 _PYTHON_HEADERS = f"python{'.'.join(map(str, PYTHON))}-dev"
 #: The Debian packages that are needed to compile a Python package for Kerberos.
 TO_COMPILE = " ".join([*_COMPILERS.values(), _PYTHON_HEADERS])
@@ -99,6 +100,11 @@ def missing_to_compile() -> list[tuple[str, str]]:
     if not header.exists():
         missing.append((str(header), _PYTHON_HEADERS))
     return missing
+
+
+def missing_browser() -> list[tuple[str, str]]:
+    """Return what is missing to look at pages, each with its Debian package."""
+    return [(name, package) for name, package in _BROWSER.items() if shutil.which(name) is None]
 
 
 def _compiles(source: str) -> bool:

@@ -52,7 +52,7 @@ class PlanningOperator(LakekeeperOperator):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if partitions is not None and where is not None:
+        if _is_set(partitions) and _is_set(where):
             raise UsageError("partitions and where are mutually exclusive: give one of them")
         self.block_size_mb = block_size_mb
         self.compaction_ratio_threshold = compaction_ratio_threshold
@@ -61,6 +61,11 @@ class PlanningOperator(LakekeeperOperator):
         self.partitions = partitions
         self.where = where
         self.full_scan = full_scan
+
+
+def _is_set(value: Any) -> bool:
+    """Tell whether an argument is given when the DAG is parsed; a template may turn out to be None."""
+    return value is not None and "{{" not in str(value)
 
 
 class AnalyzeOperator(PlanningOperator):

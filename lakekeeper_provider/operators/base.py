@@ -18,6 +18,7 @@ from lakekeeper_provider.compat import (
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.links import ReportLink, YarnApplicationLink, browser_address
+from lakekeeper_provider.operators.observed_job import ObservedJob
 from lakekeeper_provider.operators.spark_submit_adapter import PRIVATE_ARGUMENTS, publish_private_arguments
 from lakekeeper_provider.operators.submission import Submission, SubmissionRunner
 from lakekeeper_provider.option_values import parse_options
@@ -37,7 +38,7 @@ _EXCEPTIONS: Mapping[TaskResult, type[Exception]] = {
 }
 
 
-class LakekeeperOperator(SparkSubmitOperator):
+class LakekeeperOperator(ObservedJob, SparkSubmitOperator):
     """
     Base of the operators; accepts every argument of ``SparkSubmitOperator`` as well.
 
@@ -174,7 +175,7 @@ class LakekeeperOperator(SparkSubmitOperator):
         if address := browser_address(uri):
             ReportLink.store(context, address)
         found = self.follow_up(found, uri)
-        asset_events.emit(context, found, uri, given(self.hive_server) or settings.hive_server)
+        self.tell(found, uri, given(self.hive_server) or settings.hive_server, context)
         return self.conclude(found, uri, submission, context)
 
     def _submit(

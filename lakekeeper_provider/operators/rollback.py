@@ -37,17 +37,26 @@ class RecordCompactionOperator(BaseOperator):
     compaction succeeded or failed.
 
     :param compaction: the output of a ``CompactOperator``, mapped or not
+    :param by_table: return a list with a record for each table, for a rollback that is mapped over it: then the tables
+        of one DAG run can be undone one by one, by clearing one task of the mapped rollback
     """
 
     template_fields: Sequence[str] = ("compaction",)
     ui_color = "#eef1e6"
 
-    def __init__(self, *, compaction: Any, trigger_rule: str = "all_done", **kwargs: Any) -> None:
+    def __init__(
+        self, *, compaction: Any, by_table: bool = False, trigger_rule: str = "all_done", **kwargs: Any
+    ) -> None:
         super().__init__(trigger_rule=trigger_rule, **kwargs)
         self.compaction = compaction
+        self.by_table = by_table
 
-    def execute(self, context: Context) -> dict[str, Any]:
+    def execute(self, context: Context) -> dict[str, Any] | list[dict[str, Any]]:
         """Return the runs of the compaction, the pass of the DAG run, and failed tasks that nothing else reports."""
+        record = self._record(context)
+        return _by_table(record) if self.by_table else record
+
+    def _record(self, context: Context) -> dict[str, Any]:
         found = xcom.entries("compaction", self.compaction, COMPACT)
         return {
             "schema_version": 1,
@@ -74,6 +83,23 @@ def _brief(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {**keep, "tables": tables}
 
 
+def _by_table(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """
+    Return the record as one for each table; those of a database whose tables are not known stay together.
+
+    There is at least one, even without any table: a rollback that is mapped over none could not report failed tasks.
+    """
+    found: dict[str, list[dict[str, Any]]] = {}
+    for entry in record["compactions"]:
+        for table in entry["tables"]:
+            found.setdefault(table["table"], []).append({**entry, "tables": [table]})
+        if not entry["tables"] and entry["database"]:
+            found.setdefault(entry["database"], []).append(entry)
+    return [{**record, "name": name, "compactions": entries} for name, entries in sorted(found.items())] or [
+        {**record, "name": "no table"}
+    ]
+
+
 class RollbackOperator(SwappingOperator):
     """
     Restore the original files of a compaction; succeeds without doing anything if they are already restored.
@@ -85,7 +111,9 @@ class RollbackOperator(SwappingOperator):
     ``RecordCompactionOperator``. The task is skipped in a regular DAG run; it fails if the compaction failed
     and no other task follows it, because the DAG run would be a success otherwise. Clear this task alone, after
     the DAG run has finished, to undo the compaction of that DAG run. Clear the compaction to compact again; the
-    rollback is then skipped again. A retry never undoes anything. See ``SwappingOperator``, ``WritingOperator`` and
+    rollback is then skipped again. A retry never undoes anything. Mapped over the output of a
+    ``RecordCompactionOperator(by_table=True)``, it has one task for each table, and clearing one of them undoes that
+    table alone. See ``SwappingOperator``, ``WritingOperator`` and
     ``LakekeeperOperator`` for the other arguments.
 
     :param compaction: the output of a ``RecordCompactionOperator`` or of a ``CompactOperator``: exactly its

@@ -7,6 +7,7 @@ from pyspark.sql import SparkSession
 from spark_jobs import __version__
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.hadoop.metastore import Metastore
+from spark_jobs.adapters.spark.application_page import application_page
 from spark_jobs.adapters.spark.fair_rewriter import FairRewriter, scheduler_settings
 from spark_jobs.adapters.spark.footer_reader import FooterReader
 from spark_jobs.adapters.spark.formats.registry import spark_formats
@@ -27,6 +28,11 @@ def start_spark(app_name: str) -> SparkSession:
     make_calls_cheap(spark)
     show_warnings_only(spark)
     return spark
+
+
+def tracking_url(spark: SparkSession) -> str | None:
+    """Return the URL of the application's page in YARN's ResourceManager; None if there is none."""
+    return application_page(spark)
 
 
 def make_calls_cheap(spark: SparkSession) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from spark_jobs import __version__
-from spark_jobs.adapters.composition import spark_services, start_spark
+from spark_jobs.adapters.composition import spark_services, start_spark, tracking_url
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.options.arguments import Invocation, parse
 from spark_jobs.core.options.layers import parse_option
@@ -36,6 +36,7 @@ def main(
         )
         began = time.monotonic()
         spark = start_spark(f"lakekeeper {verb}")
+        _show(tracking_url(spark))
         services = spark_services(spark)
         services.phases.add("start", time.monotonic() - began)
         try:
@@ -47,6 +48,12 @@ def main(
         report.error, report.usage = str(error), True
         _publish(report, invocation, None)
     return report.exit_code
+
+
+def _show(tracking_url: str | None) -> None:
+    """Print where the application can be watched, whatever the log level, in the words of YARN's own client."""
+    if tracking_url:
+        print(f"tracking URL: {tracking_url}", file=sys.stderr, flush=True)
 
 
 def _publish(report: Report, invocation: Invocation | None, services: Services | None) -> None:

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from demo.services import airflow_components, processes
+from demo.services.airflow_api import AirflowApi
 from demo.services.ports import HOST, free_port
 from demo.services.postgres import Postgres, binaries
 from tests.airflow.conftest import FakeSpark, connection, migrate
 from tests.airflow.support import PATIENCE, wait_for
-from tests.harness.airflow_api import AirflowApi
+from tests.harness.statsd_server import StatsdServer
 
 DAGS = Path(__file__).with_name("live_dags")
 ENDED = ("success", "failed", "skipped", "upstream_failed")
@@ -37,6 +38,7 @@ class LiveAirflow:
         self._database = Postgres(home / "postgres", binaries("airflow-3.3"))
         self._children: dict[str, subprocess.Popen[bytes]] = {}
         self._running = ExitStack()
+        self.statsd = StatsdServer()
 
     def __enter__(self) -> LiveAirflow:
         with ExitStack() as started:
@@ -52,6 +54,7 @@ class LiveAirflow:
 
     def __exit__(self, *_: object) -> None:
         self._running.close()
+        self.statsd.close()
 
     def _start(self, component: str, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "airflow", *arguments]
@@ -72,6 +75,7 @@ class LiveAirflow:
         return {
             **os.environ,
             **airflow_components.server_environ(self.url),
+            **self.statsd.environ(),
             "AIRFLOW_HOME": str(self.home),
             "AIRFLOW__CORE__DAGS_FOLDER": str(DAGS),
             "AIRFLOW__CORE__PARALLELISM": "4",

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from datetime import datetime, timedelta, timezone
 from types import SimpleNamespace
 from typing import Any
 
@@ -137,7 +138,27 @@ def test_maintenance_with_a_failed_compaction_is_red_and_does_the_other_tables(d
     assert only(states, "rollback") == "skipped"
 
 
-@pytest.mark.parametrize("action", ["analyze", "compact", "rollback"])
+def test_maintenance_triggered_to_run_now_waits_for_no_window(dagbag, spark):
+    """A window that opens on another day: without `run_now` the sensor would wait for it."""
+    soon = datetime.now(timezone.utc) + timedelta(hours=2)
+    closed = {"window_start": f"{soon:%H:%M}", "window_end": f"{soon + timedelta(minutes=5):%H:%M}"}
+    state, states, _ = maintenance(dagbag, run_now=True, **closed)
+    assert state == "success"
+    assert states["compact"] == {"success": 3}
+
+
+def test_maintenance_has_a_rollback_for_each_compacted_table(dagbag, spark):
+    (spark.home / "tables.json").write_text(json.dumps({"sales.b": ["earlier"]}))
+    _, states, dagrun = maintenance(dagbag)
+    assert states["rollback"] == {"skipped": 2}
+    names = {str(ti.rendered_map_index) for ti in dagrun.get_task_instances() if ti.task_id == "rollback"}
+    assert names == {"sales.a", "sales.c"}
+
+
+ON_DEMAND = ("analyze", "compact", "rollback", "cleanup")
+
+
+@pytest.mark.parametrize("action", ON_DEMAND)
 def test_on_demand_does_the_chosen_action(dagbag, spark, action):
     state, states, _ = run(
         dagbag.dags["lakekeeper_on_demand"],
@@ -147,14 +168,43 @@ def test_on_demand_does_the_chosen_action(dagbag, spark, action):
         partitions=[{"date": "2026-02-23", "hour": 1}],
     )
     assert state == "success"
-    assert {task: only(states, task) for task in ("analyze", "compact", "rollback")} == {
-        **dict.fromkeys(("analyze", "compact", "rollback"), "skipped"),
+    assert {task: only(states, task) for task in ON_DEMAND} == {
+        **dict.fromkeys(ON_DEMAND, "skipped"),
         action: "success",
     }
     [call] = spark.calls
     partitions = {"partitions": [{"date": "2026-02-23", "hour": "1"}]}
-    expected = {"analyze": partitions, "compact": {**partitions, "dry_run": False}, "rollback": {}}
+    expected = {
+        "analyze": partitions,
+        "compact": {**partitions, "dry_run": False},
+        "rollback": {},
+        "cleanup": {"older_than": "7d", "keep_last": 1, "dry_run": False},
+    }
     assert call["request"].get("arguments", {}) == expected[action]
+
+
+def test_on_demand_passes_the_whole_form(dagbag, spark):
+    form = {
+        "where": "date >= '2026-02-01'",
+        "min_input_files": 5,
+        "compaction_ratio_threshold": 4.5,
+        "target_file_size": "256mb",
+        "sort_columns": "user_id,date",
+        "analyze_after_compaction": True,
+    }
+    window = {"start": "00:00", "end": "24:00"}
+    state, _, _ = run(
+        dagbag.dags["lakekeeper_on_demand"], action="compact", dry_run=False, window=window, **form
+    )
+    assert state == "success"
+    [call] = spark.calls
+    assert call["request"]["arguments"] == {
+        **form,
+        "sort_columns": ["user_id", "date"],
+        "target_file_size": 256 * 1024 * 1024,
+        "dry_run": False,
+    }
+    assert "--deadline" in call["argv"]
 
 
 def test_on_demand_with_the_form_as_it_comes_writes_nothing(dagbag, spark):

@@ -56,6 +56,12 @@ def run(airflow, waiting, request) -> LiveRun:
     return started
 
 
+def test_the_metrics_of_a_run_reach_statsd(airflow, run):
+    """From the process of a task, which has set up the client by Airflow's configuration."""
+    names = {f"airflow.lakekeeper.compact.{name}" for name in ("tables.done", "files_before", "duration")}
+    wait_for("the metrics", lambda: names <= set(airflow.statsd.received))
+
+
 def test_clear_table(run):
     """The whole story of one DAG run, row by row."""
     run.clear("rollback")  # alone: undoes the compaction of this DAG run

@@ -53,6 +53,31 @@ def test_a_rollback_task_that_is_new_in_an_old_dag_run_does_not_act(spark, recor
     assert len(spark.calls) == 1
 
 
+def test_a_record_by_table_undoes_one_table_and_leaves_the_others(spark):
+    tables = ["sales.a", "sales.b"]
+    compactions = [
+        CompactOperator(task_id="compact", table=table).execute(context(dag_run=FIRST)) for table in tables
+    ]
+    records = RecordCompactionOperator(
+        task_id="record", compaction=[*compactions, None], by_table=True
+    ).execute(context(dag_run=FIRST))
+    assert [record["name"] for record in records] == tables
+
+    assert rollback(records[1], CLEARED)["outcome"] == "done"
+
+    assert {table: len(runs) for table, runs in spark.tables.items()} == {"sales.a": 1, "sales.b": 0}
+
+
+def test_a_record_by_table_of_no_table_is_one_record(spark):
+    """A rollback that is mapped over nothing would hide that the compaction failed."""
+    [record] = RecordCompactionOperator(task_id="record", compaction=None, by_table=True).execute(
+        context(dag_run=FIRST)
+    )
+
+    with pytest.raises(AirflowSkipException, match="not cleared alone"):
+        rollback(record, FIRST)
+
+
 def test_without_a_record_it_does_not_act(spark):
     with pytest.raises(AirflowSkipException, match="no compaction was recorded"):
         rollback("None", CLEARED)

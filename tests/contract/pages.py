@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from lakekeeper_provider.metrics import METRICS
 from spark_jobs.core.damage import DamageCode
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
 from spark_jobs.core.options.option import VERBS, Option
@@ -89,6 +90,11 @@ def _help(name: str, option: Option) -> str:
     return option.help + shown
 
 
+def metrics() -> str:
+    rows = [(f"`{name}`", kind, about) for name, (kind, about) in METRICS.items()]
+    return table(("name, after `lakekeeper.VERB.`", "kind", "what it is"), rows)
+
+
 def option_keys() -> str:
     return ", ".join(f"`{name}`" for name in OPTIONS) + "."
 
@@ -99,6 +105,7 @@ def configuration() -> str:
 
 PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "README.md": {"configuration": configuration},
+    "docs/production.md": {"metrics": metrics},
     "docs/troubleshooting.md": {"refusals": refusals, "warnings": warnings},
     "docs/wire.md": {
         "flags": flags,

@@ -13,11 +13,11 @@ from typing import Any
 
 from demo import airflow_server
 from demo.services import airflow_components, paths
+from demo.services.airflow_api import AirflowApi
 from demo.services.metastore import Metastore
 from demo.services.ports import free_port
 from demo.services.processes import has_ended, spawn, stop, tail
 from demo.workspace import DAG, Workspace
-from tests.harness.airflow_api import AirflowApi
 
 TIMEOUT = 300  # seconds; a server that hangs must not hang the tests
 REQUEST_TIMEOUT = 60
@@ -27,9 +27,15 @@ class AirflowClient:
     """The runs and tasks of the demo's DAG."""
 
     def __init__(self, url: str, user: str, password: str) -> None:
+        self.url = url
         self._api = AirflowApi(url, timeout=REQUEST_TIMEOUT)
         login = {"username": user, "password": password}
         self._api.token = self._api.request("POST", "/auth/token", login)["access_token"]
+
+    @property
+    def token(self) -> str:
+        """The token of the user, as a browser has it."""
+        return self._api.token
 
     def get(self, path: str) -> Any:
         return self._api.call("GET", path)

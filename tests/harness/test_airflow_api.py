@@ -10,8 +10,8 @@ from threading import Thread
 
 import pytest
 
+from demo.services.airflow_api import AirflowApi
 from demo.services.ports import HOST
-from tests.harness.airflow_api import AirflowApi
 
 
 class _Echo(BaseHTTPRequestHandler):

@@ -49,6 +49,8 @@ TABLES = {
     "default.proxy": 1,
     "default.killed": PARTITIONS,
     "default.guarded": 1,
+    "default.seen_client": 3,
+    "default.seen_cluster": 3,
 }
 
 

@@ -10,6 +10,7 @@ from queue import Empty, SimpleQueue
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
+from spark_jobs.adapters.spark.task_progress import TaskProgress
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Profile
 from spark_jobs.protocol.ports import FileRewriter, RewriteRequest, RewriteResult
@@ -35,6 +36,7 @@ class FairRewriter:
         self._rewriter = rewriter
         self._numbers = itertools.count()
         self._free: SimpleQueue[str] = SimpleQueue()
+        self._progress = TaskProgress(spark.sparkContext)
 
     @property
     def slots(self) -> int:
@@ -44,11 +46,11 @@ class FairRewriter:
         return self._rewriter.encoding(profile, file_format)
 
     def write(self, request: RewriteRequest) -> RewriteResult:
-        with self._own_pool():
+        with self._own_pool(), self._progress.shown():
             return self._rewriter.write(request)
 
     def write_jointly(self, requests: Sequence[RewriteRequest], staging: str) -> Sequence[str]:
-        with self._own_pool():
+        with self._own_pool(), self._progress.shown():
             return self._rewriter.write_jointly(requests, staging)
 
     def same_rows(self, request: RewriteRequest, written: Sequence[str]) -> bool | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 
 _LEVEL = "spark.log.level"
+#: It warns of each scheduler pool that no file configures. The pools of the jobs need no file.
+_NEEDLESS = "org.apache.spark.scheduler.FairSchedulableBuilder"
 
 
 def show_warnings_only(spark: SparkSession) -> None:
@@ -16,3 +18,5 @@ def show_warnings_only(spark: SparkSession) -> None:
     root = context._jvm.org.apache.logging.log4j.LogManager.getRootLogger()
     if context.getConf().get(_LEVEL) is None and root.isInfoEnabled():
         context.setLogLevel("WARN")
+        log4j = context._jvm.org.apache.logging.log4j
+        log4j.core.config.Configurator.setLevel(_NEEDLESS, log4j.Level.ERROR)

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from spark_jobs.core import journal
+from spark_jobs.core.amounts import human
 from spark_jobs.core.commit_log.change import Change, changes_of
 from spark_jobs.core.commit_log.snapshots import COMPACT, Sizes, Snapshot, Token
 from spark_jobs.core.journal import RunState, UnitState
@@ -165,12 +166,3 @@ def _cells(row: Row) -> tuple[str, ...]:
         f"{human(before['bytes'])} -> {human(after['bytes'])}",
         row["rollback"] or "-",
     )
-
-
-def human(size: float) -> str:
-    """Return a number of bytes with a readable unit."""
-    for unit in ("B", "KB", "MB", "GB"):
-        if size < 1024:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1024
-    return f"{size:.1f} TB"

@@ -9,6 +9,7 @@ from spark_jobs.core import journal, layout
 from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged
 from spark_jobs.core.layout import Home
 from spark_jobs.core.plan import TablePlan, UnitPlan
+from spark_jobs.core.progress import Amount
 from spark_jobs.core.wave_sizes import waves
 from spark_jobs.protocol.execution.joint_writer import JointWriter
 from spark_jobs.protocol.execution.preconditions import Preconditions
@@ -51,6 +52,9 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
 
     def waves(self, items: Sequence[UnitPlan], parallelism: int) -> Iterable[Sequence[UnitPlan]]:
         return waves(items, parallelism, self._target_bytes, self._jointly)
+
+    def amount(self, item: UnitPlan) -> Amount:
+        return Amount(1, item.health.files, item.health.bytes) if item.health else Amount()
 
     def prepare_wave(self, pool: Pool, items: Sequence[UnitPlan]) -> list[WrittenUnit | UnitResult]:
         written = zip(items, self._wave.write(pool, items))

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
+from spark_jobs.core.progress import NONE, Amount, Progress
 from spark_jobs.protocol.execution.recovery import Recovery
 from spark_jobs.protocol.execution.unit_results import UnitResult, describe
 from spark_jobs.protocol.ports import Pool
@@ -44,6 +45,10 @@ class UnitWork(ABC, Generic[Item, Ready]):
         """Divide the units into waves: few records are written, and a kill loses little work."""
         size = parallelism * self.units_per_thread
         return (items[start : start + size] for start in range(0, len(items), size))
+
+    def amount(self, item: Item) -> Amount:  # noqa: ARG002
+        """Return how much work a unit is. By default only the unit counts."""
+        return Amount()
 
     def prepare_wave(self, pool: Pool, items: Sequence[Item]) -> list[Ready | UnitResult]:
         """Prepare the units of a wave. Return the result of a unit that was called off, else what `act` needs."""
@@ -97,10 +102,13 @@ class Waves(Generic[Item, Ready]):
         self._work = work
         self._parallelism = parallelism
         self._done = self._total = 0
+        self._progress = Progress(NONE, 0)
 
     def run(self, items: Sequence[Item], ready: Sequence[Ready] = ()) -> list[UnitResult]:
         """Return the result of each unit. Those in `ready` are prepared and journaled already."""
         self._total = len(items) + len(ready)
+        total = sum(map(self._work.amount, items), Amount(len(ready)))
+        self._progress = Progress(total, self._now())
         with self._work.services.pool(self._parallelism) as pool:
             results = self._act(pool, ready, ())
             for wave in self._work.waves(items, self._parallelism):
@@ -160,3 +168,9 @@ class Waves(Generic[Item, Ready]):
         for result in results:
             self._done += 1
             log.info("[%d/%d] %s", self._done, self._total, describe(result.report))
+            done = Amount(1, result.report.files or 0, result.report.bytes or 0)
+            if text := self._progress.add(done, self._now()):
+                log.info("progress: %s", text)
+
+    def _now(self) -> float:
+        return self._work.services.clock.monotonic()

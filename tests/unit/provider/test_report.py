@@ -112,7 +112,7 @@ def test_a_report_that_breaks_the_wire_is_refused(content, message):
 
 def test_log_shows_files_and_bytes_before_and_after():
     lines = report_text.render(parsed("done", table())).splitlines()
-    assert lines[0] == "compact: done, 1 table(s), run r1"
+    assert lines[0] == "compact: done, 1 table, run r1"
     assert "600 -> 3" in lines[2]
     assert "307.2 KB -> 283.2 KB" in lines[2]
     assert "sales.__bkp_events_20260224_010000" in lines[2]

@@ -58,7 +58,7 @@ def test_an_analysis_is_shown_as_in_the_task_log_and_not_as_json(job, capfd):
     job(report_of("analyze", table(units=[flagged(1), flagged(2)], warnings=[LOST])))
     assert cli.main(["analyze", "--table", "sales.events"]) == 0
     out, err = capfd.readouterr()
-    assert out.splitlines()[:2] == ["a line of the job", "analyze: done, 1 table(s), run r1"]
+    assert out.splitlines()[:2] == ["a line of the job", "analyze: done, 1 table, run r1"]
     assert out.count("  date=2026-02-0") == 2
     assert "LAKEKEEPER_REPORT" not in out
     assert f"warning: sales.events: {LOST}" in err.splitlines()
@@ -123,4 +123,4 @@ while not ended:
     os.killpg(process.pid, signal.SIGINT)
     out, _ = process.communicate()
     assert process.returncode == 1
-    assert b"compact: done, 1 table(s), run r1" in out
+    assert b"compact: done, 1 table, run r1" in out

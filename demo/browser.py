@@ -1,0 +1,89 @@
+"""Open a page of a running Airflow in Chromium without a window, wait for a text, and save a picture.
+
+    .envs/browser/bin/python -m demo.browser URL TEXT [TEXT ...] [--picture FILE]
+
+The token of the user who looks at it is read from standard input. What the page shows is printed. The exit code is 1 if
+a text is missing after a minute. It needs Chromium and its driver (Debian and Ubuntu: chromium, chromium-driver).
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+import tempfile
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from selenium import webdriver
+from selenium.common.exceptions import TimeoutException
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+PATIENCE = 60
+#: Chromium asks servers of its own at each start, and a container has no sandbox for root.
+OPTIONS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--window-size=1500,1050",
+)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Open a page of Airflow, and wait for texts on it.")
+    parser.add_argument("url")
+    parser.add_argument("texts", nargs="+")
+    parser.add_argument("--picture", type=Path, help="save a picture of the page as PNG")
+    asked = parser.parse_args()
+    token = sys.stdin.readline().strip()
+    with tempfile.TemporaryDirectory() as profile:
+        browser = _browser(profile)
+        try:
+            missing = _look(browser, asked.url, token, asked.texts)
+            if asked.picture:
+                browser.save_screenshot(str(asked.picture))
+        finally:
+            browser.quit()
+    if missing:
+        print(f"error: {asked.url} does not show {missing!r}", file=sys.stderr)
+    return 1 if missing else 0
+
+
+def _browser(profile: str) -> webdriver.Chrome:
+    options = webdriver.ChromeOptions()
+    for option in (*OPTIONS, f"--user-data-dir={profile}"):
+        options.add_argument(option)
+    options.binary_location = "/usr/bin/chromium"
+    return webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+
+
+def _look(browser: webdriver.Chrome, url: str, token: str, texts: list[str]) -> list[str]:
+    """Open the page as a user who has logged in; print what it shows, and return the texts that are missing."""
+    parts = urlsplit(url)
+    browser.get(f"{parts.scheme}://{parts.netloc}/api/v2/version")
+    browser.add_cookie({"name": "_token", "value": token, "path": "/"})
+    browser.get(url)
+    with contextlib.suppress(TimeoutException):
+        WebDriverWait(browser, PATIENCE).until(lambda _: not _missing(browser, texts))
+    print(_shown(browser))
+    return _missing(browser, texts)
+
+
+def _missing(browser: webdriver.Chrome, texts: list[str]) -> list[str]:
+    shown = _shown(browser)
+    return [text for text in texts if text not in shown]
+
+
+def _shown(browser: webdriver.Chrome) -> str:
+    return str(browser.find_element(By.TAG_NAME, "body").text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,128 @@
+"""Metrics of the jobs, for Airflow's own client, which sends them to StatsD or OpenTelemetry. Pure, but for `send`."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+from lakekeeper_provider.option import CLEANUP, COMPACT, HISTORY, ROLLBACK
+from lakekeeper_provider.report import Report, warning_codes
+
+log = logging.getLogger(__name__)
+
+COUNTER, GAUGE, TIMER = "counter", "gauge", "timer"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One value. A counter is added to, a gauge replaces the last value, a timer is in milliseconds."""
+
+    kind: str
+    name: str
+    value: float
+
+
+#: All metrics by their names below ``lakekeeper.VERB.``: the kind, and what it is. Generated into docs/production.md.
+METRICS: Mapping[str, tuple[str, str]] = {
+    "duration": (TIMER, "from the start of the job to its end"),
+    "tables.OUTCOME": (COUNTER, "tables with this outcome"),
+    "units.OUTCOME": (COUNTER, "partitions, or tables without partitions, with this outcome"),
+    "warnings.CODE": (COUNTER, "warnings with this code"),
+    "files_before": (COUNTER, "compact, rollback: files of the units that were swapped, before"),
+    "files_after": (COUNTER, "compact, rollback: files of these units afterwards"),
+    "bytes_before": (COUNTER, "compact, rollback: bytes of these units before"),
+    "bytes_after": (COUNTER, "compact, rollback: bytes of these units afterwards"),
+    "freed_bytes": (COUNTER, "cleanup: bytes of originals that were deleted"),
+    "trashed_bytes": (COUNTER, "cleanup: bytes of originals that were moved to the trash"),
+    "originals_held_runs": (
+        GAUGE,
+        "history: compactions whose originals are still kept, over all tables of the job",
+    ),
+    "originals_held_files": (GAUGE, "history: files of these originals"),
+    "originals_held_bytes": (GAUGE, "history: bytes of these originals"),
+    "oldest_backup_seconds": (GAUGE, "history: age of the oldest of these compactions; 0 without any"),
+}
+#: A compaction whose originals are kept, by what its row of a history says about a rollback.
+_HELD = ("possible", "superseded")
+
+
+def send(report: Report, client: Any, now: datetime) -> None:
+    """
+    Send the metrics of a job.
+
+    An error is logged: the job is done, and must not run again because of a metric.
+
+    :param client: Airflow's ``Stats``
+    :param now: the current instant
+    """
+    act: Mapping[str, Callable[[str, float], object]] = {
+        COUNTER: lambda name, value: client.incr(name, int(value)),
+        GAUGE: lambda name, value: client.gauge(name, value),
+        TIMER: lambda name, value: client.timing(name, value),
+    }
+    try:
+        for metric in of(report, now):
+            act[metric.kind](metric.name, metric.value)
+    except Exception as error:
+        log.warning("the metrics of %s could not be sent: %s", report.verb, error)
+
+
+def of(report: Report, now: datetime) -> Iterator[Metric]:
+    """Return the metrics of a report. Counters of 0 are left out."""
+    if report.started and report.ended:
+        taken = _instant(report.ended) - _instant(report.started)
+        yield _metric(report.verb, "duration", taken.total_seconds() * 1000)
+    for name, count in _counters(report).items():
+        if count:
+            yield _metric(report.verb, name, count)
+    if report.verb == HISTORY:
+        for name, value in _held(report, now).items():
+            yield _metric(report.verb, name, value)
+
+
+def _metric(verb: str, name: str, value: float) -> Metric:
+    known = (
+        METRICS.get(name) or METRICS[next(key for key in METRICS if key.split(".")[0] == name.split(".")[0])]
+    )
+    return Metric(known[0], f"lakekeeper.{verb}.{name}", value)
+
+
+def _counters(report: Report) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for table in report.tables:
+        found[f"tables.{table['outcome']}"] += 1
+        found.update(f"units.{unit['outcome']}" for unit in table.get("units") or ())
+        for code, count in warning_codes(table).items():
+            found[f"warnings.{code}"] += count
+        if report.verb in (COMPACT, ROLLBACK):
+            for when in ("before", "after"):
+                for what in ("files", "bytes"):
+                    found[f"{what}_{when}"] += (table.get(when) or {}).get(what) or 0
+        if report.verb == CLEANUP:
+            for name in ("freed_bytes", "trashed_bytes"):
+                found[name] += table.get(name) or 0
+    return found
+
+
+def _held(report: Report, now: datetime) -> dict[str, float]:
+    """Return the gauges of the originals that are kept, over all tables of a history."""
+    rows = [
+        row
+        for table in report.tables
+        for row in table.get("history") or ()
+        if row["kind"] == COMPACT and row["rollback"] in _HELD
+    ]
+    ages = [(now - _instant(row["at"])).total_seconds() for row in rows if row["at"]]
+    return {
+        "originals_held_runs": len(rows),
+        **{f"originals_held_{what}": sum(row["before"][what] for row in rows) for what in ("files", "bytes")},
+        "oldest_backup_seconds": max(ages, default=0),
+    }
+
+
+def _instant(text: str) -> datetime:
+    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=timezone.utc)

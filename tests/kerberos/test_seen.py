@@ -1,0 +1,84 @@
+"""What people see of a job on YARN, with its driver on the worker and on a node: log, XCom and links."""
+
+from __future__ import annotations
+
+import logging
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from requests_kerberos import OPTIONAL, HTTPKerberosAuth
+
+from lakekeeper_provider.links import ReportLink, YarnApplicationLink
+from lakekeeper_provider.operators.analyze import AnalyzeOperator
+from lakekeeper_provider.operators.compact import CompactOperator
+from tests.airflow.support import TaskInstance, context
+from tests.cluster.cluster import Cluster
+from tests.kerberos.worker import Table, keytab, reports
+
+pytestmark = pytest.mark.usefixtures("worker", "renewed")
+
+#: The driver in client mode runs on the worker, and in cluster mode on a node, where nobody reads its log.
+MODES = ("client", "cluster")
+
+
+@dataclass
+class Watched(TaskInstance):
+    """A task instance; the address of the application is opened as soon as it is stored."""
+
+    answers: list[int] = field(default_factory=list)
+
+    def xcom_push(self, key: str, value: Any) -> None:
+        super().xcom_push(key, value)
+        if key == YarnApplicationLink.key():
+            with urllib.request.urlopen(value, timeout=30) as answer:
+                self.answers.append(answer.status)
+
+
+@pytest.fixture
+def renewed(ticket: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ticket by which a worker reads the reports."""
+    monkeypatch.setenv("AIRFLOW__CORE__SECURITY", "kerberos")
+    ticket("etl")
+
+
+@pytest.fixture
+def troubled(cluster: Cluster, tables: dict[str, Table], request: pytest.FixtureRequest) -> Table:
+    """A table with a partition of another owner, which etl cannot set, and one that a writer is at work on."""
+    table: Table = tables[f"seen_{request.param}"]
+    folder = table.unit.rpartition("/")[0].removeprefix(cluster.default_fs)
+    for row in cluster.files.list(f"{folder}/d=2"):
+        cluster.files.give(f"{folder}/d=2/{row['pathSuffix']}", "loader")
+    cluster.files.make(f"{folder}/d=3/_temporary/0", "755")
+    return table
+
+
+@pytest.mark.parametrize(("troubled", "mode"), [(mode, mode) for mode in MODES], indirect=["troubled"])
+def test_log_and_xcom_have_the_warnings_and_the_units(
+    cluster: Cluster, troubled: Table, mode: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    settings = {"deploy_mode": mode, "report_dir": reports(cluster), **keytab(cluster)}
+
+    analysis = AnalyzeOperator(task_id="analyze", table=troubled.name, **settings).execute(context())
+
+    said = caplog.text
+    assert "threshold" in said
+    assert "12.8 MB" in said
+    assert "ACTIVE_WRITER" in said
+    caplog.clear()
+    instance = Watched()
+    done = CompactOperator(task_id="compact", analysis=analysis, **settings).execute(context(ti=instance))
+
+    (table,) = done["tables"]
+    assert table["warning_codes"] == {"ATTRIBUTE_NOT_KEPT": 1}
+    assert "is not kept" in table["warnings"][0]
+    warned = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert any("ATTRIBUTE_NOT_KEPT" in text and "is not kept" in text for text in warned), caplog.text
+    assert instance.answers == [200]
+    report = requests.get(instance.pushed[ReportLink.key()], auth=HTTPKerberosAuth(OPTIONAL), timeout=60)
+    assert report.json()["tables"][0]["warnings"] == table["warnings"]

@@ -1,0 +1,65 @@
+"""How far the work is, as the log shows it."""
+
+from __future__ import annotations
+
+import pytest
+
+from spark_jobs.core.amounts import duration, human
+from spark_jobs.core.progress import INTERVAL, Amount, Progress
+
+MB = 1024 * 1024
+
+
+def test_a_line_has_units_files_bytes_rate_and_rest():
+    progress = Progress(Amount(200, 4_000, 400 * MB), now=100)
+    progress.add(Amount(50, 1_000, 100 * MB), now=120)
+
+    assert progress.text(120) == (
+        "50 of 200 units, 1,000 of 4,000 files, 100.0 MB of 400.0 MB, 5.0 MB/s, about 1 min 0 s left"
+    )
+
+
+def test_without_known_bytes_the_rest_is_measured_in_units():
+    progress = Progress(Amount(10), now=0)
+    progress.add(Amount(4, 80, 5), now=60)
+
+    assert progress.text(60) == "4 of 10 units, about 1 min 30 s left"
+
+
+def test_nothing_is_foretold_before_anything_is_done():
+    assert (
+        Progress(Amount(10, 100, MB), now=0).text(0) == "0 of 10 units, 0 of 100 files, 0 B of 1.0 MB, 0 B/s"
+    )
+
+
+def test_a_line_is_due_now_and_then_and_not_at_the_end():
+    progress = Progress(Amount(4), now=0)
+
+    assert progress.add(Amount(), now=INTERVAL - 1) is None
+    assert progress.add(Amount(), now=INTERVAL) is not None
+    assert progress.add(Amount(), now=INTERVAL + 1) is None
+    assert progress.add(Amount(), now=3 * INTERVAL) is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min 0 s"),
+        (3599, "59 min 59 s"),
+        (7500, "2 h 5 min"),
+        (-1, "0 s"),
+    ],
+)
+def test_durations_have_their_two_largest_units(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_sizes_have_a_readable_unit():
+    assert [human(size) for size in (0, 1023, 5 * 1024**3, 2 * 1024**5)] == [
+        "0 B",
+        "1023 B",
+        "5.0 GB",
+        "2048.0 TB",
+    ]
