@@ -39,6 +39,11 @@ for table in tables:
     )
     spark.sql(f"MSCK REPAIR TABLE {name}")
 """
+#: Spark's own default: in cluster mode, the address of an application is known by this alone.
+YARN_CLIENT = """
+logger.yarn.name = org.apache.spark.deploy.yarn.Client
+logger.yarn.level = info
+"""
 #: What executors would start: the jobs promise to need none there.
 NO_PYTHON = "/nowhere/python3"
 #: One for each test that changes one: making them together spares as many starts of Spark.
@@ -96,7 +101,7 @@ def spark_conf(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Pa
     (folder / "spark-defaults.conf").write_text(
         "".join(f"{key} {value}\n" for key, value in settings.items())
     )
-    (folder / "log4j2.properties").write_text(LOG4J)
+    (folder / "log4j2.properties").write_text(LOG4J + YARN_CLIENT)
     return folder
 
 
