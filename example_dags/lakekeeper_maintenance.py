@@ -39,8 +39,9 @@ import os
 from datetime import datetime, timedelta
 from typing import Any
 
-from airflow.providers.common.compat.sdk import Param, dag, task
+from airflow.providers.common.compat.sdk import AirflowFailException, Param, dag, task
 
+from lakekeeper_provider.compat import has_failed
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
 from lakekeeper_provider.operators.compact import CompactOperator
 from lakekeeper_provider.operators.rollback import RecordCompactionOperator, RollbackOperator
@@ -184,15 +185,18 @@ def lakekeeper_maintenance() -> None:
         map_index_template="{{ task.analysis['tables'][0]['table'] }}",
     ).expand(analysis=flagged)
 
-    @task(trigger_rule="none_failed")
-    def summary(compactions: Any) -> dict[str, int]:
-        """Add up the files. This last task fails with the compaction, so that the DAG run is red."""
-        done = [table for value in compactions or () if value for table in value["tables"]]
-        return {
-            "tables": len(done),
-            "files_before": sum((table.get("before") or {}).get("files", 0) for table in done),
-            "files_after": sum((table.get("after") or {}).get("files", 0) for table in done),
-        }
+    @task(trigger_rule="all_done")
+    def summary(analyses: Any, compactions: Any, **context: Any) -> dict[str, Any]:
+        """Say what was compacted, and what was not and why. It fails with the others, so that the DAG run is red."""
+        from lakekeeper_provider.overview import Overview
+
+        night = Overview.of(analyses, compactions)
+        print(night.text())
+        print("to undo it, clear only the task `rollback`; to undo one table, only its mapped task")
+        failed = [name for name in ("analyze", "only_flagged", "compact") if has_failed(context, name)]
+        if failed:
+            raise AirflowFailException(f"{', '.join(failed)} failed; {night.line}")
+        return night.figures()
 
     record = RecordCompactionOperator(task_id="record", compaction=compact.output, by_table=True)
     rollback = RollbackOperator.partial(
@@ -203,7 +207,7 @@ def lakekeeper_maintenance() -> None:
         map_index_template="{{ task.compaction['name'] }}",
     ).expand(compaction=record.output)
     wait_for_window >> tables
-    analyze >> summary(compact.output)
+    summary(analyze.output, compact.output)
     record >> rollback
 
 

@@ -169,6 +169,11 @@ def warning_codes(table: Mapping[str, Any]) -> dict[str, int]:
     return dict(Counter(text.partition(":")[0] for text in table.get("warnings") or ()))
 
 
+def skipped_codes(table: Mapping[str, Any]) -> dict[str, int]:
+    """Return how many units of a table were skipped, by the code of their refusal."""
+    return dict(Counter(unit["code"] for unit in units_with(table, ("skipped",)) if unit.get("code")))
+
+
 def unit_name(unit: Mapping[str, str | None]) -> str:
     """Return a unit as a person writes it."""
     parts = (f"{key}={'<default>' if value is None else value}" for key, value in unit.items())

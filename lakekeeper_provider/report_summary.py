@@ -10,7 +10,7 @@ from typing import Any
 
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.option import ANALYZE, CHECK, HISTORY
-from lakekeeper_provider.report import Report, units_with, warning_codes
+from lakekeeper_provider.report import Report, skipped_codes, units_with, warning_codes
 
 XCOM_LIMIT = 48 * 1024
 _WARNINGS_SHOWN = 3
@@ -100,7 +100,7 @@ _STEPS_OF: Mapping[str, tuple[Step, ...]] = {
 
 
 def _outline(tables: Tables) -> Tables:
-    keys = ("table", "outcome", "run_id", "flagged", "codes", "warning_codes")
+    keys = ("table", "outcome", "run_id", "flagged", "codes", "warning_codes", "skipped")
     return [{key: table[key] for key in keys if key in table and table[key] != {}} for table in tables]
 
 
@@ -112,6 +112,7 @@ def _summary(table: Mapping[str, Any], verb: str) -> dict[str, Any]:
     keys = ("table", "outcome", "code", "reason", "run_id", "before", "after", "rows", "backup_table")
     brief = {key: table.get(key) for key in keys}
     brief |= {"warnings": list(table.get("warnings") or ()), "warning_codes": warning_codes(table)}
+    brief |= {"skipped": skipped_codes(table)}
     if verb == ANALYZE:
         return {**brief, "flagged": flagged_units(table)}
     if verb == HISTORY:

@@ -1,0 +1,74 @@
+"""What a night did, as the summary of the maintenance DAG shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lakekeeper_provider.overview import TABLES_SHOWN, Overview
+
+
+def analysed(name: str, outcome: str = "done", **more: Any) -> dict[str, Any]:
+    return {"tables": [{"table": name, "outcome": outcome, **more}]}
+
+
+def compacted(name: str, outcome: str = "done", **more: Any) -> dict[str, Any]:
+    before, after = {"files": 600, "bytes": 2048}, {"files": 3, "bytes": 1024}
+    return {"tables": [{"table": name, "outcome": outcome, "before": before, "after": after, **more}]}
+
+
+def test_it_says_what_was_compacted_what_was_not_and_why():
+    night = Overview.of(
+        [
+            analysed("db.a", skipped={"ACTIVE_WRITER": 2}),
+            analysed("db.b", "refused", code="BUCKETED", reason="it is bucketed"),
+            None,
+        ],
+        [
+            compacted("db.a", backup_table="db.__bkp_a"),
+            compacted("db.c", "partial", reason="1 unit quarantined"),
+            compacted("db.d", "failed", reason="disk full"),
+            None,
+        ],
+    )
+
+    assert (
+        night.line
+        == "2 tables compacted, 1,200 -> 6 files, 4.0 KB -> 2.0 KB, 4 tables with something left undone"
+    )
+    text = [" ".join(line.split()) for line in night.text().splitlines()]
+    assert text[1:] == [
+        "compacted outcome files bytes originals can be read in",
+        "db.a done 600 -> 3 2.0 KB -> 1.0 KB db.__bkp_a",
+        "db.c partial 600 -> 3 2.0 KB -> 1.0 KB -",
+        "not, or not all why",
+        "db.a 2 partitions skipped: ACTIVE_WRITER",
+        "db.b refused: BUCKETED: it is bucketed",
+        "db.c partial: 1 unit quarantined",
+        "db.d failed: disk full",
+    ]
+    assert night.figures() == {
+        "tables": 2,
+        "files_before": 1200,
+        "files_after": 6,
+        "bytes_before": 4096,
+        "bytes_after": 2048,
+        "summary": night.line,
+    }
+
+
+def test_a_night_without_work_is_one_line():
+    night = Overview.of(None, [None])
+    assert night.text() == night.line == "0 tables compacted, 0 -> 0 files, 0 B -> 0 B"
+
+
+def test_of_many_tables_the_first_are_listed_and_the_others_counted():
+    night = Overview.of([], [compacted(f"db.t{number}") for number in range(TABLES_SHOWN + 5)])
+    lines = night.text().splitlines()
+    assert len(lines) == TABLES_SHOWN + 3
+    assert lines[-1].strip() == "... and 5 more"
+
+
+def test_tables_in_the_shortest_form_of_a_summary_are_counted_too():
+    """A summary that is too long for XCom keeps names and outcomes only."""
+    night = Overview.of([], [{"tables": [{"table": "db.a", "outcome": "done"}]}, {"tables": []}])
+    assert night.line == "1 table compacted, 0 -> 0 files, 0 B -> 0 B"
