@@ -2,8 +2,8 @@
 ### One table, by hand: analyse it, compact it, roll back the newest compaction, or delete kept originals
 
 Trigger it by hand and fill in the form. `analyze` changes nothing; `compact` keeps the originals; `rollback` restores
-them; `cleanup` deletes them. Choose *Dry run* to see what a compaction or a cleanup would do. What is left empty comes
-from the configuration file and from the properties of the table.
+them; `cleanup` deletes them. Choose *Dry run* to see what a compaction or a cleanup would do. What is left empty in
+the form comes from the configuration file and from the properties of the table; a cleanup needs both of its fields.
 
 To undo a compaction of this DAG, trigger it again with the action *Roll back*: clearing the task `rollback` of a run
 with another action does nothing.
@@ -102,14 +102,14 @@ PARAMS = {
     ),
     "older_than": Param(
         "7d",
-        type=["null", "string"],
+        type="string",
         title="Older than",
         description="For the action cleanup: delete only the originals of runs that are older.",
         section="Cleanup",
     ),
     "keep_last": Param(
         1,
-        type=["null", "integer"],
+        type="integer",
         minimum=0,
         title="Keep the newest runs",
         description="For the action cleanup: never delete the originals of so many runs.",

@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from lakekeeper_provider.compat import AIRFLOW_V_3_0_PLUS, Asset, AssetAlias, Context
 from lakekeeper_provider.option import ANALYZE, CLEANUP, COMPACT, ROLLBACK
@@ -43,7 +44,7 @@ def uri_of(table: str, verb: str, server: str) -> str:
     :param server: host and port of HiveServer2
     """
     database, _, name = table.partition(".")
-    return f"hive://{server}/{database}/{name}?lakekeeper={verb}"
+    return f"hive://{server}/{quote(database, safe='')}/{quote(name, safe='')}?lakekeeper={verb}"
 
 
 def emit(context: Context, report: Report, uri: str | None, server: str) -> None:
@@ -57,11 +58,11 @@ def emit(context: Context, report: Report, uri: str | None, server: str) -> None
     alias, accessors = alias_of(report.verb), context.get("outlet_events")
     if alias is None or accessors is None:
         return
-    try:
-        for table, extra in extras(report, uri):
+    for table, extra in extras(report, uri):
+        try:
             accessors[alias].add(Asset(uri_of(table, report.verb, server)), extra=extra)
-    except Exception as error:
-        log.warning("asset events of %s could not be emitted: %s", report.verb, error)
+        except Exception as error:
+            log.warning("the asset event of %s could not be emitted: %s", table, error)
 
 
 def extras(report: Report, uri: str | None) -> Iterator[tuple[str, dict[str, Scalar]]]:

@@ -77,11 +77,12 @@ def parse(content: Any) -> Config:
         tables=_tables(mapping("tables", data.get("tables"))),
         windows=_windows(mapping("windows", data.get("windows"))),
         spark_submit=_spark_submit(mapping("spark_submit", data.get("spark_submit"))),
-        hive_server=_hive_server(data.get("hive_server")),
+        hive_server=hive_server(data.get("hive_server")),
     )
 
 
-def _hive_server(value: Any) -> str:
+def hive_server(value: Any) -> str:
+    """Return host and port of HiveServer2, or the default. Raise UsageError for anything else."""
     if value is None:
         return Config.hive_server
     if not _SERVER.match(str(value)):

@@ -5,9 +5,9 @@ Imported only by Airflow's OpenLineage provider, through the operators: it needs
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 import attr
 from airflow.providers.openlineage.extractors import OperatorLineage
@@ -21,11 +21,14 @@ from openlineage.client.facet_v2 import (
 )
 
 from lakekeeper_provider.option import CLEANUP, COMPACT, ROLLBACK
-from lakekeeper_provider.report import Report, units_with
+from lakekeeper_provider.report import Report, units_with, written
 
 #: The outcome of units by which a verb writes a table.
 _WRITTEN = {COMPACT: "compacted", ROLLBACK: "restored"}
-#: Tables in the facet of a run, which is one message.
+_LOCATION = re.compile(r"(?P<scheme>[a-zA-Z][a-zA-Z0-9+.-]*):(//(?P<host>[^/]*))?(?P<path>/.*)")
+#: The outcomes of tables that a job left alone.
+_UNTOUCHED = ("refused", "busy")
+#: Tables in the message about a run.
 _TABLES = 1000
 
 
@@ -57,8 +60,9 @@ def of(report: Report, server: str) -> OperatorLineage:
 
     :param server: host and port of HiveServer2, as in the asset events
     """
-    read = () if report.verb == CLEANUP else report.tables
-    written = [table for table in read if _units(report, table)]
+    worked_on = [table for table in report.tables if table["outcome"] not in _UNTOUCHED]
+    read = () if report.verb == CLEANUP else worked_on[:_TABLES]
+    rewritten = [table for table in read if _units(report, table)]
     facet = LakekeeperRunFacet(
         verb=report.verb,
         outcome=report.outcome,
@@ -66,7 +70,7 @@ def of(report: Report, server: str) -> OperatorLineage:
     )
     return OperatorLineage(
         inputs=[_input(table, server) for table in read],
-        outputs=[_output(table, server) for table in written],
+        outputs=[_output(table, server) for table in rewritten],
         run_facets={"lakekeeper": facet},
     )
 
@@ -95,7 +99,7 @@ def _summary(report: Report, table: Mapping[str, Any]) -> dict[str, Any]:
 def _input(table: Mapping[str, Any], server: str) -> InputDataset:
     before = table.get("before") or {}
     statistics = input_statistics_input_dataset.InputStatisticsInputDatasetFacet(
-        rowCount=table.get("rows"), size=before.get("bytes"), fileCount=before.get("files")
+        size=before.get("bytes"), fileCount=before.get("files")
     )
     return InputDataset(
         namespace=f"hive://{server}",
@@ -106,9 +110,9 @@ def _input(table: Mapping[str, Any], server: str) -> InputDataset:
 
 
 def _output(table: Mapping[str, Any], server: str) -> OutputDataset:
-    after = table.get("after") or {}
+    after = written(table)
     statistics = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(
-        rowCount=table.get("rows"), size=after.get("bytes"), fileCount=after.get("files")
+        rowCount=table.get("rows"), size=after["bytes_after"], fileCount=after["files_after"]
     )
     return OutputDataset(
         namespace=f"hive://{server}",
@@ -120,9 +124,11 @@ def _output(table: Mapping[str, Any], server: str) -> OutputDataset:
 
 def _facets(table: Mapping[str, Any]) -> dict[str, DatasetFacet]:
     """Return the location as another name of the table: that by which Spark's own listener knows it."""
-    parts = urlsplit(table.get("location") or "")
-    if not parts.scheme:
+    # Not urlsplit: a path may have # and ? in it.
+    found = _LOCATION.fullmatch(table.get("location") or "")
+    if found is None:
         return {}
-    namespace = f"{parts.scheme}://{parts.netloc}" if parts.netloc else parts.scheme
-    location = symlinks_dataset.Identifier(namespace=namespace, name=parts.path, type="LOCATION")
+    scheme, host, path = found["scheme"], found["host"], found["path"]
+    namespace = f"{scheme}://{host}" if host else scheme
+    location = symlinks_dataset.Identifier(namespace=namespace, name=path, type="LOCATION")
     return {"symlinks": symlinks_dataset.SymlinksDatasetFacet(identifiers=[location])}

@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from lakekeeper_provider.option import CLEANUP, COMPACT, HISTORY, ROLLBACK
-from lakekeeper_provider.report import Report, warning_codes
+from lakekeeper_provider.report import Report, warning_codes, written
 
 log = logging.getLogger(__name__)
 
@@ -42,15 +42,15 @@ METRICS: Mapping[str, tuple[str, str]] = {
         GAUGE,
         "history: compactions whose originals are still kept, over all tables of the job",
     ),
-    "originals_held_files": (GAUGE, "history: files of these originals"),
-    "originals_held_bytes": (GAUGE, "history: bytes of these originals"),
+    "originals_held_files": (GAUGE, "history: files that these compactions have replaced"),
+    "originals_held_bytes": (GAUGE, "history: bytes of these files"),
     "oldest_backup_seconds": (GAUGE, "history: age of the oldest of these compactions; 0 without any"),
 }
 #: A compaction whose originals are kept, by what its row of a history says about a rollback.
 _HELD = ("possible", "superseded")
 
 
-def send(report: Report, client: Any, now: datetime) -> None:
+def send(report: Report, client: Any, now: datetime, *, whole: bool = True) -> None:
     """
     Send the metrics of a job.
 
@@ -58,6 +58,7 @@ def send(report: Report, client: Any, now: datetime) -> None:
 
     :param client: Airflow's ``Stats``
     :param now: the current instant
+    :param whole: a history has all its rows; without them, there are no gauges
     """
     act: Mapping[str, Callable[[str, float], object]] = {
         COUNTER: lambda name, value: client.incr(name, int(value)),
@@ -65,21 +66,25 @@ def send(report: Report, client: Any, now: datetime) -> None:
         TIMER: lambda name, value: client.timing(name, value),
     }
     try:
-        for metric in of(report, now):
+        for metric in of(report, now, whole=whole):
             act[metric.kind](metric.name, metric.value)
     except Exception as error:
         log.warning("the metrics of %s could not be sent: %s", report.verb, error)
 
 
-def of(report: Report, now: datetime) -> Iterator[Metric]:
-    """Return the metrics of a report. Counters of 0 are left out."""
+def of(report: Report, now: datetime, *, whole: bool = True) -> Iterator[Metric]:
+    """
+    Return the metrics of a report. Counters of 0 are left out.
+
+    Gauges need the histories of all tables: what could not be read must not look like originals that are gone.
+    """
     if report.started and report.ended:
         taken = _instant(report.ended) - _instant(report.started)
-        yield _metric(report.verb, "duration", taken.total_seconds() * 1000)
+        yield _metric(report.verb, "duration", max(0.0, taken.total_seconds() * 1000))
     for name, count in _counters(report).items():
         if count:
             yield _metric(report.verb, name, count)
-    if report.verb == HISTORY:
+    if report.verb == HISTORY and whole and report.outcome in ("done", "nothing") and not report.error:
         for name, value in _held(report, now).items():
             yield _metric(report.verb, name, value)
 
@@ -99,9 +104,7 @@ def _counters(report: Report) -> Counter[str]:
         for code, count in warning_codes(table).items():
             found[f"warnings.{code}"] += count
         if report.verb in (COMPACT, ROLLBACK):
-            for when in ("before", "after"):
-                for what in ("files", "bytes"):
-                    found[f"{what}_{when}"] += (table.get(when) or {}).get(what) or 0
+            found.update(written(table))
         if report.verb == CLEANUP:
             for name in ("freed_bytes", "trashed_bytes"):
                 found[name] += table.get(name) or 0
@@ -110,17 +113,18 @@ def _counters(report: Report) -> Counter[str]:
 
 def _held(report: Report, now: datetime) -> dict[str, float]:
     """Return the gauges of the originals that are kept, over all tables of a history."""
-    rows = [
-        row
+    found = [
+        (table["table"], row)
         for table in report.tables
         for row in table.get("history") or ()
         if row["kind"] == COMPACT and row["rollback"] in _HELD
     ]
+    rows = [row for _, row in found]
     ages = [(now - _instant(row["at"])).total_seconds() for row in rows if row["at"]]
     return {
-        "originals_held_runs": len(rows),
+        "originals_held_runs": len({(table, row["run_id"]) for table, row in found}),
         **{f"originals_held_{what}": sum(row["before"][what] for row in rows) for what in ("files", "bytes")},
-        "oldest_backup_seconds": max(ages, default=0),
+        "oldest_backup_seconds": max([0.0, *ages]),
     }
 
 

@@ -11,6 +11,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from string import Formatter
 from typing import Any
 
 import tenacity
@@ -27,19 +28,25 @@ from lakekeeper_provider.parsers import (
     text,
     wrong,
 )
-from lakekeeper_provider.report import Report, units_with
+from lakekeeper_provider.report import SWAPPED, Report, units_with
 
 ENGINES = ("impala", "trino", "sql")
 CODE = "REFRESH_FAILED"
 #: With more partitions, one statement for the table is quicker than one for each of them.
 _PARTITIONS = 100
-_SWAPPED = ("compacted", "restored")
 _NUMBERS = ("tinyint", "smallint", "int", "integer", "bigint")
 _NUMBER = re.compile(r"-?\d+\Z")
 _TEXTS = ("string", "char", "varchar")
 
+#: What the statement of a user may name.
+_FIELDS = frozenset({"table", "database", "name"})
+
 Run = Callable[[str], object]
 Connect = Callable[[str], Run]
+
+
+class NoAnswer(Exception):
+    """A statement has not returned within its time. It is not tried again: it may still be at work."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +107,7 @@ class Refresh:
     def statements(self, table: Mapping[str, Any]) -> list[str]:
         """Return the statements for a table of a report."""
         name = table["table"]
+        quoted = ".".join(f"`{part}`" for part in name.split(".", 1))
         if self.engine == "sql":
             return [_filled(str(self.statement), name)]
         if self.engine == "trino":
@@ -107,14 +115,14 @@ class Refresh:
             arguments = f"schema_name => {_quoted(database)}, table_name => {_quoted(short)}"
             return [f"CALL {self.catalog}.system.flush_metadata_cache({arguments})"]
         if self.invalidate:
-            return [f"INVALIDATE METADATA {name}"]
+            return [f"INVALIDATE METADATA {quoted}"]
         specs = _specs(table) if self.partitions else None
-        return (
-            [f"REFRESH {name}"] if specs is None else [f"REFRESH {name} PARTITION ({spec})" for spec in specs]
-        )
+        if specs is None:
+            return [f"REFRESH {quoted}"]
+        return [f"REFRESH {quoted} PARTITION ({spec})" for spec in specs]
 
 
-def refresh(refreshes: Sequence[Refresh], report: Report, connect: Connect) -> Report:
+def refresh(refreshes: Sequence[Refresh], report: Report, connect: Connect, *, again: bool = False) -> Report:
     """
     Run the statements for each table that has swapped units, and return the report with a warning for each failure.
 
@@ -122,8 +130,10 @@ def refresh(refreshes: Sequence[Refresh], report: Report, connect: Connect) -> R
     for hours.
 
     :param connect: returns for a connection what runs a statement on it
+    :param again: an earlier try of the task may have swapped units, and ended before the engines were told: then its
+        units are settled, and not in this report. So all its tables are refreshed, which changes nothing otherwise
     """
-    touched = [table for table in report.tables if units_with(table, _SWAPPED)]
+    touched = [table for table in report.tables if again or units_with(table, SWAPPED)]
     warnings: dict[str, list[str]] = {table["table"]: [] for table in touched}
     for each in refreshes:
         for name, warning in _run(each, touched, connect):
@@ -139,7 +149,13 @@ def _run(each: Refresh, tables: Sequence[Mapping[str, Any]], connect: Connect) -
     """Run the statements of one engine. Yield the tables whose statement failed, with warnings."""
     problem: str | None = None
     for table in tables:
-        for statement in each.statements(table):
+        try:
+            statements = each.statements(table)
+        except Exception as error:  # a report of another version of the jobs
+            what = f"{each.conn_id} was not told that the files of {table['table']} were swapped: {error!r}"
+            yield table["table"], f"{CODE}: {what}. Refresh the table there"
+            continue
+        for statement in statements:
             if problem is None:
                 problem = _problem(each, statement, connect)
             if problem is not None:
@@ -154,7 +170,7 @@ def _problem(each: Refresh, statement: str, connect: Connect) -> str | None:
     attempts = tenacity.Retrying(
         stop=tenacity.stop_after_attempt(each.attempts),
         wait=tenacity.wait_exponential(max=10),
-        retry=tenacity.retry_if_not_exception_type(TimeoutError),
+        retry=tenacity.retry_if_not_exception_type(NoAnswer),
         reraise=True,
     )
     try:
@@ -168,7 +184,7 @@ def _within(limit: float, act: Callable[[], object]) -> None:
     """
     Call a function; an error is raised here.
 
-    :raises TimeoutError: it has not returned within the limit. It goes on in its thread, which does not keep the
+    :raises NoAnswer: it has not returned within the limit. It goes on in its thread, which does not keep the
         process alive.
     """
     errors: list[Exception] = []
@@ -183,14 +199,14 @@ def _within(limit: float, act: Callable[[], object]) -> None:
     thread.start()
     thread.join(limit)
     if thread.is_alive():
-        raise TimeoutError(f"no answer within {limit:g} s")
+        raise NoAnswer(f"no answer within {limit:g} s")
     if errors:
         raise errors[0]
 
 
 def _specs(table: Mapping[str, Any]) -> list[str] | None:
     """Return the specs of the swapped partitions in Impala's SQL; None if the whole table is to be refreshed."""
-    units = units_with(table, _SWAPPED)
+    units = units_with(table, SWAPPED)
     types = table.get("partition_types") or {}
     if not 0 < len(units) <= _PARTITIONS or not all(unit["unit"] for unit in units):
         return None
@@ -225,8 +241,11 @@ def _quoted(value: str) -> str:
 def _filled(statement: str, table: str) -> str:
     database, _, name = table.partition(".")
     try:
+        named = {field for _, field, _, _ in Formatter().parse(statement) if field is not None}
+        if not named <= _FIELDS:
+            raise ValueError(f"it names {', '.join(sorted(named - _FIELDS)) or 'a field without a name'}")
         return statement.format(table=table, database=database, name=name)
-    except (KeyError, IndexError, ValueError) as error:
+    except ValueError as error:
         raise UsageError(
             f"refresh.statement: {statement!r} may name {{table}}, {{database}} and {{name}} only: {error}"
         ) from None

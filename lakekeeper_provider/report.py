@@ -14,6 +14,8 @@ from lakekeeper_provider.exceptions import ReportError
 SENTINEL = "LAKEKEEPER_REPORT "
 OUTCOMES = ("done", "nothing", "partial", "failed", "unsafe", "usage")
 TABLE_OUTCOMES = ("done", "nothing", "refused", "busy", "partial", "failed", "damaged")
+#: The outcomes of units whose files were swapped.
+SWAPPED = ("compacted", "restored")
 _TROUBLE = ("failed", "quarantined")
 ORIGINALS_DELETED = "ORIGINALS_DELETED"
 
@@ -162,6 +164,18 @@ def _reason(unit: Mapping[str, Any]) -> str:
 def units_with(table: Mapping[str, Any], outcomes: Sequence[str]) -> list[Mapping[str, Any]]:
     """Return the units of a table that have one of these outcomes."""
     return [unit for unit in table.get("units") or () if unit.get("outcome") in outcomes]
+
+
+def written(table: Mapping[str, Any]) -> dict[str, int]:
+    """Return ``files_before``, ``files_after``, ``bytes_before`` and ``bytes_after`` of the units that were swapped."""
+    units = units_with(table, SWAPPED)
+    keys = {
+        "files_before": "files",
+        "files_after": "files_after",
+        "bytes_before": "bytes",
+        "bytes_after": "bytes_after",
+    }
+    return {name: sum(unit.get(key) or 0 for unit in units) for name, key in keys.items()}
 
 
 def warning_codes(table: Mapping[str, Any]) -> dict[str, int]:

@@ -12,6 +12,8 @@ from lakekeeper_provider.config import Config
 from lakekeeper_provider.selection import Selection
 
 SCHEMA_VERSION = 1
+#: Stands for every table of the job in ``runs``.
+EVERY_TABLE = "*"
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 
 

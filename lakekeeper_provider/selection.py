@@ -45,3 +45,17 @@ def table_name(name: str, value: Any) -> str:
     if len(parts) != 2 or not all(_IDENTIFIER.fullmatch(part) for part in parts):
         raise wrong(name, value, "a table as db.table")
     return ".".join(parts).lower()
+
+
+def check_source(name: str, source: Any, *tables: Any) -> bool:
+    """
+    Return whether another task names the tables.
+
+    :param source: output of that task; mutually exclusive with ``tables``
+    :raises UsageError: both are given, or neither
+    """
+    if source is not None and any(given is not None for given in tables):
+        raise UsageError(f"{name} already says which tables: leave table, tables and database out")
+    if source is None and all(given is None for given in tables):
+        raise UsageError(f"give {name}, or one of table, tables and database")
+    return source is not None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from lakekeeper_provider import report, report_text
 from lakekeeper_provider.exceptions import ReportError
@@ -32,13 +34,30 @@ def run(command: Sequence[str], verb: str, json_report: Path | None = None) -> i
             if line.startswith(report.SENTINEL):
                 summary = line[len(report.SENTINEL) :]
             else:
-                print(line, end="", file=output, flush=True)
+                _show(line, output)
         code = process.wait()
     if json_report is not None:
         _print_json(json_report, summary)
     elif summary is not None:
         _print_text(summary, verb)
     return code if code >= 0 else 128 - code
+
+
+def _show(text: str, output: TextIO) -> None:
+    """
+    Write a text. A reader that is gone, or cannot show a character, must not end the job or change its exit code.
+    """
+    try:
+        output.write(text)
+        output.flush()
+    except UnicodeEncodeError:
+        output.write(
+            text.encode(output.encoding or "ascii", "backslashreplace").decode(output.encoding or "ascii")
+        )
+        output.flush()
+    except OSError:
+        # Python would try to write what is left in the buffer once more at its end, and fail.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
 
 
 @contextmanager
@@ -60,19 +79,20 @@ def _lines(process: subprocess.Popen[bytes]) -> Iterator[str]:
 def _print_json(path: Path, summary: str | None) -> None:
     """Print the report; or its copy on the job's standard output, if the job could not write the file."""
     try:
-        print(path.read_text("utf-8"), flush=True)
+        text = path.read_text("utf-8")
     except FileNotFoundError:
-        if summary is not None:
-            print(summary.strip(), flush=True)
+        text = (summary or "").strip()
+    if text:
+        _show(f"{text}\n", sys.stdout)
 
 
 def _print_text(summary: str, verb: str) -> None:
     try:
         found = report.parse(summary, verb)
     except ReportError as error:
-        print(f"lakekeeper: {error}", file=sys.stderr)
+        _show(f"lakekeeper: {error}\n", sys.stderr)
         return
     if verb not in _PRINTED_BY_THE_JOB:
-        print(report_text.render(found), flush=True)
+        _show(f"{report_text.render(found)}\n", sys.stdout)
     for text in report_text.warnings(found):
-        print(f"warning: {text}", file=sys.stderr, flush=True)
+        _show(f"warning: {text}\n", sys.stderr)

@@ -155,6 +155,6 @@ def _day(value: Any) -> str:
 def _zone(name: str) -> zoneinfo.ZoneInfo:
     try:
         return zoneinfo.ZoneInfo(name)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, TypeError, IsADirectoryError):
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, TypeError, OSError):
         hint = nearest(name, zoneinfo.available_timezones())
         raise UsageError(f"window: unknown time zone {name!r}{hint}") from None

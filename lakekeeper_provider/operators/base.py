@@ -167,6 +167,7 @@ class LakekeeperOperator(ObservedJob, SparkSubmitOperator):
         """Check the window, submit the job and evaluate its report."""
         with fail_on_usage_error():
             settings = config.load(given(self.config_file))
+            skip_refused, server = self._choices(settings)
             deadline = self.wait_for_window(settings)
             submission = self.prepare(settings, deadline, context)
         if not isinstance(submission, Submission):
@@ -174,9 +175,9 @@ class LakekeeperOperator(ObservedJob, SparkSubmitOperator):
         found, uri = self._submit(submission, settings, context)
         if address := browser_address(uri):
             ReportLink.store(context, address)
-        found = self.follow_up(found, uri)
-        self.tell(found, uri, given(self.hive_server) or settings.hive_server, context)
-        return self.conclude(found, uri, submission, context)
+        found = self.follow_up(found, uri, context)
+        self.tell(found, uri, server, context)
+        return self.conclude(found, uri, submission, skip_refused, context)
 
     def _submit(
         self, submission: Submission, settings: Config, context: Context
@@ -237,19 +238,30 @@ class LakekeeperOperator(ObservedJob, SparkSubmitOperator):
         self.log.info("%s; waiting", message)
         self.defer(trigger=MaintenanceWindowTrigger(window.as_dict()), method_name="execute_complete")
 
-    def follow_up(self, found: Report, uri: str | None) -> Report:
+    def follow_up(self, found: Report, uri: str | None, context: Context) -> Report:
         """Return the report after what has to follow the job, whatever its outcome."""
         return found
 
-    def conclude(self, found: Report, uri: str | None, submission: Submission, context: Context) -> Any:
+    def _choices(self, settings: Config) -> tuple[bool, str]:
+        """
+        Return whether a refused table only skips the task, and the HiveServer2 in the URIs of assets.
+
+        They are needed after the job, and checked before it: a mistake must not fail a job that is done.
+        """
+        on_refused = choice(*ON_REFUSED)("on_refused", given(self.on_refused) or "fail")
+        server = (
+            config.hive_server(given(self.hive_server)) if given(self.hive_server) else settings.hive_server
+        )
+        return on_refused == "skip", server
+
+    def conclude(
+        self, found: Report, uri: str | None, submission: Submission, skip_refused: bool, context: Context
+    ) -> Any:
         """Return the summary, or push it and raise the exception for the result of the task."""
-        self.log.info("%s", report_text.render(found))
-        for text in report_text.warnings(found):
-            self.log.warning("%s", text)
+        self._show(found)
         task_result, reason = report.evaluate(found, submission.selection.tables)
         with fail_on_usage_error():
             value = self.result(report_summary.summary(found, uri), submission)
-            skip_refused = choice(*ON_REFUSED)("on_refused", self.on_refused) == "skip"
         if task_result is TaskResult.DONE or (
             task_result is TaskResult.NOTHING and not self.skips_on_nothing
         ):
@@ -261,6 +273,15 @@ class LakekeeperOperator(ObservedJob, SparkSubmitOperator):
         if not any(table["outcome"] == "done" for table in value["tables"]):
             raise AirflowSkipException(reason)
         return value
+
+    def _show(self, found: Report) -> None:
+        """Write the report into the task log. The job is done, so an error in this must not fail the task."""
+        try:
+            self.log.info("%s", report_text.render(found))
+            for text in report_text.warnings(found):
+                self.log.warning("%s", text)
+        except Exception as error:
+            self.log.warning("the report could not be shown as a text: %r", error)
 
     def result(self, summary: dict[str, Any], submission: Submission) -> dict[str, Any]:
         """Return the value of the task's XCom."""
@@ -277,17 +298,3 @@ def _check_choices(**arguments: tuple[str, tuple[str, ...]]) -> None:
     for name, (value, allowed) in arguments.items():
         if "{{" not in value:
             choice(*allowed)(name, value)
-
-
-def check_source(name: str, source: Any, *tables: Any) -> bool:
-    """
-    Return whether another task names the tables.
-
-    :param source: output of that task; mutually exclusive with ``tables``
-    :raises UsageError: both are given, or neither
-    """
-    if source is not None and any(given is not None for given in tables):
-        raise UsageError(f"{name} already says which tables: leave table, tables and database out")
-    if source is None and all(given is None for given in tables):
-        raise UsageError(f"give {name}, or one of table, tables and database")
-    return source is not None

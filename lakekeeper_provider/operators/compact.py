@@ -11,11 +11,10 @@ from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.analyze import PlanningOperator
-from lakekeeper_provider.operators.base import check_source
 from lakekeeper_provider.operators.submission import Submission
 from lakekeeper_provider.operators.writing import WRITING_KEYS, SwappingOperator
 from lakekeeper_provider.option import ANALYZE, COMPACT
-from lakekeeper_provider.selection import Selection
+from lakekeeper_provider.selection import Selection, check_source
 
 MAX_TABLES = 200  # their names and run ids still fit into an XCom
 _KEYS = (
@@ -112,8 +111,15 @@ class CompactOperator(PlanningOperator, SwappingOperator):
         return request.run_id_of(self.dag_id, context["dag_run"].run_id, self.task_id, selection)
 
     def result(self, summary: dict[str, Any], submission: Submission) -> dict[str, Any]:
-        """Return the summary with the run id, which is needed also if the report lacks tables."""
-        return {**summary, "run_id": submission.run_id, "database": submission.selection.database}
+        """
+        Return the summary with the run id, which is needed also if the report lacks tables.
+
+        A summary that is too long has no tables left. A rollback needs their names: those that were asked for are put
+        back.
+        """
+        begun = _begun(submission.selection, str(submission.run_id))
+        tables = summary["tables"] or begun["tables"]
+        return {**summary, "run_id": begun["run_id"], "database": begun["database"], "tables": tables}
 
 
 def _begun(selection: Selection, run_id: str) -> dict[str, Any]:

@@ -28,6 +28,10 @@ class HistoryOperator(LakekeeperOperator):
         super().__init__(**kwargs)
         self.limit = limit
 
+    def has_all_rows(self) -> bool:
+        """Tell whether all rows were asked for: only then the gauges are those of all originals."""
+        return given(self.limit) is None
+
     def own_flags(self) -> tuple[str, ...]:
         """Return the limit."""
         limit = given(self.limit)

@@ -22,9 +22,13 @@ class ObservedJob:
         :param uri: where the report is kept
         :param server: host and port of HiveServer2, for the names of the tables
         """
-        metrics.send(found, Stats, utcnow())
+        metrics.send(found, Stats, utcnow(), whole=self.has_all_rows())
         asset_events.emit(context, found, uri, server)
         self._reported, self._server = found, server
+
+    def has_all_rows(self) -> bool:
+        """Tell whether a history has all its rows."""
+        return True
 
     def get_openlineage_facets_on_complete(self, task_instance: Any) -> Any:
         """Return the lineage of the job for Airflow's OpenLineage provider; None if there is no report."""

@@ -16,15 +16,15 @@ from lakekeeper_provider.compat import (
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators import xcom
-from lakekeeper_provider.operators.base import check_source
 from lakekeeper_provider.operators.submission import Submission
 from lakekeeper_provider.operators.writing import SwappingOperator
 from lakekeeper_provider.option import COMPACT, ROLLBACK
 from lakekeeper_provider.parsers import given
-from lakekeeper_provider.selection import Selection
+from lakekeeper_provider.selection import Selection, check_source
 
 RECORD = "record"
 _NEEDS_RECORD = "only_when_cleared needs compaction=record.output, with record a RecordCompactionOperator"
+_NEEDS_MAPPING = "a record by table needs a rollback for each table: .expand(compaction=record.output)"
 _KEYS = ("on_new_data", "parallelism")
 
 
@@ -80,7 +80,7 @@ def _brief(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return what rollback needs of a summary; a refused table has no run."""
     tables = [{"table": t["table"]} for t in entry["tables"] if t["outcome"] != "refused"]
     keep = {key: entry.get(key) for key in ("schema_version", "verb", "run_id", "database")}
-    return {**keep, "tables": tables}
+    return {**keep, "tables": tables, "unnamed": _is_unnamed(entry)}
 
 
 def _by_table(record: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -93,7 +93,7 @@ def _by_table(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     for entry in record["compactions"]:
         for table in entry["tables"]:
             found.setdefault(table["table"], []).append({**entry, "tables": [table]})
-        if not entry["tables"] and entry["database"]:
+        if _is_unnamed(entry):
             found.setdefault(entry["database"], []).append(entry)
     return [{**record, "name": name, "compactions": entries} for name, entries in sorted(found.items())] or [
         {**record, "name": "no table"}
@@ -162,8 +162,9 @@ class RollbackOperator(SwappingOperator):
         record = given(self.compaction)
         if record is None:
             raise AirflowSkipException("no compaction was recorded in this DAG run: there is nothing to undo")
-        if not isinstance(record, Mapping) or record.get("verb") != RECORD:
-            raise AirflowFailException(_NEEDS_RECORD)
+        if not _is_record(record):
+            by_table = isinstance(record, Sequence) and any(map(_is_record, record))
+            raise AirflowFailException(_NEEDS_MAPPING if by_table else _NEEDS_RECORD)
         if record["pass"] is None or record["pass"] == xcom.current_pass(context):
             how = "after this DAG run has finished, clear this task alone to undo its compaction"
             if record.get("failed"):
@@ -186,22 +187,56 @@ class RollbackOperator(SwappingOperator):
                 self.selection(), request.build_request(settings, arguments), {}, given(self.run_id)
             )
         entries = self._compactions()
-        runs = _runs(entries)
+        runs, unnamed = _runs(entries), _unnamed(entries)
+        if len(unnamed) > 1 or (runs and unnamed):
+            raise AirflowFailException(_separately(unnamed))
         if runs:
             selection = Selection(tables=tuple(sorted(runs)))
             return Submission(selection, request.build_request(settings, arguments, runs=runs), {})
-        for entry in entries:
-            if entry.get("database"):  # the compaction of a database ended before it named tables
-                selection = Selection(database=entry["database"])
-                return Submission(selection, request.build_request(settings, arguments), {}, entry["run_id"])
+        for database, run_ids in unnamed.items():
+            selection = Selection(database=database)
+            built = request.build_request(settings, arguments, runs={request.EVERY_TABLE: run_ids})
+            return Submission(selection, built, {})
         self.log.info("The compaction worked on no table: there is nothing to undo.")
         return {"schema_version": 1, "verb": ROLLBACK, "outcome": "nothing", "tables": []}
 
     def _compactions(self) -> list[Mapping[str, Any]]:
         value = self.compaction
-        if isinstance(value, Mapping) and value.get("verb") == RECORD:
+        if _is_record(value):
             value = value["compactions"]
         return xcom.entries("compaction", value, COMPACT)
+
+
+def _is_record(value: Any) -> bool:
+    return isinstance(value, Mapping) and value.get("verb") == RECORD
+
+
+def _unnamed(entries: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Return the run ids of the compactions of a database that ended before they named its tables, by database."""
+    found: dict[str, list[str]] = {}
+    for entry in entries:
+        if _is_unnamed(entry):
+            found.setdefault(entry["database"], []).append(entry["run_id"])
+    return found
+
+
+def _is_unnamed(entry: Mapping[str, Any]) -> bool:
+    """Tell whether a compaction may have worked on tables that its summary, or its record, does not name."""
+    unnamed = entry.get("unnamed", not entry["tables"] and entry.get("outcome") != "nothing")
+    return bool(entry.get("database")) and bool(unnamed)
+
+
+def _separately(unnamed: Mapping[str, Sequence[str]]) -> str:
+    commands = [
+        f"lakekeeper rollback --database {database} --run-id {run_id}"
+        for database, run_ids in unnamed.items()
+        for run_id in run_ids
+    ]
+    return (
+        f"the compactions of {', '.join(unnamed)} ended before they named their tables, and one task can undo one"
+        " database, or tables, but not both: map the rollback over RecordCompactionOperator(by_table=True), or run"
+        f" {'; '.join(commands)}"
+    )
 
 
 def _comes_from_another(compaction: Any) -> bool:

@@ -60,7 +60,7 @@ class SwappingOperator(WritingOperator):
 
     def __init__(self, *, refresh: Any = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        if not isinstance(refresh, str):  # A template is checked when it is rendered.
+        if "{{" not in str(refresh):  # A template is checked when it is rendered.
             Refresh.all_of(refresh)
         self.refresh = refresh
 
@@ -70,9 +70,14 @@ class SwappingOperator(WritingOperator):
             Refresh.all_of(self.refresh)
         return super().run_job(context)
 
-    def follow_up(self, found: Report, uri: str | None) -> Report:
+    def follow_up(self, found: Report, uri: str | None, context: Context) -> Report:
         """Tell the engines; warnings go into the report too, if it is kept."""
-        told = refresh(Refresh.all_of(self.refresh), found, lambda conn_id: BaseHook.get_hook(conn_id).run)
+        told = refresh(
+            Refresh.all_of(self.refresh),
+            found,
+            lambda conn_id: BaseHook.get_hook(conn_id).run,
+            again=context["ti"].try_number > 1,
+        )
         if uri is not None and told.tables != found.tables:
             self._add_warnings(told, uri)
         return told

@@ -14,6 +14,8 @@ from spark_jobs.core.outcomes import JobOutcome, TableOutcome, UnitOutcome
 
 SCHEMA_VERSION = 1
 SENTINEL = "LAKEKEEPER_REPORT"
+#: Stands for every table of the job in the `runs` of a request.
+EVERY_TABLE = "*"
 _REQUEST_KEYS = ("schema_version", "arguments", "tables", "settings", "units", "runs")
 
 _BAD_UNITS = (UnitOutcome.FAILED, UnitOutcome.QUARANTINED)

@@ -24,7 +24,7 @@ from spark_jobs.core.quota import with_quota_command
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.retention import check_retention
 from spark_jobs.core.summary import summary
-from spark_jobs.core.wire import UNSAFE, Report, Request, TableReport
+from spark_jobs.core.wire import EVERY_TABLE, UNSAFE, Report, Request, TableReport
 from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.execution.table_session import TableSession, lease_options
 from spark_jobs.protocol.planning.table import Table, read_table
@@ -51,7 +51,10 @@ class Job:
 
     def requested_runs(self, name: TableName) -> Sequence[str] | None:
         """Return the runs that the request names for this table, or None if the request names no runs at all."""
-        return None if self.request.runs is None else _entry_of(self.request.runs, name)
+        if self.request.runs is None:
+            return None
+        of_tables = {table: runs for table, runs in self.request.runs.items() if table != EVERY_TABLE}
+        return [*_entry_of(of_tables, name), *self.request.runs.get(EVERY_TABLE, ())]
 
     @contextmanager
     def session(self, name: TableName) -> Iterator[TableSession]:

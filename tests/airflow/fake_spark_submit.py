@@ -52,7 +52,8 @@ def verb_of(argv):
 
 def table_report(verb, table, request, run_id, tables):
     runs = tables.setdefault(table, [])
-    asked = request.get("runs", {}).get(table) or ([run_id] if run_id else runs[-1:])
+    wanted = request.get("runs", {})
+    asked = wanted.get(table) or wanted.get("*") or ([run_id] if run_id else runs[-1:])
     base = {"table": table, "code": None, "reason": None, "run_id": run_id, "rows": 300000, **SIZES}
     unit = {"unit": {"date": "2026-02-23"}, "code": None, "reason": None}
     if verb == "analyze":

@@ -10,7 +10,7 @@ import pytest
 from airflow.utils.session import create_session
 
 from lakekeeper_provider import asset_events
-from lakekeeper_provider.compat import AIRFLOW_V_3_0_PLUS
+from lakekeeper_provider.compat import AIRFLOW_V_3_0_PLUS, AirflowFailException
 from tests.airflow.support import context, dags_in
 from tests.airflow.tasks import compact
 from tests.airflow.test_dags import EXAMPLES
@@ -93,9 +93,22 @@ def test_a_dry_run_has_none(verb):
 
 
 def test_an_event_that_cannot_be_emitted_does_not_fail_the_task(spark, caplog):
-    events = defaultdict(SimpleNamespace)
-    assert compact(hive_server="no:such:port").execute(context(outlet_events=events))["outcome"] == "done"
-    assert ("asset events of compact could not be emitted" in caplog.text) == AIRFLOW_V_3_0_PLUS
+    events = defaultdict(SimpleNamespace)  # they have no `add`
+    assert compact().execute(context(outlet_events=events))["outcome"] == "done"
+    assert ("the asset event of sales.events could not be emitted" in caplog.text) == AIRFLOW_V_3_0_PLUS
+
+
+def test_a_wrong_server_fails_before_the_job(spark):
+    with pytest.raises(AirflowFailException, match="hive_server: expected host:port of HiveServer2"):
+        compact(hive_server="no:such:port").execute(context())
+    assert spark.calls == []
+
+
+def test_odd_names_stay_in_their_part_of_the_uri():
+    """Else it would be another table's, without the verb: new rows, for those who wait for them."""
+    assert asset_events.uri_of("db.a#b?c/d", "compact", "hs2:10000") == (
+        "hive://hs2:10000/db/a%23b%3Fc%2Fd?lakekeeper=compact"
+    )
 
 
 @pytest.mark.parametrize("verb", ["check", "history"])

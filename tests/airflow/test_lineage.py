@@ -26,7 +26,7 @@ TABLE = {
 
 
 def found(verb: str, outcome: str) -> Any:
-    units = [{"unit": {"d": "1"}, "outcome": outcome}]
+    units = [{"unit": {"d": "1"}, "outcome": outcome, "files_after": 3, "bytes_after": 8000}]
     content = {"schema_version": 1, "verb": verb, "outcome": "done", "tables": [{**TABLE, "units": units}]}
     return lineage.of(report.parse(json.dumps(content), verb), "hs2:10000")
 
@@ -55,6 +55,18 @@ def test_the_location_is_another_name_of_the_table():
     (location,) = table.facets["symlinks"].identifiers
     assert (location.namespace, location.name) == ("hdfs://nn:8020", "/data/events")
     assert table.outputFacets["outputStatistics"].fileCount == 3
+
+
+def test_a_path_with_odd_characters_is_whole_and_a_refused_table_is_no_input():
+    odd = {**TABLE, "location": "hdfs://nn/a#b?c"}
+    content = {
+        "schema_version": 1,
+        "verb": "compact",
+        "outcome": "done",
+        "tables": [odd, {**TABLE, "outcome": "refused"}],
+    }
+    (table,) = lineage.of(report.parse(json.dumps(content), "compact"), "hs2:10000").inputs
+    assert table.facets["symlinks"].identifiers[0].name == "/a#b?c"
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from lakekeeper_provider import metrics, report
+from lakekeeper_provider.operators.history import HistoryOperator
 from tests.airflow.conftest import ROOT
 from tests.airflow.support import context, wait_for
 from tests.airflow.tasks import compact
@@ -42,25 +43,48 @@ def job(verb: str, *tables: dict[str, Any]) -> str:
     return json.dumps({"schema_version": 1, "verb": verb, "outcome": "done", **times, "tables": named})
 
 
-def row(kind: str, rollback: str | None, at: str = "2026-02-23T01:00:00Z") -> dict[str, Any]:
-    return {"kind": kind, "rollback": rollback, "at": at, "before": BEFORE, "after": AFTER}
+def row(kind: str, rollback: str | None, run_id: str, at: str = "2026-02-23T01:00:00Z") -> dict[str, Any]:
+    figures = {"before": BEFORE, "after": AFTER}
+    return {"kind": kind, "rollback": rollback, "run_id": run_id, "at": at, **figures}
+
+
+#: A unit that was swapped, and one that has nothing to do with it.
+UNIT = {
+    "unit": {"d": "1"},
+    "outcome": "compacted",
+    "files": 200,
+    "files_after": 2,
+    "bytes": 9000,
+    "bytes_after": 8000,
+}
+HEALTHY = {"unit": {"d": "2"}, "outcome": "healthy", "files": 1000, "bytes": 10**9}
 
 
 COMPACT = job(
     "compact",
     {
-        "units": [{"unit": {}, "outcome": "compacted"}, {"unit": {}, "outcome": "quarantined"}],
-        "before": BEFORE,
-        "after": AFTER,
+        "units": [UNIT, HEALTHY, {"unit": {"d": "3"}, "outcome": "quarantined"}],
         "warnings": ["ATTRIBUTE_NOT_KEPT: the owner is not kept"],
     },
-    {"before": BEFORE, "after": AFTER},
+    {"units": [UNIT]},
 )
 CLEANUP = job("cleanup", {"freed_bytes": 70, "trashed_bytes": 30})
 HISTORY = job(
     "history",
-    {"history": [row("compact", "possible"), row("compact", "superseded", "2026-02-20T01:00:00Z")]},
-    {"history": [row("compact", "cleaned"), row("rollback", None), row("compact", "possible")]},
+    {
+        "history": [
+            row("compact", "possible", "r2"),
+            row("compact", "superseded", "r1", "2026-02-20T01:00:00Z"),
+            row("compact", "superseded", "r1", "2026-02-20T00:00:00Z"),
+        ]
+    },
+    {
+        "history": [
+            row("compact", "cleaned", "r1"),
+            row("rollback", None, "r0"),
+            row("compact", "possible", "r2"),
+        ]
+    },
 )
 
 
@@ -80,7 +104,8 @@ def test_a_server_receives_every_documented_name(statsd):
     expected = {
         "compact.duration": "7000.000000|ms",
         "compact.tables.done": "2|c",
-        "compact.units.compacted": "1|c",
+        "compact.units.compacted": "2|c",
+        "compact.units.healthy": "1|c",
         "compact.units.quarantined": "1|c",
         "compact.warnings.ATTRIBUTE_NOT_KEPT": "1|c",
         "compact.files_before": "400|c",
@@ -90,14 +115,14 @@ def test_a_server_receives_every_documented_name(statsd):
         "cleanup.freed_bytes": "70|c",
         "cleanup.trashed_bytes": "30|c",
         "history.originals_held_runs": "3|g",
-        "history.originals_held_files": "600|g",
-        "history.originals_held_bytes": "27000|g",
+        "history.originals_held_files": "800|g",
+        "history.originals_held_bytes": "36000|g",
     }
 
     def arrived() -> bool:
         return {f"airflow.lakekeeper.{name}" for name in expected} <= set(statsd.received)
 
-    wait_for("the metrics", arrived)
+    wait_for("the metrics", arrived, patience=30)
     got = {name: statsd.received[f"airflow.lakekeeper.{name}"] for name in expected}
     assert got == {name: [value] for name, value in expected.items()}
     ours = [name.split(".", 3) for name in statsd.received if name.startswith("airflow.lakekeeper.")]
@@ -108,9 +133,21 @@ def test_a_server_receives_every_documented_name(statsd):
 def test_the_oldest_backup_has_its_age_in_seconds():
     now = datetime(2026, 2, 24, 1, tzinfo=timezone.utc)
     found = {metric.name: metric.value for metric in metrics.of(report.parse(HISTORY, "history"), now)}
-    assert found["lakekeeper.history.oldest_backup_seconds"] == 4 * 24 * 3600
+    assert found["lakekeeper.history.oldest_backup_seconds"] == 4 * 24 * 3600 + 3600
     none = {metric.name: metric.value for metric in metrics.of(report.parse(job("history"), "history"), now)}
     assert none["lakekeeper.history.oldest_backup_seconds"] == 0
+
+
+def test_a_history_that_is_not_whole_has_no_gauges():
+    """Else an alert on the oldest backup would end just when the job fails."""
+    now = datetime(2026, 2, 24, 1, tzinfo=timezone.utc)
+    failed = report.parse(
+        json.dumps({"schema_version": 1, "verb": "history", "outcome": "failed"}), "history"
+    )
+    assert list(metrics.of(failed, now)) == []
+    limited = metrics.of(report.parse(HISTORY, "history"), now, whole=False)
+    assert [metric.kind for metric in limited if metric.kind == metrics.GAUGE] == []
+    assert not HistoryOperator(task_id="h", database="sales", limit=5).has_all_rows()
 
 
 def test_a_metric_that_cannot_be_sent_does_not_fail_the_task(spark, monkeypatch, caplog):

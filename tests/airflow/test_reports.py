@@ -47,7 +47,7 @@ class TestReports:
                 {
                     **{"table": "sales.events", "outcome": "done", "code": None, "reason": None},
                     **{"run_id": run_id, "rows": 300000, "backup_table": None},
-                    **{"warnings": [], "warning_codes": {}},
+                    **{"warnings": [], "warning_codes": {}, "skipped": {}},
                     "before": {"files": 600, "bytes": 314572},
                     "after": {"files": 3, "bytes": 290012},
                 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 
-from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 log = logging.getLogger("lakekeeper")
@@ -24,7 +23,7 @@ def application_page(spark: SparkSession) -> str | None:
         yarn = context._jvm.org.apache.hadoop.yarn
         conf = yarn.conf.YarnConfiguration(context._jsc.hadoopConfiguration())
         address = yarn.webapp.util.WebAppUtils.getResolvedRMWebAppURLWithScheme(conf)
-    except (Py4JError, TypeError) as error:
+    except Exception as error:
         # The page is a convenience: without it, the job does its work all the same.
         log.debug("the address of the ResourceManager's pages is not known: %s", error)
         return None

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
+
+log = logging.getLogger("lakekeeper")
 
 _LEVEL = "spark.log.level"
 #: It warns of each scheduler pool that no file configures. The pools of the jobs need no file.
@@ -15,8 +20,13 @@ def show_warnings_only(spark: SparkSession) -> None:
     A user who wants them sets `spark.log.level`. A level that the cluster's configuration sets higher stays.
     """
     context = spark.sparkContext
-    root = context._jvm.org.apache.logging.log4j.LogManager.getRootLogger()
-    if context.getConf().get(_LEVEL) is None and root.isInfoEnabled():
-        context.setLogLevel("WARN")
+    if context.getConf().get(_LEVEL) is not None:
+        return
+    try:
         log4j = context._jvm.org.apache.logging.log4j
-        log4j.core.config.Configurator.setLevel(_NEEDLESS, log4j.Level.ERROR)
+        if log4j.LogManager.getRootLogger().isInfoEnabled():
+            context.setLogLevel("WARN")
+            log4j.core.config.Configurator.setLevel(_NEEDLESS, log4j.Level.ERROR)
+    except (Py4JError, TypeError) as error:
+        # Another logging library than Spark's own. Its level is no reason to fail a job.
+        log.debug("the level of Java's log could not be set: %s", error)

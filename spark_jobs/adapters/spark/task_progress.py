@@ -19,7 +19,7 @@ class TaskProgress:
     """Logs the tasks of the jobs that run, from time to time, while at least one write is at work."""
 
     def __init__(self, context: SparkContext, interval: float = INTERVAL) -> None:
-        self._tracker = context.statusTracker()
+        self._context = context
         self._interval = interval
         self._lock = threading.Lock()
         self._writes = 0
@@ -31,8 +31,7 @@ class TaskProgress:
         with self._lock:
             self._writes += 1
             if self._writes == 1:
-                self._ended = threading.Event()
-                threading.Thread(target=self._watch, args=(self._ended,), daemon=True).start()
+                self._ended = self._started()
         try:
             yield
         finally:
@@ -40,6 +39,15 @@ class TaskProgress:
                 self._writes -= 1
                 if not self._writes:
                     self._ended.set()
+
+    def _started(self) -> threading.Event:
+        """Start the thread that logs; return what ends it."""
+        ended = threading.Event()
+        try:
+            threading.Thread(target=self._watch, args=(ended,), daemon=True).start()
+        except RuntimeError as error:
+            log.debug("the tasks will not be counted: %s", error)
+        return ended
 
     def _watch(self, ended: threading.Event) -> None:
         while not ended.wait(self._interval):
@@ -54,8 +62,9 @@ class TaskProgress:
 
     def _text(self) -> str:
         """Return the number of tasks of all jobs that run; empty if none does."""
-        jobs = [self._tracker.getJobInfo(number) for number in self._tracker.getActiveJobsIds()]
-        stages = [self._tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
+        tracker = self._context.statusTracker()
+        jobs = [tracker.getJobInfo(number) for number in tracker.getActiveJobsIds()]
+        stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
         known = [stage for stage in stages if stage]
         if not known:
             return ""

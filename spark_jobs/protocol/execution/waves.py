@@ -107,10 +107,10 @@ class Waves(Generic[Item, Ready]):
     def run(self, items: Sequence[Item], ready: Sequence[Ready] = ()) -> list[UnitResult]:
         """Return the result of each unit. Those in `ready` are prepared and journaled already."""
         self._total = len(items) + len(ready)
-        total = sum(map(self._work.amount, items), Amount(len(ready)))
-        self._progress = Progress(total, self._now())
         with self._work.services.pool(self._parallelism) as pool:
             results = self._act(pool, ready, ())
+            # Only what is still to be prepared takes long, so only that is measured.
+            self._progress = Progress(sum(map(self._work.amount, items), NONE), self._now())
             for wave in self._work.waves(items, self._parallelism):
                 results += self._run_wave(pool, wave)
         return results

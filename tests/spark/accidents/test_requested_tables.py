@@ -52,6 +52,19 @@ def test_units_of_a_request_are_taken_whole_or_not_at_all(
     ]
 
 
+def test_a_run_that_a_request_names_for_every_table_is_its_newest_generation(
+    spark: SparkSession, jobs: Jobs, database: Database, pair: str, flat: str
+) -> None:
+    """Each table may have another one; a table without the run is left alone."""
+    for _ in range(2):
+        jobs("compact", "--table", pair, "--run-id", "r7")
+        jobs("rollback", "--table", pair, "--run-id", "r7")
+    jobs("compact", "--table", pair, "--run-id", "r7")
+    jobs("compact", "--table", flat, "--run-id", "r8")
+    report = jobs("rollback", "--tables", f"{pair},{flat}", request={"runs": {"*": ["r7"]}})
+    assert [table["outcome"] for table in report["tables"]] == ["done", "nothing"]
+
+
 def test_a_table_that_was_renamed_keeps_its_way_back(
     spark: SparkSession, jobs: Jobs, database: Database, flat: str
 ) -> None:

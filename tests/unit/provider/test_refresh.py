@@ -70,8 +70,8 @@ def partition(date, hour="1", outcome="compacted"):
 @pytest.mark.parametrize(
     ("each", "statement"),
     [
-        (IMPALA, "REFRESH sales.events"),
-        ({**IMPALA, "invalidate": True}, "INVALIDATE METADATA sales.events"),
+        (IMPALA, "REFRESH `sales`.`events`"),
+        ({**IMPALA, "invalidate": True}, "INVALIDATE METADATA `sales`.`events`"),
         (
             {"conn_id": "t", "engine": "trino", "catalog": "lake"},
             "CALL lake.system.flush_metadata_cache(schema_name => 'sales', table_name => 'events')",
@@ -91,8 +91,8 @@ def test_impala_can_be_told_of_the_partitions_alone(engine, outcome):
     units = [partition("2026-02-23", outcome=outcome), partition("it's \\", None, outcome)]
     sent, _ = told(engine, {**IMPALA, "partitions": True}, compacted("sales.events", *units, **TYPES))
     assert sent == [
-        "REFRESH sales.events PARTITION (`date`='2026-02-23', `hour`=1)",
-        "REFRESH sales.events PARTITION (`date`='it\\'s \\\\', `hour`=NULL)",
+        "REFRESH `sales`.`events` PARTITION (`date`='2026-02-23', `hour`=1)",
+        "REFRESH `sales`.`events` PARTITION (`date`='it\\'s \\\\', `hour`=NULL)",
     ]
 
 
@@ -109,18 +109,18 @@ def test_impala_can_be_told_of_the_partitions_alone(engine, outcome):
 )
 def test_where_a_partition_cannot_be_named_the_table_is_refreshed(engine, units, types):
     sent, _ = told(engine, {**IMPALA, "partitions": True}, compacted("sales.events", *units, **types))
-    assert sent == ["REFRESH sales.events"]
+    assert sent == ["REFRESH `sales`.`events`"]
 
 
 def test_only_tables_with_swapped_units_are_refreshed_also_after_a_failure(engine):
     partly = compacted("sales.b", unit("failed"), unit("compacted"), outcome="partial")
     sent, _ = told(engine, IMPALA, table(outcome="nothing"), partly, compacted("sales.c", unit("flagged")))
-    assert sent == ["REFRESH sales.b"]
+    assert sent == ["REFRESH `sales`.`b`"]
 
 
 def test_a_server_that_fails_twice_is_told_the_third_time(engine):
     engine.answers = [failing, failing]
-    assert told(engine, IMPALA, compacted()) == (["REFRESH sales.events"] * 3, [])
+    assert told(engine, IMPALA, compacted()) == (["REFRESH `sales`.`events`"] * 3, [])
 
 
 def test_a_server_that_keeps_failing_is_a_warning_with_the_statement(engine):
@@ -129,7 +129,7 @@ def test_a_server_that_keeps_failing_is_a_warning_with_the_statement(engine):
     assert found == [
         "CODEC_DIFFERS: snappy",
         "REFRESH_FAILED: impala_default was not told that the files of sales.events were swapped: ConnectionError:"
-        " connection refused. Run there: REFRESH sales.events",
+        " connection refused. Run there: REFRESH `sales`.`events`",
     ]
 
 
@@ -137,9 +137,22 @@ def test_a_server_that_never_answers_is_given_up_and_no_other_statement_waits_fo
     engine.answers = [silence]
     each = {**IMPALA, "timeout": "1s"}
     sent, found = told(engine, each, compacted("sales.a"), compacted("sales.b"))
-    assert sent == ["REFRESH sales.a"]
-    assert [text.rpartition("Run there: ")[2] for text in found] == ["REFRESH sales.a", "REFRESH sales.b"]
+    assert sent == ["REFRESH `sales`.`a`"]
+    assert [text.rpartition("Run there: ")[2] for text in found] == [
+        "REFRESH `sales`.`a`",
+        "REFRESH `sales`.`b`",
+    ]
     assert all("no answer within 1 s" in text for text in found)
+
+
+def test_a_connection_that_times_out_is_tried_again(engine):
+    """Only a statement that may still be at work is not."""
+
+    def timing_out() -> None:
+        raise TimeoutError(110, "Connection timed out")
+
+    engine.answers = [timing_out]
+    assert told(engine, IMPALA, compacted()) == (["REFRESH `sales`.`events`"] * 2, [])
 
 
 def test_another_engine_is_told_although_the_first_one_fails(engine):
@@ -171,6 +184,13 @@ def test_a_connection_that_does_not_exist_is_a_warning():
         (
             [{"conn_id": "c", "engine": "sql", "statement": "{tabel}"}],
             "may name {table}, {database} and {name} only",
+        ),
+        *(
+            (
+                [{"conn_id": "c", "engine": "sql", "statement": statement}],
+                "may name {table}, {database} and {name} only",
+            )
+            for statement in ("{name[4]}", "{table.real}", "{}", "{table", "{0}")
         ),
         ([{"conn_id": "c", "attempts": 0}], "refresh.attempts: expected a whole number from 1, got 0"),
         (

@@ -124,3 +124,23 @@ while not ended:
     out, _ = process.communicate()
     assert process.returncode == 1
     assert b"compact: done, 1 table, run r1" in out
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_reader_that_is_gone_does_not_change_the_exit_code(job, code):
+    job(report_of("compact", table()), code=code)
+    command = [sys.executable, "-m", "lakekeeper_provider.cli", "compact", "--table", "sales.events"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False)
+
+
+def test_a_name_that_the_terminal_cannot_show_does_not_fail_the_command(job):
+    job(report_of("compact", table(table="sales.zürich")))
+    command = [sys.executable, "-m", "lakekeeper_provider.cli", "compact", "--table", "sales.events"]
+    environ = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = subprocess.run(command, env=environ, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "sales.z\\xfcrich" in done.stdout
