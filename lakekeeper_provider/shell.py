@@ -18,6 +18,9 @@ from lakekeeper_provider.option import CHECK, HISTORY
 #: The jobs of these verbs print their result as a table themselves.
 _PRINTED_BY_THE_JOB = (CHECK, HISTORY)
 
+_GREEN, _YELLOW, _RED = "\x1b[32m", "\x1b[33m", "\x1b[31m"
+_COLOURS = {"done": _GREEN, "partial": _YELLOW, "failed": _RED, "unsafe": _RED, "usage": _RED}
+
 
 def run(command: Sequence[str], verb: str, json_report: Path | None = None) -> int:
     """
@@ -93,6 +96,14 @@ def _print_text(summary: str, verb: str) -> None:
         _show(f"lakekeeper: {error}\n", sys.stderr)
         return
     if verb not in _PRINTED_BY_THE_JOB:
-        _show(f"{report_text.render(found)}\n", sys.stdout)
+        headline, _, rest = report_text.render(found).partition("\n")
+        _show(f"{_coloured(headline, _COLOURS.get(found.outcome), sys.stdout)}\n{rest}\n", sys.stdout)
     for text in report_text.warnings(found):
-        _show(f"warning: {text}\n", sys.stderr)
+        _show(f"{_coloured('warning:', _YELLOW, sys.stderr)} {text}\n", sys.stderr)
+
+
+def _coloured(text: str, colour: str | None, output: TextIO) -> str:
+    """Return a text in a colour on a terminal, unless NO_COLOR is set (https://no-color.org)."""
+    if colour is None or os.environ.get("NO_COLOR") or not output.isatty():
+        return text
+    return f"{colour}{text}\x1b[0m"

@@ -139,7 +139,7 @@ def _sizes(before: Sizes, after: Sizes) -> Row:
     return {"before": asdict(before), "after": asdict(after)}
 
 
-_COLUMNS = ("snapshot", "at", "kind", "run", "who", "units", "files", "bytes", "rollback")
+_COLUMNS = ("snapshot", "at (UTC)", "kind", "run", "who", "units", "files", "bytes", "rollback")
 
 
 def render(table: str, found: Sequence[Row], older: int = 0) -> str:
@@ -148,16 +148,30 @@ def render(table: str, found: Sequence[Row], older: int = 0) -> str:
         return f"{table}: no run is on record"
     cells = [_COLUMNS, *(_cells(row) for row in found)]
     widths = [max(len(line[i]) for line in cells) for i in range(len(_COLUMNS))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in cells]
+    header, *lines = (
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in cells
+    )
+    rule = "-" * max(len(line) for line in (header, *lines))
     more = [f"... and {older} older"] if older else []
-    return "\n".join([table, *(f"  {line}" for line in [*lines, *more])])
+    shown = [header, rule, *lines, *more, rule, _sum(found)]
+    return "\n".join([table, *(f"  {line}" for line in shown)])
+
+
+def _sum(found: Sequence[Row]) -> str:
+    """Return how many of the rows can be rolled back, and what their originals hold."""
+    held = [row["before"] for row in found if row["rollback"] == POSSIBLE]
+    runs = f"{len(found)} run{'' if len(found) == 1 else 's'}"
+    if not held:
+        return f"{runs}, none can be rolled back"
+    files, size = (sum(each[what] for each in held) for what in ("files", "bytes"))
+    return f"{runs}, {len(held)} can be rolled back: {files:,} original files, {human(size)}"
 
 
 def _cells(row: Row) -> tuple[str, ...]:
     before, after = row["before"], row["after"]
     return (
         "unlogged" if row["unlogged"] else str(row["snapshot"]),
-        row["at"],
+        row["at"].replace("T", " ").rstrip("Z"),
         row["kind"],
         row["run_id"],
         row["who"] or "-",

@@ -139,13 +139,17 @@ def test_the_table_for_a_person() -> None:
     found[1].update(snapshot=7, unlogged=False)
     lines = history.render("db.t", found, older=3).splitlines()
     assert lines[0] == "db.t"
-    assert " ".join(lines[1].split()) == "snapshot at kind run who units files bytes rollback"
-    assert " ".join(lines[2].split()) == (
-        "unlogged 2026-02-24T00:01:00Z compact nightly etl 1 2 -> 1 6.0 MB -> 2.0 KB possible"
+    assert " ".join(lines[1].split()) == "snapshot at (UTC) kind run who units files bytes rollback"
+    assert set(lines[2].strip()) == set(lines[6].strip()) == {"-"}
+    assert " ".join(lines[3].split()) == (
+        "unlogged 2026-02-24 00:01:00 compact nightly etl 1 2 -> 1 6.0 MB -> 2.0 KB possible"
     )
-    assert lines[3].split()[:5] == ["7", "2026-02-23T23:52:00Z", "compact", "old", "-"]
-    assert lines[4].strip() == "... and 3 older"
-    assert len({line.index("compact") for line in lines[2:4]}) == 1
+    assert lines[4].split()[:6] == ["7", "2026-02-23", "23:52:00", "compact", "old", "-"]
+    assert lines[5].strip() == "... and 3 older"
+    assert lines[7].strip() == "2 runs, 2 can be rolled back: 3 original files, 6.0 MB"
+    assert len({line.index("compact") for line in lines[3:5]}) == 1
+    cleaned = [{**row, "rollback": "cleaned"} for row in found[:1]]
+    assert history.render("db.t", cleaned).splitlines()[-1].strip() == "1 run, none can be rolled back"
     assert history.render("db.t", []) == "db.t: no run is on record"
 
 

@@ -144,3 +144,33 @@ def test_a_name_that_the_terminal_cannot_show_does_not_fail_the_command(job):
     done = subprocess.run(command, env=environ, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "sales.z\\xfcrich" in done.stdout
+
+
+@pytest.mark.parametrize("colours", [True, False])
+def test_colours_only_on_a_terminal_and_never_against_the_users_will(job, colours):
+    job(report_of("compact", table()))
+    command = [sys.executable, "-m", "lakekeeper_provider.cli", "compact", "--table", "sales.events"]
+    environ = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    terminal, other_end = os.openpty()
+    process = subprocess.Popen(
+        command,
+        env={**environ, **({} if colours else {"NO_COLOR": "1"})},
+        stdout=other_end,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(other_end)
+    shown = b""
+    while chunk := _read(terminal):
+        shown += chunk
+    os.close(terminal)
+    assert process.wait() == 0
+    assert b"compact: done" in shown
+    assert (b"\x1b[32m" in shown) == colours
+
+
+def _read(terminal: int) -> bytes:
+    """Read from a terminal; its other end is closed with an error on Linux."""
+    try:
+        return os.read(terminal, 4096)
+    except OSError:
+        return b""
