@@ -133,7 +133,7 @@ def refresh(refreshes: Sequence[Refresh], report: Report, connect: Connect, *, a
     :param again: an earlier try of the task may have swapped units, and ended before the engines were told: then its
         units are settled, and not in this report. So all its tables are refreshed, which changes nothing otherwise
     """
-    touched = [table for table in report.tables if again or units_with(table, SWAPPED)]
+    touched = [table for table in report.tables if units_with(table, SWAPPED) or (again and _could_be(table))]
     warnings: dict[str, list[str]] = {table["table"]: [] for table in touched}
     for each in refreshes:
         for name, warning in _run(each, touched, connect):
@@ -143,6 +143,11 @@ def refresh(refreshes: Sequence[Refresh], report: Report, connect: Connect, *, a
         for table in report.tables
     )
     return replace(report, tables=tables)
+
+
+def _could_be(table: Mapping[str, Any]) -> bool:
+    """Tell whether a job has worked on a table, so that an earlier one may have swapped its files."""
+    return table["outcome"] not in ("refused", "busy")
 
 
 def _run(each: Refresh, tables: Sequence[Mapping[str, Any]], connect: Connect) -> Iterator[tuple[str, str]]:

@@ -11,6 +11,8 @@ from lakekeeper_provider.operators.base import LakekeeperOperator
 from lakekeeper_provider.refresh import Refresh, refresh
 from lakekeeper_provider.report import Report
 
+#: So many tables are refreshed in a later try, whether that try has swapped their files or not.
+_TOLD_AGAIN = 100
 WRITING_KEYS = ("lease_wait", "lease_timeout", "register_backup", "backup_prefix", "backup_database")
 
 
@@ -72,11 +74,18 @@ class SwappingOperator(WritingOperator):
 
     def follow_up(self, found: Report, uri: str | None, context: Context) -> Report:
         """Tell the engines; warnings go into the report too, if it is kept."""
+        again = context["ti"].try_number > 1
+        if again and self.refresh and len(found.tables) > _TOLD_AGAIN:
+            self.log.warning(
+                "if an earlier try has swapped files and died, the engines do not know it: of %s tables, only those that"
+                " this try has swapped are refreshed",
+                len(found.tables),
+            )
         told = refresh(
             Refresh.all_of(self.refresh),
             found,
             lambda conn_id: BaseHook.get_hook(conn_id).run,
-            again=context["ti"].try_number > 1,
+            again=again and len(found.tables) <= _TOLD_AGAIN,
         )
         if uri is not None and told.tables != found.tables:
             self._add_warnings(told, uri)
