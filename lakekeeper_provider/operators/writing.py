@@ -77,8 +77,8 @@ class SwappingOperator(WritingOperator):
         again = context["ti"].try_number > 1
         if again and self.refresh and len(found.tables) > _TOLD_AGAIN:
             self.log.warning(
-                "if an earlier try has swapped files and died, the engines do not know it: of %s tables, only those that"
-                " this try has swapped are refreshed",
+                "if an earlier try has swapped files and died, the engines do not know it: of %s tables, only those"
+                " that this try has swapped are refreshed",
                 len(found.tables),
             )
         told = refresh(

@@ -6,7 +6,7 @@ The files of many units are read together: the request for a few files costs mor
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -16,9 +16,11 @@ from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.layout import group_number
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import Inputs, TablePlan, UnitPlan
+from spark_jobs.core.progress import Amount
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
 from spark_jobs.protocol.planning.footer_inspection import inspect_footers, with_footers
+from spark_jobs.protocol.progress_log import with_progress
 from spark_jobs.protocol.services import Services
 
 log = logging.getLogger("lakekeeper")
@@ -61,9 +63,17 @@ def _checked(
     checks: _FooterChecks, services: Services, table: TablePlan, due: Sequence[_Due]
 ) -> list[UnitPlan]:
     with services.pool(table.options.parallelism) as pool:
-        parts = list(pool.map(checks.check, _parts(due)))
+        checked = pool.map(checks.check, _parts(due))
+        total = _amount(unit for unit, _ in due)
+        parts = list(with_progress(services.clock, "read the footers of", total, checked, _amount))
     found = {unit.unit.key: unit for part in parts for unit in part}
     return [found.get(unit.unit.key, unit) for unit in table.units]
+
+
+def _amount(units: Iterable[UnitPlan]) -> Amount:
+    """Return how many units and files these are."""
+    sizes = [unit.health.files if unit.health else 0 for unit in units]
+    return Amount(len(sizes), sum(sizes))
 
 
 def _parts(due: Sequence[_Due]) -> list[list[_Due]]:

@@ -14,6 +14,7 @@ from spark_jobs.core.model import FileListing, Unit, parent
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.plan import UnitPlan
+from spark_jobs.core.progress import Amount
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.file_system import Status
 from spark_jobs.protocol.planning.active_writers import check_writers
@@ -21,6 +22,7 @@ from spark_jobs.protocol.planning.folders import Folders
 from spark_jobs.protocol.planning.outside_partitions import check_outside
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.ports import Pool
+from spark_jobs.protocol.progress_log import with_progress
 from spark_jobs.protocol.runs.trust import Trust
 from spark_jobs.protocol.swap.directories import files_of_unit
 
@@ -63,7 +65,10 @@ class UnitPlanner:
         self._list_parents(_open(found), pool)
         for work in _open(found):
             self._try(work, self._from_earlier)
-        _all(pool.map(self._list_and_plan, _parts(_open(found))))
+        left = _open(found)
+        numbers: Iterable[int] = pool.map(self._list_and_plan, _parts(left))
+        listed = with_progress(self.table.services.clock, "listed", Amount(len(left)), numbers, Amount)
+        _all(listed)
         return [work.plan for work in found if work.plan is not None]
 
     def _try(self, work: _Work, act: Callable[[_Work], UnitPlan | None]) -> None:
@@ -119,10 +124,12 @@ class UnitPlanner:
             return None
         return found.mtime if found else None
 
-    def _list_and_plan(self, found: Sequence[_Work]) -> None:
+    def _list_and_plan(self, found: Sequence[_Work]) -> int:
+        """List units and set their plans. Return how many they are."""
         listings = self.table.services.fs.list_each([work.unit.location for work in found])
         for work, entries in zip(found, listings):
             self._try(work, lambda work, entries=entries: self._plan(work, entries))  # type: ignore[misc]
+        return len(found)
 
     def _plan(self, work: _Work, entries: Sequence[Status] | OSError) -> UnitPlan:
         if isinstance(entries, OSError):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+from types import SimpleNamespace
+
 import pytest
 
 from spark_jobs.core.amounts import duration, human
 from spark_jobs.core.progress import INTERVAL, Amount, Progress
+from spark_jobs.protocol.progress_log import with_progress
 
 MB = 1024 * 1024
 
@@ -62,4 +66,15 @@ def test_sizes_have_a_readable_unit():
         "1023 B",
         "5.0 GB",
         "2048.0 TB",
+    ]
+
+
+def test_a_long_step_logs_how_far_it_is(caplog):
+    caplog.set_level(logging.INFO, "lakekeeper")
+    clock = SimpleNamespace(monotonic=iter([0, 5, 20, 21]).__next__)
+
+    assert list(with_progress(clock, "listed", Amount(300), [100, 100, 100], Amount)) == [100, 100, 100]
+
+    assert [record.message for record in caplog.records] == [
+        "progress: listed 200 of 300 units, about 10 s left",
     ]
