@@ -58,7 +58,7 @@ def run(airflow, waiting, request) -> LiveRun:
 
 def test_the_metrics_of_a_run_reach_statsd(airflow, run):
     """From the process of a task, which has set up the client by Airflow's configuration."""
-    names = {f"airflow.lakekeeper.compact.{name}" for name in ("tables.done", "files_before", "duration")}
+    names = {f"airflow.lakekeeper.compact.{name}" for name in ("tables.done", "units.compacted", "duration")}
     wait_for("the metrics", lambda: names <= set(airflow.statsd.received))
 
 
