@@ -128,21 +128,23 @@ def run(asked: Asked) -> None:
 
 def run_cases(bench: Bench, cases: Sequence[Case], asked: Asked) -> None:
     """Run the steps of the cases that have no result yet. Cases that alternate see the same changes of the machine."""
-    open_turns = [(case, _open_turns(case, asked)) for case in cases]
+    results = {case.name: asked.store.begin(case.name, again=asked.again) for case in cases}
+    open_turns = [(case, _open_turns(case, results[case.name], asked)) for case in cases]
     for case, turns in open_turns:
         if not turns:
             announce(f"{case.name}: complete")
     with ExitStack() as stack:
-        prepared = {case.name: _prepare(bench, case, asked, stack) for case, turns in open_turns if turns}
+        prepared = {
+            case.name: _prepare(bench, case, results[case.name], asked, stack)
+            for case, turns in open_turns
+            if turns
+        }
         for number, step, case in alternating(open_turns):
-            _run_step(prepared[case.name], asked.store, case, step, number)
+            _run_step(prepared[case.name], results[case.name], asked.store, step, number)
 
 
-def _open_turns(case: Case, asked: Asked) -> list[tuple[int, str]]:
+def _open_turns(case: Case, results: Results, asked: Asked) -> list[tuple[int, str]]:
     """Return the turns of a case that have no result."""
-    results = asked.store.begin(case.name, again=asked.again)
-    if asked.again:
-        asked.store.save(results)
     return [turn for turn in case.turns(asked.rounds, asked.steps) if results.find(turn[1], turn[0]) is None]
 
 
@@ -155,24 +157,21 @@ def alternating(
     return sorted(all_turns, key=lambda turn: (turn[0], steps.index(turn[1])))
 
 
-def _prepare(bench: Bench, case: Case, asked: Asked, stack: ExitStack) -> Prepared:
-    """Return a case whose tables are there until the stack is closed."""
+def _prepare(bench: Bench, case: Case, results: Results, asked: Asked, stack: ExitStack) -> Prepared:
+    """Return a case whose tables are there until the stack is closed; note its tables and the machine."""
     require_space(case, asked.workspace)
     announce(f"{case.name}: preparing the tables")
     prepared = stack.enter_context(case.opened(bench))
-    results = asked.store.begin(case.name)
     results.facts, results.context = dict(prepared.facts), machine.context()
-    asked.store.save(results)
     return prepared
 
 
-def _run_step(prepared: Prepared, store: Store, case: Case, step: str, number: int) -> None:
+def _run_step(prepared: Prepared, results: Results, store: Store, step: str, number: int) -> None:
     """Run one step, and keep its result."""
     measured, figures = prepared.run(step, number)
-    results = store.begin(case.name)
     results.results.append(Result(step, number, measured, figures, now()))
     store.save(results)
-    announce(f"{case.name}: round {number}, {step}: {_describe(results)}")
+    announce(f"{results.case}: round {number}, {step}: {_describe(results)}")
 
 
 def show(asked: Asked) -> None:
@@ -181,7 +180,7 @@ def show(asked: Asked) -> None:
         announce(f"written: {publish(asked.store)}")
         return
     for case in asked.cases:
-        if (results := asked.store.load(case.name)) and results.results:
+        if results := asked.store.load(case.name):
             print(f"\n{section(case, results)}")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -60,8 +61,8 @@ def _browser(profile: str) -> webdriver.Chrome:
     options = webdriver.ChromeOptions()
     for option in (*OPTIONS, f"--user-data-dir={profile}"):
         options.add_argument(option)
-    options.binary_location = "/usr/bin/chromium"
-    return webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+    options.binary_location = shutil.which("chromium") or "chromium"
+    return webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
 
 
 def _look(browser: webdriver.Chrome, url: str, token: str, texts: list[str]) -> list[str]:

@@ -51,9 +51,7 @@ class _Airflow:
     def log_in(self) -> None:
         """Wait until all components are healthy, and get a token."""
         self._wait("Airflow did not start", lambda: airflow_components.is_healthy(self._url), START_LIMIT)
-        user, password = airflow_server.credentials(self._workspace)
-        login = {"username": user, "password": password}
-        self._api.token = self._api.request("POST", "/auth/token", login)["access_token"]
+        self._api.log_in(*airflow_server.credentials(self._workspace))
 
     def run(self, dag: str) -> None:
         """Start a run of the DAG, and wait for its end; print the tasks that run from time to time."""

@@ -67,8 +67,7 @@ def main() -> int:
         print("the UI does not run; start it first: make up", file=sys.stderr)
         return 1
     api = AirflowApi(server.url, timeout=60)
-    user, password = airflow_server.credentials(DEFAULT)
-    api.token = api.request("POST", "/auth/token", {"username": user, "password": password})["access_token"]
+    api.log_in(*airflow_server.credentials(DEFAULT))
     run = api.call("GET", f"/dags/{DAG}/dagRuns?order_by=run_after&limit=1")["dag_runs"][0]["dag_run_id"]
     try:
         look_at_log(server.url, api.token, run, picture)

@@ -58,11 +58,19 @@ def emit(context: Context, report: Report, uri: str | None, server: str) -> None
     alias, accessors = alias_of(report.verb), context.get("outlet_events")
     if alias is None or accessors is None:
         return
-    for table, extra in extras(report, uri):
-        try:
-            accessors[alias].add(Asset(uri_of(table, report.verb, server)), extra=extra)
-        except Exception as error:
-            log.warning("the asset event of %s could not be emitted: %s", table, error)
+    try:
+        for table, extra in extras(report, uri):
+            _add(accessors[alias], table, uri_of(table, report.verb, server), extra)
+    except Exception as error:
+        log.warning("asset events of %s could not be emitted: %s", report.verb, error)
+
+
+def _add(events: Any, table: str, uri: str, extra: dict[str, Scalar]) -> None:
+    """Add an event; one table must not stop the others."""
+    try:
+        events.add(Asset(uri), extra=extra)
+    except Exception as error:
+        log.warning("the asset event of %s could not be emitted: %s", table, error)
 
 
 def extras(report: Report, uri: str | None) -> Iterator[tuple[str, dict[str, Scalar]]]:

@@ -12,7 +12,7 @@ from lakekeeper_provider.compat import BaseOperatorLink, Context, XCom
 
 log = logging.getLogger(__name__)
 
-#: What YARN's client prints in cluster mode.
+#: What YARN's client prints in cluster mode, and the driver in client mode.
 _TRACKING = re.compile(r"tracking URL: (https?://\S+)")
 _APPLICATION = re.compile(r"\bapplication_\d+_\d+\b")
 #: WebHDFS is HTTP, and opens in a browser.

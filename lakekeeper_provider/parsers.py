@@ -44,6 +44,11 @@ def absent(value: Any) -> bool:
     return value is None or (isinstance(value, str) and value.strip() in ("", "None", "null"))
 
 
+def is_template(value: Any) -> bool:
+    """Tell whether an argument, or a part of it, is known only when it is rendered."""
+    return "{{" in str(value)
+
+
 def given(value: Any) -> Any:
     """Return the value, or None where it was not given."""
     return None if absent(value) else value

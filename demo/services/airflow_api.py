@@ -15,6 +15,11 @@ class AirflowApi:
         self._url, self._timeout = url, timeout
         self.token = ""
 
+    def log_in(self, user: str, password: str) -> None:
+        """Get the token of a user."""
+        login = {"username": user, "password": password}
+        self.token = self.request("POST", "/auth/token", login)["access_token"]
+
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """Request a path below /api/v2, and return the decoded answer."""
         return self.request(method, f"/api/v2{path}", body)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators.base import LakekeeperOperator
 from lakekeeper_provider.option import ANALYZE
+from lakekeeper_provider.parsers import is_template
 
 PLANNING_KEYS = (
     "block_size_mb",
@@ -65,7 +66,7 @@ class PlanningOperator(LakekeeperOperator):
 
 def _is_set(value: Any) -> bool:
     """Tell whether an argument is given when the DAG is parsed; a template may turn out to be None."""
-    return value is not None and "{{" not in str(value)
+    return value is not None and not is_template(value)
 
 
 class AnalyzeOperator(PlanningOperator):

@@ -22,7 +22,7 @@ from lakekeeper_provider.operators.observed_job import ObservedJob
 from lakekeeper_provider.operators.spark_submit_adapter import PRIVATE_ARGUMENTS, publish_private_arguments
 from lakekeeper_provider.operators.submission import Submission, SubmissionRunner
 from lakekeeper_provider.option_values import parse_options
-from lakekeeper_provider.parsers import choice, given
+from lakekeeper_provider.parsers import choice, given, is_template
 from lakekeeper_provider.report import Report, TaskResult
 from lakekeeper_provider.selection import Selection
 from lakekeeper_provider.triggers.maintenance_window import MaintenanceWindowTrigger
@@ -296,5 +296,5 @@ class LakekeeperOperator(ObservedJob, SparkSubmitOperator):
 def _check_choices(**arguments: tuple[str, tuple[str, ...]]) -> None:
     """Check arguments when the DAG is parsed; a template is checked when it is rendered."""
     for name, (value, allowed) in arguments.items():
-        if "{{" not in value:
+        if not is_template(value):
             choice(*allowed)(name, value)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from lakekeeper_provider import exchange
 from lakekeeper_provider.compat import BaseHook, Context, fail_on_usage_error
 from lakekeeper_provider.operators.base import LakekeeperOperator
+from lakekeeper_provider.parsers import is_template
 from lakekeeper_provider.refresh import Refresh, refresh
 from lakekeeper_provider.report import Report
 
@@ -62,7 +63,7 @@ class SwappingOperator(WritingOperator):
 
     def __init__(self, *, refresh: Any = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        if "{{" not in str(refresh):  # A template is checked when it is rendered.
+        if not is_template(refresh):  # It is checked when it is rendered.
             Refresh.all_of(refresh)
         self.refresh = refresh
 

@@ -98,6 +98,16 @@ def test_an_event_that_cannot_be_emitted_does_not_fail_the_task(spark, caplog):
     assert ("the asset event of sales.events could not be emitted" in caplog.text) == AIRFLOW_V_3_0_PLUS
 
 
+def test_a_report_that_cannot_be_read_for_events_does_not_fail_the_task(spark, monkeypatch, caplog):
+    def failing(*_):
+        raise KeyError("units")
+
+    monkeypatch.setattr(asset_events, "extras", failing)
+    events = defaultdict(SimpleNamespace)
+    assert compact().execute(context(outlet_events=events))["outcome"] == "done"
+    assert ("asset events of compact could not be emitted" in caplog.text) == AIRFLOW_V_3_0_PLUS
+
+
 def test_a_wrong_server_fails_before_the_job(spark):
     with pytest.raises(AirflowFailException, match="hive_server: expected host:port of HiveServer2"):
         compact(hive_server="no:such:port").execute(context())

@@ -29,8 +29,7 @@ class AirflowClient:
     def __init__(self, url: str, user: str, password: str) -> None:
         self.url = url
         self._api = AirflowApi(url, timeout=REQUEST_TIMEOUT)
-        login = {"username": user, "password": password}
-        self._api.token = self._api.request("POST", "/auth/token", login)["access_token"]
+        self._api.log_in(user, password)
 
     @property
     def token(self) -> str:
