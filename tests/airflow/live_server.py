@@ -23,7 +23,7 @@ from tests.harness.statsd_server import StatsdServer
 
 DAGS = Path(__file__).with_name("live_dags")
 ENDED = ("success", "failed", "skipped", "upstream_failed")
-DAG_IDS = {"live_rollback", "live_gated", "live_mapped", "live_window", "live_cleanup"}
+DAG_IDS = {"live_rollback", "live_gated", "live_mapped", "live_window", "live_cleanup", "live_load"}
 
 
 class LiveAirflow:
@@ -79,14 +79,12 @@ class LiveAirflow:
             "AIRFLOW_HOME": str(self.home),
             "AIRFLOW__CORE__DAGS_FOLDER": str(DAGS),
             "AIRFLOW__CORE__PARALLELISM": "4",
-            "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
+            "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "True",
             "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
             "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": self._database.sqlalchemy_url,
             "AIRFLOW__API__SECRET_KEY": "only-for-this-test-session",
             "AIRFLOW__API_AUTH__JWT_SECRET": "only-for-this-test-session-0123456789abcdef",
             "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.2",
-            # No run but those that a test asks for: the schedule of an example would add its own.
-            "AIRFLOW__SCHEDULER__USE_JOB_SCHEDULE": "False",
             # The DAGs do not change.
             "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "3600",
             "AIRFLOW__LOGGING__BASE_LOG_FOLDER": str(self.home / "logs"),
@@ -113,6 +111,14 @@ class LiveAirflow:
     def trigger(self, dag_id: str, **conf: Any) -> LiveRun:
         run = self.call("POST", f"/dags/{dag_id}/dagRuns", {"logical_date": None, "conf": conf})
         return LiveRun(self, dag_id, run["dag_run_id"], str(conf.get("table")))
+
+    def unpause(self, dag_id: str) -> None:
+        self.call("PATCH", f"/dags/{dag_id}", {"is_paused": False})
+
+    def runs_of(self, dag_id: str, table: str) -> list[LiveRun]:
+        """The DAG runs that there are, oldest first, whoever started them."""
+        found = self.call("GET", f"/dags/{dag_id}/dagRuns?order_by=run_after")["dag_runs"]
+        return [LiveRun(self, dag_id, run["dag_run_id"], table) for run in found]
 
 
 class LiveRun:

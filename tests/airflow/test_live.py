@@ -184,6 +184,24 @@ def test_killed_from_the_ui_then_cleared(airflow, waiting):
     assert len(run.runs()) == 1
 
 
+def test_a_load_starts_the_compaction_of_just_its_partitions(airflow, waiting):
+    """By the asset event of another DAG; the compaction's own event does not start a second run."""
+    airflow.unpause("lakekeeper_after_load")
+    partitions = [{"date": "2026-02-23"}, {"date": "2026-02-24"}]
+    assert airflow.trigger("live_load", partitions=partitions).end() == "success"
+    started = lambda: airflow.runs_of("lakekeeper_after_load", "sales.events")  # noqa: E731
+    [run] = wait_for("the DAG run that the event starts", started)
+    assert run.end() == "success", run.states()
+    [call] = [call for call in airflow.spark.calls if run.table in call["argv"]]
+    assert call["request"]["arguments"]["partitions"] == partitions
+    # The scheduler has seen the compaction's event by then: the next load is one run more, not two.
+    assert airflow.trigger("live_load", partitions=[]).end() == "success"
+    second = wait_for("the run of the second load", lambda: len(started()) == 2 and started()[-1])
+    assert second.end() == "success"
+    assert second.state("compact") == "skipped"
+    assert len(started()) == 2
+
+
 @pytest.mark.parametrize(("answer", "deletion"), [("Approve", "success"), ("Reject", "skipped")])
 def test_backups_are_deleted_only_after_approval(airflow, waiting, answer, deletion):
     database = f"shop_{answer.lower()}"

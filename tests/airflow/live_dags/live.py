@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from datetime import datetime, timedelta
@@ -10,11 +11,18 @@ from typing import Any
 
 from airflow.providers.common.compat.sdk import AirflowException, dag, task
 
+from example_dags.lakekeeper_after_load import LOADED
 from example_dags.lakekeeper_cleanup import PARAMS, lakekeeper_cleanup
 from lakekeeper_provider.operators.compact import CompactOperator
 from lakekeeper_provider.operators.rollback import RecordCompactionOperator, RollbackOperator
 
-COMMON: dict[str, Any] = {"schedule": None, "start_date": datetime(2026, 1, 1), "catchup": False}
+#: The examples that are imported below stay paused: their schedules would add runs.
+COMMON: dict[str, Any] = {
+    "schedule": None,
+    "start_date": datetime(2026, 1, 1),
+    "catchup": False,
+    "is_paused_upon_creation": False,
+}
 TABLE = "{{ params.table }}"
 #: Seconds after which a test that failed has forgotten its file.
 LIMIT = 600
@@ -84,11 +92,22 @@ def live_window() -> None:
     )
 
 
+@dag(dag_id="live_load", params={"partitions": []}, **COMMON)
+def live_load() -> None:
+    @task(outlets=[LOADED])
+    def load(*, outlet_events: Any, params: dict[str, Any] | None = None) -> None:
+        """Announce what was loaded, as a producer of the table of lakekeeper_after_load does."""
+        outlet_events[LOADED].extra = {"partitions": json.dumps((params or {})["partitions"])}
+
+    load()
+
+
 # The example, without its limit of one run: one that waits for a person must not keep another from starting.
 live_cleanup = dag(dag_id="live_cleanup", params=PARAMS, **COMMON)(lakekeeper_cleanup.__wrapped__)
 
 live_rollback()
 live_gated()
+live_load()
 live_cleanup()
 live_mapped()
 live_window()
