@@ -15,6 +15,7 @@ from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem, decode_loca
 from spark_jobs.adapters.hadoop.java_answers import java_json
 from spark_jobs.adapters.hadoop.locations import Locations
 from spark_jobs.adapters.hadoop.metastore_errors import MetastoreError, metastore_errors
+from spark_jobs.adapters.hadoop.partition_condition import check_condition, wrong
 from spark_jobs.adapters.hadoop.sql import (
     BACKUP_PROPERTIES,
     RUN_PROPERTY,
@@ -34,6 +35,8 @@ from spark_jobs.core.refusals import RefusalCode
 #: Spark's error for a kind of table that it does not support (3.3 to 4.x).
 _OTHER_KIND = re.compile(r"[Hh]ive (materialized view|index table)")
 _ADD_BATCH = 500
+#: A column beside the partition keys, which no condition can name.
+_POSITION = "__lakekeeper_position"
 
 
 class Metastore:
@@ -121,32 +124,32 @@ class Metastore:
         The values are cast to the types of the keys.
 
         Raises:
-            UsageError: the table has no partitions, or Spark rejects the condition.
+            UsageError: the table has no partitions, the text is not a condition on its keys, or Spark rejects it.
         """
-        if not facts.partition_keys:
+        keys = facts.partition_keys
+        if not keys:
             raise UsageError(f"{facts.name} has no partitions, so where = '{where}' cannot select any")
-        names = [f"v{i}" for i in range(len(facts.partition_keys))]
+        names = [f"v{i}" for i in range(len(keys))]
         typed = [
             f"CAST({name} AS {hive_type_name(kind)}) AS {identifier(key)}"
-            for name, key, kind in zip(names, facts.partition_keys, facts.partition_types)
+            for name, key, kind in zip(names, keys, facts.partition_types)
         ]
+        check_condition(self._spark, where, keys, facts.name)
         try:
-            # With the alias, the condition can use the partition keys only, and no column of the inner query.
-            frame = self._values(units, names).selectExpr("position", *typed).alias("partitions")
-            return [units[row.position] for row in frame.filter(where).collect()]
+            frame = self._values(units, names).selectExpr(*typed, f"{_POSITION} AS {identifier(_POSITION)}")
+            return [units[row[0]] for row in frame.filter(where).select(identifier(_POSITION)).collect()]
         except Exception as error:
-            keys = ", ".join(facts.partition_keys)
-            raise UsageError(
-                f"where = '{where}' is not a condition on the partition keys {keys}: {str(error).splitlines()[0]}"
-            ) from None
+            raise wrong(where, keys, str(error).splitlines()[0]) from None
 
     def _values(self, units: Sequence[Unit], names: Sequence[str]) -> DataFrame:
         """Return the partition values as a DataFrame, from a literal: createDataFrame would run Python on executors."""
         rows = [
-            {"position": position, **dict(zip(names, (value for _, value in unit.spec)))}
+            {_POSITION: position, **dict(zip(names, (value for _, value in unit.spec)))}
             for position, unit in enumerate(units)
         ]
-        schema = "array<struct<" + ",".join(["position:int", *(f"{name}:string" for name in names)]) + ">>"
+        schema = (
+            "array<struct<" + ",".join([f"{_POSITION}:int", *(f"{name}:string" for name in names)]) + ">>"
+        )
         parsed = F.explode(F.from_json(F.lit(json.dumps(rows)), schema)).alias("row")
         return self._spark.range(1).select(parsed).select("row.*")
 

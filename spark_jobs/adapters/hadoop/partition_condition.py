@@ -1,0 +1,99 @@
+"""The grammar of the option `where`: conditions on the partition keys, and nothing else.
+
+Spark parses the condition, so that its literals and operators mean what they mean in a query. Then the result is
+restricted: Spark would accept a sub-query, a function or a column of the query around it, and select other partitions
+than the condition seems to name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from spark_jobs.core.errors import UsageError
+
+#: The nodes of Spark's parser for AND, OR, NOT, comparisons, IN, LIKE, BETWEEN, IS NULL, signs and literals.
+_ALLOWED = frozenset(
+    [
+        "And",
+        "Or",
+        "Not",
+        "EqualTo",
+        "EqualNullSafe",
+        "GreaterThan",
+        "GreaterThanOrEqual",
+        "LessThan",
+        "LessThanOrEqual",
+        "In",
+        "Like",
+        "ILike",
+        "LikeAny",
+        "LikeAll",
+        "NotLikeAny",
+        "NotLikeAll",
+        "IsNull",
+        "IsNotNull",
+        "UnaryMinus",
+        "UnaryPositive",
+        "Literal",
+    ]
+)
+_SUBQUERIES = frozenset(["Exists", "InSubquery", "ListQuery", "ScalarSubquery"])
+_FUNCTION, _COLUMN = "UnresolvedFunction", "UnresolvedAttribute"
+#: Spark 4 parses `a BETWEEN b AND c` into a call of this function.
+_BETWEEN = "between"
+
+
+def check_condition(spark: SparkSession, where: str, keys: Sequence[str], table: str) -> None:
+    """Raise UsageError, which names what is wrong, for a text that is not a condition on the partition keys."""
+    try:
+        parsed = spark._jsparkSession.sessionState().sqlParser().parseExpression(where)
+    except Exception as error:
+        raise wrong(where, keys, f"Spark cannot parse it: {_first_line(error)}") from None
+    names = {key.lower() for key in keys}
+    for node in _nodes(parsed):
+        problem = _problem(node, names)
+        if problem:
+            raise wrong(where, keys, f"{problem} (table {table})")
+
+
+def wrong(where: str, keys: Sequence[str], why: str) -> UsageError:
+    return UsageError(
+        f"where = '{where}' is not a condition on the partition keys {', '.join(keys)}: {why}. Write comparisons, IN,"
+        " LIKE, BETWEEN or IS NULL, with AND, OR and NOT"
+    )
+
+
+def _nodes(root: Any) -> list[Any]:
+    """Return a parsed expression and all expressions in it."""
+    found, open_nodes = [], [root]
+    while open_nodes:
+        node = open_nodes.pop()
+        found.append(node)
+        children = node.children()
+        open_nodes += [children.apply(i) for i in range(children.size())]
+    return found
+
+
+def _problem(node: Any, keys: Collection[str]) -> str | None:
+    """Return why a node is not allowed; None if it is."""
+    kind = str(node.getClass().getSimpleName())
+    if kind in _ALLOWED:
+        return None
+    if kind == _COLUMN:
+        parts = [str(node.nameParts().apply(i)) for i in range(node.nameParts().size())]
+        known = len(parts) == 1 and parts[0].lower() in keys
+        return None if known else f"'{'.'.join(parts)}' is not a partition key"
+    if kind == _FUNCTION:
+        name = ".".join(str(node.nameParts().apply(i)) for i in range(node.nameParts().size()))
+        return None if name.lower() == _BETWEEN else f"the function '{name}' is not allowed"
+    if kind in _SUBQUERIES:
+        return "a sub-query is not allowed"
+    return f"'{node.sql()}' is not allowed"
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
