@@ -44,7 +44,7 @@ def java_errors(what: str) -> Iterator[None]:
         yield
     except Py4JJavaError as error:
         kind = _kind(error.java_exception)
-        message = _first_line(error.java_exception.getMessage() or kind)
+        message = first_line(error.java_exception.getMessage() or kind)
         if kind not in _ERRORS:
             message = with_cause(message, error)
         raise _ERRORS.get(kind, FileSystemError)(f"{what}: {message}") from None
@@ -78,12 +78,13 @@ def root_cause(error: Exception) -> tuple[str, str]:
     """Return the class and the first line of the first cause of an error, also of PySpark's own error classes."""
     java = error.java_exception if isinstance(error, Py4JJavaError) else getattr(error, "_origin", None)
     if java is None:
-        return type(error).__name__, _first_line(str(error))
+        return type(error).__name__, first_line(str(error))
     while java.getCause() is not None:
         java = java.getCause()
-    return _kind(java), _first_line(java.getMessage() or "")
+    return _kind(java), first_line(java.getMessage() or "")
 
 
-def _first_line(text: str) -> str:
+def first_line(text: str) -> str:
+    """Return the first line of a message that is not empty, at most 500 characters of it."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return _STATUS.sub(r"\1", line)[:500]

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem, decode_location
 from spark_jobs.adapters.hadoop.java_answers import java_json
+from spark_jobs.adapters.hadoop.java_errors import first_line
 from spark_jobs.adapters.hadoop.locations import Locations
 from spark_jobs.adapters.hadoop.metastore_errors import MetastoreError, metastore_errors
 from spark_jobs.adapters.hadoop.partition_condition import check_condition, wrong
@@ -139,7 +140,7 @@ class Metastore:
             frame = self._values(units, names).selectExpr(*typed, f"{_POSITION} AS {identifier(_POSITION)}")
             return [units[row[0]] for row in frame.filter(where).select(identifier(_POSITION)).collect()]
         except Exception as error:
-            raise wrong(where, keys, str(error).splitlines()[0]) from None
+            raise wrong(where, keys, first_line(str(error))) from None
 
     def _values(self, units: Sequence[Unit], names: Sequence[str]) -> DataFrame:
         """Return the partition values as a DataFrame, from a literal: createDataFrame would run Python on executors."""
@@ -147,9 +148,8 @@ class Metastore:
             {_POSITION: position, **dict(zip(names, (value for _, value in unit.spec)))}
             for position, unit in enumerate(units)
         ]
-        schema = (
-            "array<struct<" + ",".join([f"{_POSITION}:int", *(f"{name}:string" for name in names)]) + ">>"
-        )
+        fields = [f"{_POSITION}:int", *(f"{name}:string" for name in names)]
+        schema = f"array<struct<{','.join(fields)}>>"
         parsed = F.explode(F.from_json(F.lit(json.dumps(rows)), schema)).alias("row")
         return self._spark.range(1).select(parsed).select("row.*")
 

@@ -12,35 +12,16 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from spark_jobs.adapters.hadoop.java_errors import first_line
 from spark_jobs.core.errors import UsageError
 
 #: The nodes of Spark's parser for AND, OR, NOT, comparisons, IN, LIKE, BETWEEN, IS NULL, signs and literals.
-_ALLOWED = frozenset(
-    [
-        "And",
-        "Or",
-        "Not",
-        "EqualTo",
-        "EqualNullSafe",
-        "GreaterThan",
-        "GreaterThanOrEqual",
-        "LessThan",
-        "LessThanOrEqual",
-        "In",
-        "Like",
-        "ILike",
-        "LikeAny",
-        "LikeAll",
-        "NotLikeAny",
-        "NotLikeAll",
-        "IsNull",
-        "IsNotNull",
-        "UnaryMinus",
-        "UnaryPositive",
-        "Literal",
-    ]
-)
-_SUBQUERIES = frozenset(["Exists", "InSubquery", "ListQuery", "ScalarSubquery"])
+_ALLOWED = {
+    *("And", "Or", "Not", "In", "Like", "ILike", "LikeAny", "LikeAll", "NotLikeAny", "NotLikeAll"),
+    *("EqualTo", "EqualNullSafe", "GreaterThan", "GreaterThanOrEqual", "LessThan", "LessThanOrEqual"),
+    *("IsNull", "IsNotNull", "UnaryMinus", "UnaryPositive", "Literal"),
+}
+_SUBQUERIES = {"Exists", "InSubquery", "ListQuery", "ScalarSubquery"}
 _FUNCTION, _COLUMN = "UnresolvedFunction", "UnresolvedAttribute"
 #: Spark 4 parses `a BETWEEN b AND c` into a call of this function.
 _BETWEEN = "between"
@@ -51,7 +32,7 @@ def check_condition(spark: SparkSession, where: str, keys: Sequence[str], table:
     try:
         parsed = spark._jsparkSession.sessionState().sqlParser().parseExpression(where)
     except Exception as error:
-        raise wrong(where, keys, f"Spark cannot parse it: {_first_line(error)}") from None
+        raise wrong(where, keys, f"Spark cannot parse it: {first_line(str(error))}") from None
     names = {key.lower() for key in keys}
     for node in _nodes(parsed):
         problem = _problem(node, names)
@@ -72,8 +53,7 @@ def _nodes(root: Any) -> list[Any]:
     while open_nodes:
         node = open_nodes.pop()
         found.append(node)
-        children = node.children()
-        open_nodes += [children.apply(i) for i in range(children.size())]
+        open_nodes += _items(node.children())
     return found
 
 
@@ -83,17 +63,17 @@ def _problem(node: Any, keys: Collection[str]) -> str | None:
     if kind in _ALLOWED:
         return None
     if kind == _COLUMN:
-        parts = [str(node.nameParts().apply(i)) for i in range(node.nameParts().size())]
+        parts = _items(node.nameParts())
         known = len(parts) == 1 and parts[0].lower() in keys
         return None if known else f"'{'.'.join(parts)}' is not a partition key"
     if kind == _FUNCTION:
-        name = ".".join(str(node.nameParts().apply(i)) for i in range(node.nameParts().size()))
+        name = ".".join(_items(node.nameParts()))
         return None if name.lower() == _BETWEEN else f"the function '{name}' is not allowed"
     if kind in _SUBQUERIES:
         return "a sub-query is not allowed"
     return f"'{node.sql()}' is not allowed"
 
 
-def _first_line(error: Exception) -> str:
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
+def _items(sequence: Any) -> list[Any]:
+    """Return the items of a Scala sequence."""
+    return [sequence.apply(i) for i in range(sequence.size())]
