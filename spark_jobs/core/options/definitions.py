@@ -12,8 +12,8 @@ from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 
 from spark_jobs.core.health import Thresholds
+from spark_jobs.core.options.choosing import ChoosingOptions
 from spark_jobs.core.options.option import (
-    ANALYZE,
     CHECK,
     CLEANUP,
     COMPACT,
@@ -32,74 +32,16 @@ from spark_jobs.core.options.parsers import (
     parse_identifier,
     parse_instant,
     parse_list,
-    parse_size,
 )
 from spark_jobs.core.other_writers import WriterRules
-from spark_jobs.core.selection import PartitionSpec, parse_partitions
 
-#: The verbs that plan: they have the same thresholds and selections.
-_PLANNING = (ANALYZE, COMPACT)
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(ChoosingOptions):
     """The resolved options of one table. Sizes are in bytes, except for names that end with `_mb`."""
 
-    block_size_mb: int = option(
-        128,
-        number(int, 1),
-        "HDFS block size (dfs.blocksize) in MB",
-        flag="--block-size",
-        metavar="MB",
-        verbs=_PLANNING,
-    )
-    compaction_ratio_threshold: float = option(
-        10.0,
-        number(float, 1),
-        "compact where min(average, median) file size is below block size / ratio",
-        flag="--ratio-threshold",
-        metavar="RATIO",
-        verbs=_PLANNING,
-    )
-    min_input_files: int = option(
-        2,
-        number(int, 2),
-        "leave directories with fewer files alone",
-        flag="--min-input-files",
-        metavar="N",
-        verbs=_PLANNING,
-    )
-    target_file_size: int = option(
-        0,
-        parse_size,
-        "size of the files to write (default: the block size)",
-        flag="--target-file-size",
-        metavar="512mb",
-        verbs=_PLANNING,
-    )
-    full_scan: bool = switch(
-        "list every directory, also those that have not changed", flag="--full-scan", verbs=_PLANNING
-    )
-    partitions: list[PartitionSpec] | None = option(
-        None,
-        parse_partitions,
-        'only these partitions, as JSON; a spec may be partial: [{"date": "2026-02-23"}]',
-        flag="--partitions",
-        metavar="JSON",
-        group="partitions",
-        verbs=_PLANNING,
-    )
-    where: str | None = option(
-        None,
-        str,
-        "only partitions that meet a condition on the partition keys: date >= '2026-02-01'",
-        flag="--where",
-        metavar="SQL",
-        group="partitions",
-        verbs=_PLANNING,
-        table_property=TableProperty.FORBIDDEN,
-    )
     sort_columns: tuple[str, ...] = option(
         (),
         parse_list,
