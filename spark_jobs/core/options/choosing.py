@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spark_jobs.core.options.option import ANALYZE, COMPACT, TableProperty, option, switch
+from spark_jobs.core.options.option import ANALYZE, COMPACT, PLAN, TableProperty, option, switch
 from spark_jobs.core.options.parsers import number, parse_size
 from spark_jobs.core.selection import PartitionSpec, parse_partitions
 
 #: The verbs that plan: they have the same thresholds and selections.
-PLANNING = (ANALYZE, COMPACT)
+PLANNING = (ANALYZE, PLAN, COMPACT)
 
 
 @dataclass(frozen=True)
