@@ -46,7 +46,7 @@ class CompactOperator(PlanningOperator, SwappingOperator):
         without (by default only without the owner)
     :param quota_folders: directories above the tables whose free quota is checked before anything is written
     :param order: the order of the units: ``score`` (files removed for each byte that is read, the default), ``none``,
-        ``bytes-asc``, ``bytes-desc``, ``files-asc`` or ``files-desc``; units that an earlier run has deferred come first
+        ``bytes-asc``, ``bytes-desc``, ``files-asc`` or ``files-desc``; units that were deferred before come first
     :param max_bytes: read at most so much, such as ``100gb``; the rest is deferred
     :param max_files: read at most so many files; the rest is deferred
     :param max_units: compact at most so many units; the rest is deferred

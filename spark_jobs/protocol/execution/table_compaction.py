@@ -11,6 +11,7 @@ from spark_jobs.core.job_limits import JobLimits
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import TableName, Unit, parent
 from spark_jobs.core.outcomes import UNDONE, TableOutcome, UnitOutcome
+from spark_jobs.core.progress import Amount
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.core.wire import TableReport, UnitReport, utc
@@ -56,6 +57,7 @@ class TableCompaction:
     ) -> None:
         self._session = session
         self._limits = limits
+        self._counted = False
         self._services = session.services
         self._options = session.options
         self._run_id = run_id
@@ -95,9 +97,21 @@ class TableCompaction:
         runs = self._session.runs()
         settled = self._session.settled(runs)
         run_id, earlier = choose_run_id(self._run_id, runs, settled)
+        self._count(earlier)
         held = held_bytes(run for run in runs if run.run_id != run_id)
         plan = self._limits.plan(plan, held)
         return Start(plan, run_id, earlier, recovered, held, run_id in {run.run_id for run in settled})
+
+    def _count(self, earlier: Sequence[Run]) -> None:
+        """Count what earlier attempts of this run have compacted or written, so that a retry keeps the run's limits."""
+        if self._counted:
+            return
+        self._counted = True
+        units = [unit for run in earlier for unit in run.current().units.values() if not unit.final]
+        for unit in units:
+            ended = UnitOutcome.COMPACTED if unit.kind == journal.COMMITTED else UnitOutcome.CHANGED
+            originals = unit.swap.originals
+            self._limits.spend([(ended, Amount(1, len(originals.data), originals.bytes))])
 
     def _recover(self) -> dict[Home, RecoveredRun]:
         runs = self._session.runs()
@@ -110,6 +124,8 @@ class TableCompaction:
         outcomes = {unit.unit.key: unit.outcome for unit in start.plan.units}
         outcomes.update((result.unit_key, result.report.outcome) for result in results)
         deferred = [key for key, outcome in outcomes.items() if outcome == UnitOutcome.DEFERRED]
+        if not deferred and not any(unit.deferred_since for unit in start.plan.units):
+            return
         ended = {key for key, outcome in outcomes.items() if outcome in _ENDED}
         trusted = self._options.trusted_owners
         trust = Trust(self._services.fs, start.plan.facts.storage.location, trusted)

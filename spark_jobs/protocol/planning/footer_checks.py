@@ -137,6 +137,7 @@ class _FooterChecks:
             return self._refused(unit, error)
         if self._listed_after:
             self._store.keep(unit.unit.location, with_footers(files), footers, self._listed_after)
+            return unit.judged(self._basis)
         return replace(unit.judged(self._basis), engine=found.engines)
 
     def _encoding(self, profile: Profile, file_format: str) -> Encoding:
