@@ -65,6 +65,7 @@ class TableCompaction:
 
     def run(self) -> TableReport:
         """Compact the table and return its part of the report."""
+        self._began = self._services.clock.monotonic()
         start = self._start()
         if start.has_nothing_to_do:
             return self._report_nothing(start)
@@ -238,7 +239,8 @@ class TableCompaction:
     def _publish(self, start: Start, runs: Mapping[Home, Run], outcome: str) -> list[str]:
         """Close the run and write the commit log. Return warnings."""
         with self._services.phases.during("log"):
-            leave(runs.values(), journal.FINISHED, outcome=outcome)
+            seconds = round(self._services.clock.monotonic() - self._began, 3)
+            leave(runs.values(), journal.FINISHED, outcome=outcome, seconds=seconds)
             self._session.log(list(runs.values()), start.plan.cached)
         return list(self._session.notes)
 
