@@ -169,7 +169,9 @@ class ManifestList:
     def encode(self) -> bytes:
         """Return the content of a file. Version 0.1.0 reads the rows of the units, and no durations."""
         rows = [{**asdict(unit), "at": _stamp(unit.at)} for unit in self.units]
-        seconds = [{"old": row["old"], "seconds": row["seconds"]} for row in rows if row["seconds"] is not None]
+        seconds = [
+            {"old": row["old"], "seconds": row["seconds"]} for row in rows if row["seconds"] is not None
+        ]
         units = [{key: row[key] for key in row if key != "seconds"} for row in rows]
         metas = [asdict(meta) for meta in self.manifests]
         return packed({"manifests": metas, "units": units, **({"seconds": seconds} if seconds else {})})

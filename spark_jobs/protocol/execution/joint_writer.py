@@ -84,7 +84,10 @@ class JointWriter:
                 footers = self._footers(folders, listings)
         except Exception as error:
             return [error] * len(drafts)
-        seconds, total = self._services.clock.monotonic() - started, sum(draft.before.bytes for draft in drafts)
+        seconds, total = (
+            self._services.clock.monotonic() - started,
+            sum(draft.before.bytes for draft in drafts),
+        )
         return [
             _staged(draft, folder, files, found, seconds * draft.before.bytes / (total or 1))
             for draft, folder, files, found in zip(drafts, folders, listings, footers)

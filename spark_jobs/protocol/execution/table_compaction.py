@@ -16,6 +16,7 @@ from spark_jobs.core.swap import Swap
 from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.core.wire import TableReport, UnitReport, utc
 from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
+from spark_jobs.protocol.commit_log.publisher import learned_pace, log_of
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
 from spark_jobs.protocol.execution.recovery import RecoveredRun
 from spark_jobs.protocol.execution.rollback import Rollback
@@ -101,6 +102,9 @@ class TableCompaction:
         self._count(earlier)
         held = held_bytes(run for run in runs if run.run_id != run_id)
         plan = self._limits.plan(plan, held)
+        if self._options.deadline and plan.flagged:
+            log = log_of(self._services.fs, plan.facts, self._services.now)
+            self._limits.learn(learned_pace(log))
         return Start(plan, run_id, earlier, recovered, held, run_id in {run.run_id for run in settled})
 
     def _count(self, earlier: Sequence[Run]) -> None:
