@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from spark_jobs.core.commit_log.cache import CachedUnit, Verdict
+from spark_jobs.core.due import Candidate, FileFigures, Judge
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import NothingToGain, Refusal
 from spark_jobs.core.formats.registry import FORMATS, has_footer
@@ -48,7 +49,7 @@ class UnitPlan:
         health: the figures of the unit's listing, or of an earlier one (`cached`).
         refusal: why the unit must not be compacted.
         reason: why the unit is FAILED or QUARANTINED, FLAGGED because of an unfinished run, or HEALTHY although its
-            files are small.
+            files are small: they cannot be fewer, or the unit is not due.
         cached: figures that a later plan can use instead of listing the unit again.
         fingerprint: a hash of the listing, or of the earlier one, which changes whenever a file is added, removed or
             rewritten; None without a listing.
@@ -88,6 +89,29 @@ class UnitPlan:
 
     def refused(self, refusal: Refusal) -> UnitPlan:
         return replace(self, outcome=UnitOutcome.SKIPPED, refusal=refusal)
+
+    @property
+    def candidate(self) -> Candidate | None:
+        """Return the figures by which it is judged whether the unit is due; None if its files are not small.
+
+        A unit that is refused by the verdict of an earlier analysis counts too. Otherwise, what the conditions of a
+        table find would depend on whether its footers were read before.
+        """
+        health = self.health
+        if health is None or not health.needs_compaction:
+            return None
+        figures = self.cached.figures if self.cached else None
+        if self.inputs is not None:
+            figures = FileFigures.of(self.inputs.files, health.threshold)
+        return Candidate(self.unit.key, health.files, health.avg_file_size, figures)
+
+    def judged_by(self, judge: Judge) -> UnitPlan:
+        """Return the plan of a unit that is HEALTHY if it is not due."""
+        candidate = self.candidate if judge.conditions.given else None
+        reason = judge.reason(candidate) if candidate else None
+        if reason is None:
+            return self
+        return replace(self, outcome=UnitOutcome.HEALTHY, inputs=None, refusal=None, reason=reason)
 
     def settled(self, found: NothingToGain, options: Options) -> UnitPlan:
         """Return the plan of a unit whose files cannot be fewer."""
