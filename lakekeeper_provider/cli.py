@@ -29,6 +29,7 @@ TEMPLATE = Path(__file__).with_name("template.yaml")
 SCHEMA = Path(__file__).with_name("schema.json")
 _HELP = {
     "analyze": "Report which tables need compaction. Changes no table.",
+    "plan": "List what a compaction would do, in its order and within its limits. Changes no table.",
     "compact": "Compact Hive external tables; the originals are kept.",
     "rollback": "Put the originals of a compaction back.",
     "cleanup": "Delete kept originals and their backup tables. Those runs cannot be rolled back afterwards.",
@@ -44,6 +45,7 @@ _RUN_ID = {
 #: The verbs that work on what a dropped table has left.
 _AT_LOCATION = (CLEANUP, FORGET, CHECK)
 _WRITERS = "with --location: whether a directory that a writer recreated during a swap adds to the table or replaces it"
+_PLAN = "what `lakekeeper plan --json` has printed: exactly its flagged units, in its order"
 _READ_DATA = "compare the rows of originals and rewritten files too; reads all of both"
 _EPILOG = """\
 exit codes:
@@ -109,6 +111,8 @@ def _add_verb(parser: argparse.ArgumentParser, verb: str) -> None:
     which.add_argument("--database", metavar="DB", help="all the tables of a database")
     if verb in _AT_LOCATION:
         which.add_argument("--location", metavar="URI", help="what a dropped table left at its location")
+    if verb == COMPACT:
+        which.add_argument("--plan", metavar="FILE", help=_PLAN)
     for option in OPTIONS.values():
         if option.flag and verb in option.flag.verbs:
             _add_option(parser, option.flag, option)
@@ -192,6 +196,9 @@ def build_command(arguments: argparse.Namespace, settings: Config, folder: Path)
     """Return the command; ``folder`` takes the bundle and the request."""
     spark = _shell_spark(settings.spark_submit)
     flags = job_flags(arguments)
+    if getattr(arguments, "plan", None):
+        spark, where = _place_plan(spark, Path(arguments.plan))
+        flags = ["--plan", where, *flags]
     remaining = request_of(settings)
     json_report = _json_report(arguments, folder)
     if json_report is not None:
@@ -227,6 +234,8 @@ def job_flags(arguments: argparse.Namespace) -> list[str]:
 
 
 def _selected(arguments: argparse.Namespace) -> list[str]:
+    if getattr(arguments, "plan", None):
+        return []
     location = getattr(arguments, "location", None)
     if location:
         return ["--location", location]
@@ -243,9 +252,20 @@ def request_of(settings: Config) -> dict[str, Any] | None:
 def _place_request(spark: SparkSubmit, content: bytes, folder: Path) -> tuple[SparkSubmit, str]:
     path = folder / "lakekeeper-request.json"
     path.write_bytes(content)
+    return _place(spark, path)
+
+
+def _place_plan(spark: SparkSubmit, path: Path) -> tuple[SparkSubmit, str]:
+    if not path.is_file():
+        raise UsageError(f"--plan: there is no file {path}; `lakekeeper plan --json` prints a plan")
+    return _place(spark, path.resolve())
+
+
+def _place(spark: SparkSubmit, path: Path) -> tuple[SparkSubmit, str]:
+    """Return where the driver finds a file of this machine."""
     if spark.deploy_mode != "cluster":
         return spark, f"file://{path}"
-    # The driver runs elsewhere: --files puts the request into its working directory.
+    # The driver runs elsewhere: --files puts the file into its working directory.
     return replace(spark, extra_files=(*spark.extra_files, str(path))), path.name
 
 

@@ -9,16 +9,17 @@ from typing import Any
 from lakekeeper_provider.parsers import Parser
 
 ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY = "analyze", "compact", "rollback", "cleanup", "history"
-FORGET, CHECK = "forget", "check"
-VERBS = (ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY, FORGET, CHECK)
+FORGET, CHECK, PLAN = "forget", "check", "plan"
+VERBS = (ANALYZE, PLAN, COMPACT, ROLLBACK, CLEANUP, HISTORY, FORGET, CHECK)
 #: The verbs that plan: they have the same thresholds and selections.
-PLANNING = (ANALYZE, COMPACT)
+PLANNING = (ANALYZE, PLAN, COMPACT)
 
 
 class Section(Enum):
     """The sections of the YAML template, in its order."""
 
     SELECTION = "What to compact"
+    LIMITS = "How much, and in which order"
     REWRITE = "How to compact"
     BACKUP = "Backups, rollback and cleanup"
     CONCURRENCY = "Other jobs and other writers"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lakekeeper_provider.choosing import CHOOSING
+from lakekeeper_provider.limits import LIMITS
 from lakekeeper_provider.option import CHECK, CLEANUP, COMPACT, ROLLBACK, Flag, Option, Section
 from lakekeeper_provider.parsers import (
     boolean,
@@ -25,6 +26,7 @@ OPTIONS: Mapping[str, Option] = {
     option.key: option
     for option in (
         *CHOOSING,
+        *LIMITS,
         Option(
             "sort_columns",
             text_list,

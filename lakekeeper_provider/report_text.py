@@ -17,7 +17,7 @@ def render(report: Report) -> str:
     """Return the report as a text table for the task log."""
     rows = [("table", "outcome", "files", "bytes", "note"), *(_row(table) for table in report.tables)]
     lines = [f"{totals(report)}, run {report.run_id or '-'}", *report_units.grid(rows)]
-    lines += report_units.lines(report.tables)
+    lines += report_units.lines(report.tables, in_order=report.verb != "analyze")
     lines += [line for table in report.tables for line in _history_lines(table)]
     return "\n".join([*lines, *_estimate_line(report), *_finding_lines(report), *_phase_line(report)])
 
@@ -30,7 +30,7 @@ def warnings(report: Report) -> list[str]:
 def _estimate_line(report: Report) -> list[str]:
     """Estimate what a compaction spares the NameNode, which has an object for each file and for each of its blocks."""
     saved = sum(_files_saved(table) for table in report.tables if _on_hdfs(table))
-    if report.verb not in ("analyze", "compact") or saved <= 0:
+    if report.verb not in ("analyze", "plan", "compact") or saved <= 0:
         return []
     return [
         f"estimate: {2 * saved} objects less for the NameNode (a file and a block for each of {saved} files), once a"

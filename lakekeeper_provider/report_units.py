@@ -18,9 +18,13 @@ Unit = Mapping[str, Any]
 Row = tuple[str, ...]
 
 
-def lines(tables: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the units of each table: those that were flagged or processed, and those that were left alone."""
-    blocks = [(table, block) for table in tables if (block := _of_table(table))]
+def lines(tables: Sequence[Mapping[str, Any]], *, in_order: bool = False) -> list[str]:
+    """
+    Return the units of each table: those that were flagged or processed, and those that were left alone.
+
+    :param in_order: list them in the order of the report, which is that of their compaction; else the largest first
+    """
+    blocks = [(table, block) for table in tables if (block := _of_table(table, in_order=in_order))]
     shown = [line for table, block in blocks[:TABLES_SHOWN] for line in (f"{table['table']}:", *block)]
     more = len(blocks) - TABLES_SHOWN
     return [*shown, f"... the units of {more} more tables are in the report"] if more > 0 else shown
@@ -44,13 +48,13 @@ def human(size: float) -> str:
     return f"{size:.1f} TB"
 
 
-def _of_table(table: Mapping[str, Any]) -> list[str]:
+def _of_table(table: Mapping[str, Any], *, in_order: bool) -> list[str]:
     units = table.get("units") or ()
     if all(unit["outcome"] == "healthy" and not unit.get("reason") for unit in units):
         return []
     flagged = units_with(table, ("flagged",))
     return [
-        *_grid_of([unit for unit in flagged if _is_assessed(unit)], _FLAGGED, _flagged),
+        *_grid_of([unit for unit in flagged if _is_assessed(unit)], _FLAGGED, _flagged, in_order=in_order),
         *_grid_of([unit for unit in flagged if not _is_assessed(unit)], _PROCESSED, _processed),
         *_grid_of(units_with(table, _DONE), _PROCESSED, _processed),
         *_left_alone(table),
@@ -63,13 +67,31 @@ def _is_assessed(unit: Unit) -> bool:
     return unit.get("threshold") is not None
 
 
-_FLAGGED = ("partition", "files", "bytes", "average", "median", "threshold", "files after (estimate)")
+_FLAGGED = (
+    "partition",
+    "files",
+    "bytes",
+    "average",
+    "median",
+    "threshold",
+    "files after (estimate)",
+    "score",
+    "engine",
+)
 _PROCESSED = ("partition", "files", "bytes", "rows", "seconds", "outcome")
 
 
 def _flagged(unit: Unit) -> Row:
     sizes = (unit.get(key) for key in ("bytes", "avg_file_size", "median_file_size", "threshold"))
-    return (_name(unit), _count(unit.get("files")), *map(_size, sizes), _count(unit.get("target_files")))
+    score, engine = unit.get("score"), unit.get("engine") or ""
+    plan = (_count(unit.get("target_files")), _score(score), engine)
+    return (_name(unit), _count(unit.get("files")), *map(_size, sizes), *plan)
+
+
+def _score(score: float | None) -> str:
+    if score is None:
+        return ""
+    return f"{score:,.0f}" if score >= 10 else f"{score:.2f}"
 
 
 def _processed(unit: Unit) -> Row:
@@ -83,13 +105,21 @@ def _processed(unit: Unit) -> Row:
     )
 
 
-def _grid_of(units: Sequence[Unit], header: Row, row: Callable[[Unit], Row]) -> list[str]:
-    """Return the units as a table, those with the most files first."""
+def _grid_of(
+    units: Sequence[Unit], header: Row, row: Callable[[Unit], Row], *, in_order: bool = False
+) -> list[str]:
+    """Return the units as a table, in their order, or those with the most files first."""
     if not units:
         return []
-    ordered = sorted(units, key=lambda unit: -(unit.get("files") or 0))
+    ordered = units if in_order else sorted(units, key=lambda unit: -(unit.get("files") or 0))
     shown, rest = ordered[:UNITS_SHOWN], ordered[UNITS_SHOWN:]
-    return [*grid([header, *map(row, shown)], indent="  "), *_rest(rest)]
+    return [*grid(_filled([header, *map(row, shown)]), indent="  "), *_rest(rest)]
+
+
+def _filled(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows without the columns that are empty below their header."""
+    columns = [column for column in zip(*rows, strict=True) if any(column[1:])]
+    return list(zip(*columns, strict=True))
 
 
 def _rest(units: Sequence[Unit]) -> list[str]:

@@ -20,6 +20,7 @@ MAX_TABLES = 200  # their names and run ids still fit into an XCom
 _KEYS = (
     *("dry_run", "sort_columns", "analyze_after_compaction", "parallelism", "verify", "on_failure"),
     *("attributes", "quota_folders"),
+    *("order", "max_bytes", "max_files", "max_units", "max_held_bytes", "canary", "max_failures"),
 )
 
 
@@ -44,6 +45,14 @@ class CompactOperator(PlanningOperator, SwappingOperator):
     :param attributes: owner, mode, ACL and policies that cannot be set: ``require`` refuses the unit, ``warn`` goes on
         without (by default only without the owner)
     :param quota_folders: directories above the tables whose free quota is checked before anything is written
+    :param order: the order of the units: ``score`` (files removed for each byte that is read, the default), ``none``,
+        ``bytes-asc``, ``bytes-desc``, ``files-asc`` or ``files-desc``; units that were deferred before come first
+    :param max_bytes: read at most so much, such as ``100gb``; the rest is deferred
+    :param max_files: read at most so many files; the rest is deferred
+    :param max_units: compact at most so many units; the rest is deferred
+    :param max_held_bytes: keep at most so many bytes of originals of one table; the rest is deferred
+    :param canary: compact so many units first, compare every value of them, and go on only if all succeed
+    :param max_failures: begin no more units after so many have failed
     """
 
     verb = COMPACT
@@ -69,6 +78,13 @@ class CompactOperator(PlanningOperator, SwappingOperator):
         on_failure: str | None = None,
         attributes: str | None = None,
         quota_folders: Sequence[str] | str | None = None,
+        order: str | None = None,
+        max_bytes: str | None = None,
+        max_files: int | str | None = None,
+        max_units: int | str | None = None,
+        max_held_bytes: str | None = None,
+        canary: int | str | None = None,
+        max_failures: int | str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -82,6 +98,13 @@ class CompactOperator(PlanningOperator, SwappingOperator):
         self.on_failure = on_failure
         self.attributes = attributes
         self.quota_folders = quota_folders
+        self.order = order
+        self.max_bytes = max_bytes
+        self.max_files = max_files
+        self.max_units = max_units
+        self.max_held_bytes = max_held_bytes
+        self.canary = canary
+        self.max_failures = max_failures
 
     def prepare(self, settings: Config, deadline: str | None, context: Context) -> Submission:
         """

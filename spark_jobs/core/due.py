@@ -111,6 +111,8 @@ class Judge:
     Attributes:
         small_files: the number of small files of the table.
         growth: the number of files of the table that no compaction has written.
+        deferred: the keys of units that an earlier compaction has found due, and left to the next one. The trigger
+            conditions are not judged again of them: after that compaction, they may not hold any more.
     """
 
     conditions: Conditions
@@ -118,20 +120,26 @@ class Judge:
     log: LogFigures = LogFigures()
     small_files: int = 0
     growth: int = 0
+    deferred: Collection[str] = ()
 
     @classmethod
     def of(
-        cls, conditions: Conditions, candidates: Collection[Candidate], log: LogFigures, now: datetime
+        cls,
+        conditions: Conditions,
+        candidates: Collection[Candidate],
+        log: LogFigures,
+        now: datetime,
+        deferred: Collection[str] = (),
     ) -> Judge:
         """Return the judge by all candidates of a table. Those that are too young do not count."""
         old = [unit for unit in candidates if _idle_reason(unit, conditions, now) is None]
         small = sum(unit.figures.small_files for unit in old if unit.figures)
-        return cls(conditions, now, log, small, sum(map(log.added, old)))
+        return cls(conditions, now, log, small, sum(map(log.added, old)), deferred)
 
     def reason(self, unit: Candidate) -> str | None:
         """Return why the unit is not due; None if it is."""
         young = _idle_reason(unit, self.conditions, self.now)
-        if young or not self.conditions.triggers:
+        if young or not self.conditions.triggers or unit.key in self.deferred:
             return young
         checks = list(self._checks(unit))
         failed = [text for holds, text in checks if not holds]

@@ -45,7 +45,7 @@ class NothingToGain(LakekeeperError):
 
 
 class Deferred(LakekeeperError):
-    """The deadline would be exceeded. The next run takes the unit first."""
+    """The unit is left to the next run, which takes it first: the deadline would be exceeded, or a limit is reached."""
 
 
 class VerificationFailed(LakekeeperError):

@@ -8,6 +8,10 @@ from dataclasses import dataclass, replace
 
 from spark_jobs.core.model import FileListing
 
+_GB = 1024**3
+#: What a unit costs at least, in bytes, so that the score of empty files is a number: HDFS reads a packet of 64 KB.
+_LEAST_BYTES = 64 * 1024
+
 
 @dataclass(frozen=True)
 class Thresholds:
@@ -81,3 +85,15 @@ def reassess(files: int, size: int, average: int, median: int, thresholds: Thres
 
 def _worthwhile(files: int, target_files: int, thresholds: Thresholds) -> bool:
     return files >= max(2, thresholds.min_input_files) and target_files < files
+
+
+def score(health: Health, pressure: float = 0.0) -> float:
+    """Return the files that are removed for each GB that is read, weighted by the pressure on the namespace.
+
+    The trait is that of AutoComp (benefit by cost), with its weight `1 + used / limit` of the namespace's quota.
+
+    Args:
+        pressure: the used part of the fullest namespace quota above the unit, from 0 to 1; 0 without a quota.
+    """
+    removed = max(0, health.files - health.target_files)
+    return round(removed * _GB / max(health.bytes, _LEAST_BYTES) * (1 + pressure), 3)

@@ -54,8 +54,8 @@ class UnitOutcome(_Outcome):
     CHANGED = ("changed", "A writer was active in it; nothing was swapped.", "The next run takes it.")
     DEFERRED = (
         "deferred",
-        "The deadline has passed; nothing was swapped.",
-        "The next run takes it. Widen the window, or raise `parallelism`.",
+        "It was left to the next run; nothing was swapped. `reason` names the deadline or the limit.",
+        "The next run takes it first. Widen the window, raise the limit, or raise `parallelism`.",
     )
     QUARANTINED = (
         "quarantined",

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from spark_jobs.core.commit_log.cache import CachedUnit, Verdict
-from spark_jobs.core.due import Candidate, FileFigures, Judge
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import NothingToGain, Refusal
 from spark_jobs.core.formats.registry import FORMATS, has_footer
-from spark_jobs.core.health import Health, Thresholds, assess, settled
+from spark_jobs.core.health import Health, Thresholds, assess, score, settled
 from spark_jobs.core.model import FileListing, Unit
 from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.outcomes import UnitOutcome
+from spark_jobs.core.progress import Amount
 from spark_jobs.core.selection import PartitionSpec
 from spark_jobs.core.task_plan import TaskPlan, plan_tasks
 from spark_jobs.core.wire import TableReport, UnitReport
@@ -53,6 +53,8 @@ class UnitPlan:
         cached: figures that a later plan can use instead of listing the unit again.
         fingerprint: a hash of the listing, or of the earlier one, which changes whenever a file is added, removed or
             rewritten; None without a listing.
+        deferred_since: when an earlier job has deferred the unit; None if none has.
+        engine: what will write the unit, if its footers were read for this plan.
     """
 
     unit: Unit
@@ -63,6 +65,8 @@ class UnitPlan:
     reason: str | None = None
     cached: CachedUnit | None = None
     fingerprint: str | None = None
+    deferred_since: str | None = None
+    engine: str | None = None
 
     @classmethod
     def listed(
@@ -89,29 +93,6 @@ class UnitPlan:
 
     def refused(self, refusal: Refusal) -> UnitPlan:
         return replace(self, outcome=UnitOutcome.SKIPPED, refusal=refusal)
-
-    @property
-    def candidate(self) -> Candidate | None:
-        """Return the figures by which it is judged whether the unit is due; None if its files are not small.
-
-        A unit that is refused by the verdict of an earlier analysis counts too. Otherwise, what the conditions of a
-        table find would depend on whether its footers were read before.
-        """
-        health = self.health
-        if health is None or not health.needs_compaction:
-            return None
-        figures = self.cached.figures if self.cached else None
-        if self.inputs is not None:
-            figures = FileFigures.of(self.inputs.files, health.threshold)
-        return Candidate(self.unit.key, health.files, health.avg_file_size, figures)
-
-    def judged_by(self, judge: Judge) -> UnitPlan:
-        """Return the plan of a unit that is HEALTHY if it is not due."""
-        candidate = self.candidate if judge.conditions.given else None
-        reason = judge.reason(candidate) if candidate else None
-        if reason is None:
-            return self
-        return replace(self, outcome=UnitOutcome.HEALTHY, inputs=None, refusal=None, reason=reason)
 
     def settled(self, found: NothingToGain, options: Options) -> UnitPlan:
         """Return the plan of a unit whose files cannot be fewer."""
@@ -143,6 +124,18 @@ class UnitPlan:
             return self
         return replace(self, outcome=UnitOutcome.FLAGGED, refusal=None, reason=reason)
 
+    def put_off(self, reason: str) -> UnitPlan:
+        """Return the plan of a unit that needs a compaction, and is left to the next job."""
+        return replace(self, outcome=UnitOutcome.DEFERRED, reason=reason)
+
+    def taken_up(self) -> UnitPlan:
+        """Return the plan, flagged again if the unit was put off."""
+        return (
+            self
+            if self.outcome != UnitOutcome.DEFERRED
+            else replace(self, outcome=UnitOutcome.FLAGGED, reason=None)
+        )
+
     @property
     def flagged(self) -> bool:
         return self.outcome == UnitOutcome.FLAGGED
@@ -151,6 +144,11 @@ class UnitPlan:
     def to_rewrite(self) -> bool:
         """Tell whether the unit is flagged because of its files, and does not have to be recovered first."""
         return self.flagged and self.reason is None
+
+    @property
+    def amount(self) -> Amount | None:
+        """Return what a compaction reads of the unit; None if it was not listed."""
+        return Amount(1, self.health.files, self.health.bytes) if self.health else None
 
     @property
     def due(self) -> Inputs | None:
@@ -176,8 +174,18 @@ class UnitPlan:
         health = assess(files, thresholds)
         return replace(self, inputs=Inputs(files, health), health=health, fingerprint=files.fingerprint)
 
-    def report(self, tasks: TaskPlan | None = None) -> UnitReport:
-        """Return the unit's part of the report of an analysis, and how tasks will share its rewrite, if it is known."""
+    @property
+    def needs_compaction(self) -> bool:
+        """Tell whether the unit has to be rewritten because of its files, now or by a later job."""
+        return self.to_rewrite or self.outcome == UnitOutcome.DEFERRED
+
+    def report(self, tasks: TaskPlan | None = None, pressure: float = 0.0) -> UnitReport:
+        """Return the unit's part of the report of an analysis.
+
+        Args:
+            tasks: how tasks will share its rewrite, if it is known.
+            pressure: the used part of the fullest namespace quota above the unit.
+        """
         refusal = self.refusal
         decided = self.outcome in (UnitOutcome.FLAGGED, UnitOutcome.HEALTHY) and self.reason is None
         return UnitReport.of(
@@ -188,6 +196,9 @@ class UnitPlan:
             reason=refusal.reason if refusal else self.reason,
             fingerprint=self.fingerprint if decided else None,
             read_tasks=tasks.read if tasks and tasks.shuffled else None,
+            score=score(self.health, pressure) if self.health and self.needs_compaction else None,
+            deferred_since=self.deferred_since if self.needs_compaction else None,
+            engine=self.engine,
         )
 
 
@@ -203,6 +214,7 @@ class TablePlan:
         gone: the units that were requested and do not exist any more.
         rules: the rules for files of other writers, at the time of the plan.
         slots: the tasks of Spark that can run at the same time; 0 if this is not known.
+        pressure: the used part of the fullest namespace quota above the table, from 0 to 1.
     """
 
     facts: TableFacts
@@ -213,6 +225,7 @@ class TablePlan:
     rules: WriterRules = field(default_factory=WriterRules)
     warnings: tuple[str, ...] = ()
     slots: int = 0
+    pressure: float = 0.0
 
     @cached_property
     def flagged(self) -> list[UnitPlan]:
@@ -275,6 +288,6 @@ class TablePlan:
             format=self.file_format,
             location=self.facts.storage.location,
             partition_types=self.facts.key_types or None,
-            units=[*(unit.report(self._tasks(unit)) for unit in self.units), *gone],
+            units=[*(unit.report(self._tasks(unit), self.pressure) for unit in self.units), *gone],
             warnings=self.warnings,
         )

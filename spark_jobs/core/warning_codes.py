@@ -70,6 +70,10 @@ class WarningCode(Explained):
         "The backup table could not be created, updated or dropped.",
         "None: a rollback does not need it. The next job that works on the run tries again.",
     )
+    PLAN_CHANGED = (
+        "The files of a unit are not those of the plan that the compaction was given; it was planned again.",
+        "None. If the plan has to be reviewed again first, plan and compact closer together.",
+    )
     STATISTICS_NOT_COMPUTED = (
         "The statistics of a unit could not be computed after its compaction.",
         "Run `ANALYZE TABLE ... COMPUTE STATISTICS`.",

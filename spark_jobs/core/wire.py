@@ -27,7 +27,9 @@ _BAD_TABLES = {
     TableOutcome.DAMAGED,
 }
 #: Fields of a table that are left out where they are None.
-_OPTIONAL = ("partition_types", "history", "findings")
+_OPTIONAL = ("partition_types", "held_bytes", "history", "findings")
+#: Fields of a unit that are left out where they are None.
+_OPTIONAL_OF_UNIT = ("read_tasks", "score", "deferred_since", "engine")
 #: The code of a table whose journal cannot be acted on.
 UNSAFE = "UNSAFE"
 
@@ -82,6 +84,9 @@ class UnitReport:
     Attributes:
         read_tasks: the tasks that will read the files, if they are more than `target_files`: then rows are shuffled.
             The report has the field only in this case.
+        score: of a unit that needs a compaction, the files that are removed for each GB that is read.
+        deferred_since: when an earlier job has deferred the unit.
+        engine: in a plan, what will write the unit: rows by Spark, records (copy) or stripes (merge).
     """
 
     unit: dict[str, str | None]
@@ -101,6 +106,9 @@ class UnitReport:
     rows: int | None = None
     seconds: float | None = None
     read_tasks: int | None = None
+    score: float | None = None
+    deferred_since: str | None = None
+    engine: str | None = None
 
     @classmethod
     def of(
@@ -109,8 +117,10 @@ class UnitReport:
         return cls(unit=unit, outcome=outcome, **(vars(health) if health else {}), **more)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields. A unit that is not shuffled has no `read_tasks`."""
-        return {key: value for key, value in vars(self).items() if key != "read_tasks" or value is not None}
+        """Return the fields, without those that are left out where they are None."""
+        return {
+            k: value for k, value in vars(self).items() if value is not None or k not in _OPTIONAL_OF_UNIT
+        }
 
 
 @dataclass(frozen=True)
@@ -120,6 +130,7 @@ class TableReport:
     Attributes:
         partition_types: the Hive types of the partition keys, by key, in an analysis, a compaction and a rollback of a
             partitioned table.
+        held_bytes: after a compaction, the bytes of originals that the table keeps.
     """
 
     table: str
@@ -136,6 +147,7 @@ class TableReport:
     trashed_bytes: int = 0
     units: Sequence[UnitReport] = ()
     warnings: Sequence[str] = ()
+    held_bytes: int | None = None
     history: Sequence[dict[str, Any]] | None = None
     findings: Sequence[dict[str, Any]] | None = None
 

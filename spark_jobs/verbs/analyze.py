@@ -9,7 +9,7 @@ from spark_jobs.protocol.planning.planner import Planner
 from spark_jobs.verbs.job import Job
 
 #: The outcomes that a plan has for units that were analysed.
-PLANNED = (UnitOutcome.FLAGGED, UnitOutcome.HEALTHY, UnitOutcome.SKIPPED)
+PLANNED = (UnitOutcome.FLAGGED, UnitOutcome.HEALTHY, UnitOutcome.SKIPPED, UnitOutcome.DEFERRED)
 
 
 def analyze_table(job: Job, name: TableName) -> TableReport:

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.model import TableName
+from spark_jobs.core.planned import changed_since
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.wire import TableReport
 from spark_jobs.protocol.execution.folding import fold_settled_runs
 from spark_jobs.protocol.execution.table_compaction import TableCompaction
-from spark_jobs.protocol.planning.planner import Planner
-from spark_jobs.verbs.analyze import PLANNED
 from spark_jobs.verbs.job import Job
+from spark_jobs.verbs.plan import dry_run
 
 
 def compact_table(job: Job, name: TableName) -> TableReport:
@@ -20,9 +20,11 @@ def compact_table(job: Job, name: TableName) -> TableReport:
     wanted = job.wanted_units(name)
     with job.session(name) as session:
         if session.options.dry_run:
-            return Planner(session.table, wanted).plan(footers=True).report().conclude(acted=PLANNED)
+            return dry_run(job, session, wanted)
         try:
-            report = TableCompaction(session, job.run_id, wanted).run()
+            report = TableCompaction(session, job.run_id, wanted, job.limits).run()
         except PermissionError as error:
             raise Refusal(RefusalCode.NOT_WRITABLE, str(error)) from None  # guard: not_writable_refused
-        return replace(report, warnings=[*report.warnings, *fold_settled_runs(session)])
+        changed = changed_since(report, job.planned_units(name))
+        notes = [*([changed] if changed else []), *fold_settled_runs(session)]
+        return replace(report, warnings=[*report.warnings, *notes])

@@ -13,6 +13,7 @@ from typing import Any
 
 from spark_jobs.core import selection
 from spark_jobs.core.errors import Busy, LakekeeperError, Refusal, UnreadableRun, Unsafe, UsageError
+from spark_jobs.core.job_limits import JobLimits
 from spark_jobs.core.model import TableName
 from spark_jobs.core.options.arguments import Invocation
 from spark_jobs.core.options.configuration import parse_config
@@ -20,6 +21,7 @@ from spark_jobs.core.options.layers import Layers
 from spark_jobs.core.options.option import CHECK
 from spark_jobs.core.outcomes import TableOutcome
 from spark_jobs.core.phases import describe
+from spark_jobs.core.planned import Planned, PlannedUnit, parse_plan
 from spark_jobs.core.quota import with_quota_command
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.retention import check_retention
@@ -37,16 +39,29 @@ log = logging.getLogger("lakekeeper")
 
 @dataclass(frozen=True)
 class Job:
-    """The inputs and services of one job."""
+    """The inputs and services of one job.
+
+    Attributes:
+        limits: what the job may still do; all tables share it.
+        planned: the units of the plan that is executed; None without a plan.
+    """
 
     invocation: Invocation
     services: Services
     layers: Layers
     request: Request
     run_id: str
+    limits: JobLimits
+    planned: Planned | None = None
+
+    def planned_units(self, name: TableName) -> list[tuple[PlannedUnit, str | None]]:
+        """Return the units of the plan for this table, with the fingerprints of their files then."""
+        return _entry_of(self.planned or {}, name)
 
     def wanted_units(self, name: TableName) -> Sequence[Mapping[str, str | None]] | None:
-        """Return the units that the request names for this table, or None if the request names no units at all."""
+        """Return the units that the plan or the request names for this table, or None if they name no units at all."""
+        if self.planned is not None:
+            return [unit for unit, _ in self.planned_units(name)]
         return None if self.request.units is None else _entry_of(self.request.units, name)
 
     def requested_runs(self, name: TableName) -> Sequence[str] | None:
@@ -70,6 +85,8 @@ class Job:
 
     def table_names(self) -> list[TableName]:
         """Return the tables to work on. Raise UsageError if the database does not exist."""
+        if self.planned is not None:
+            return [TableName.parse(text) for text in self.planned]
         if not self.invocation.database:
             return [TableName.parse(text) for text in self.invocation.tables]
         database = self.invocation.database.lower()
@@ -82,7 +99,11 @@ class Job:
         return [TableName(database, name) for name in names]
 
 
-def _entry_of(by_table: Mapping[str, list[Any]], name: TableName) -> list[Any]:
+#: The options of a job that executes a plan, unless they are given: the order is that of the plan.
+_AS_PLANNED = {"order": "none"}
+
+
+def _entry_of(by_table: Mapping[str, Any], name: TableName) -> list[Any]:
     """Return the entry of a table. Names are compared in their parsed form."""
     return [item for text, items in by_table.items() if TableName.parse(text) == name for item in items]
 
@@ -92,6 +113,8 @@ Verb = Callable[[Job, TableName], TableReport]
 
 #: Works on the dropped tables of a location.
 AtLocation = Callable[[Job, str], Sequence[TableReport]]
+#: Completes a report when all tables are known.
+Finish = Callable[[Job, Report], None]
 
 
 def run(
@@ -100,6 +123,7 @@ def run(
     work: Verb,
     report: Report,
     at_location: AtLocation | None = None,
+    finish: Finish | None = None,
 ) -> Report:
     """Run a job with services that are started already. Fill in the report, and return it."""
     report.by_name = not invocation.database
@@ -112,6 +136,8 @@ def run(
             found = _guarded(job, what, act)
             report.tables += found
             _log_end(what, found)
+        if finish:
+            finish(job, report)
         report.complete = True
     except UsageError as error:
         report.error, report.usage = str(error), True
@@ -144,8 +170,9 @@ def _tasks(
 def _job(services: Services, invocation: Invocation) -> Job:
     request = Request.from_json(_read(services, invocation.request)) if invocation.request else Request()
     settings, tables = _config(services, invocation.config_file)
+    planned = parse_plan(_read(services, invocation.plan), invocation.plan) if invocation.plan else None
     layers = Layers(
-        command_line=invocation.options,
+        command_line=invocation.options if planned is None else {**_AS_PLANNED, **invocation.options},
         arguments=request.arguments,
         tables={**_with_parsed_names(tables), **_with_parsed_names(request.tables)},
         settings={**settings, **request.settings},
@@ -154,7 +181,8 @@ def _job(services: Services, invocation: Invocation) -> Job:
     log.setLevel(layers.resolve().log_level)
     if invocation.verb == "cleanup":
         check_retention(layers, invocation.database)
-    return Job(invocation, services, layers, request, invocation.run_id or _new_run_id())
+    run_id = invocation.run_id or _new_run_id()
+    return Job(invocation, services, layers, request, run_id, JobLimits.of(layers.resolve()), planned)
 
 
 def _new_run_id() -> str:

@@ -18,13 +18,18 @@ from spark_jobs.core.options.layers import parse_option
 from spark_jobs.core.wire import Report
 from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.services import Services
-from spark_jobs.verbs.job import AtLocation, Verb, run
+from spark_jobs.verbs.job import AtLocation, Finish, Verb, run
 
 log = logging.getLogger("lakekeeper")
 
 
 def main(
-    verb: str, work: Verb, argv: Sequence[str], description: str, at_location: AtLocation | None = None
+    verb: str,
+    work: Verb,
+    argv: Sequence[str],
+    description: str,
+    at_location: AtLocation | None = None,
+    finish: Finish | None = None,
 ) -> int:
     """Run one job, publish its report also after an error, and return the exit code."""
     report = Report(verb, __version__, started=utc_now())
@@ -40,7 +45,7 @@ def main(
         services = spark_services(spark)
         services.phases.add("start", time.monotonic() - began)
         try:
-            run(services, invocation, work, report, at_location)
+            run(services, invocation, work, report, at_location, finish)
         finally:
             _publish(report, invocation, services)
             spark.stop()

@@ -16,6 +16,7 @@ from spark_jobs.verbs.cleanup_location import cleanup_location
 from spark_jobs.verbs.compact import compact_table
 from spark_jobs.verbs.forget import forget_location, forget_table
 from spark_jobs.verbs.history import history_table
+from spark_jobs.verbs.plan import arrange, plan_table
 from spark_jobs.verbs.rollback import rollback_table
 from tests.crash import writers
 from tests.crash.model_tree import AUTHORITY
@@ -24,6 +25,7 @@ from tests.crash.simulated_cluster import Client, SimulatedCluster
 
 VERBS = {
     "analyze": analyze_table,
+    "plan": plan_table,
     "compact": compact_table,
     "rollback": rollback_table,
     "cleanup": cleanup_table,
@@ -62,7 +64,8 @@ def run(client: Client, verb: str, *argv: str, request: dict[str, Any] | None = 
         words += ["--request", _put_request(client, request)]
     report = Report(verb, __version__)
     with acting_as(client):
-        job.run(client.cluster, parse(verb, words, ""), VERBS[verb], report, AT_LOCATION.get(verb))
+        finish = arrange if verb == "plan" else None
+        job.run(client.cluster, parse(verb, words, ""), VERBS[verb], report, AT_LOCATION.get(verb), finish)
     return {**report.to_json(), "exit_code": report.exit_code}
 
 

@@ -199,14 +199,22 @@ class TestTriggers:
         done(sim, "cleanup")
         sim.advance(2 * DAY)
         # A run that comes too late swaps nothing, and folds the other one.
-        run(
-            sim.client(), "compact", "--table", WIDE, "--run-id", "late", "--deadline", "2020-01-01T00:00:00Z"
-        )
+        late = ("--run-id", "late", "--where", "k = '0000'", "--deadline", "2020-01-01T00:00:00Z")
+        run(sim.client(), "compact", "--table", WIDE, *late)
         assert [row["kind"] for row in self.logged(sim)] == ["cleanup"]
         found = reasons(done(sim, "analyze", "--trigger-interval", "60d")[0])
-        assert set(found.values()) == {"trigger_interval is 60d, and the last compaction was 2d ago"}
-        assert set(units(done(sim, "analyze", "--trigger-growth", "4")[0]).values()) == {"flagged"}
-        assert set(units(done(sim, "analyze", "--trigger-growth", "5")[0]).values()) == {"healthy"}
+        assert found["0001"] == "trigger_interval is 60d, and the last compaction was 2d ago"
+        assert units(done(sim, "analyze", "--trigger-growth", "4")[0])["0001"] == "flagged"
+        assert units(done(sim, "analyze", "--trigger-growth", "5")[0])["0001"] == "healthy"
+
+    def test_a_deferred_unit_stays_due_after_the_compaction_that_left_it(self) -> None:
+        sim = compacted_once(3)
+        flags = ("--trigger-interval", "1h", "--trigger-small-files", "9")
+        report, _, _ = done(sim, "compact", "--run-id", "r", "--max-units", "1", *flags)
+        assert sorted(units(report).values()) == ["compacted", "deferred", "deferred"]
+        report, _, _ = done(sim, "compact", "--run-id", "s", *flags)
+        assert sorted(units(report).values()) == ["compacted", "compacted", "healthy"]
+        assert check(sim) == []
 
     def test_they_may_be_properties_of_the_table(self) -> None:
         sim = wide(2)

@@ -24,6 +24,7 @@ _RUN_ID = {
 #: The verbs that work on what a dropped table has left.
 _AT_LOCATION = (CLEANUP, FORGET, CHECK)
 _WRITERS = "with --location: whether a directory that a writer recreated during a swap adds to the table or replaces it"
+_PLAN = "the report of a plan (JSON): exactly its flagged units, in its order"
 _READ_DATA = "compare the rows of originals and rewritten files too; reads all of both"
 
 
@@ -38,6 +39,7 @@ class Invocation:
         read_data: compare rows in a check.
         location: the location of a dropped table, which some verbs may work on instead of tables.
         writers: what writers of a dropped table did: its properties are gone.
+        plan: the URI of the report of a plan, whose units are compacted in its order.
     """
 
     verb: str
@@ -53,6 +55,7 @@ class Invocation:
     read_data: bool = False
     location: str | None = None
     writers: str | None = None
+    plan: str | None = None
 
 
 class _Parser(argparse.ArgumentParser):
@@ -73,10 +76,11 @@ def parse(verb: str, argv: Sequence[str], description: str) -> Invocation:
         _split_names(given.pop("table", "") + given.pop("tables", "")),
         given.pop("database", None),
     )
-    location = given.pop("location", None)
-    if not tables and not database and not location:
+    location, plan = given.pop("location", None), given.pop("plan", None)
+    if not tables and not database and not location and not plan:
         raise UsageError(
-            "--table, --tables, --database or --location has an empty value; name a table or a database, see --help"
+            "--table, --tables, --database, --location or --plan has an empty value; name a table or a database, see"
+            " --help"
         )
     writers = given.pop("writers", None)
     if writers and not location:
@@ -97,6 +101,7 @@ def parse(verb: str, argv: Sequence[str], description: str) -> Invocation:
         read_data=given.pop("read_data", False),
         location=location,
         writers=writers,
+        plan=plan,
         options=given,
     )
 
@@ -142,6 +147,8 @@ def _add_common(parser: argparse.ArgumentParser, verb: str) -> None:
     what.add_argument("--database", metavar="DB", help="all tables of a database")
     if verb in _AT_LOCATION:
         what.add_argument("--location", metavar="URI", help="what a dropped table left at its location")
+    if verb == COMPACT:
+        what.add_argument("--plan", metavar="URI", help=_PLAN)
     parser.add_argument("-c", "--config-file", metavar="FILE", help="configuration file, YAML or JSON")
     parser.add_argument(
         "--request", metavar="URI", help="resolved configuration and the units to work on (JSON)"

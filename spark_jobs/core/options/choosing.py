@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from spark_jobs.core.due import Conditions
-from spark_jobs.core.options.option import ANALYZE, COMPACT, TableProperty, choice, option, switch
+from spark_jobs.core.options.option import ANALYZE, COMPACT, PLAN, TableProperty, choice, option, switch
 from spark_jobs.core.options.parsers import number, parse_duration, parse_size
 from spark_jobs.core.selection import PartitionSpec, parse_partitions
 
 #: The verbs that plan: they have the same thresholds and selections.
-PLANNING = (ANALYZE, COMPACT)
+PLANNING = (ANALYZE, PLAN, COMPACT)
 #: The options that select units. Only one of them can be given.
 SELECTIONS = ("where", "partitions", "idle_for")
 

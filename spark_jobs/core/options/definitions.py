@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 
 from spark_jobs.core.health import Thresholds
-from spark_jobs.core.options.choosing import ChoosingOptions
+from spark_jobs.core.options.limits import LimitOptions
 from spark_jobs.core.options.option import (
     CHECK,
     CLEANUP,
@@ -39,7 +39,7 @@ LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
 @dataclass(frozen=True)
-class Options(ChoosingOptions):
+class Options(LimitOptions):
     """The resolved options of one table. Sizes are in bytes, except for names that end with `_mb`."""
 
     sort_columns: tuple[str, ...] = option(

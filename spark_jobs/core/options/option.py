@@ -10,8 +10,8 @@ from typing import Any
 from spark_jobs.core.options.parsers import one_of, parse_bool
 
 ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY = "analyze", "compact", "rollback", "cleanup", "history"
-FORGET, CHECK = "forget", "check"
-VERBS = (ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY, FORGET, CHECK)
+FORGET, CHECK, PLAN = "forget", "check", "plan"
+VERBS = (ANALYZE, PLAN, COMPACT, ROLLBACK, CLEANUP, HISTORY, FORGET, CHECK)
 
 
 class TableProperty(Enum):

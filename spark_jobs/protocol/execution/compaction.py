@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from spark_jobs.core import journal, layout
 from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged
+from spark_jobs.core.job_limits import JobLimits
 from spark_jobs.core.layout import Home
 from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.progress import Amount
@@ -14,6 +15,7 @@ from spark_jobs.core.wave_sizes import waves
 from spark_jobs.protocol.execution.joint_writer import JointWriter
 from spark_jobs.protocol.execution.preconditions import Preconditions
 from spark_jobs.protocol.execution.recovery import Recovery, record
+from spark_jobs.protocol.execution.schedule import Schedule
 from spark_jobs.protocol.execution.unit_results import UnitResult, compacted_report, failed
 from spark_jobs.protocol.execution.unit_writer import UnitWriter, WrittenUnit
 from spark_jobs.protocol.execution.wave_writer import WaveWriter
@@ -32,9 +34,18 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
     """The part of one run that belongs to one home."""
 
     def __init__(
-        self, services: Services, table: TablePlan, home: Home, run: Run, stamp: str, recovery: Recovery
+        self,
+        services: Services,
+        table: TablePlan,
+        home: Home,
+        run: Run,
+        stamp: str,
+        recovery: Recovery,
+        limits: JobLimits,
     ) -> None:
         super().__init__(services, run, recovery)
+        self._limits = limits
+        self._schedule = Schedule(services, table.options.deadline, limits)
         self._checks = Preconditions(services, table)
         self._writer = UnitWriter(services, table, home, stamp, lambda path: self.entered.path(path))
         joint = JointWriter(
@@ -51,14 +62,24 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
         return ForwardSwap(self.services, self.entered, self.recovery.policy)
 
     def waves(self, items: Sequence[UnitPlan], parallelism: int) -> Iterable[Sequence[UnitPlan]]:
-        return waves(items, parallelism, self._target_bytes, self._jointly)
+        return self._schedule.waves(
+            items, parallelism, lambda units: waves(units, parallelism, self._target_bytes, self._jointly)
+        )
 
     def amount(self, item: UnitPlan) -> Amount:
-        return Amount(1, item.health.files, item.health.bytes) if item.health else Amount()
+        return item.amount or Amount()
 
     def prepare_wave(self, pool: Pool, items: Sequence[UnitPlan]) -> list[WrittenUnit | UnitResult]:
+        if items[0].unit.key in self._schedule.not_begun:
+            return [self._not_begun(item) for item in items]
         written = zip(items, self._wave.write(pool, items))
         return list(pool.map(lambda pair: self._called_off(*pair), written))
+
+    def _not_begun(self, item: UnitPlan) -> UnitResult:
+        return failed(item.unit, Deferred(self._schedule.not_begun[item.unit.key]), item.health)
+
+    def ended(self, results: Sequence[UnitResult]) -> None:
+        self._limits.note(result.report.outcome for result in results)
 
     def _called_off(self, item: UnitPlan, step: WrittenUnit | Exception) -> WrittenUnit | UnitResult:
         return self.not_prepared(item, step) if isinstance(step, Exception) else step

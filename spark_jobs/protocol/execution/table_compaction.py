@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from spark_jobs.core import journal
+from spark_jobs.core.job_limits import JobLimits
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import TableName, Unit, parent
 from spark_jobs.core.outcomes import UNDONE, TableOutcome, UnitOutcome
-from spark_jobs.core.plan import TablePlan, UnitPlan
+from spark_jobs.core.progress import Amount
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.warning_codes import WarningCode
-from spark_jobs.core.wire import TableReport, UnitReport
+from spark_jobs.core.wire import TableReport, UnitReport, utc
+from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
-from spark_jobs.protocol.execution.compaction import Compaction
 from spark_jobs.protocol.execution.recovery import RecoveredRun
 from spark_jobs.protocol.execution.rollback import Rollback
+from spark_jobs.protocol.execution.rounds import Rounds, Start, held_bytes
 from spark_jobs.protocol.execution.table_reports import describe_restored, unique, unit_values, with_units
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unit_results import UnitResult, compacted_report
-from spark_jobs.protocol.execution.unit_writer import WrittenUnit
 from spark_jobs.protocol.execution.waves import Waves
 from spark_jobs.protocol.planning.due_units import Resumed
 from spark_jobs.protocol.planning.planner import Planner
@@ -31,35 +32,12 @@ from spark_jobs.protocol.runs.run_lifecycle import (
     choose_run_id,
     enter,
     newest_generation,
-    next_timestamp,
     open_run,
 )
-from spark_jobs.protocol.swap.leftovers import remove_empty_folders
+from spark_jobs.protocol.runs.trust import Trust
 
-
-@dataclass(frozen=True)
-class _Start:
-    """The state that a compaction starts from.
-
-    Attributes:
-        earlier: the folders of this run that earlier attempts have left.
-        recovered: those of them that were unfinished, by home. They are entered, and their units that were written and
-            verified are ready to be swapped.
-        resumed_settled: the run is resumed, and has no folders any more.
-    """
-
-    plan: TablePlan
-    run_id: str
-    earlier: Sequence[Run]
-    recovered: Mapping[Home, RecoveredRun]
-    resumed_settled: bool = False
-
-    @property
-    def has_nothing_to_do(self) -> bool:
-        return not self.earlier and not self.plan.flagged
-
-    def home(self, unit: UnitPlan) -> Home:
-        return Home.of(self.plan.facts.storage.location, unit.unit.location)
+#: The outcomes after which a unit is not deferred any more.
+_ENDED = (UnitOutcome.COMPACTED, UnitOutcome.HEALTHY, UnitOutcome.SKIPPED)
 
 
 class TableCompaction:
@@ -68,12 +46,19 @@ class TableCompaction:
     Args:
         run_id: the id of the run. If that run is finished, a new generation of it is opened.
         wanted: the partition values of the units to compact, or None for all flagged units.
+        limits: those of the job, which its tables share.
     """
 
     def __init__(
-        self, session: TableSession, run_id: str, wanted: Sequence[Mapping[str, str | None]] | None
+        self,
+        session: TableSession,
+        run_id: str,
+        wanted: Sequence[Mapping[str, str | None]] | None,
+        limits: JobLimits,
     ) -> None:
         self._session = session
+        self._limits = limits
+        self._counted = False
         self._services = session.services
         self._options = session.options
         self._run_id = run_id
@@ -92,14 +77,15 @@ class TableCompaction:
             if start.has_nothing_to_do:
                 return self._report_nothing(start)
         runs, fresh = self._open(start)
-        results = self._compact_units(start, runs)
+        results = Rounds(self._session, self._limits, start, runs).run()
         start = _remember_settled(start, results)
+        self._note_deferred(start, results)
         report = self._with_results(start, results, runs).conclude(acted=(UnitOutcome.COMPACTED,))
         if report.outcome == TableOutcome.PARTIAL and self._options.on_failure == "undo":
             return self._undo(start, report, runs, fresh)
         return self._finish(start, report, runs, fresh)
 
-    def _start(self) -> _Start:
+    def _start(self) -> Start:
         """Recover unfinished runs, then plan.
 
         Units that are ready in this job's own run are not written again. Units whose intent stayed open are left alone:
@@ -112,7 +98,21 @@ class TableCompaction:
         run_id, earlier = choose_run_id(self._run_id, runs, settled)
         plan = Planner(self._session.table, self._wanted, Resumed.of(run_id, earlier)).plan()
         plan = plan.without([unit.unit for unit in self._session.unresolved])  # guard: unresolved_left_alone
-        return _Start(plan, run_id, earlier, recovered, run_id in {run.run_id for run in settled})
+        self._count(earlier)
+        held = held_bytes(run for run in runs if run.run_id != run_id)
+        plan = self._limits.plan(plan, held)
+        return Start(plan, run_id, earlier, recovered, held, run_id in {run.run_id for run in settled})
+
+    def _count(self, earlier: Sequence[Run]) -> None:
+        """Count what earlier attempts of this run have compacted or written, so that a retry keeps the run's limits."""
+        if self._counted:
+            return
+        self._counted = True
+        units = [unit for run in earlier for unit in run.current().units.values() if not unit.final]
+        for unit in units:
+            ended = UnitOutcome.COMPACTED if unit.kind == journal.COMMITTED else UnitOutcome.CHANGED
+            originals = unit.swap.originals
+            self._limits.spend([(ended, Amount(1, len(originals.data), originals.bytes))])
 
     def _recover(self) -> dict[Home, RecoveredRun]:
         runs = self._session.runs()
@@ -120,15 +120,29 @@ class TableCompaction:
         found = self._session.recover(own)
         return {Home(parent(item.run.folder)): item for item in found if item.run.run_id == own}
 
-    def _report_nothing(self, start: _Start) -> TableReport:
+    def _note_deferred(self, start: Start, results: Sequence[UnitResult] = ()) -> None:
+        """Let the next job take the deferred units first."""
+        outcomes = {unit.unit.key: unit.outcome for unit in start.plan.units}
+        outcomes.update((result.unit_key, result.report.outcome) for result in results)
+        deferred = [key for key, outcome in outcomes.items() if outcome == UnitOutcome.DEFERRED]
+        if not deferred and not any(unit.deferred_since for unit in start.plan.units):
+            return
+        ended = {key for key, outcome in outcomes.items() if outcome in _ENDED}
+        trusted = self._options.trusted_owners
+        trust = Trust(self._services.fs, start.plan.facts.storage.location, trusted)
+        store = DeferredStore.of(self._services.fs, start.plan.facts, trust)
+        store.update(deferred, ended, utc(self._services.now()))
+
+    def _report_nothing(self, start: Start) -> TableReport:
         leave((item.run for item in start.recovered.values()), journal.FINISHED, outcome=TableOutcome.NOTHING)
-        report = start.plan.report()
+        self._note_deferred(start)
+        report = replace(start.plan.report(), held_bytes=start.held_bytes)
         units = [*report.units, *self._session.unresolved]
         run_id = start.run_id if start.resumed_settled else report.run_id
         report = replace(report, run_id=run_id, units=units, warnings=list(self._session.notes))
         return report.conclude(acted=(UnitOutcome.COMPACTED,))
 
-    def _homes(self, start: _Start) -> list[Home]:
+    def _homes(self, start: Start) -> list[Home]:
         """Return the homes that the run needs.
 
         The table's own home comes first. Its journal names the other homes, so that they are found even if their
@@ -139,7 +153,7 @@ class TableCompaction:
         resumed = [Home(parent(run.folder)) for run in start.earlier]
         return list(dict.fromkeys([*own, *resumed, *(start.home(unit) for unit in start.plan.flagged)]))
 
-    def _open(self, start: _Start) -> tuple[dict[Home, Run], bool]:
+    def _open(self, start: Start) -> tuple[dict[Home, Run], bool]:
         """Enter the folders that the run has, and open those that are missing.
 
         Returns:
@@ -156,29 +170,13 @@ class TableCompaction:
                 runs[home] = self._open_folder(start, home, needed)
         return runs, fresh
 
-    def _open_folder(self, start: _Start, home: Home, needed: Sequence[Home]) -> Run:
+    def _open_folder(self, start: Start, home: Home, needed: Sequence[Home]) -> Run:
         fs, facts, leases = self._services.fs, start.plan.facts, self._session.leases
         turns, caches = bool(self._options.trusted_owners), self._session.caches
         return open_run(fs, home, start.run_id, facts, needed, leases, turns, caches)
 
-    def _compact_units(self, start: _Start, runs: dict[Home, Run]) -> list[UnitResult]:
-        """Rewrite and swap the units that are due.
-
-        `runs` is updated in place: a folder may have another name afterwards.
-        """
-        now = int(self._services.now().timestamp())
-        stamp = next_timestamp(self._services.fs, runs.values(), now)
-        results: list[UnitResult] = []
-        for home, run in list(runs.items()):
-            compaction = Compaction(self._services, start.plan, home, run, stamp, self._session.recovery())
-            waves = Waves(compaction, self._options.parallelism)
-            results += waves.run(_units_to_write(start, home, run), _resumed(start, home))
-            runs[home] = compaction.entered
-            remove_empty_folders(self._services, compaction.entered, self._options.parallelism)
-        return results
-
     def _with_results(
-        self, start: _Start, results: Sequence[UnitResult], runs: Mapping[Home, Run]
+        self, start: Start, results: Sequence[UnitResult], runs: Mapping[Home, Run]
     ) -> TableReport:
         """Return the plan's report, completed with the results of the units."""
         codecs = Counter(result.codec for result in results if result.codec)
@@ -187,6 +185,7 @@ class TableCompaction:
             start.plan.report(),
             run_id=start.run_id,
             codec=codecs.most_common(1)[0][0] if codecs else None,
+            held_bytes=start.held_bytes + held_bytes(runs.values()),
             warnings=list(dict.fromkeys([*self._session.notes, *texts])),
         )
         now = [result.report for result in results]
@@ -197,7 +196,7 @@ class TableCompaction:
         )
 
     def _finish(
-        self, start: _Start, report: TableReport, runs: Mapping[Home, Run], fresh: bool
+        self, start: Start, report: TableReport, runs: Mapping[Home, Run], fresh: bool
     ) -> TableReport:
         """Register the backup table, compute statistics, and publish the run.
 
@@ -209,7 +208,7 @@ class TableCompaction:
         return replace(report, backup_table=backup, warnings=unique(report.warnings, warnings))
 
     def _sync_backup(
-        self, start: _Start, runs: Mapping[Home, Run], fresh: bool
+        self, start: Start, runs: Mapping[Home, Run], fresh: bool
     ) -> tuple[str | None, list[str]]:
         """Update the backup table, while this job holds the leases.
 
@@ -237,14 +236,14 @@ class TableCompaction:
             )
         return None
 
-    def _publish(self, start: _Start, runs: Mapping[Home, Run], outcome: str) -> list[str]:
+    def _publish(self, start: Start, runs: Mapping[Home, Run], outcome: str) -> list[str]:
         """Close the run and write the commit log. Return warnings."""
         with self._services.phases.during("log"):
             leave(runs.values(), journal.FINISHED, outcome=outcome)
             self._session.log(list(runs.values()), start.plan.cached)
         return list(self._session.notes)
 
-    def _undo(self, start: _Start, report: TableReport, runs: dict[Home, Run], fresh: bool) -> TableReport:
+    def _undo(self, start: Start, report: TableReport, runs: dict[Home, Run], fresh: bool) -> TableReport:
         """Roll back the units that this run has swapped, for `on_failure=undo`."""
         restored: list[UnitReport] = []
         for home, run in list(runs.items()):
@@ -262,7 +261,7 @@ class TableCompaction:
         )
 
 
-def _remember_settled(start: _Start, results: Iterable[UnitResult]) -> _Start:
+def _remember_settled(start: Start, results: Iterable[UnitResult]) -> Start:
     """Return the start with figures that keep the next plan from reading the footers of settled units again."""
     files = {
         result.unit_key: result.report.target_files
@@ -275,24 +274,6 @@ def _remember_settled(start: _Start, results: Iterable[UnitResult]) -> _Start:
         for unit in start.plan.units
     )
     return replace(start, plan=replace(start.plan, units=tuple(units)))
-
-
-def _units_to_write(start: _Start, home: Home, run: Run) -> list[UnitPlan]:
-    """Return the units that are still to be compacted.
-
-    A unit that this run has swapped already keeps its originals. Files that were added since are left to the next run.
-    """
-    held = {key for key, unit in run.current().units.items() if not unit.final}
-    return [unit for unit in start.plan.flagged if start.home(unit) == home and unit.unit.key not in held]
-
-
-def _resumed(start: _Start, home: Home) -> list[WrittenUnit]:
-    """Return the units that an earlier attempt has written and verified, with their current plans."""
-    seen = {unit.unit.key: unit for unit in start.plan.units}
-    ready = start.recovered[home].ready if home in start.recovered else []
-    return [
-        WrittenUnit(seen.get(swap.unit.key, UnitPlan(swap.unit, UnitOutcome.FLAGGED)), swap) for swap in ready
-    ]
 
 
 def _committed(runs: Iterable[Run]) -> list[Swap]:

@@ -86,6 +86,9 @@ class UnitWork(ABC, Generic[Item, Ready]):
     def journaled(self, pool: Pool, ready: Sequence[Ready], results: Sequence[UnitResult]) -> None:
         """Do what must follow the journal records of these results. Called once for each wave, after publication."""
 
+    def ended(self, results: Sequence[UnitResult]) -> None:
+        """Take note of the results of a wave, before the next one is asked for."""
+
     def recovered(self, ready: Ready, result: UnitResult, found: SwapResult | None) -> UnitResult:  # noqa: ARG002
         """Return the result of a unit whose outcome was unknown. By default it is left to the next job.
 
@@ -124,7 +127,9 @@ class Waves(Generic[Item, Ready]):
             with self._work.services.phases.during("swap"):
                 self._work.journal_intent(ready)
         acted = iter(self._act(pool, ready, called_off))
-        return [step if isinstance(step, UnitResult) else next(acted) for step in prepared]
+        results = [step if isinstance(step, UnitResult) else next(acted) for step in prepared]
+        self._work.ended(results)
+        return results
 
     def _act(self, pool: Pool, ready: Sequence[Ready], called_off: Sequence[UnitResult]) -> list[UnitResult]:
         with self._work.services.phases.during("swap"):

@@ -12,7 +12,9 @@ from spark_jobs.core.commit_log.snapshots import ADD, COMPACT, Snapshot
 from spark_jobs.core.due import Candidate, Conditions, FileFigures, Judge, LogFigures
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.model import FileListing
+from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.plan import UnitPlan
+from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
 from spark_jobs.protocol.commit_log.publisher import log_of
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.runs.journal_store import Run
@@ -44,16 +46,20 @@ class DueUnits:
     """The conditions of one table.
 
     Args:
+        deferred: the units that earlier compactions have deferred.
         selected: units were requested one by one, because an analysis flagged them. It has judged the trigger
             conditions by all units of the table; by these units alone, the same conditions would find something else.
             Only `idle_for` is judged again: since the analysis, a file may have been added.
     """
 
-    def __init__(self, table: Table, trust: Trust, *, selected: bool, resumed: Resumed | None) -> None:
+    def __init__(
+        self, table: Table, trust: Trust, deferred: DeferredStore, *, selected: bool, resumed: Resumed | None
+    ) -> None:
         conditions = table.options.conditions()
         self.conditions = Conditions(conditions.idle_for) if selected else conditions
         self._table = table
         self._trust = trust
+        self._deferred = deferred
         self._resumed = resumed
 
     def can_judge(self, figures: FileFigures | None) -> bool:
@@ -66,8 +72,9 @@ class DueUnits:
         if not self.conditions.given:
             return Judge(self.conditions, now)
         done = self._swapped()
-        found = [unit for plan in plans if (unit := plan.candidate) and unit.key not in done]
-        return Judge.of(self.conditions, [*found, *done.values()], self._of_log(), now)
+        found = [unit for plan in plans if (unit := candidate_of(plan)) and unit.key not in done]
+        deferred = self._deferred.read() if self.conditions.triggers else {}
+        return Judge.of(self.conditions, [*found, *done.values()], self._of_log(), now, deferred)
 
     def _swapped(self) -> dict[str, Candidate]:
         """Return the units that the resumed run has swapped, as they were before."""
@@ -115,6 +122,30 @@ class DueUnits:
         facts = self._table.facts
         own = self._resumed is not None and snapshot.run_id == self._resumed.run_id
         return not own and bool(of_table([snapshot], facts.name, facts.storage.location))
+
+
+def candidate_of(plan: UnitPlan) -> Candidate | None:
+    """Return the figures by which it is judged whether a unit is due; None if its files are not small.
+
+    A unit that is refused by the verdict of an earlier analysis counts too. Otherwise, what the conditions of a table
+    find would depend on whether its footers were read before.
+    """
+    health = plan.health
+    if health is None or not health.needs_compaction:
+        return None
+    figures = plan.cached.figures if plan.cached else None
+    if plan.inputs is not None:
+        figures = FileFigures.of(plan.inputs.files, health.threshold)
+    return Candidate(plan.unit.key, health.files, health.avg_file_size, figures)
+
+
+def judged(plan: UnitPlan, judge: Judge) -> UnitPlan:
+    """Return the plan of a unit: it is HEALTHY if it is not due."""
+    candidate = candidate_of(plan) if judge.conditions.given else None
+    reason = judge.reason(candidate) if candidate else None
+    if reason is None:
+        return plan
+    return replace(plan, outcome=UnitOutcome.HEALTHY, inputs=None, refusal=None, reason=reason)
 
 
 def _candidate(key: str, files: FileListing, small_below: int) -> Candidate:

@@ -130,14 +130,15 @@ class _FooterChecks:
 
     def _check(self, unit: UnitPlan, files: FileListing, footers: Sequence[Footer]) -> UnitPlan:
         try:
-            inspect_footers(self._encoding, self._table, unit.unit.location, files, footers)
-        except NothingToGain as found:
-            return unit.settled(found, self._table.options)
+            found = inspect_footers(self._encoding, self._table, unit.unit.location, files, footers)
+        except NothingToGain as nothing:
+            return unit.settled(nothing, self._table.options)
         except (OSError, LakekeeperError) as error:
             return self._refused(unit, error)
         if self._listed_after:
             self._store.keep(unit.unit.location, with_footers(files), footers, self._listed_after)
-        return unit.judged(self._basis)
+            return unit.judged(self._basis)
+        return replace(unit.judged(self._basis), engine=found.engines)
 
     def _encoding(self, profile: Profile, file_format: str) -> Encoding:
         """Return how files are written. Thousands of units have the same profile, but for rows and figures."""

@@ -59,6 +59,11 @@ class Inspection:
     by_kept_footers: bool = False
 
     @property
+    def engines(self) -> str:
+        """Return what writes the groups, for example `spark`, or `copy+spark`."""
+        return "+".join(sorted({group.encoding.engine.value for group in self.groups}))
+
+    @property
     def codec(self) -> str:
         """Return the codec that most bytes are compressed with."""
         return max(self.groups, key=lambda group: group.files.bytes).profile.codec

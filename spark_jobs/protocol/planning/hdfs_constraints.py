@@ -7,6 +7,7 @@ snapshots, would move away with the originals. HDFS refuses to rename a director
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from spark_jobs.core.errors import LakekeeperError, Refusal
@@ -21,12 +22,13 @@ from spark_jobs.protocol.services import Services
 _REPLICATION = 3
 
 
-def check_hdfs_constraints(services: Services, table: TablePlan) -> list[UnitPlan]:
-    """Return the units. A unit that cannot be swapped, or for which a quota is too small, is refused."""
+def check_hdfs_constraints(services: Services, table: TablePlan) -> TablePlan:
+    """Return the plan. A unit that cannot be swapped, or for which a quota is too small, is refused."""
     constraints = HdfsConstraints(services, table)
     with services.pool(table.options.parallelism) as pool:
         units = list(pool.map(constraints.check_unit, table.units))
-    return constraints.check_quotas(units)
+    units = constraints.check_quotas(units)
+    return replace(table, units=tuple(units), pressure=constraints.pressure(units))
 
 
 class HdfsConstraints:
@@ -84,6 +86,12 @@ class HdfsConstraints:
             self._check_quota(unit, unit.health, claimed) if unit.health and unit.to_rewrite else unit
             for unit in units
         ]
+
+    def pressure(self, units: Sequence[UnitPlan]) -> float:
+        """Return the used part of the fullest namespace quota above the units that are rewritten; 0 without one."""
+        bases = {self._home(unit.unit.location).base for unit in units if unit.to_rewrite}
+        quotas = [quota for base in bases for quota in self._quotas(base)]
+        return max((min(1.0, quota.names_used / quota.names) for quota in quotas if quota.names), default=0.0)
 
     def _check_quota(self, unit: UnitPlan, health: Health, claimed: dict[str, Need]) -> UnitPlan:
         quotas = self._quotas(self._home(unit.unit.location).base)

@@ -10,11 +10,13 @@ from spark_jobs.core.errors import Refusal
 from spark_jobs.core.layout import is_legacy_backup
 from spark_jobs.core.model import Unit
 from spark_jobs.core.options.definitions import writer_rules
+from spark_jobs.core.ordering import ordered
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.overlap import overlapping
 from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.warning_codes import WarningCode
+from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
 from spark_jobs.protocol.planning.due_units import DueUnits, Resumed
 from spark_jobs.protocol.planning.folders import Folders
 from spark_jobs.protocol.planning.footer_checks import check_footers, check_grouped_units
@@ -53,7 +55,9 @@ class Planner:
         self._wanted = wanted
         self._trust = Trust(table.services.fs, table.root, table.options.trusted_owners)
         self._survey = Survey(table, self._trust)
-        self._due = DueUnits(table, self._trust, selected=wanted is not None, resumed=resumed)
+        self._deferred = DeferredStore.of(table.services.fs, table.facts, self._trust)
+        selected = wanted is not None
+        self._due = DueUnits(table, self._trust, self._deferred, selected=selected, resumed=resumed)
         #: What is read later is at least as new as these listings, by which an unchanged directory is recognized.
         self._folders = Folders(table.services.fs.list)
 
@@ -105,6 +109,7 @@ class Planner:
         units = self._plan_units(chosen, rules, analysis)
         self._check_single(units)
         units, warnings = self._with_unfinished_runs(units)
+        units = self._in_order(units, analysis)
         plan = TablePlan(
             self._table.facts,
             options,
@@ -115,9 +120,18 @@ class Planner:
             tuple(warnings),
             self._services.rewriter.slots,
         )
-        plan = replace(plan, units=tuple(check_hdfs_constraints(self._services, plan)))
+        plan = check_hdfs_constraints(self._services, plan)
         self._check_single(plan.units)
         return plan
+
+    def _in_order(self, units: Sequence[UnitPlan], analysis: bool) -> list[UnitPlan]:
+        """Return the units in the order of their compaction, which is also that in which they share a quota.
+
+        An analysis reports them as they are listed.
+        """
+        since = self._deferred.read() if any(unit.to_rewrite for unit in units) else {}
+        marked = [replace(unit, deferred_since=since.get(unit.unit.key)) for unit in units]
+        return marked if analysis else ordered(marked, self._table.options.order)
 
     def _check_root(self) -> None:
         try:

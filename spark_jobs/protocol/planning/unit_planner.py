@@ -19,7 +19,7 @@ from spark_jobs.core.progress import Amount
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.file_system import Status
 from spark_jobs.protocol.planning.active_writers import check_writers
-from spark_jobs.protocol.planning.due_units import DueUnits
+from spark_jobs.protocol.planning.due_units import DueUnits, judged
 from spark_jobs.protocol.planning.folders import Folders
 from spark_jobs.protocol.planning.outside_partitions import check_outside
 from spark_jobs.protocol.planning.table import Table
@@ -75,11 +75,12 @@ class UnitPlanner:
             self._try(work, self._from_earlier)
         self._list_units(_open(found), pool)
         judge = self.due.judge(_plans(found))
-        judged = [(work, plan.judged_by(judge)) for work in found if (plan := work.plan)]
-        unlisted = [work for work, plan in judged if work.unlisted and plan.flagged]
+        unlisted = [
+            work for work in found if work.unlisted and work.plan and judged(work.plan, judge).flagged
+        ]
         if unlisted:
             self._list_units(unlisted, pool)
-        return [plan.judged_by(judge) for plan in _plans(found)]
+        return [judged(plan, judge) for plan in _plans(found)]
 
     def _list_units(self, found: Sequence[_Work], pool: Pool) -> None:
         numbers: Iterable[int] = pool.map(self._list_and_plan, _parts(found))

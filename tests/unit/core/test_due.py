@@ -154,6 +154,17 @@ def test_units_that_are_too_young_do_not_count_for_the_table() -> None:
     }
 
 
+def test_a_deferred_unit_is_due_until_it_is_compacted() -> None:
+    """Unless it is too young now: then somebody has written to it since."""
+    units = [unit("a"), unit("b"), unit("c", age=HOUR / 2)]
+    judge = Judge.of(Conditions(idle_for=HOUR, unit_files=11), units, NOTHING, NOW, {"a", "c"})
+    assert [judge.reason(each) for each in units] == [
+        None,
+        "trigger_unit_files is 11, and it has 10 files",
+        "its newest file is 30m old; idle_for is 1h",
+    ]
+
+
 def test_fewer_files_than_compactions_have_written_are_no_negative_growth() -> None:
     log = LogFigures(NOW - HOUR, {"a": 50})
     assert reasons(Conditions(growth=10), [unit("a"), unit("b")], log) == {"a": None, "b": None}

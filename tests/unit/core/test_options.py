@@ -144,7 +144,7 @@ def test_a_command_line_holds_only_what_was_given() -> None:
 @pytest.mark.parametrize(
     ("verb", "argv", "message"),
     [
-        ("compact", [], "one of the arguments --table --tables --database is required"),
+        ("compact", [], "one of the arguments --table --tables --database --plan is required"),
         ("compact", ["--table", "a.b", "--database", "a"], "not allowed with"),
         ("compact", ["--table", ""], "has an empty value"),
         ("cleanup", ["--tables", " , "], "has an empty value"),

@@ -17,6 +17,7 @@ from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.protocol.planning.due_units import candidate_of, judged
 
 THRESHOLDS = Thresholds()
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
@@ -94,19 +95,19 @@ def test_a_unit_of_an_unfinished_run_is_flagged_although_an_earlier_analysis_has
 
 def test_a_unit_that_is_not_due_is_healthy_and_says_why() -> None:
     judge = Judge(Conditions(unit_files=4), NOW)
-    report = planned(3).judged_by(judge).report()
+    report = judged(planned(3), judge).report()
     assert (report.outcome, report.reason, report.files, report.fingerprint) == (
         "healthy",
         "trigger_unit_files is 4, and it has 3 files",
         3,
         None,
     )
-    assert planned(4).judged_by(judge) == planned(4)
-    assert planned(1).judged_by(judge) == planned(1)
+    assert judged(planned(4), judge) == planned(4)
+    assert judged(planned(1), judge) == planned(1)
 
 
 def test_a_unit_that_is_not_due_is_recovered() -> None:
-    plan = planned(3).judged_by(Judge(Conditions(unit_files=4), NOW)).interrupted("run r1 was interrupted")
+    plan = judged(planned(3), Judge(Conditions(unit_files=4), NOW)).interrupted("run r1 was interrupted")
     assert (plan.flagged, plan.due, plan.reason) == (True, None, "run r1 was interrupted")
 
 
@@ -116,8 +117,8 @@ def test_a_unit_that_is_not_due_is_so_whether_its_footers_were_read_or_not() -> 
     figures = FileFigures.of(files(3), THRESHOLDS.small_file)
     earlier = CachedUnit.of(unit(), 1, 10**13, True, health, "sha256:x", figures)
     refused = UnitPlan.known(unit(), health, earlier.judge(Verdict.of("basis", REFUSAL)))
-    assert refused.candidate == planned(3).candidate
-    plan = refused.judged_by(Judge(Conditions(unit_files=4), NOW))
+    assert candidate_of(refused) == candidate_of(planned(3))
+    plan = judged(refused, Judge(Conditions(unit_files=4), NOW))
     assert (plan.outcome, plan.refusal) == (UnitOutcome.HEALTHY, None)
 
 

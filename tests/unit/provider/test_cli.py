@@ -197,7 +197,7 @@ def test_a_missing_spark_submit_is_named(monkeypatch, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["compact"], "one of the arguments --table --tables --database is required"),
+        (["compact"], "one of the arguments --table --tables --database --plan is required"),
         (["compact", "--table", "a.b", "--database", "a"], "not allowed with"),
         (["compact", "--table", "a.b", "--block-size", "x"], "expected a whole number from 1, got 'x'"),
         (["rollback", "--table", "a.b", "--block-size", "1"], "unrecognized arguments"),

@@ -30,6 +30,15 @@ def test_an_analysis_lists_the_flagged_units_with_their_figures_the_largest_firs
     ]
 
 
+def test_a_plan_lists_the_units_in_the_order_of_execution_with_score_and_engine():
+    units = (flagged(1, 20, score=97280.0, engine="copy"), flagged(2, 300, score=1.5, engine="spark"))
+    assert lines(*units, verb="plan")[-3:] == [
+        "  partition        files  bytes     average  median  threshold  files after (estimate)  score   engine",
+        "  date=2026-02-01  20     20.0 KB   1.0 KB   2.0 KB  12.8 MB    1                       97,280  copy",
+        "  date=2026-02-02  300    300.0 KB  1.0 KB   2.0 KB  12.8 MB    1                       1.50    spark",
+    ]
+
+
 def test_many_flagged_units_are_counted_with_their_files_and_bytes():
     found = lines(*(flagged(1, 10 + n) for n in range(UNITS_SHOWN + 2)))
     assert found[-1] == "  ... and 2 more: 21 files, 21.0 KB"

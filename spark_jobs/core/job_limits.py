@@ -1,0 +1,73 @@
+"""What one job may still do. The only state that the tables of a job share."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+
+from spark_jobs.core.budget import Budget, within
+from spark_jobs.core.options.limits import LimitOptions
+from spark_jobs.core.outcomes import UnitOutcome
+from spark_jobs.core.pace import Pace
+from spark_jobs.core.plan import TablePlan
+from spark_jobs.core.progress import Amount
+
+_FAILURES = (UnitOutcome.FAILED, UnitOutcome.QUARANTINED)
+#: The outcomes of units that were not read, or not to their end: they do not count in a budget.
+_NOT_READ = (UnitOutcome.SKIPPED, UnitOutcome.HEALTHY, UnitOutcome.DEFERRED)
+
+
+@dataclass
+class JobLimits:
+    """The limits of one job, and what is used of them. Only the job's main thread changes it.
+
+    Attributes:
+        canaries: the units that still have to succeed before the others are begun.
+        max_failures: the number of failed units after which no more are begun; 0 for no limit.
+        failures: the units that have failed so far.
+        pace: how fast the job was so far.
+        stopped: why no more units are begun; None if they are.
+    """
+
+    budget: Budget = field(default_factory=Budget)
+    canaries: int = 0
+    max_failures: int = 0
+    failures: int = 0
+    pace: Pace = field(default_factory=Pace)
+    stopped: str | None = None
+
+    @classmethod
+    def of(cls, options: LimitOptions) -> JobLimits:
+        """Return the limits of a job that begins."""
+        return cls(Budget.of(options), options.canary, options.max_failures)
+
+    def plan(self, table: TablePlan, held_bytes: int) -> TablePlan:
+        """Return the plan of a table, with the units DEFERRED that the limits leave to the next job.
+
+        Args:
+            held_bytes: the bytes of originals that the table keeps already.
+        """
+        self.budget = self.budget.of_table(table.options.max_held_bytes, held_bytes)
+        if self.stopped:
+            why = self.stopped
+            units = [unit.put_off(why) if unit.to_rewrite else unit for unit in table.units]
+        else:
+            units, _ = within(table.units, self.budget)
+        return replace(table, units=tuple(units))
+
+    def note(self, outcomes: Iterable[UnitOutcome]) -> None:
+        """Count the failures of a wave, and stop the job if they are too many."""
+        failed = sum(outcome in _FAILURES for outcome in outcomes)
+        self.failures += failed
+        if failed and self.canaries:
+            self.stopped = "canary: one of the first units has failed"
+        elif self.max_failures and self.failures >= self.max_failures:
+            self.stopped = f"max_failures: {self.failures} units have failed"
+
+    def spend(self, units: Collection[tuple[UnitOutcome, Amount | None]]) -> None:
+        """Count what a round has read, and the canaries that have succeeded."""
+        for outcome, amount in units:
+            if amount is not None and outcome not in _NOT_READ:
+                self.budget = self.budget.spend(amount)
+            if outcome == UnitOutcome.COMPACTED:
+                self.canaries = max(0, self.canaries - 1)

@@ -1,0 +1,69 @@
+"""How fast a job compacts, and so what it can still finish before its deadline."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from spark_jobs.core.plan import UnitPlan
+
+#: An estimate is multiplied by this: units differ, and a unit that is not finished at the deadline was in vain.
+_SAFETY = 1.25
+
+
+@dataclass(frozen=True)
+class Pace:
+    """What was compacted in a time: `units` with `bytes` of originals in `seconds` of the clock on the wall."""
+
+    units: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+
+    @property
+    def known(self) -> bool:
+        return self.units > 0 and self.seconds > 0
+
+    def plus(self, units: int, size: int, seconds: float) -> Pace:
+        return Pace(self.units + units, self.bytes + size, self.seconds + seconds)
+
+    def seconds_for(self, units: int, size: int) -> float:
+        """Return how long it takes to compact so much; 0 if nothing is known yet.
+
+        It is the longer one of two times: by bytes, which counts for large units, and by units, each of which has a
+        fixed cost.
+        """
+        if not self.known:
+            return 0.0
+        by_bytes = size * self.seconds / self.bytes if self.bytes else 0.0
+        return max(by_bytes, units * self.seconds / self.units)
+
+    def fitting(self, units: Sequence[UnitPlan], left: timedelta, at_once: int) -> list[UnitPlan]:
+        """Return those of the units, in their order, that can be finished together in the time that is left.
+
+        A unit that takes longer does not keep smaller ones behind it from being begun. Without any experience only as
+        many units fit as are processed at the same time: they show how fast it is.
+        """
+        if left <= timedelta(0):
+            return []
+        if not self.known:
+            return list(units[:at_once])
+        chosen: list[UnitPlan] = []
+        size = 0
+        for unit in units:
+            more = unit.health.bytes if unit.health else 0
+            if self.seconds_for(len(chosen) + 1, size + more) * _SAFETY <= left.total_seconds():
+                chosen.append(unit)
+                size += more
+        return chosen
+
+    def text(self, units: Sequence[UnitPlan]) -> str:
+        """Return how long the units take together, for a message."""
+        size = sum(unit.health.bytes for unit in units if unit.health)
+        return f"about {math.ceil(self.seconds_for(len(units), size))} s"
+
+
+def too_late(deadline: datetime) -> str:
+    """Return why a unit is not begun."""
+    return f"it could not be finished before the deadline {deadline.isoformat()}"

@@ -1,0 +1,72 @@
+"""The report of a plan, as a compaction takes it: the units, their order, and the files that they had."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from spark_jobs.core.errors import UsageError
+from spark_jobs.core.outcomes import UnitOutcome
+from spark_jobs.core.warning_codes import WarningCode
+from spark_jobs.core.wire import SCHEMA_VERSION, TableReport
+
+#: The verbs whose reports say what to compact.
+_VERBS = ("plan", "analyze")
+#: So many units are named in a warning.
+_NAMED = 10
+
+PlannedUnit = dict[str, "str | None"]
+#: By table, in the order of the plan: the units, and the fingerprints of their files.
+Planned = Mapping[str, list[tuple[PlannedUnit, "str | None"]]]
+
+
+def parse_plan(text: str, where: str) -> Planned:
+    """Return the flagged units of a plan, in its order. Tables without any are left out.
+
+    Args:
+        where: the name of the file, for messages.
+
+    Raises:
+        UsageError: it is not the report of a plan or an analysis.
+    """
+    try:
+        report = json.loads(text)
+        if report["schema_version"] != SCHEMA_VERSION or report["verb"] not in _VERBS:
+            raise UsageError(
+                f"{where} is not a plan: it has the verb {report['verb']!r} and schema_version"
+                f" {report['schema_version']}; `lakekeeper plan` writes one"
+            )
+        return {table["table"]: units for table in report["tables"] if (units := _flagged(table))}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"{where} is not the report of a plan: {type(error).__name__}: {error}") from None
+
+
+def _flagged(table: Mapping[str, Any]) -> list[tuple[PlannedUnit, str | None]]:
+    units = [unit for unit in table["units"] if unit["outcome"] == UnitOutcome.FLAGGED]
+    return [(dict(unit["unit"]), unit.get("fingerprint")) for unit in units]
+
+
+def changed_since(table: TableReport, planned: list[tuple[PlannedUnit, str | None]]) -> str | None:
+    """Return a warning that names the units whose files are not those of the plan; None if all are.
+
+    A unit that was not read to its end, and has no fingerprint in the report, is not named.
+    """
+    before = {_key(unit): fingerprint for unit, fingerprint in planned if fingerprint}
+    changed = [
+        unit.unit
+        for unit in table.units
+        if unit.fingerprint and before.get(_key(unit.unit), unit.fingerprint) != unit.fingerprint
+    ]
+    if not changed:
+        return None
+    names = ["/".join(f"{key}={value}" for key, value in unit.items()) or "the table" for unit in changed]
+    rest = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return WarningCode.PLAN_CHANGED.text(
+        f"the files of {len(names)} units are not those of the plan, so they were planned again:"
+        f" {', '.join(names[:_NAMED])}{rest}"
+    )
+
+
+def _key(unit: Mapping[str, str | None]) -> tuple[tuple[str, str | None], ...]:
+    return tuple(sorted((name.lower(), value) for name, value in unit.items()))

@@ -1,0 +1,155 @@
+"""The rounds in which a compaction takes the units of a table, within the limits of the job.
+
+Usually there is one round. The first units may have to prove themselves alone (`canary`). And where a unit turns out to
+need no compaction, or is refused when its footers are read, units that were deferred take its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from spark_jobs.core import journal
+from spark_jobs.core.budget import within
+from spark_jobs.core.errors import Deferred
+from spark_jobs.core.job_limits import JobLimits
+from spark_jobs.core.layout import Home
+from spark_jobs.core.outcomes import UnitOutcome
+from spark_jobs.core.plan import TablePlan, UnitPlan
+from spark_jobs.protocol.execution.compaction import Compaction
+from spark_jobs.protocol.execution.recovery import RecoveredRun
+from spark_jobs.protocol.execution.table_session import TableSession
+from spark_jobs.protocol.execution.unit_results import UnitResult, failed
+from spark_jobs.protocol.execution.unit_writer import WrittenUnit
+from spark_jobs.protocol.execution.waves import Waves
+from spark_jobs.protocol.runs.journal_store import Run
+from spark_jobs.protocol.runs.run_lifecycle import next_timestamp
+from spark_jobs.protocol.swap.leftovers import remove_empty_folders
+
+
+@dataclass(frozen=True)
+class Start:
+    """The state that a compaction starts from.
+
+    Attributes:
+        earlier: the folders of this run that earlier attempts have left.
+        recovered: those of them that were unfinished, by home. They are entered, and their units that were written and
+            verified are ready to be swapped.
+        held_bytes: the bytes of originals that the other runs of the table keep.
+        resumed_settled: the run is resumed, and has no folders any more.
+    """
+
+    plan: TablePlan
+    run_id: str
+    earlier: Sequence[Run]
+    recovered: Mapping[Home, RecoveredRun]
+    held_bytes: int = 0
+    resumed_settled: bool = False
+
+    @property
+    def has_nothing_to_do(self) -> bool:
+        return not self.earlier and not self.plan.flagged
+
+    def home(self, unit: UnitPlan) -> Home:
+        return Home.of(self.plan.facts.storage.location, unit.unit.location)
+
+
+class Rounds:
+    """The rounds of one table.
+
+    Args:
+        runs: the folders of the run by home. It is updated in place: a folder may have another name afterwards.
+    """
+
+    def __init__(self, session: TableSession, limits: JobLimits, start: Start, runs: dict[Home, Run]) -> None:
+        self._session = session
+        self._services = session.services
+        self._limits = limits
+        self._start = start
+        self._runs = runs
+
+    def run(self) -> list[UnitResult]:
+        """Rewrite and swap the units that are due. Return the result of each unit, also of those that are deferred."""
+        waiting = self._units()
+        chosen, waiting = self._choose(waiting)
+        results = self._compact(chosen, resume=True)
+        while True:
+            chosen, waiting = self._choose(waiting)
+            if not chosen:
+                return [*results, *map(_deferred, waiting)]
+            results += self._compact(chosen)
+
+    def _units(self) -> list[UnitPlan]:
+        """Return the units that are still to be compacted, in their order.
+
+        A unit that this run has swapped already keeps its originals. Files that were added since are left to the next
+        run.
+        """
+        held = {key for run in self._runs.values() for key in _held(run)}
+        due = (UnitOutcome.FLAGGED, UnitOutcome.DEFERRED)
+        return [
+            unit
+            for unit in self._start.plan.units
+            if unit.outcome in due and self._start.home(unit) in self._runs and unit.unit.key not in held
+        ]
+
+    def _choose(self, waiting: Sequence[UnitPlan]) -> tuple[list[UnitPlan], list[UnitPlan]]:
+        """Return the units of the next round, and those that go on waiting. As long as there are canaries to prove
+        themselves, no other units are begun."""
+        found = within(map(UnitPlan.taken_up, waiting), self._limits.budget)[0]
+        if self._limits.stopped:
+            found = [unit.put_off(self._limits.stopped) if unit.to_rewrite else unit for unit in found]
+        chosen = [unit for unit in found if unit.flagged]
+        chosen = chosen[: self._limits.canaries] if self._limits.canaries else chosen  # guard: canaries_alone
+        keys = {unit.unit.key for unit in chosen}
+        return chosen, [unit for unit in found if unit.unit.key not in keys]
+
+    def _compact(self, units: Sequence[UnitPlan], *, resume: bool = False) -> list[UnitResult]:
+        plan = self._plan(units)
+        now = int(self._services.now().timestamp())
+        stamp = next_timestamp(self._services.fs, self._runs.values(), now)
+        results: list[UnitResult] = []
+        for home in list(self._runs):
+            results += self._compact_home(plan, home, stamp, resume=resume)
+        amounts = {unit.unit.key: unit.amount for unit in units}
+        self._limits.spend([(each.report.outcome, amounts.get(each.unit_key)) for each in results])
+        return results
+
+    def _plan(self, units: Sequence[UnitPlan]) -> TablePlan:
+        """Return the plan of one round. Every value of a canary is compared."""
+        options = self._start.plan.options
+        if self._limits.canaries:
+            options = replace(options, verify="hash")  # guard: canaries_hashed
+        return replace(self._start.plan, options=options, units=tuple(units))
+
+    def _compact_home(self, plan: TablePlan, home: Home, stamp: str, *, resume: bool) -> list[UnitResult]:
+        run, parallelism = self._runs[home], plan.options.parallelism
+        recovery = self._session.recovery()
+        compaction = Compaction(self._services, plan, home, run, stamp, recovery, self._limits)
+        units = [unit for unit in plan.flagged if self._start.home(unit) == home]
+        results = Waves(compaction, parallelism).run(units, self._resumed(home) if resume else ())
+        self._runs[home] = compaction.entered
+        remove_empty_folders(self._services, compaction.entered, parallelism)
+        return results
+
+    def _resumed(self, home: Home) -> list[WrittenUnit]:
+        """Return the units that an earlier attempt has written and verified, with their current plans."""
+        seen = {unit.unit.key: unit for unit in self._start.plan.units}
+        ready = self._start.recovered[home].ready if home in self._start.recovered else []
+        return [
+            WrittenUnit(seen.get(swap.unit.key, UnitPlan(swap.unit, UnitOutcome.FLAGGED)), swap)
+            for swap in ready
+        ]
+
+
+def held_bytes(runs: Iterable[Run]) -> int:
+    """Return the bytes of the originals that these runs keep."""
+    return sum(unit.swap.originals.bytes for run in runs for unit in run.current().of_kind(journal.COMMITTED))
+
+
+def _held(run: Run) -> set[str]:
+    return {key for key, unit in run.current().units.items() if not unit.final}
+
+
+def _deferred(unit: UnitPlan) -> UnitResult:
+    return failed(unit.unit, Deferred(unit.reason or ""), unit.health)

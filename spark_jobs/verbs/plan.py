@@ -1,0 +1,70 @@
+"""The verb plan: it lists what a compaction would do, in its order and within its limits. It changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from spark_jobs.core.model import TableName
+from spark_jobs.core.outcomes import UnitOutcome
+from spark_jobs.core.progress import Amount
+from spark_jobs.core.wire import Report, TableReport, UnitReport
+from spark_jobs.protocol.execution.rounds import held_bytes
+from spark_jobs.protocol.execution.table_session import TableSession
+from spark_jobs.protocol.planning.planner import Planner, WantedUnits
+from spark_jobs.verbs.analyze import PLANNED
+from spark_jobs.verbs.job import Job
+
+
+def plan_table(job: Job, name: TableName) -> TableReport:
+    """Plan a table without limits: they are applied when all tables are known (`arrange`)."""
+    with job.session(name) as session:
+        return _report(session, job.wanted_units(name))
+
+
+def dry_run(job: Job, session: TableSession, wanted: WantedUnits | None) -> TableReport:
+    """Return what a compaction of this table would do, after those before it in the same job."""
+    return _limited(job, _report(session, wanted))
+
+
+def _report(session: TableSession, wanted: WantedUnits | None) -> TableReport:
+    plan = Planner(session.table, wanted).plan(footers=True)
+    return replace(plan.report(), held_bytes=held_bytes(session.runs())).conclude(acted=PLANNED)
+
+
+def arrange(job: Job, report: Report) -> None:
+    """Put the tables into the order of their compaction, and defer what does not fit into the limits of the job."""
+    tables = sorted(report.tables, key=_rank) if job.layers.resolve().order == "score" else report.tables
+    report.tables = [_limited(job, table) for table in tables]
+
+
+def _rank(table: TableReport) -> tuple[bool, str, float]:
+    """Return the place of a table: those with deferred units first, then those with the most gain for each byte."""
+    due = [unit for unit in table.units if _is_due(unit)]
+    since = min((unit.deferred_since for unit in due if unit.deferred_since), default="")
+    size = sum(unit.bytes or 0 for unit in due)
+    gain = sum((unit.score or 0) * (unit.bytes or 0) for unit in due)
+    return not since, since, -gain / max(size, 1)
+
+
+def _limited(job: Job, table: TableReport) -> TableReport:
+    """Return the table with the units DEFERRED that do not fit, and spend the budget of the job."""
+    if not any(map(_is_due, table.units)):
+        return table
+    most = job.layers.resolve().max_held_bytes
+    job.limits.budget = job.limits.budget.of_table(most, table.held_bytes or 0)
+    units = [_limited_unit(job, unit) if _is_due(unit) else unit for unit in table.units]
+    return replace(table, units=units).conclude(acted=PLANNED)
+
+
+def _limited_unit(job: Job, unit: UnitReport) -> UnitReport:
+    amount = Amount(1, unit.files or 0, unit.bytes or 0)
+    lack = job.limits.budget.lacks(amount)
+    if lack:
+        return replace(unit, outcome=UnitOutcome.DEFERRED, reason=lack)
+    job.limits.budget = job.limits.budget.spend(amount)
+    return unit
+
+
+def _is_due(unit: UnitReport) -> bool:
+    """Tell whether the unit is flagged because of its files, and not because it must be recovered."""
+    return unit.outcome == UnitOutcome.FLAGGED and unit.reason is None

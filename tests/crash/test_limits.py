@@ -1,0 +1,327 @@
+"""The order in which a compaction takes units, the limits of a job, and what it leaves to the next one."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from spark_jobs.core.errors import LakekeeperError, Refusal
+from spark_jobs.core.formats.footers import Footer
+from spark_jobs.core.health import Health, score
+from spark_jobs.core.layout import Home
+from spark_jobs.core.refusals import RefusalCode
+from tests.crash import writers
+from tests.crash.explorer import runs_of
+from tests.crash.fault_injection import Fault, Killed
+from tests.crash.model_spark import ModelFooters, ModelRewriter
+from tests.crash.model_tree import AUTHORITY
+from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
+from tests.crash.simulated_cluster import SimulatedCluster
+
+#: Files of each partition of `uneven`.
+FILES = {"a": 2, "b": 6, "c": 4, "d": 9, "e": 3}
+
+
+def uneven() -> SimulatedCluster:
+    """sales.uneven: partitions of so many equal files each."""
+    sim = SimulatedCluster()
+    writers.create_table(sim, "sales.uneven", f"{WAREHOUSE}/uneven", keys=("k",))
+    for value, files in FILES.items():
+        location = writers.add_partition(sim, "sales.uneven", value)
+        for _ in range(files):
+            writers.append(sim, location, sim.ledger.fresh(3))
+    return sim
+
+
+def job(sim: SimulatedCluster, verb: str, *argv: object, **more: Any) -> dict[str, Any]:
+    return run(sim.client(), verb, "--table", "sales.uneven", *map(str, argv), **more)
+
+
+def by_outcome(report: dict[str, Any], outcome: str) -> list[str]:
+    (table,) = report["tables"]
+    return [unit["unit"]["k"] for unit in table["units"] if unit["outcome"] == outcome]
+
+
+def reasons(report: dict[str, Any], outcome: str) -> set[str]:
+    return {u["reason"] for t in report["tables"] for u in t["units"] if u["outcome"] == outcome}
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ("none", "abcde"),
+        ("files-asc", "aecbd"),
+        ("files-desc", "dbcea"),
+        ("bytes-asc", "aecbd"),
+        ("bytes-desc", "dbcea"),
+    ],
+)
+def test_the_report_and_the_plan_have_the_units_in_the_order_of_execution(order: str, expected: str) -> None:
+    sim = uneven()
+    assert by_outcome(job(sim, "plan", "--order", order), "flagged") == list(expected)
+    assert by_outcome(job(sim, "compact", "--order", order), "compacted") == list(expected)
+
+
+def test_by_default_the_unit_with_the_most_gain_for_each_byte_is_first() -> None:
+    report = job(uneven(), "plan")
+    found = [unit["score"] for unit in report["tables"][0]["units"]]
+    assert found == sorted(found, reverse=True)
+    assert by_outcome(report, "flagged")[0] == "d"
+
+
+def test_the_rest_is_deferred_with_the_limit_and_comes_first_the_next_time() -> None:
+    sim = uneven()
+    first = job(sim, "compact", "--max-units", 2, "--order", "files-desc")
+    assert by_outcome(first, "compacted") == ["d", "b"]
+    assert by_outcome(first, "deferred") == ["c", "e", "a"]
+    assert reasons(first, "deferred") == {"max_units: it needs 1, and 0 of 2 are left"}
+    for value, files in (("d", 30), ("b", 20)):
+        for _ in range(files):
+            writers.append(sim, f"{WAREHOUSE}/uneven/k={value}", sim.ledger.fresh(3))
+    second = job(sim, "compact", "--max-units", 3, "--order", "files-desc")
+    assert by_outcome(second, "compacted") == ["c", "e", "a"]
+    assert by_outcome(second, "deferred") == ["d", "b"]
+    third = job(sim, "compact", "--max-units", 3)
+    assert sorted(by_outcome(third, "compacted")) == ["b", "d"]
+    assert by_outcome(third, "deferred") == []
+
+
+def test_a_unit_is_not_deferred_any_more_once_it_was_compacted() -> None:
+    sim = uneven()
+    job(sim, "compact", "--max-units", 1)
+    assert len([u for u in job(sim, "plan")["tables"][0]["units"] if "deferred_since" in u]) == 4
+    job(sim, "compact")
+    for value in FILES:
+        for _ in range(3):
+            writers.append(sim, f"{WAREHOUSE}/uneven/k={value}", sim.ledger.fresh(3))
+    assert not [u for u in job(sim, "plan")["tables"][0]["units"] if "deferred_since" in u]
+
+
+def test_without_the_hint_only_the_order_is_lost() -> None:
+    sim = uneven()
+    job(sim, "compact", "--max-units", 2)
+    folder = f"{Home.of_table(f'{WAREHOUSE}/uneven', True).path}/log/survey"
+    (hint,) = [name for name, _ in sim.tree.files(folder) if name.startswith("deferred-")]
+    sim.tree.write(f"{folder}/{hint}", b"not what it should be", overwrite=True)
+    second = job(sim, "compact")
+    assert len(by_outcome(second, "compacted")) == 3
+    assert second["exit_code"] == 0
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "expected"),
+    [("--max-files", 11, ["d", "a"]), ("--max-files", 10, ["d"]), ("--max-units", 0, list("dbcea"))],
+)
+def test_a_limit_counts_what_is_read(limit: str, value: int, expected: list[str]) -> None:
+    report = job(uneven(), "compact", limit, value, "--order", "files-desc")
+    assert by_outcome(report, "compacted") == expected
+
+
+def test_a_unit_that_alone_is_more_than_the_limit_says_so() -> None:
+    report = job(uneven(), "compact", "--max-bytes", "1b")
+    assert by_outcome(report, "compacted") == []
+    assert all("the unit alone is more than that" in reason for reason in reasons(report, "deferred"))
+    assert report["outcome"] == "nothing"
+
+
+def test_the_limits_count_over_all_tables_of_a_job() -> None:
+    sim = build()
+    report = run(sim.client(), "compact", "--database", "sales", "--max-units", "2")
+    units = [(t["table"], u["outcome"]) for t in report["tables"] for u in t["units"]]
+    assert sorted(units) == [
+        (EVENTS, "compacted"),
+        (EVENTS, "compacted"),
+        (EVENTS, "deferred"),
+        (FLAT, "deferred"),
+    ]
+    planned = run(build().client(), "plan", "--database", "sales", "--max-units", "2")
+    assert planned["tables"][0]["table"] == FLAT
+    assert [u["outcome"] for t in planned["tables"] for u in t["units"]].count("flagged") == 2
+
+
+def test_a_refused_unit_gives_its_place_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compaction reads the footers of a unit when it writes it: only then is it known to be refused."""
+    read = ModelFooters._footer
+
+    def footer(self: ModelFooters, file: str) -> Footer:
+        if "k=d/" in file:
+            raise Refusal(RefusalCode.SCHEMA_CONFLICT, "its files have columns that the table has not")
+        return read(self, file)
+
+    monkeypatch.setattr(ModelFooters, "_footer", footer)
+    words = ("--max-units", 2, "--order", "files-desc")
+    report = job(uneven(), "compact", *words)
+    assert (by_outcome(report, "skipped"), by_outcome(report, "compacted")) == (["d"], ["b", "c"])
+    plan = job(uneven(), "plan", *words)
+    assert (by_outcome(plan, "skipped"), by_outcome(plan, "flagged")) == (["d"], ["b", "c"])
+
+
+def test_the_cap_on_originals_counts_those_of_earlier_runs_and_the_report_has_the_present_value() -> None:
+    sim = uneven()
+    first = job(sim, "compact", "--max-units", 1)["tables"][0]
+    held = first["held_bytes"]
+    assert held == first["before"]["bytes"] - sum(
+        u["bytes"] for u in first["units"] if u["outcome"] != "compacted"
+    )
+    second = job(sim, "compact", "--max-held-bytes", f"{held}b")
+    assert by_outcome(second, "compacted") == []
+    assert all(reason.startswith("max_held_bytes: ") for reason in reasons(second, "deferred"))
+    assert second["tables"][0]["held_bytes"] == held
+    third = job(sim, "compact", "--max-held-bytes", "1gb")
+    assert third["tables"][0]["held_bytes"] > held
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, *partitions: str) -> list[str]:
+    """Let the rewrite of partitions fail; returns the names of those that are rewritten, in order, with their check."""
+    begun: list[str] = []
+    write = ModelRewriter.write
+
+    def rewrite(self: ModelRewriter, request: Any) -> Any:
+        value = request.directory.rsplit("=", 1)[-1]
+        begun.append(f"{value} {'hash' if request.hashed else 'count'}")
+        if value in partitions:
+            raise LakekeeperError(f"no executor is left for {value}")
+        return write(self, request)
+
+    monkeypatch.setattr(ModelRewriter, "write", rewrite)
+    return begun
+
+
+def test_the_canaries_are_compared_value_by_value_before_the_others_begin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun = failing(monkeypatch)
+    report = job(uneven(), "compact", "--canary", 2, "--order", "files-desc")
+    assert sorted(by_outcome(report, "compacted")) == list("abcde")
+    assert begun[:2] == ["d hash", "b hash"]
+    assert not any("hash" in each for each in begun[2:])
+
+
+def test_a_canary_that_fails_stops_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = failing(monkeypatch, "b")
+    report = job(uneven(), "compact", "--canary", 2, "--order", "files-desc")
+    assert begun == ["d hash", "b hash"]
+    assert (by_outcome(report, "compacted"), by_outcome(report, "failed")) == (["d"], ["b"])
+    assert reasons(report, "deferred") == {"canary: one of the first units has failed"}
+    assert report["exit_code"] == 1
+
+
+def test_a_job_that_keeps_failing_begins_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    failing(monkeypatch, *"abcde")
+    report = job(
+        uneven(),
+        "compact",
+        "--max-failures",
+        2,
+        "--parallelism",
+        1,
+        "--order",
+        "files-desc",
+        "--verify",
+        "hash",
+    )
+    assert len(by_outcome(report, "failed")) == 4  # a wave is four units for each that is processed at a time
+    assert reasons(report, "deferred") == {"max_failures: 4 units have failed"}
+
+
+def test_a_plan_is_executed_as_it_is_and_what_has_changed_is_named() -> None:
+    sim = uneven()
+    plan = job(sim, "plan", "--max-units", 3, "--order", "files-desc")
+    assert by_outcome(plan, "flagged") == ["d", "b", "c"]
+    uri = f"{AUTHORITY}/user/me/plan.json"
+    sim.tree.write(uri, json.dumps(plan).encode(), overwrite=True, parents=True)
+    writers.append(sim, f"{WAREHOUSE}/uneven/k=b", sim.ledger.fresh(3))
+    report = run(sim.client(), "compact", "--plan", uri)
+    assert by_outcome(report, "compacted") == ["d", "b", "c"]
+    assert [unit["unit"]["k"] for unit in report["tables"][0]["units"]] == ["d", "b", "c"]
+    (warning,) = [text for text in report["tables"][0]["warnings"] if text.startswith("PLAN_CHANGED")]
+    assert warning.endswith("planned again: k=b")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"schema_version": 1, "verb": "compact", "tables": []}',
+        '{"schema_version": 1, "verb": "plan"}',
+    ],
+)
+def test_what_is_no_plan_is_a_usage_error(content: str) -> None:
+    sim = uneven()
+    uri = f"{AUTHORITY}/user/me/plan.json"
+    sim.tree.write(uri, content.encode(), overwrite=True, parents=True)
+    report = run(sim.client(), "compact", "--plan", uri)
+    assert report["exit_code"] == 2
+    assert "plan.json is not" in report["error"]
+
+
+def test_a_dry_run_says_the_same_as_the_plan() -> None:
+    sim = uneven()
+    words = ("--max-units", 2, "--order", "files-asc")
+    dry, plan = job(sim, "compact", "--dry-run", *words), job(sim, "plan", *words)
+    assert dry["tables"] == plan["tables"]
+    assert by_outcome(plan, "deferred") == ["c", "b", "d"]
+
+
+def test_nothing_is_begun_that_cannot_be_finished_before_the_deadline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each file takes 10 seconds to rewrite: the first wave shows it."""
+    sim = uneven()
+    write = ModelRewriter.write
+
+    def rewrite(self: ModelRewriter, request: Any) -> Any:
+        sim.advance(10.0 * len(request.inputs.data))
+        return write(self, request)
+
+    monkeypatch.setattr(ModelRewriter, "write", rewrite)
+    words = ("--parallelism", 1, "--verify", "hash", "--order", "files-asc")
+    compacted: list[str] = []
+    for _ in range(5):
+        deadline = datetime.fromtimestamp(sim.millis / 1000, timezone.utc) + timedelta(seconds=120)
+        report = job(sim, "compact", *words, "--deadline", deadline.isoformat())
+        assert sim.millis / 1000 <= deadline.timestamp()
+        compacted += by_outcome(report, "compacted")
+        assert all(
+            "could not be finished before the deadline" in each for each in reasons(report, "deferred")
+        )
+    assert compacted == ["a", "e", "c", "b", "d"]
+
+
+def test_the_score_is_the_files_removed_for_each_gb() -> None:
+    health = Health(101, 1024**3, 0, 0, 0, 1, True)
+    assert score(health) == 100.0
+    assert score(health, pressure=0.5) == 150.0
+
+
+def test_a_retry_counts_what_the_try_before_it_has_compacted() -> None:
+    words = (
+        "--table",
+        "sales.uneven",
+        "--max-units",
+        "2",
+        "--parallelism",
+        "1",
+        "--verify",
+        "hash",
+        "--run-id",
+        "r",
+    )
+    whole = uneven()
+    client = whole.client()
+    run(client, "compact", *words)
+    for point in range(1, client.points + 1):
+        sim = uneven()
+        with contextlib.suppress(Killed):
+            run(sim.client(Fault.crash_before(point)), "compact", *words)
+        sim.advance(3600)
+        run(sim.client(), "compact", *words)
+        small = [value for value in FILES if len(sim.tree.files(f"{WAREHOUSE}/uneven/k={value}")) == 1]
+        # A try that died after the end of its run has nothing left to go on with: the next one is another run.
+        assert len(small) == 2 * len(runs_of(sim, ["sales.uneven"])), f"point {point}"

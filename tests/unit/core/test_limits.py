@@ -1,0 +1,148 @@
+"""Properties of plans within limits: of any units, with any limits, in any order."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_jobs.core.budget import Budget, within
+from spark_jobs.core.errors import Refusal
+from spark_jobs.core.health import Health, score
+from spark_jobs.core.job_limits import JobLimits
+from spark_jobs.core.model import Unit
+from spark_jobs.core.options.definitions import Options
+from spark_jobs.core.options.limits import ORDERS
+from spark_jobs.core.ordering import ordered
+from spark_jobs.core.outcomes import UnitOutcome
+from spark_jobs.core.pace import Pace
+from spark_jobs.core.plan import UnitPlan
+from spark_jobs.core.progress import Amount
+from spark_jobs.core.refusals import RefusalCode
+
+_REFUSAL = Refusal(RefusalCode.QUOTA, "too small")
+_SINCE = (None, "2026-02-20T00:00:00Z", "2026-02-21T00:00:00Z")
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> list[UnitPlan]:
+    """Units with any figures: flagged, refused, healthy, to be recovered, deferred by an earlier job."""
+    return [_unit(draw, number) for number in range(draw(st.integers(0, 12)))]
+
+
+def _unit(draw: st.DrawFn, number: int) -> UnitPlan:
+    files = draw(st.integers(2, 50))
+    health = Health(files, draw(st.integers(0, 10**6)), 0, 0, 0, draw(st.integers(1, files)), True)
+    unit = UnitPlan(Unit({"k": str(number)}, f"/t/k={number}"), UnitOutcome.FLAGGED, health=health)
+    kind = draw(st.sampled_from(("flagged", "flagged", "flagged", "refused", "healthy", "recovered")))
+    if kind == "refused":
+        return unit.refused(_REFUSAL)
+    if kind == "recovered":
+        return unit.interrupted("run r was interrupted")
+    if kind == "healthy":
+        return replace(unit, outcome=UnitOutcome.HEALTHY)
+    return replace(unit, deferred_since=draw(st.sampled_from(_SINCE)))
+
+
+limits = st.builds(
+    Options,
+    max_bytes=st.integers(0, 10**6),
+    max_files=st.integers(0, 100),
+    max_units=st.integers(0, 8),
+)
+
+
+def _read(units: list[UnitPlan]) -> Amount:
+    amounts = [unit.amount for unit in units if unit.to_rewrite and unit.amount]
+    return sum(amounts, Amount(0))
+
+
+@given(plans(), limits)
+def test_a_plan_is_within_its_limits_and_holds_no_refused_unit(
+    units: list[UnitPlan], options: Options
+) -> None:
+    found, _ = within(units, Budget.of(options))
+    read = _read(found)
+    assert not options.max_bytes or read.bytes <= options.max_bytes
+    assert not options.max_files or read.files <= options.max_files
+    assert not options.max_units or read.units <= options.max_units
+    assert all(unit.refusal is None for unit in found if unit.flagged)
+
+
+@given(plans(), limits)
+def test_only_units_that_do_not_fit_are_deferred(units: list[UnitPlan], options: Options) -> None:
+    found, left = within(units, Budget.of(options))
+    for before, now in zip(units, found, strict=True):
+        if now.outcome == UnitOutcome.DEFERRED and before.outcome != UnitOutcome.DEFERRED:
+            assert before.amount is not None
+            assert left.lacks(before.amount)
+            assert now.taken_up() == before
+        else:
+            assert now == before
+
+
+@given(plans(), limits, st.sampled_from(ORDERS))
+def test_a_plan_is_stable(units: list[UnitPlan], options: Options, order: str) -> None:
+    """The same units give the same plan, however often it is made, and a plan of a plan is the plan."""
+    once = ordered(units, order)
+    assert ordered(once, order) == once == ordered(units, order)
+    chosen, _ = within(once, Budget.of(options))
+    assert within(chosen, Budget.of(options))[0] == chosen
+
+
+@given(plans(), st.sampled_from(ORDERS))
+def test_units_are_in_the_order_that_is_asked_for(units: list[UnitPlan], order: str) -> None:
+    found = ordered(units, order)
+    assert sorted(map(id, found)) == sorted(map(id, units))
+    due = [unit for unit in found if unit.to_rewrite]
+    assert found[: len(found) - sum(not unit.flagged for unit in found)] == [u for u in found if u.flagged]
+    since = [unit.deferred_since or "~" for unit in due]
+    assert since == sorted(since)
+    for one, other in itertools.pairwise(due):
+        if one.deferred_since == other.deferred_since:
+            assert _in_order(order, one, other)
+
+
+def _in_order(order: str, one: UnitPlan, other: UnitPlan) -> bool:
+    first, second = one.health, other.health
+    assert first is not None
+    assert second is not None
+    key, _, direction = order.partition("-")
+    if key == "none":
+        return int(one.unit.spec["k"] or 0) < int(other.unit.spec["k"] or 0)
+    if key == "score":
+        return score(first) >= score(second)
+    sizes = getattr(first, key), getattr(second, key)
+    return sizes[0] <= sizes[1] if direction == "asc" else sizes[0] >= sizes[1]
+
+
+@given(plans(), st.integers(0, 200), st.integers(1, 20), st.integers(1, 10**6), st.floats(0.1, 1000))
+def test_what_is_begun_can_be_finished_at_the_known_pace(
+    units: list[UnitPlan], left: int, done: int, size: int, seconds: float
+) -> None:
+    pace = Pace(done, size, seconds)
+    chosen = pace.fitting(units, timedelta(seconds=left), 4)
+    read = sum(unit.health.bytes for unit in chosen if unit.health)
+    assert pace.seconds_for(len(chosen), read) <= left
+    for unit in units:
+        if unit not in chosen and unit.health:
+            assert pace.seconds_for(len(chosen) + 1, read + unit.health.bytes) * 2 > left or not units
+
+
+def test_without_experience_as_many_are_begun_as_run_at_the_same_time() -> None:
+    units = [UnitPlan(Unit({"k": str(n)}, f"/t/k={n}"), UnitOutcome.FLAGGED) for n in range(9)]
+    assert len(Pace().fitting(units, timedelta(seconds=1), 4)) == 4
+    assert Pace().fitting(units, timedelta(seconds=0), 4) == []
+
+
+def test_canaries_that_were_refused_do_not_count() -> None:
+    job = JobLimits.of(Options(canary=2))
+    job.spend([(UnitOutcome.SKIPPED, Amount()), (UnitOutcome.COMPACTED, Amount())])
+    assert job.canaries == 1
+    job.note([UnitOutcome.CHANGED])
+    assert job.stopped is None
+    job.note([UnitOutcome.FAILED])
+    assert job.stopped is not None
