@@ -108,6 +108,48 @@ PARAMS = {
         description="Run `ANALYZE TABLE` on what was compacted.",
         section="Rewrite",
     ),
+    "order": Param(
+        "score",
+        enum=["score", "none", "bytes-asc", "bytes-desc", "files-asc", "files-desc"],
+        title="Order",
+        values_display={
+            "score": "Most files removed for each byte first",
+            "none": "As they are listed",
+            "bytes-asc": "Fewest bytes first",
+            "bytes-desc": "Most bytes first",
+            "files-asc": "Fewest files first",
+            "files-desc": "Most files first",
+        },
+        description="Partitions that an earlier run has deferred come before all others.",
+        section="Limits",
+    ),
+    "max_bytes": Param(
+        None,
+        type=["null", "string"],
+        title="Read at most",
+        description="Such as `100gb`; the rest is deferred to the next run.",
+        section="Limits",
+    ),
+    "max_files": Param(None, type=["null", "integer"], minimum=0, title="Files at most", section="Limits"),
+    "max_units": Param(
+        None, type=["null", "integer"], minimum=0, title="Partitions at most", section="Limits"
+    ),
+    "canary": Param(
+        None,
+        type=["null", "integer"],
+        minimum=0,
+        title="Canary",
+        description="Compact so many partitions first, compare every value, and go on only if all succeed.",
+        section="Limits",
+    ),
+    "max_failures": Param(
+        None,
+        type=["null", "integer"],
+        minimum=0,
+        title="Failures",
+        description="Begin no more partitions after so many have failed.",
+        section="Limits",
+    ),
     "older_than": Param(
         "7d",
         type="string",
@@ -163,6 +205,10 @@ def lakekeeper_on_demand() -> None:
             )
         },
     }
+    limits = {
+        name: f"{{{{ params.{name} }}}}"
+        for name in ("order", "max_bytes", "max_files", "max_units", "canary", "max_failures")
+    }
     window = "{{ params.window | tojson }}"
 
     @task.branch
@@ -178,6 +224,7 @@ def lakekeeper_on_demand() -> None:
             sort_columns="{{ params.sort_columns }}",
             analyze_after_compaction="{{ params.analyze_after_compaction or None }}",
             window=window,
+            **limits,
             **planning,
             **common,
         ),

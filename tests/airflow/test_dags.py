@@ -19,7 +19,7 @@ from tests.airflow.support import after, dags_in
 EXAMPLES = ROOT / "example_dags"
 IDS = {
     *("lakekeeper_maintenance", "lakekeeper_on_demand", "lakekeeper_cleanup", "lakekeeper_demo"),
-    *("lakekeeper_after_load", "lakekeeper_when_needed"),
+    *("lakekeeper_after_load", "lakekeeper_first_night", "lakekeeper_when_needed"),
 }
 
 
@@ -28,9 +28,9 @@ def dagbag(airflow_db):
     return dags_in(EXAMPLES)
 
 
-def run(dag, **conf: Any) -> tuple[str, dict[str, Counter[str]], Any]:
-    """Run a DAG; return its state, the states of its tasks, and the run."""
-    dagrun = dag.test(run_conf=conf or None)
+def run(dag, *, marked: str | None = None, **conf: Any) -> tuple[str, dict[str, Counter[str]], Any]:
+    """Run a DAG, with a task that a person marks as success; return its state, the states of its tasks, and the run."""
+    dagrun = dag.test(run_conf=conf or None, mark_success_pattern=marked)
     states: dict[str, Counter[str]] = {}
     for instance in dagrun.get_task_instances():
         states.setdefault(instance.task_id, Counter())[str(instance.state)] += 1
@@ -178,7 +178,7 @@ def test_on_demand_does_the_chosen_action(dagbag, spark, action):
     partitions = {"partitions": [{"date": "2026-02-23", "hour": "1"}]}
     expected = {
         "analyze": partitions,
-        "compact": {**partitions, "dry_run": False},
+        "compact": {**partitions, "dry_run": False, "order": "score"},
         "rollback": {},
         "cleanup": {"older_than": "7d", "keep_last": 1, "dry_run": False},
     }
@@ -193,6 +193,12 @@ def test_on_demand_passes_the_whole_form(dagbag, spark):
         "target_file_size": "256mb",
         "sort_columns": "user_id,date",
         "analyze_after_compaction": True,
+        "order": "bytes-asc",
+        "max_bytes": "100gb",
+        "max_files": 50000,
+        "max_units": 100,
+        "canary": 3,
+        "max_failures": 5,
     }
     window = {"start": "00:00", "end": "24:00"}
     state, _, _ = run(
@@ -277,3 +283,26 @@ class TestAfterLoad:
     def test_without_events_it_is_skipped(self, dagbag, spark):
         _, states, _ = run(dagbag.dags["lakekeeper_after_load"])
         assert (only(states, "loaded_partitions"), only(states, "compact")) == ("skipped", "skipped")
+
+
+def test_the_first_night_compacts_a_few_units_and_after_an_approval_the_rest(dagbag, spark):
+    state, states, _ = run(
+        dagbag.dags["lakekeeper_first_night"], marked="approve", database="sales", max_bytes="1tb"
+    )
+    assert state == "success"
+    # The double compacts whole tables, so that nothing is left for the second job.
+    found = [only(states, task) for task in ("first_units", "approve", "the_rest")]
+    assert found == ["success", "success", "skipped"]
+    assert {only(states, task) for task in ("rollback_first", "rollback_rest")} == {"skipped"}
+    first, rest = (call for call in spark.calls if "--run-id" in call["argv"])
+    assert first["request"]["units"] == rest["request"]["units"]
+    assert first["request"]["arguments"] == {"verify": "hash", "max_units": 3, "max_failures": 1}
+    assert rest["request"]["arguments"] == {"max_bytes": "1tb", "max_failures": 3}
+    assert after(first["argv"], "--run-id") != after(rest["argv"], "--run-id")
+
+
+def test_the_first_night_goes_no_further_without_an_approval(dagbag):
+    dag = dagbag.dags["lakekeeper_first_night"]
+    assert dag.get_task("the_rest").upstream_task_ids >= {"approve"}
+    assert dag.get_task("approve").upstream_task_ids == {"first_units"}
+    assert dag.get_task("the_rest").trigger_rule == "all_success"

@@ -24,6 +24,7 @@ from spark_jobs.verbs.cleanup_location import cleanup_location
 from spark_jobs.verbs.compact import compact_table
 from spark_jobs.verbs.forget import forget_table
 from spark_jobs.verbs.history import history_table
+from spark_jobs.verbs.plan import arrange, plan_table
 from spark_jobs.verbs.rollback import rollback_table
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 VERBS = {
     "analyze": analyze_table,
+    "plan": plan_table,
     "compact": compact_table,
     "rollback": rollback_table,
     "cleanup": cleanup_table,
@@ -72,7 +74,10 @@ class Jobs:
             path.write_text(json.dumps(request))
             words += ["--request", path.as_uri()]
         report = Report(verb, __version__)
-        job.run(spark_services(self.spark), parse(verb, words, ""), VERBS[verb], report, cleanup_location)
+        finish = arrange if verb == "plan" else None
+        job.run(
+            spark_services(self.spark), parse(verb, words, ""), VERBS[verb], report, cleanup_location, finish
+        )
         return {**report.to_json(), "exit_code": report.exit_code}
 
 
