@@ -49,7 +49,7 @@ class UnitPlan:
         health: the figures of the unit's listing, or of an earlier one (`cached`).
         refusal: why the unit must not be compacted.
         reason: why the unit is FAILED or QUARANTINED, FLAGGED because of an unfinished run, or HEALTHY although its
-            files are small.
+            files are small: they cannot be fewer, or the unit is not due.
         cached: figures that a later plan can use instead of listing the unit again.
         fingerprint: a hash of the listing, or of the earlier one, which changes whenever a file is added, removed or
             rewritten; None without a listing.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -57,6 +57,11 @@ class CommitLog:
         """Return all snapshots in order. Raise BrokenLog."""
         found = (self._snapshot_if_there(number) for number in sorted(self._numbers()))
         return [snapshot for snapshot in found if snapshot is not None]
+
+    def newest_first(self) -> Iterator[Snapshot]:
+        """Return all snapshots, the newest first. Each is read when it is asked for. Raise BrokenLog."""
+        found = (self._snapshot_if_there(number) for number in sorted(self._numbers(), reverse=True))
+        return (snapshot for snapshot in found if snapshot is not None)
 
     def latest(self) -> Snapshot | None:
         number = self._hinted() or max(self._numbers(), default=0)

@@ -25,6 +25,7 @@ from spark_jobs.protocol.execution.table_reports import describe_restored, uniqu
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unit_results import UnitResult, compacted_report
 from spark_jobs.protocol.execution.waves import Waves
+from spark_jobs.protocol.planning.due_units import Resumed
 from spark_jobs.protocol.planning.planner import Planner
 from spark_jobs.protocol.runs.journal_store import Run, leave
 from spark_jobs.protocol.runs.run_finder import homes
@@ -94,11 +95,11 @@ class TableCompaction:
         """
         recovered: dict[Home, RecoveredRun] = {}
         recovered.update(self._recover())  # guard: recover_first
-        plan = Planner(self._session.table, self._wanted).plan()
-        plan = plan.without([unit.unit for unit in self._session.unresolved])  # guard: unresolved_left_alone
         runs = self._session.runs()
         settled = self._session.settled(runs)
         run_id, earlier = choose_run_id(self._run_id, runs, settled)
+        plan = Planner(self._session.table, self._wanted, Resumed.of(run_id, earlier)).plan()
+        plan = plan.without([unit.unit for unit in self._session.unresolved])  # guard: unresolved_left_alone
         self._count(earlier)
         held = held_bytes(run for run in runs if run.run_id != run_id)
         plan = self._limits.plan(plan, held)

@@ -17,6 +17,7 @@ from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
+from spark_jobs.protocol.planning.due_units import DueUnits, Resumed
 from spark_jobs.protocol.planning.folders import Folders
 from spark_jobs.protocol.planning.footer_checks import check_footers, check_grouped_units
 from spark_jobs.protocol.planning.hdfs_constraints import check_hdfs_constraints
@@ -43,15 +44,20 @@ class Planner:
 
     Args:
         wanted: the units to plan, by their partition values; None if the options select them.
+        resumed: the run that a compaction resumes.
     """
 
-    def __init__(self, table: Table, wanted: WantedUnits | None = None) -> None:
+    def __init__(
+        self, table: Table, wanted: WantedUnits | None = None, resumed: Resumed | None = None
+    ) -> None:
         self._table = table
         self._services = table.services
         self._wanted = wanted
         self._trust = Trust(table.services.fs, table.root, table.options.trusted_owners)
         self._survey = Survey(table, self._trust)
         self._deferred = DeferredStore.of(table.services.fs, table.facts, self._trust)
+        selected = wanted is not None
+        self._due = DueUnits(table, self._trust, self._deferred, selected=selected, resumed=resumed)
         #: What is read later is at least as new as these listings, by which an unchanged directory is recognized.
         self._folders = Folders(table.services.fs.list)
 
@@ -167,6 +173,7 @@ class Planner:
             self._folders,
             rules,
             self._trust,
+            self._due,
             {} if self._table.options.full_scan else self._survey.known(analysis),
             self._survey.basis if analysis else None,
         )

@@ -223,6 +223,10 @@ def test_wrong_usage_ends_with_2(capsys, argv, message):
         (["compact", "--table", "events"], "expected a table as db.table, got 'events'"),
         (["compact", "--table", "a.b", "--where", "x=1", "--partitions", '{"x": "1"}'], "mutually exclusive"),
         (
+            ["analyze", "--table", "a.b", "--where", "x=1", "--idle-for", "7d"],
+            "where and idle_for are mutually",
+        ),
+        (
             ["-c", "nowhere.yaml", "compact", "--table", "a.b"],
             "cannot read the configuration file nowhere.yaml",
         ),
