@@ -14,6 +14,7 @@ from spark_jobs.adapters.spark.formats.registry import spark_formats
 from spark_jobs.adapters.spark.java_classes import cache_java_classes
 from spark_jobs.adapters.spark.java_connections import send_answers_at_once
 from spark_jobs.adapters.spark.java_logging import show_warnings_only
+from spark_jobs.adapters.spark.live_session import beside
 from spark_jobs.adapters.spark.rewriter import Rewriter
 from spark_jobs.core.phases import Phases
 from spark_jobs.protocol.services import Services
@@ -28,6 +29,17 @@ def start_spark(app_name: str) -> SparkSession:
     make_calls_cheap(spark)
     show_warnings_only(spark)
     return spark
+
+
+def live_services(spark: SparkSession) -> Services:
+    """Return the services of a driver for a call from its own program, whose session stays as it is.
+
+    Raises:
+        UsageError: the session cannot do what a job needs.
+    """
+    session = beside(spark)
+    make_calls_cheap(session)
+    return spark_services(session)
 
 
 def tracking_url(spark: SparkSession) -> str | None:

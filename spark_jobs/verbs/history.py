@@ -16,7 +16,7 @@ from spark_jobs.verbs.job import Job
 
 
 def history_table(job: Job, name: TableName) -> TableReport:
-    """Return one table's part of the report. Also print it to stdout as a table of text."""
+    """Return one table's part of the report. Also show it as a table of text."""
     services = job.services
     facts = services.metastore.table(name)
     root = facts.storage.location
@@ -34,7 +34,7 @@ def history_table(job: Job, name: TableName) -> TableReport:
     units_of = log.units if job.invocation.units else None
     found = history.rows(history.of_table(snapshots, facts.name, root), runs, logged, settled, units_of)
     shown = found[: job.invocation.limit]
-    print(history.render(str(name), shown, len(found) - len(shown)), flush=True)
+    job.show(history.render(str(name), shown, len(found) - len(shown)))
     return TableReport(
         table=str(name),
         outcome=TableOutcome.DONE if shown else TableOutcome.NOTHING,
