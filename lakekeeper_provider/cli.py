@@ -128,6 +128,7 @@ def _add_verb(parser: argparse.ArgumentParser, verb: str) -> None:
         parser.add_argument(
             "--limit", metavar="N", type=_typed("limit", integer(1)), help="only the newest N rows"
         )
+        parser.add_argument("--units", action="store_true", help="also what was done to each partition")
 
 
 def _add_option(parser: argparse.ArgumentParser, flag: Flag, option: Option) -> None:
@@ -230,6 +231,7 @@ def job_flags(arguments: argparse.Namespace) -> list[str]:
     flags += ["--writers", arguments.writers] if getattr(arguments, "writers", None) else []
     flags += ["--yes"] if getattr(arguments, "yes", False) else []
     flags += ["--read-data"] if getattr(arguments, "read_data", False) else []
+    flags += ["--units"] if getattr(arguments, "units", False) else []
     return flags + (["--limit", str(limit)] if limit else [])
 
 

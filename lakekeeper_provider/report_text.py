@@ -62,7 +62,7 @@ def _history_lines(table: Mapping[str, Any]) -> list[str]:
     rows = table.get("history") or ()
     if not rows:
         return []
-    header = ("at", "what", "run", "who", "partitions", "files", "bytes", "rollback")
+    header = ("at", "what", "run", "who", "partitions", "files", "bytes", "seconds", "rollback")
     shown = [header, *(_history_row(row) for row in rows[:_RUNS_SHOWN])]
     more = len(rows) - _RUNS_SHOWN
     rest = [f"  ... and {more} older in the report"] if more > 0 else []
@@ -76,7 +76,8 @@ def _history_row(row: Mapping[str, Any]) -> tuple[str, ...]:
         _change(before["bytes"], after["bytes"], human),
     )
     done = (row["at"], row["kind"], row["run_id"], row["who"] or "-", str(row["units"]))
-    return (*done, files, sizes, row["rollback"] or "-")
+    seconds = "-" if row.get("seconds") is None else f"{row['seconds']:.1f}"
+    return (*done, files, sizes, seconds, row["rollback"] or "-")
 
 
 def _phase_line(report: Report) -> list[str]:

@@ -29,7 +29,7 @@ _BAD_TABLES = {
 #: Fields of a table that are left out where they are None.
 _OPTIONAL = ("partition_types", "held_bytes", "history", "findings")
 #: Fields of a unit that are left out where they are None.
-_OPTIONAL_OF_UNIT = ("read_tasks", "score", "deferred_since", "engine")
+_OPTIONAL_OF_UNIT = ("read_tasks", "score", "deferred_since", "engine", "estimated_seconds")
 #: The code of a table whose journal cannot be acted on.
 UNSAFE = "UNSAFE"
 
@@ -87,6 +87,7 @@ class UnitReport:
         score: of a unit that needs a compaction, the files that are removed for each GB that is read.
         deferred_since: when an earlier job has deferred the unit.
         engine: in a plan, what will write the unit: rows by Spark, records (copy) or stripes (merge).
+        estimated_seconds: in a plan, how long it will take, at the pace of the table's earlier compactions.
     """
 
     unit: dict[str, str | None]
@@ -109,6 +110,7 @@ class UnitReport:
     score: float | None = None
     deferred_since: str | None = None
     engine: str | None = None
+    estimated_seconds: float | None = None
 
     @classmethod
     def of(

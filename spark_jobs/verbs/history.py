@@ -26,11 +26,13 @@ def history_table(job: Job, name: TableName) -> TableReport:
     folders = found_runs.all()
     for run in folders:
         runs.setdefault(run.run_id, []).append(run.state)
-    snapshots, logged, problem = _read(log_of(services.fs, facts, services.now), list(runs))
+    log = log_of(services.fs, facts, services.now)
+    snapshots, logged, problem = _read(log, list(runs))
     # After the log: a snapshot is deleted only once the record of settled runs has it.
     settled = found_runs.settled(folders)
     snapshots = found_runs.settled_store.read().with_deleted(snapshots)
-    found = history.rows(history.of_table(snapshots, facts.name, root), runs, logged, settled)
+    units_of = log.units if job.invocation.units else None
+    found = history.rows(history.of_table(snapshots, facts.name, root), runs, logged, settled, units_of)
     shown = found[: job.invocation.limit]
     print(history.render(str(name), shown, len(found) - len(shown)), flush=True)
     return TableReport(

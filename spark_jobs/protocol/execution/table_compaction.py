@@ -16,6 +16,7 @@ from spark_jobs.core.swap import Swap
 from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.core.wire import TableReport, UnitReport, utc
 from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
+from spark_jobs.protocol.commit_log.publisher import learned_pace, log_of
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
 from spark_jobs.protocol.execution.recovery import RecoveredRun
 from spark_jobs.protocol.execution.rollback import Rollback
@@ -66,6 +67,7 @@ class TableCompaction:
 
     def run(self) -> TableReport:
         """Compact the table and return its part of the report."""
+        self._began = self._services.clock.monotonic()
         start = self._start()
         if start.has_nothing_to_do:
             return self._report_nothing(start)
@@ -101,6 +103,9 @@ class TableCompaction:
         self._count(earlier)
         held = held_bytes(run for run in runs if run.run_id != run_id)
         plan = self._limits.plan(plan, held)
+        if self._options.deadline and plan.flagged:
+            log = log_of(self._services.fs, plan.facts, self._services.now)
+            self._limits.learn(learned_pace(log))
         return Start(plan, run_id, earlier, recovered, held, run_id in {run.run_id for run in settled})
 
     def _count(self, earlier: Sequence[Run]) -> None:
@@ -239,7 +244,8 @@ class TableCompaction:
     def _publish(self, start: Start, runs: Mapping[Home, Run], outcome: str) -> list[str]:
         """Close the run and write the commit log. Return warnings."""
         with self._services.phases.during("log"):
-            leave(runs.values(), journal.FINISHED, outcome=outcome)
+            seconds = round(self._services.clock.monotonic() - self._began, 3)
+            leave(runs.values(), journal.FINISHED, outcome=outcome, seconds=seconds)
             self._session.log(list(runs.values()), start.plan.cached)
         return list(self._session.notes)
 
