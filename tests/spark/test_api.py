@@ -44,6 +44,12 @@ def same(value: Any) -> Any:
     return [same(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
+def _forget_sizes(*reports: dict[str, Any]) -> None:
+    for report in reports:
+        for unit in report["tables"][0]["units"]:
+            unit.pop("bytes")
+
+
 def test_the_reports_are_those_of_the_jobs_and_the_callers_session_stays_as_it_is(
     spark: SparkSession, database: Database, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -69,6 +75,10 @@ def test_the_reports_are_those_of_the_jobs_and_the_callers_session_stays_as_it_i
         assert capsys.readouterr().out == ""
         theirs = jobs(name, "--table", f"{database}.two", *words)
         theirs.pop("exit_code")
+        if (
+            name == "rollback"
+        ):  # the size of rewritten files depends on the order in which tasks read the rows
+            _forget_sizes(mine, theirs)
         assert same(mine) == same(theirs), name
     assert rows(spark, f"{database}.two") == before
     assert {day: data_files(local(database.location("one")) / f"day={day}") for day in (1, 2)} == originals
