@@ -18,6 +18,7 @@ PLANNING_KEYS = (
     "partitions",
     "where",
     "full_scan",
+    "max_calls_per_second",
 )
 
 
@@ -34,6 +35,7 @@ class PlanningOperator(LakekeeperOperator):
     :param where: only the partitions that meet this SQL condition on the partition keys; mutually exclusive with
         ``partitions``
     :param full_scan: list every directory, also those that have not changed since an earlier run
+    :param max_calls_per_second: calls to the NameNode that the driver makes per second at most (no limit)
     :raises UsageError: ``partitions`` and ``where`` are both given
     """
 
@@ -50,6 +52,7 @@ class PlanningOperator(LakekeeperOperator):
         partitions: Sequence[dict[str, Any]] | str | None = None,
         where: str | None = None,
         full_scan: bool | str | None = None,
+        max_calls_per_second: int | str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -62,6 +65,7 @@ class PlanningOperator(LakekeeperOperator):
         self.partitions = partitions
         self.where = where
         self.full_scan = full_scan
+        self.max_calls_per_second = max_calls_per_second
 
 
 def _is_set(value: Any) -> bool:

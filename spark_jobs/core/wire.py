@@ -195,6 +195,13 @@ class Report:
     by_name: bool = False
     tables: list[TableReport] = field(default_factory=list)
     phases: Mapping[str, float] = field(default_factory=dict)
+    namenode_calls: int = 0
+
+    @property
+    def namenode_calls_per_second(self) -> float | None:
+        """Return the average over the job; None if it took no time that is known."""
+        seconds = (self.ended - self.started).total_seconds() if self.started and self.ended else 0.0
+        return round(self.namenode_calls / seconds, 1) if seconds > 0 else None
 
     @property
     def outcome(self) -> JobOutcome:
@@ -224,6 +231,8 @@ class Report:
             "ended": utc(self.ended) if self.ended else None,
             "error": self.error,
             "phases": dict(self.phases),
+            "namenode_calls": self.namenode_calls,
+            "namenode_calls_per_second": self.namenode_calls_per_second,
             "tables": [t.to_json() for t in self.tables],
         }
 

@@ -64,7 +64,8 @@ class Lease:
     def renew(self) -> None:
         """Touch the lease file. Whether the lease is still held is not checked here."""
         try:
-            self._fs.touch(self._path, int(self._services.now().timestamp() * 1000))
+            with self._fs.at_once():  # Behind a queue of limited calls, the lease would expire.
+                self._fs.touch(self._path, int(self._services.now().timestamp() * 1000))
         except OSError as error:
             log.warning(
                 "the lease in %s could not be renewed: %s; the next heartbeat tries again", self._home, error
@@ -72,7 +73,8 @@ class Lease:
 
     def is_ours(self) -> bool:
         """Tell whether this lease has the highest epoch of its home."""
-        top = _highest(self._fs, self._home)
+        with self._fs.at_once():
+            top = _highest(self._fs, self._home)
         return top is not None and top.file == self._file
 
     def check(self) -> None:
@@ -176,7 +178,8 @@ class LeaseSet:
             OSError: a call of the file system failed.
         """
         for home in sorted(set(homes) - self._held.keys()):
-            with writing_in(self._services.fs, home):
+            # Not delayed: the heartbeat begins when this ends.
+            with writing_in(self._services.fs, home), self._services.fs.at_once():
                 lease = self._acquire(home)
             with self._lock:
                 self._held[home] = lease
