@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lakekeeper_provider import report_units
+from lakekeeper_provider import report_units, report_writers
 from lakekeeper_provider.report import Report, totals, units_with
 from lakekeeper_provider.report_units import human
 
@@ -18,6 +18,7 @@ def render(report: Report) -> str:
     rows = [("table", "outcome", "files", "bytes", "note"), *(_row(table) for table in report.tables)]
     lines = [f"{totals(report)}, run {report.run_id or '-'}", *report_units.grid(rows)]
     lines += report_units.lines(report.tables)
+    lines += report_writers.lines(report.tables)
     lines += [line for table in report.tables for line in _history_lines(table)]
     return "\n".join(
         [*lines, *_estimate_line(report), *_finding_lines(report), *_phase_line(report), *_call_line(report)]

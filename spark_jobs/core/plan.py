@@ -14,6 +14,7 @@ from functools import cached_property
 from spark_jobs.core.commit_log.cache import CachedUnit, Verdict
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import NothingToGain, Refusal
+from spark_jobs.core.file_origins import Origins
 from spark_jobs.core.formats.registry import FORMATS, has_footer
 from spark_jobs.core.health import Health, Thresholds, assess, settled
 from spark_jobs.core.model import FileListing, Unit
@@ -179,6 +180,7 @@ class TablePlan:
         gone: the units that were requested and do not exist any more.
         rules: the rules for files of other writers, at the time of the plan.
         slots: the tasks of Spark that can run at the same time; 0 if this is not known.
+        origins: who makes the small files; None in a plan of a compaction.
     """
 
     facts: TableFacts
@@ -189,6 +191,7 @@ class TablePlan:
     rules: WriterRules = field(default_factory=WriterRules)
     warnings: tuple[str, ...] = ()
     slots: int = 0
+    origins: Origins | None = None
 
     @cached_property
     def flagged(self) -> list[UnitPlan]:
@@ -246,6 +249,7 @@ class TablePlan:
             UnitReport.of(spec, UnitOutcome.SKIPPED, reason="the partition was dropped after the analysis")
             for spec in self.gone
         ]
+        origins = self.origins
         return TableReport(
             table=self.facts.name,
             format=self.file_format,
@@ -253,4 +257,7 @@ class TablePlan:
             partition_types=self.facts.key_types or None,
             units=[*(unit.report(self._tasks(unit)) for unit in self.units), *gone],
             warnings=self.warnings,
+            small_file_writers=origins.writers if origins else None,
+            files_per_day=origins.files_per_day if origins else None,
+            listed_units=origins.listed_units if origins else None,
         )

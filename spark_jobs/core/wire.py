@@ -27,7 +27,10 @@ _BAD_TABLES = {
     TableOutcome.DAMAGED,
 }
 #: Fields of a table that are left out where they are None.
-_OPTIONAL = ("partition_types", "history", "findings")
+_OPTIONAL = (
+    *("partition_types", "history", "findings"),
+    *("small_file_writers", "files_per_day", "listed_units"),
+)
 #: The code of a table whose journal cannot be acted on.
 UNSAFE = "UNSAFE"
 
@@ -120,6 +123,7 @@ class TableReport:
     Attributes:
         partition_types: the Hive types of the partition keys, by key, in an analysis, a compaction and a rollback of a
             partitioned table.
+        small_file_writers, files_per_day, listed_units: who makes the small files, in an analysis. docs/wire.md.
     """
 
     table: str
@@ -138,6 +142,9 @@ class TableReport:
     warnings: Sequence[str] = ()
     history: Sequence[dict[str, Any]] | None = None
     findings: Sequence[dict[str, Any]] | None = None
+    small_file_writers: Sequence[dict[str, Any]] | None = None
+    files_per_day: float | None = None
+    listed_units: int | None = None
 
     def conclude(self, acted: Iterable[UnitOutcome]) -> TableReport:
         """Return the report with the outcome that follows from the outcomes of the units.

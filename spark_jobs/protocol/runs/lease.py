@@ -44,11 +44,7 @@ class LeaseOptions:
 
 
 class Lease:
-    """The lease of one home.
-
-    Attributes:
-        taken: when it was created, in ms since the epoch by the clock of the file system.
-    """
+    """The lease of one home; `taken` is when it was created, in ms since the epoch by the file system's clock."""
 
     def __init__(self, services: Services, home: str, file: LeaseFile, taken: int) -> None:
         self.taken = taken
@@ -73,8 +69,7 @@ class Lease:
 
     def is_ours(self) -> bool:
         """Tell whether this lease has the highest epoch of its home."""
-        with self._fs.at_once():
-            top = _highest(self._fs, self._home)
+        top = _highest(self._fs, self._home)
         return top is not None and top.file == self._file
 
     def check(self) -> None:
@@ -108,7 +103,8 @@ class _Seen:
 
 
 def _list_leases(fs: RecordFiles, home: str) -> list[_Seen]:
-    parsed = ((LeaseFile.parse(status.name), status.mtime) for status in fs.list(home))
+    with fs.at_once():
+        parsed = [(LeaseFile.parse(status.name), status.mtime) for status in fs.list(home)]
     return [_Seen(file, mtime) for file, mtime in parsed if file is not None]
 
 
@@ -178,7 +174,7 @@ class LeaseSet:
             OSError: a call of the file system failed.
         """
         for home in sorted(set(homes) - self._held.keys()):
-            # Not delayed: the heartbeat begins when this ends.
+            # A limit of calls must not delay this: the heartbeat begins after it.
             with writing_in(self._services.fs, home), self._services.fs.at_once():
                 lease = self._acquire(home)
             with self._lock:
