@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lakekeeper_provider import report_units
+from lakekeeper_provider import report_units, report_writers
 from lakekeeper_provider.report import Report, totals, units_with
 from lakekeeper_provider.report_units import human
 
@@ -18,8 +18,11 @@ def render(report: Report) -> str:
     rows = [("table", "outcome", "files", "bytes", "note"), *(_row(table) for table in report.tables)]
     lines = [f"{totals(report)}, run {report.run_id or '-'}", *report_units.grid(rows)]
     lines += report_units.lines(report.tables, in_order=report.verb != "analyze")
+    lines += report_writers.lines(report.tables)
     lines += [line for table in report.tables for line in _history_lines(table)]
-    return "\n".join([*lines, *_estimate_line(report), *_finding_lines(report), *_phase_line(report)])
+    return "\n".join(
+        [*lines, *_estimate_line(report), *_finding_lines(report), *_phase_line(report), *_call_line(report)]
+    )
 
 
 def warnings(report: Report) -> list[str]:
@@ -83,6 +86,15 @@ def _history_row(row: Mapping[str, Any]) -> tuple[str, ...]:
 def _phase_line(report: Report) -> list[str]:
     parts = [f"{phase} {seconds:.1f} s" for phase, seconds in report.phases.items()]
     return [f"phases: {', '.join(parts)}"] if parts else []
+
+
+def _call_line(report: Report) -> list[str]:
+    """Say how often the driver has asked the NameNode. A table on a local disk has none."""
+    if not report.namenode_calls:
+        return []
+    rate = report.namenode_calls_per_second
+    average = f", {rate:.1f} per second on average" if rate is not None else ""
+    return [f"NameNode calls of the driver: {report.namenode_calls}{average}"]
 
 
 def _finding_lines(report: Report) -> list[str]:

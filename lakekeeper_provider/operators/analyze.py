@@ -25,6 +25,7 @@ PLANNING_KEYS = (
     "trigger_growth",
     "trigger_interval",
     "trigger_average_size",
+    "max_calls_per_second",
 )
 
 
@@ -48,6 +49,7 @@ class PlanningOperator(LakekeeperOperator):
     :param trigger_growth: at least so many files were added to the table since its last compaction
     :param trigger_interval: the last compaction of the table was at least this long ago, such as ``1d``
     :param trigger_average_size: the average size of the unit's files is below this, such as ``16mb``
+    :param max_calls_per_second: calls to the NameNode that the driver makes per second at most (no limit)
     :raises UsageError: two of ``partitions``, ``where`` and ``idle_for`` are given
     """
 
@@ -71,6 +73,7 @@ class PlanningOperator(LakekeeperOperator):
         trigger_growth: int | str | None = None,
         trigger_interval: str | None = None,
         trigger_average_size: str | None = None,
+        max_calls_per_second: int | str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -90,6 +93,7 @@ class PlanningOperator(LakekeeperOperator):
         self.trigger_growth = trigger_growth
         self.trigger_interval = trigger_interval
         self.trigger_average_size = trigger_average_size
+        self.max_calls_per_second = max_calls_per_second
 
 
 def _is_set(value: Any) -> bool:

@@ -16,6 +16,7 @@ from spark_jobs.adapters.spark.java_connections import send_answers_at_once
 from spark_jobs.adapters.spark.java_logging import show_warnings_only
 from spark_jobs.adapters.spark.live_session import beside
 from spark_jobs.adapters.spark.rewriter import Rewriter
+from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.core.phases import Phases
 from spark_jobs.protocol.services import Services
 
@@ -55,7 +56,8 @@ def make_calls_cheap(spark: SparkSession) -> None:
 
 def spark_services(spark: SparkSession) -> Services:
     """Return the services of a driver, by its Hadoop configuration and its metastore."""
-    fs, formats, phases = HadoopFileSystem(spark), spark_formats(spark), Phases()
+    calls, phases = NameNodeCalls(), Phases()
+    fs, formats = HadoopFileSystem(spark, calls), spark_formats(spark, calls)
     return Services(
         fs,
         Metastore(spark, fs),
@@ -63,4 +65,5 @@ def spark_services(spark: SparkSession) -> Services:
         FairRewriter(spark, Rewriter(spark, formats, phases)),
         phases=phases,
         environment=f"jobs {__version__}, Spark {spark.version}",
+        calls=calls,
     )

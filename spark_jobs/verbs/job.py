@@ -148,6 +148,7 @@ def run(
     except LakekeeperError as error:
         report.error = str(error)
     report.ended, report.phases = utc_now(), services.phases.seconds()
+    report.namenode_calls = services.calls.made
     log.info("phases: %s", describe(report.phases))
     return report
 
@@ -182,7 +183,9 @@ def _job(services: Services, invocation: Invocation) -> Job:
         settings={**settings, **request.settings},
     )
     layers.check()
-    log.setLevel(layers.resolve().log_level)
+    options = layers.resolve()
+    log.setLevel(options.log_level)
+    services.calls.limit(options.max_calls_per_second)
     if invocation.verb == "cleanup":
         check_retention(layers, invocation.database)
     run_id = invocation.run_id or _new_run_id()

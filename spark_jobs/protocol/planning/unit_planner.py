@@ -10,6 +10,7 @@ from spark_jobs.core import eligibility
 from spark_jobs.core.commit_log.cache import Cache, CachedUnit, find, usable
 from spark_jobs.core.due import FileFigures
 from spark_jobs.core.errors import LakekeeperError, Refusal
+from spark_jobs.core.file_origins import FileOrigins
 from spark_jobs.core.health import assess
 from spark_jobs.core.model import FileListing, Unit, parent
 from spark_jobs.core.other_writers import WriterRules
@@ -55,6 +56,7 @@ class UnitPlanner:
         known: figures of earlier listings.
         basis: the verdicts of earlier analyses that are based on this count; None if all flagged units are listed.
         due: tells which of the units with small files are due.
+        origins: counts the files of the units that are listed; None if nobody asks.
     """
 
     table: Table
@@ -65,6 +67,7 @@ class UnitPlanner:
     due: DueUnits
     known: Cache = field(default_factory=dict)
     basis: str | None = None
+    origins: FileOrigins | None = None
 
     def plan(self, units: Sequence[Unit], pool: Pool) -> list[UnitPlan]:
         """Return the plans of units. Errors are part of the plans: one unit must not stop the others."""
@@ -154,6 +157,8 @@ class UnitPlanner:
         if isinstance(entries, OSError):
             raise entries
         unit = work.unit
+        if self.origins is not None:
+            self.origins.add_unit(entry for entry in entries if not entry.is_dir)
         files = files_of_unit(self.table.services.fs, unit.location, entries, self.rules)
         check_writers(self.folders, unit.location, self.table.root, self.rules)
         health = assess(files, self.table.options.thresholds())

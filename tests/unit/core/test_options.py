@@ -204,6 +204,7 @@ def test_a_table_property_cannot_switch_the_trash_off() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
+        ("max_calls_per_second", "100", "lakekeeper.max_calls_per_second is not allowed as a property"),
         ("where", "d = '1'", "lakekeeper.where is not allowed as a property of table db.t"),
         (
             "backup_database",
