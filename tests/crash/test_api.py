@@ -19,7 +19,17 @@ from tests.crash.scenario import EVENTS, FLAT, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
 
 #: What differs between two runs of the same work: ids, times and durations.
-_OWN = {"run_id", "started", "ended", "phases", "seconds", "at", "backup_table", "deferred_since"}
+_OWN = {
+    "run_id",
+    "started",
+    "ended",
+    "phases",
+    "seconds",
+    "at",
+    "backup_table",
+    "deferred_since",
+    "namenode_calls_per_second",
+}
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _OWN = {
     *("run_id", "started", "ended", "phases", "seconds", "at", "backup_table", "table", "location"),
     *("fingerprint", "bytes_after", "before", "after"),
+    *("namenode_calls", "namenode_calls_per_second"),
 }
 
 
