@@ -99,29 +99,23 @@ def _cut(
     parts: list[list[Summary]] = [[] for _ in range(chunks)]
     total, before = sum(sizes), 0.0
     for summary, size in zip(summaries, sizes, strict=True):
-        count = _count(summary, reader)
-        numbers = [_number(before + size * (n + 0.5) / count, total, chunks) for n in range(count)]
-        for number, group in groupby(range(count), key=numbers.__getitem__):
-            some = list(group)
-            whole = len(some) == count
-            cut = summary if whole else _piece(summary, reader, some[0], some[-1] + 1)
+        units = reader.units(summary, summary["tables"][0])
+        middles = [before + size * (n + 0.5) / len(units) for n in range(len(units))]
+        numbers = [min(chunks - 1, int(middle * chunks / total)) for middle in middles]
+        for number, of_part in groupby(zip(numbers, units, strict=True), key=lambda pair: pair[0]):
+            some = [unit for _, unit in of_part]
+            piece = summary if len(some) == len(units) else _piece(summary, some)
             # Parts of the same tables differ in this, and so in their run ids.
-            parts[number].append({**cut, "part": f"{number + 1}/{chunks}"})
+            parts[number].append({**piece, "part": f"{number + 1}/{chunks}"})
         before += size
     return [part for part in parts if part]
 
 
-def _number(middle: float, total: float, chunks: int) -> int:
-    """Return in which part a unit is, by the position of its middle among all bytes."""
-    return min(chunks - 1, int(middle * chunks / total))
-
-
-def _piece(summary: Summary, reader: xcom.UnitReader, first: int, after: int) -> Summary:
+def _piece(summary: Summary, units: list[pages.Unit]) -> Summary:
     """Return some units of a table, as a summary that has them itself."""
     [table] = summary["tables"]
     head = {key: value for key, value in summary.items() if key != "flagged_in"}
     kept = {key: value for key, value in table.items() if key not in ("flagged_at", "flagged_bytes")}
-    units = reader.units(summary, table)[first:after]
     return {**head, "report": None, "tables": [{**kept, "flagged": units}]}
 
 
