@@ -91,11 +91,15 @@ with DAG("given", schedule=None, start_date=START):
 
 
 @pytest.fixture
-def folder(airflow_db, tmp_path):
-    """A folder with the DAGs of these tests; Airflow runs only those that it has read from one."""
-    (tmp_path / "dags").mkdir()
-    (tmp_path / "dags" / "large.py").write_text(DAGS)
-    return tmp_path / "dags"
+def folder(airflow_db, tmp_path, monkeypatch):
+    """A folder with the DAGs of these tests; Airflow 3 runs only those of a bundle that it knows."""
+    home = tmp_path / "dags"
+    home.mkdir()
+    (home / "large.py").write_text(DAGS)
+    local = "airflow.dag_processing.bundles.local.LocalDagBundle"
+    bundle = {"name": "large", "classpath": local, "kwargs": {"path": str(home)}}
+    monkeypatch.setenv("AIRFLOW__DAG_PROCESSOR__DAG_BUNDLE_CONFIG_LIST", json.dumps([bundle]))
+    return home
 
 
 TABLES = {"a": 6000, "b": 3500, "c": 500}
