@@ -168,12 +168,11 @@ def lakekeeper_maintenance() -> None:
 
     # all_done: if one table cannot be analysed, the others are compacted nevertheless.
     @task(trigger_rule="all_done")
-    def only_flagged(analyses: Any) -> list[dict[str, Any]]:
-        """Return the flagged tables, one in each analysis."""
-        found = [analysis for analysis in analyses or () if analysis]
-        return [
-            {**a, "tables": [table]} for a in found for table in a["tables"] if table["outcome"] == "done"
-        ]
+    def only_flagged(analyses: Any, ti: Any = None) -> list[dict[str, Any]]:
+        """Return the flagged tables, one in each analysis: deferred ones first, then those with the highest score."""
+        from lakekeeper_provider.chunks import by_table
+
+        return [found for found in by_table(analyses, ti=ti) if found["tables"][0]["outcome"] == "done"]
 
     flagged = only_flagged(analyze.output)
     compact = CompactOperator.partial(

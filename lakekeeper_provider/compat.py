@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timezone
+from typing import Any
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.providers.common.compat.sdk import (
@@ -55,6 +56,7 @@ __all__ = [
     "XCom",
     "fail_on_usage_error",
     "has_failed",
+    "pull_xcom",
     "utcnow",
 ]
 
@@ -68,6 +70,19 @@ def has_failed(context: Context, task_id: str) -> bool:
     else:  # Airflow 2
         states = [other.state for other in run.get_task_instances() if other.task_id == task_id]
     return any(getattr(state, "value", state) in ("failed", "upstream_failed") for state in states)
+
+
+def pull_xcom(ti: Any, key: str, source: Mapping[str, Any]) -> Any:
+    """
+    Return an XCom of another task, or None if there is none.
+
+    :param source: the task that pushed it: ``dag_id``, ``run_id``, ``task_id`` and ``map_index``
+    """
+    dag_id, task_id, map_index = source["dag_id"], source["task_id"], source["map_index"]
+    if source["run_id"] == ti.run_id:
+        return ti.xcom_pull(key=key, dag_id=dag_id, task_ids=task_id, map_indexes=map_index)
+    # Of another DAG run: in Airflow 2, a task instance only pulls from its own.
+    return XCom.get_one(key=key, dag_id=dag_id, task_id=task_id, run_id=source["run_id"], map_index=map_index)
 
 
 def utcnow() -> datetime:

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from lakekeeper_provider import pages
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.option import ANALYZE, CHECK, HISTORY
+from lakekeeper_provider.pages import XCOM_LIMIT
 from lakekeeper_provider.report import Report, skipped_codes, units_with, warning_codes
 
-XCOM_LIMIT = 48 * 1024
 _WARNINGS_SHOWN = 3
 _SOUND = ("done", "nothing")
 
@@ -20,7 +21,7 @@ Tables = list[dict[str, Any]]
 Step = Callable[[Tables], Tables]
 
 
-def summary(report: Report, uri: str | None) -> dict[str, Any]:
+def summary(report: Report, uri: str | None, ti: Any = None) -> dict[str, Any]:
     """
     Return the summary for XCom, at most ``XCOM_LIMIT`` bytes long.
 
@@ -28,9 +29,11 @@ def summary(report: Report, uri: str | None) -> dict[str, Any]:
     often there is which code; an analysis leaves out the tables without flagged units, then the flagged units, if they
     can be read from ``uri``; a check leaves out sound tables; a history leaves out older rows; then each table keeps
     its name, outcome, run id and codes of findings and warnings only; last, verbs other than analyze leave out all
-    tables.
+    tables. If the flagged units of an analysis do not fit and there is no ``uri``, ``ti`` pushes them as pages, and
+    the rest is shortened in the same steps.
 
     :param uri: where the report is kept; None if it is deleted with the submission
+    :param ti: the task instance, if it may push flagged units under further keys
     :raises UsageError: the summary of an analysis is too long in its shortest form
     """
     value = {
@@ -43,13 +46,20 @@ def summary(report: Report, uri: str | None) -> dict[str, Any]:
         "report": uri,
         "tables": [_summary(table, report.verb) for table in report.tables],
     }
-    for shorter in (value, *_shorter(value)):
-        if _size(shorter) <= XCOM_LIMIT:
-            return shorter
+    found = _fitting(value)
+    if found is None and report.verb == ANALYZE and uri is None and ti is not None:
+        [value] = pages.move([value], ti)
+        found = _fitting(value)
+    if found is not None:
+        return found
     raise UsageError(
-        f"the summary of {len(report.tables)} tables has {_size(value)} bytes, more than the {XCOM_LIMIT} "
+        f"the summary of {len(report.tables)} tables has {size(value)} bytes, more than the {XCOM_LIMIT} "
         "that go to XCom: set report_dir to a folder that keeps reports, or work on fewer tables at once"
     )
+
+
+def _fitting(value: dict[str, Any]) -> dict[str, Any] | None:
+    return next((shorter for shorter in (value, *_shorter(value)) if size(shorter) <= XCOM_LIMIT), None)
 
 
 def _shorter(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -60,14 +70,14 @@ def _shorter(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _steps(value: Mapping[str, Any]) -> Iterable[Step]:
-    verb, kept = value["verb"], value["report"] is not None
+    verb, kept = value["verb"], value["report"] is not None or "flagged_in" in value
     if verb == ANALYZE:
-        # Without a report, the flagged units would be lost.
-        shorter: tuple[Step, ...] = (_without_flagged_units, _outline) if kept else ()
+        # Without a report or pages, the flagged units would be lost.
+        shorter: tuple[Step, ...] = (_without_flagged_units, outline) if kept else ()
         return (*_FEWER_WARNINGS, _with_flagged_units, *shorter)
     own = _STEPS_OF.get(verb, ())
     # Last no table: the job is done, and must not fail because of the size of its summary.
-    return (*_FEWER_WARNINGS, *own, _outline, lambda _: [])
+    return (*_FEWER_WARNINGS, *own, outline, lambda _: [])
 
 
 def _first_warnings(count: int, tables: Tables) -> Tables:
@@ -78,7 +88,7 @@ _FEWER_WARNINGS = (partial(_first_warnings, _WARNINGS_SHOWN), partial(_first_war
 
 
 def _with_flagged_units(tables: Tables) -> Tables:
-    return [table for table in tables if table["flagged"]]
+    return [table for table in tables if table["flagged"] != []]
 
 
 def _without_flagged_units(tables: Tables) -> Tables:
@@ -99,12 +109,17 @@ _STEPS_OF: Mapping[str, tuple[Step, ...]] = {
 }
 
 
-def _outline(tables: Tables) -> Tables:
-    keys = ("table", "outcome", "run_id", "flagged", "codes", "warning_codes", "skipped")
+def outline(tables: Tables) -> Tables:
+    """Return of each table what other tasks need, and codes."""
+    keys = (
+        *("table", "outcome", "run_id", "flagged", "flagged_at", "codes", "warning_codes", "skipped"),
+        *("score", "deferred_since", "flagged_bytes"),
+    )
     return [{key: table[key] for key in keys if key in table and table[key] != {}} for table in tables]
 
 
-def _size(value: Any) -> int:
+def size(value: Any) -> int:
+    """Return how many bytes a value has in XCom."""
     return len(json.dumps(value))
 
 
@@ -114,10 +129,27 @@ def _summary(table: Mapping[str, Any], verb: str) -> dict[str, Any]:
     brief |= {"warnings": list(table.get("warnings") or ()), "warning_codes": warning_codes(table)}
     brief |= {"skipped": skipped_codes(table)}
     if verb == ANALYZE:
-        return {**brief, "flagged": flagged_units(table)}
+        return {**brief, "flagged": flagged_units(table), **_urgency(table)}
     if verb == HISTORY:
         return {**brief, "history": list(table.get("history") or ())}
     return {**brief, **_counts(table)} if verb == CHECK else brief
+
+
+def _urgency(table: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Return what the order of tables depends on, as far as it is known of the flagged units.
+
+    ``score`` is their mean, weighted by bytes; ``deferred_since`` is the earliest; ``flagged_bytes`` is their sum.
+    """
+    units = units_with(table, ("flagged",))
+    scored = [(unit["score"], unit["bytes"]) for unit in units if unit.get("score") and unit.get("bytes")]
+    total = sum(read for _, read in scored)
+    found = {
+        "score": round(sum(score * read for score, read in scored) / total, 3) if total else None,
+        "deferred_since": min((u["deferred_since"] for u in units if u.get("deferred_since")), default=None),
+        "flagged_bytes": sum(unit.get("bytes") or 0 for unit in units) or None,
+    }
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def _counts(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -44,13 +44,17 @@ def dump(request: Mapping[str, Any]) -> bytes:
     return json.dumps(request, indent=1, ensure_ascii=False).encode()
 
 
-def run_id_of(dag_id: str, dag_run_id: str, task_id: str, selection: Selection) -> str:
+def run_id_of(
+    dag_id: str, dag_run_id: str, task_id: str, selection: Selection, parts: Sequence[str] = ()
+) -> str:
     """
     Return the id of a compaction: the same for every try of a task, so that a retry resumes its own run.
 
     Neither the try number nor the map index is part of it: a mapped list may come in another order.
+
+    :param parts: the parts of tables that are compacted, where several tasks compact one table
     """
-    identity = json.dumps([dag_id, dag_run_id, task_id, selection.key])
+    identity = json.dumps([dag_id, dag_run_id, task_id, selection.key, *parts])
     digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
     slug = _UNSAFE.sub("-", f"{dag_id}-{task_id}").strip("-")[:47].rstrip("-")
     return f"{slug}-{digest}" if slug else digest

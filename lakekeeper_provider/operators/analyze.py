@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from lakekeeper_provider import report_summary
 from lakekeeper_provider.choosing import check_selections
+from lakekeeper_provider.compat import Context
 from lakekeeper_provider.operators.base import LakekeeperOperator
 from lakekeeper_provider.option import ANALYZE
 from lakekeeper_provider.parsers import is_template
+from lakekeeper_provider.report import Report
 
 PLANNING_KEYS = (
     "block_size_mb",
@@ -105,8 +108,13 @@ class AnalyzeOperator(PlanningOperator):
     """
     Report which units need compaction, without a change of any table.
 
-    The XCom has a summary of each table with its flagged units; pass it to ``CompactOperator(analysis=...)``.
+    The XCom has a summary of each table with its flagged units; pass it to ``CompactOperator(analysis=...)``. Units
+    that do not fit are pushed under further keys, ``flagged_0`` and so on, from which ``CompactOperator`` pulls them.
     See ``PlanningOperator`` and ``LakekeeperOperator`` for the arguments.
     """
 
     verb = ANALYZE
+
+    def summarize(self, found: Report, uri: str | None, context: Context) -> dict[str, Any]:
+        """Return the summary; flagged units that do not fit are pushed as pages."""
+        return report_summary.summary(found, uri, context["ti"] if self.do_xcom_push else None)

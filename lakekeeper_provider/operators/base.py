@@ -53,8 +53,7 @@ class LakekeeperOperator(ObservedJob, SparkSubmitOperator):
     :param exclude: glob of table names
     :param config_file: YAML file with options and the ``spark_submit`` section; read when the task runs
     :param report_dir: folder that this worker and the Spark driver both reach, such as
-        ``webhdfs://namenode:9870/lakekeeper`` or ``file:///shared``; required in cluster deploy mode and for
-        analyses too large for XCom
+        ``webhdfs://namenode:9870/lakekeeper`` or ``file:///shared``; required in cluster deploy mode
     :param window: a ``MaintenanceWindow``, its fields as a mapping, or a name under ``windows`` of the file;
         nothing is submitted while it is closed
     :param on_closed: ``wait`` (deferred until the window opens), ``skip`` or ``fail``
@@ -81,15 +80,8 @@ class LakekeeperOperator(ObservedJob, SparkSubmitOperator):
     template_fields: Sequence[str] = (
         *SparkSubmitOperator.template_fields,
         *PRIVATE_ARGUMENTS,
-        "report_dir",
-        "table",
-        "tables",
-        "database",
-        "config_file",
-        "window",
-        "on_closed",
-        "on_refused",
-        "hive_server",
+        *("report_dir", "table", "tables", "database", "config_file"),
+        *("window", "on_closed", "on_refused", "hive_server"),
         *option_keys,
     )
     operator_extra_links = (YarnApplicationLink(), ReportLink())
@@ -261,7 +253,7 @@ class LakekeeperOperator(ObservedJob, SparkSubmitOperator):
         self._show(found)
         task_result, reason = report.evaluate(found, submission.selection.tables)
         with fail_on_usage_error():
-            value = self.result(report_summary.summary(found, uri), submission)
+            value = self.result(self.summarize(found, uri, context), submission)
         if task_result is TaskResult.DONE or (
             task_result is TaskResult.NOTHING and not self.skips_on_nothing
         ):
@@ -282,6 +274,10 @@ class LakekeeperOperator(ObservedJob, SparkSubmitOperator):
                 self.log.warning("%s", text)
         except Exception as error:
             self.log.warning("the report could not be shown as a text: %r", error)
+
+    def summarize(self, found: Report, uri: str | None, context: Context) -> dict[str, Any]:
+        """Return the summary of the report for XCom."""
+        return report_summary.summary(found, uri)
 
     def result(self, summary: dict[str, Any], submission: Submission) -> dict[str, Any]:
         """Return the value of the task's XCom."""

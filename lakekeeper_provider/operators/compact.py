@@ -13,7 +13,7 @@ from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.analyze import PlanningOperator
 from lakekeeper_provider.operators.submission import Submission
 from lakekeeper_provider.operators.writing import WRITING_KEYS, SwappingOperator
-from lakekeeper_provider.option import ANALYZE, COMPACT
+from lakekeeper_provider.option import COMPACT
 from lakekeeper_provider.selection import Selection, check_source
 
 MAX_TABLES = 200  # their names and run ids still fit into an XCom
@@ -33,8 +33,10 @@ class CompactOperator(PlanningOperator, SwappingOperator):
     ``WritingOperator`` and ``LakekeeperOperator`` for the other arguments.
 
     :param analysis: the output of an ``AnalyzeOperator``, or a list of such outputs: exactly the units that they
-        flag are compacted, and of ``idle_for`` and the ``trigger`` conditions only ``idle_for`` is judged again.
-        Without it, ``table``, ``tables`` or ``database`` is required, and the job analyses first
+        flag are compacted, and the tables with deferred units, then those with the highest score, come first; of
+        ``idle_for`` and the ``trigger`` conditions only ``idle_for`` is judged again. Or the report of
+        ``lakekeeper plan --json``: exactly its units, in its order. Without it, ``table``, ``tables`` or
+        ``database`` is required, and the job analyses first
     :param dry_run: decide and report without writing anything
     :param sort_columns: sort the rewritten files by these columns
     :param analyze_after_compaction: refresh the metastore's statistics afterwards
@@ -46,7 +48,8 @@ class CompactOperator(PlanningOperator, SwappingOperator):
         without (by default only without the owner)
     :param quota_folders: directories above the tables whose free quota is checked before anything is written
     :param order: the order of the units: ``score`` (files removed for each byte that is read, the default), ``none``,
-        ``bytes-asc``, ``bytes-desc``, ``files-asc`` or ``files-desc``; units that were deferred before come first
+        ``bytes-asc``, ``bytes-desc``, ``files-asc`` or ``files-desc``; units that were deferred before come first. The
+        default with a plan as ``analysis`` is ``none``
     :param max_bytes: read at most so much, such as ``100gb``; the rest is deferred
     :param max_files: read at most so many files; the rest is deferred
     :param max_units: compact at most so many units; the rest is deferred
@@ -112,26 +115,32 @@ class CompactOperator(PlanningOperator, SwappingOperator):
 
         :raises AirflowSkipException: there are none
         """
-        analyses = xcom.entries("analysis", self.analysis, ANALYZE)
-        units = xcom.flagged_units(analyses) if self._from_analysis else None
+        analyses = xcom.analyses(self.analysis)
+        units = xcom.flagged_units(analyses, context["ti"]) if self._from_analysis else None
         selection = self._all_tables(analyses) if self._from_analysis else self.selection()
-        run_id = self._run_id(selection, context)
-        built = request.build_request(settings, self.arguments(), units=units)
+        run_id = self._run_id(selection, analyses, context)
+        built = request.build_request(settings, self._ordered_arguments(analyses), units=units)
         begun = _begun(selection, run_id)
         if units is not None and not units:
             self.push({**begun, "outcome": "nothing"}, context)
             raise AirflowSkipException("the analysis flagged nothing: there is nothing to compact")
         # Pushed before the submission: if this process dies, rollback still knows which run to undo.
         self.push(begun, context)
-        chosen = selection if units is None else Selection(tables=tuple(sorted(units)))
+        chosen = selection if units is None else Selection(tables=tuple(units))
         return Submission(chosen, built, {"deadline": deadline} if deadline else {}, run_id)
 
     def _all_tables(self, analyses: Iterable[Mapping[str, Any]]) -> Selection:
         # Flagged or not, so that a retry that finds less to do has the same run id.
         return Selection(tables=tuple(sorted({t["table"] for entry in analyses for t in entry["tables"]})))
 
-    def _run_id(self, selection: Selection, context: Context) -> str:
-        return request.run_id_of(self.dag_id, context["dag_run"].run_id, self.task_id, selection)
+    def _ordered_arguments(self, analyses: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Return the arguments; the units of a plan stay in its order, unless another one is given."""
+        planned = {"order": "none"} if analyses and xcom.are_planned(analyses) else {}
+        return {**planned, **self.arguments()}
+
+    def _run_id(self, selection: Selection, analyses: Iterable[Mapping[str, Any]], context: Context) -> str:
+        parts = sorted({entry["part"] for entry in analyses if "part" in entry})
+        return request.run_id_of(self.dag_id, context["dag_run"].run_id, self.task_id, selection, parts)
 
     def result(self, summary: dict[str, Any], submission: Submission) -> dict[str, Any]:
         """

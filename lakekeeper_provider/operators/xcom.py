@@ -2,61 +2,146 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lakekeeper_provider import exchange, report, report_summary
 from lakekeeper_provider.compat import Context
 from lakekeeper_provider.exceptions import ReportError, UsageError
-from lakekeeper_provider.option import ANALYZE
+from lakekeeper_provider.option import ANALYZE, PLAN
+from lakekeeper_provider.pages import PageReader, Unit
 from lakekeeper_provider.parsers import from_json
 
-Unit = dict[str, str | None]
 
-
-def entries(name: str, value: Any, verb: str) -> list[Mapping[str, Any]]:
+def entries(name: str, value: Any, *verbs: str) -> list[Mapping[str, Any]]:
     """
-    Return the summaries of ``verb`` in an XCom.
+    Return the summaries of a verb in an XCom.
 
     :param name: the argument that holds the XCom, for messages
     :param value: one summary, a list of them, or JSON of either; None for a mapped task that pushed nothing
-    :raises UsageError: the value is not the output of a task of this verb
+    :param verbs: the verbs that are expected
+    :raises UsageError: the value is not the output of a task of one of these verbs
     """
     value = from_json(name, value)
+    expected = f"{name}: expected the output of a {verbs[0]} task"
     found = [value] if isinstance(value, Mapping) or value is None else value
     if isinstance(found, str) or not isinstance(found, Iterable):
-        raise UsageError(f"{name}: expected the output of a {verb} task, got {value!r}")
-    return [_entry(name, entry, verb) for entry in found if entry is not None]
+        raise UsageError(f"{expected}, got {value!r}")
+    return [_entry(expected, entry, verbs) for entry in found if entry is not None]
 
 
-def _entry(name: str, entry: Any, verb: str) -> Mapping[str, Any]:
-    if not isinstance(entry, Mapping) or entry.get("schema_version") != 1 or entry.get("verb") != verb:
-        raise UsageError(f"{name}: expected the output of a {verb} task, got {str(entry)[:200]}")
+def _entry(expected: str, entry: Any, verbs: Sequence[str | None]) -> Mapping[str, Any]:
+    if not isinstance(entry, Mapping) or entry.get("schema_version") != 1 or entry.get("verb") not in verbs:
+        raise UsageError(f"{expected}, got {str(entry)[:200]}")
     return entry
 
 
-def flagged_units(analyses: Iterable[Mapping[str, Any]]) -> dict[str, list[Unit]]:
-    """Return the flagged units of analyses by table, without the tables that have none."""
+def analyses(value: Any) -> list[Mapping[str, Any]]:
+    """
+    Return the summaries of analyses in an XCom, or in the report of a plan.
+
+    A plan becomes an analysis that is ``as_planned``: it flags the units of the plan, in the same order.
+
+    :raises UsageError: the value is neither
+    """
+    found = entries("analysis", value, ANALYZE, PLAN)
+    return [_of_plan(entry) if entry["verb"] == PLAN else entry for entry in found]
+
+
+def _of_plan(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    try:
+        plan = report.parse(json.dumps(entry), PLAN)
+    except ReportError as error:
+        raise UsageError(f"analysis: the plan cannot be read: {error}") from None
+    tables = [
+        {"table": table["table"], "outcome": table["outcome"], "flagged": units}
+        for table in plan.tables
+        if (units := report_summary.flagged_units(table))
+    ]
+    return {
+        **{"schema_version": 1, "verb": ANALYZE, "run_id": plan.run_id, "outcome": plan.outcome},
+        **{"report": None, "as_planned": True, "tables": tables},
+    }
+
+
+def are_planned(found: Iterable[Mapping[str, Any]]) -> bool:
+    """Tell whether all of the analyses are plans, which have an order of their own."""
+    return all(analysis.get("as_planned") for analysis in found)
+
+
+def in_order(found: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """
+    Return the tables of analyses, each with its analysis, in the order of their compaction.
+
+    Those with units that were deferred before come first, the longest first; then those with the highest score. Plans
+    keep their order.
+    """
+    pairs = [(analysis, table) for analysis in found for table in analysis["tables"]]
+    return pairs if are_planned(found) else sorted(pairs, key=lambda pair: _urgency(pair[1]))
+
+
+def _urgency(table: Mapping[str, Any]) -> tuple[bool, str, float, str]:
+    since = table.get("deferred_since")
+    return since is None, since or "", -(table.get("score") or 0), table["table"]
+
+
+def has_flagged_units(table: Mapping[str, Any]) -> bool:
+    """Tell whether an analysis has flagged units of a table; if it has no list of them, a report or pages do."""
+    return table.get("flagged") != []
+
+
+def flagged_units(found: Sequence[Mapping[str, Any]], ti: Any) -> dict[str, list[Unit]]:
+    """
+    Return the flagged units of analyses by table, without the tables that have none, in the order of ``in_order``.
+
+    :param ti: the task instance that is running, which pulls the pages
+    :raises UsageError: units cannot be read
+    """
+    reader = UnitReader(ti)
     units: dict[str, list[Unit]] = {}
-    for analysis in analyses:
-        for table, found in _flagged(analysis):
-            units.setdefault(table, []).extend(found)
-    return {table: found for table, found in units.items() if found}
+    for analysis, table in in_order(found):
+        units.setdefault(table["table"], []).extend(reader.units(analysis, table))
+    return {table: of_table for table, of_table in units.items() if of_table}
 
 
-def _flagged(analysis: Mapping[str, Any]) -> Iterable[tuple[str, list[Unit]]]:
-    tables = analysis["tables"]
-    names = {table["table"] for table in tables}
-    if all(table.get("flagged") is not None for table in tables):
-        return [(table["table"], table["flagged"]) for table in tables]
-    uri = analysis.get("report")
-    if not uri:
-        raise UsageError("analysis: it contains neither the flagged units nor the URI of a report that does")
+class UnitReader:
+    """
+    Reads the flagged units of analyses: from the summary, from pages, or from a report.
+
+    :param ti: the task instance that is running, which pulls the pages
+    """
+
+    def __init__(self, ti: Any) -> None:
+        self._pages = PageReader(ti)
+        self._reports: dict[str, Mapping[str, list[Unit]]] = {}
+
+    def units(self, analysis: Mapping[str, Any], table: Mapping[str, Any]) -> list[Unit]:
+        """
+        Return the flagged units of one table.
+
+        :raises UsageError: they cannot be read
+        """
+        if table.get("flagged") is not None:
+            return list(table["flagged"])
+        if "flagged_at" in table:
+            return self._pages.units(analysis, table)
+        uri = analysis.get("report")
+        if not uri:
+            raise UsageError(
+                "analysis: it contains neither the flagged units nor the URI of a report that does"
+            )
+        if uri not in self._reports:
+            self._reports[uri] = _reported(uri)
+        return self._reports[uri].get(table["table"], [])
+
+
+def _reported(uri: str) -> Mapping[str, list[Unit]]:
     try:
         full = report.parse(exchange.read(uri), ANALYZE)
     except ReportError as error:
         raise UsageError(f"analysis: {uri}: {error}") from None
-    return [(t["table"], report_summary.flagged_units(t)) for t in full.tables if t["table"] in names]
+    return {table["table"]: report_summary.flagged_units(table) for table in full.tables}
 
 
 def current_pass(context: Context) -> str | None:

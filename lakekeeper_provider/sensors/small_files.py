@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lakekeeper_provider.compat import BaseSensorOperator, Context, PokeReturnValue, fail_on_usage_error
+from lakekeeper_provider.compat import BaseSensorOperator, Context, PokeReturnValue
 from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
 from lakekeeper_provider.window import MaintenanceWindow
@@ -41,9 +41,8 @@ class SmallFilesSensor(BaseSensorOperator, AnalyzeOperator):
         except _WindowClosed as closed:
             self.log.info("%s", closed)
             return PokeReturnValue(is_done=False)
-        with fail_on_usage_error():
-            flagged = xcom.flagged_units([analysis])
-        return PokeReturnValue(is_done=bool(flagged), xcom_value=analysis)
+        flagged = any(map(xcom.has_flagged_units, analysis["tables"]))
+        return PokeReturnValue(is_done=flagged, xcom_value=analysis)
 
     def wait(self, window: MaintenanceWindow, message: str) -> None:
         """End this poke; the sensor waits with its own interval and mode."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -13,6 +14,10 @@ from tests.harness import waiting
 PATIENCE = 300  # seconds; a hung server must not hang the session
 
 
+#: What task instances have pushed, as JSON: by DAG, run, task, map index and key.
+XCOMS: dict[tuple[str, str, str, int, str], str] = {}
+
+
 @dataclass
 class TaskInstance:
     """The part of a task instance that the operators use."""
@@ -20,10 +25,16 @@ class TaskInstance:
     try_number: int = 1
     task_id: str = "task"
     map_index: int = -1
+    dag_id: str = "dag"
+    run_id: str = "scheduled__2026-02-23T01:00:00+00:00"
     pushed: dict[str, Any] = field(default_factory=dict)
 
     def xcom_push(self, key: str, value: Any) -> None:
         self.pushed[key] = value
+        XCOMS[self.dag_id, self.run_id, self.task_id, self.map_index, key] = json.dumps(value)
+
+    def xcom_pull(self, *, key: str, dag_id: str, task_ids: str, map_indexes: int) -> Any:
+        return json.loads(XCOMS.get((dag_id, self.run_id, task_ids, map_indexes, key), "null"))
 
 
 @dataclass
