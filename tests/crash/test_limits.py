@@ -284,7 +284,7 @@ def test_nothing_is_begun_that_cannot_be_finished_before_the_deadline(
     words = ("--parallelism", 1, "--verify", "hash", "--order", "files-asc")
     compacted: list[str] = []
     for _ in range(5):
-        deadline = datetime.fromtimestamp(sim.millis / 1000, timezone.utc) + timedelta(seconds=120)
+        deadline = datetime.fromtimestamp(sim.millis / 1000, timezone.utc) + timedelta(seconds=130)
         report = job(sim, "compact", *words, "--deadline", deadline.isoformat())
         assert sim.millis / 1000 <= deadline.timestamp()
         compacted += by_outcome(report, "compacted")
