@@ -55,6 +55,15 @@ CHOOSING: tuple[Option, ...] = (
         example="512mb",
     ),
     Option(
+        "strategy",
+        choice("full", "minor"),
+        "full",
+        "which files of a directory are rewritten: all (full), or those below the target size, while larger ones are"
+        " copied byte by byte (minor)",
+        Flag("--strategy", PLANNING),
+        Section.SELECTION,
+    ),
+    Option(
         "full_scan",
         boolean,
         False,

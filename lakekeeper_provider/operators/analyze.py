@@ -18,6 +18,7 @@ PLANNING_KEYS = (
     "compaction_ratio_threshold",
     "min_input_files",
     "target_file_size",
+    "strategy",
     "partitions",
     "where",
     "idle_for",
@@ -41,6 +42,8 @@ class PlanningOperator(LakekeeperOperator):
         ``block_size_mb`` / this ratio (10)
     :param min_input_files: ignore units with fewer files (2)
     :param target_file_size: size of the files to write, such as ``512mb`` (by default the block size)
+    :param strategy: ``full`` (default) rewrites all files of a directory; ``minor`` rewrites those below
+        ``target_file_size``, and copies larger ones byte by byte
     :param partitions: only these partitions, such as ``[{"date": "2026-02-23"}]``; a spec may be partial
     :param where: only the partitions that meet this SQL condition on the partition keys
     :param idle_for: only the partitions whose newest file is at least this old, such as ``7d``; ``0s`` for any age
@@ -66,6 +69,7 @@ class PlanningOperator(LakekeeperOperator):
         compaction_ratio_threshold: float | str | None = None,
         min_input_files: int | str | None = None,
         target_file_size: str | None = None,
+        strategy: str | None = None,
         partitions: Sequence[dict[str, Any]] | str | None = None,
         where: str | None = None,
         idle_for: str | None = None,
@@ -86,6 +90,7 @@ class PlanningOperator(LakekeeperOperator):
         self.compaction_ratio_threshold = compaction_ratio_threshold
         self.min_input_files = min_input_files
         self.target_file_size = target_file_size
+        self.strategy = strategy
         self.partitions = partitions
         self.where = where
         self.idle_for = idle_for

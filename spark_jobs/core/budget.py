@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from spark_jobs.core.amounts import human
 from spark_jobs.core.options.limits import LimitOptions
-from spark_jobs.core.plan import UnitPlan
 from spark_jobs.core.progress import Amount
+from spark_jobs.core.unit_plan import UnitPlan
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import statistics
 from dataclasses import dataclass, replace
 
 from spark_jobs.core.model import FileListing
+from spark_jobs.core.strategy import target_files
 
 _GB = 1024**3
 #: What a unit costs at least, in bytes, so that the score of empty files is a number: HDFS reads a packet of 64 KB.
@@ -18,13 +19,14 @@ class Thresholds:
     """The limits for small files.
 
     `block_size` and `target_file_size` are in bytes (0: the block size). A file is small if it is smaller than
-    `block_size / ratio`.
+    `block_size / ratio`. `minor`: files of the target size and above are kept as they are.
     """
 
     block_size: int = 128 * 1024 * 1024
     ratio: float = 10.0
     min_input_files: int = 2
     target_file_size: int = 0
+    minor: bool = False
 
     @property
     def small_file(self) -> int:
@@ -48,9 +50,9 @@ class Health:
     needs_compaction: bool
 
 
-def settled(health: Health, target_files: int) -> Health:
+def settled(health: Health, left: int) -> Health:
     """Return the health of files of which a compaction would leave as many."""
-    return replace(health, target_files=target_files, needs_compaction=False)
+    return replace(health, target_files=left, needs_compaction=False)
 
 
 def assess(files: FileListing, thresholds: Thresholds) -> Health:
@@ -58,7 +60,13 @@ def assess(files: FileListing, thresholds: Thresholds) -> Health:
     sizes = [f.length for f in files.data]
     average = sum(sizes) // len(sizes) if sizes else 0
     median = int(statistics.median(sizes)) if sizes else 0
-    return reassess(len(sizes), sum(sizes), average, median, thresholds)
+    health = reassess(len(sizes), sum(sizes), average, median, thresholds)
+    if not thresholds.minor:
+        return health
+    left = target_files(sizes, thresholds.target)
+    small = min(average, median) < thresholds.small_file
+    worthwhile = _worthwhile(len(sizes), left, thresholds)
+    return replace(health, target_files=left, needs_compaction=small and worthwhile)
 
 
 def reassess(files: int, size: int, average: int, median: int, thresholds: Thresholds) -> Health:
@@ -70,7 +78,7 @@ def reassess(files: int, size: int, average: int, median: int, thresholds: Thres
     Args:
         size, average, median: in bytes.
     """
-    target_files = max(1, math.ceil(size / thresholds.target))  # guard: files_by_target_size
+    left = max(1, math.ceil(size / thresholds.target))  # guard: files_by_target_size
     small = min(average, median) < thresholds.small_file
     return Health(
         files=files,
@@ -78,13 +86,13 @@ def reassess(files: int, size: int, average: int, median: int, thresholds: Thres
         avg_file_size=average,
         median_file_size=median,
         threshold=thresholds.small_file,
-        target_files=target_files,
-        needs_compaction=small and _worthwhile(files, target_files, thresholds),
+        target_files=left,
+        needs_compaction=small and _worthwhile(files, left, thresholds),
     )
 
 
-def _worthwhile(files: int, target_files: int, thresholds: Thresholds) -> bool:
-    return files >= max(2, thresholds.min_input_files) and target_files < files
+def _worthwhile(files: int, left: int, thresholds: Thresholds) -> bool:
+    return files >= max(2, thresholds.min_input_files) and left < files
 
 
 def score(health: Health, pressure: float = 0.0) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from spark_jobs.core.health import Health, score
-from spark_jobs.core.plan import UnitPlan
+from spark_jobs.core.unit_plan import UnitPlan
 
 _KEYS: Mapping[str, Callable[[Health], float]] = {
     "score": lambda health: -score(health),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from spark_jobs.core.commit_log.snapshots import Snapshot
-from spark_jobs.core.plan import UnitPlan
+from spark_jobs.core.unit_plan import UnitPlan
 
 #: An estimate is multiplied by this: units differ, and a unit that is not finished at the deadline was in vain.
 _SAFETY = 1.25

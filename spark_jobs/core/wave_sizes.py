@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from spark_jobs.core.plan import UnitPlan
+from spark_jobs.core.unit_plan import UnitPlan
 
 #: The number of large units in a wave is this number times `parallelism`.
 UNITS_PER_THREAD = 4

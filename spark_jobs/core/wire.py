@@ -32,7 +32,15 @@ _OPTIONAL = (
     *("small_file_writers", "files_per_day", "listed_units"),
 )
 #: Fields of a unit that are left out where they are None.
-_OPTIONAL_OF_UNIT = ("read_tasks", "score", "deferred_since", "engine", "estimated_seconds")
+_OPTIONAL_OF_UNIT = (
+    "read_tasks",
+    "score",
+    "deferred_since",
+    "engine",
+    "estimated_seconds",
+    "strategy",
+    "strategy_reason",
+)
 #: The code of a table whose journal cannot be acted on.
 UNSAFE = "UNSAFE"
 
@@ -90,6 +98,7 @@ class UnitReport:
         score: of a unit that needs a compaction, the files that are removed for each GB that is read.
         deferred_since: when an earlier job has deferred the unit.
         engine: in a plan, what will write the unit: rows by Spark, records (copy) or stripes (merge).
+        strategy, strategy_reason: where a minor compaction is asked for: what is done, and why it is a full one.
         estimated_seconds: in a plan, how long it will take, at the pace of the table's earlier compactions.
     """
 
@@ -114,6 +123,8 @@ class UnitReport:
     deferred_since: str | None = None
     engine: str | None = None
     estimated_seconds: float | None = None
+    strategy: str | None = None
+    strategy_reason: str | None = None
 
     @classmethod
     def of(

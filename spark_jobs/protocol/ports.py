@@ -133,6 +133,12 @@ class FileRewriter(Protocol):
             The directory of each request. It does not exist if no rows were written.
         """
 
+    def copy(self, directory: str, files: FileListing, target: str) -> None:
+        """Copy files byte by byte into another directory. No file is overwritten. Raise LakekeeperError."""
+
+    def differing(self, directory: str, files: FileListing, target: str) -> Sequence[str]:
+        """Return the names of the files of which the copies in another directory have other bytes."""
+
     def same_rows(self, request: RewriteRequest, written: Sequence[str]) -> bool | None:
         """Compare the rows of the request's files with those of other files, by content hash. Nothing is written.
 

@@ -118,6 +118,20 @@ class ModelRewriter:
             self._fs.replace(f"{folder}/part-00000-{job}.c000.snappy.parquet", encode_rows(rows))
         return bool(rows)
 
+    def copy(self, directory: str, files: FileListing, target: str) -> None:
+        for file in files.data:
+            try:
+                self._fs.create(f"{target}/{file.name}", self._fs.read(f"{directory}/{file.name}"))
+            except (OSError, ValueError) as error:
+                raise LakekeeperError(f"Spark could not copy {file.name}: {error}") from error
+
+    def differing(self, directory: str, files: FileListing, target: str) -> list[str]:
+        try:
+            pairs = [(f"{directory}/{file.name}", f"{target}/{file.name}") for file in files.data]
+            return [one for one, other in pairs if self._fs.read(one) != self._fs.read(other)]
+        except (OSError, ValueError) as error:
+            raise LakekeeperError(f"Spark could not compare the copies: {error}") from error
+
     def same_rows(self, plan: RewriteRequest, written: Sequence[str]) -> bool | None:
         try:
             return sorted(_read_rows(self._fs, plan.files)) == sorted(_read_rows(self._fs, written))

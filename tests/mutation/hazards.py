@@ -14,6 +14,7 @@ from tests.mutation.hazards_jobs import JOBS
 from tests.mutation.hazards_joint import JOINT
 from tests.mutation.hazards_kept import KEPT
 from tests.mutation.hazards_limits import LIMITS
+from tests.mutation.hazards_minor import MINOR
 from tests.mutation.hazards_open import OPEN
 from tests.mutation.hazards_runs import RUNS
 from tests.mutation.hazards_seam import SEAM
@@ -70,13 +71,28 @@ HAZARDS = {
     "H44": "backups of Lakekeeper 0.0.6 in the same place",
     "H45": "records of a run are deleted that are still needed",
     "H46": "a run goes on although its first units have failed",
+    "H47": "the large files of a compaction in part are not what they were",
 }
 ALL = tuple(HAZARDS)
 
 #: Ordered so that tables read well; those that need Spark come last.
 MUTATIONS: tuple[Mutation, ...] = (
     *sorted(
-        (*SWAP, *JOBS, *JOINT, *KEPT, *LIMITS, *FILES, *FORMATS, *GROUND, *OPEN, *WRITERS, *RUNS, *STATES),
+        (
+            *SWAP,
+            *JOBS,
+            *JOINT,
+            *KEPT,
+            *LIMITS,
+            *MINOR,
+            *FILES,
+            *FORMATS,
+            *GROUND,
+            *OPEN,
+            *WRITERS,
+            *RUNS,
+            *STATES,
+        ),
         key=lambda mutation: ALL.index(mutation.hazard),
     ),
     *sorted(SEAM, key=lambda mutation: ALL.index(mutation.hazard)),

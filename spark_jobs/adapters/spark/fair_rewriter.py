@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from spark_jobs.adapters.spark.task_progress import TaskProgress
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Profile
+from spark_jobs.core.model import FileListing
 from spark_jobs.protocol.ports import FileRewriter, RewriteRequest, RewriteResult
 
 _MODE = "spark.scheduler.mode"
@@ -52,6 +53,13 @@ class FairRewriter:
     def write_jointly(self, requests: Sequence[RewriteRequest], staging: str) -> Sequence[str]:
         with self._own_pool(), self._progress.shown():
             return self._rewriter.write_jointly(requests, staging)
+
+    def copy(self, directory: str, files: FileListing, target: str) -> None:
+        with self._own_pool(), self._progress.shown():
+            self._rewriter.copy(directory, files, target)
+
+    def differing(self, directory: str, files: FileListing, target: str) -> Sequence[str]:
+        return self._rewriter.differing(directory, files, target)
 
     def same_rows(self, request: RewriteRequest, written: Sequence[str]) -> bool | None:
         return self._rewriter.same_rows(request, written)

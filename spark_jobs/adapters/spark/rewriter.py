@@ -8,6 +8,7 @@ from typing import Any
 from pyspark.sql import DataFrame, DataFrameReader, Observation, SparkSession
 from pyspark.sql.types import StructType
 
+from spark_jobs.adapters.spark.byte_copies import ByteCopies
 from spark_jobs.adapters.spark.copying import Copier
 from spark_jobs.adapters.spark.file_index import LISTED_BY_DRIVER, ExactReader
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
@@ -21,6 +22,7 @@ from spark_jobs.core.errors import LakekeeperError, VerificationFailed
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Profile
 from spark_jobs.core.formats.registry import FORMATS
+from spark_jobs.core.model import FileListing
 from spark_jobs.core.phases import Phases
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 
@@ -37,6 +39,7 @@ class Rewriter:
         self._joint = JointRewriter(spark, self._sessions, formats)
         self._copier = Copier(spark, formats)
         self._merger = Merger(spark)
+        self._bytes = ByteCopies(spark)
 
     @property
     def slots(self) -> int:
@@ -70,6 +73,20 @@ class Rewriter:
         """
         try:
             return self._joint.write(requests, staging)
+        except Exception as error:
+            raise explained(error) from error
+
+    def copy(self, directory: str, files: FileListing, target: str) -> None:
+        """Copy files byte by byte into another directory. Raise LakekeeperError."""
+        try:
+            self._bytes.copy(directory, files, target)
+        except Exception as error:
+            raise explained(error) from error
+
+    def differing(self, directory: str, files: FileListing, target: str) -> Sequence[str]:
+        """Return the names of the files of which the copies have other bytes. Raise LakekeeperError."""
+        try:
+            return self._bytes.differing(directory, files, target)
         except Exception as error:
             raise explained(error) from error
 

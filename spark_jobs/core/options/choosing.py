@@ -10,6 +10,7 @@ from spark_jobs.core.due import Conditions
 from spark_jobs.core.options.option import ANALYZE, COMPACT, PLAN, TableProperty, choice, option, switch
 from spark_jobs.core.options.parsers import number, parse_duration, parse_size
 from spark_jobs.core.selection import PartitionSpec, parse_partitions
+from spark_jobs.core.strategy import FULL, STRATEGIES
 
 #: The verbs that plan: they have the same thresholds and selections.
 PLANNING = (ANALYZE, PLAN, COMPACT)
@@ -51,6 +52,14 @@ class ChoosingOptions:
         "size of the files to write (default: the block size)",
         flag="--target-file-size",
         metavar="512mb",
+        verbs=PLANNING,
+    )
+    strategy: str = choice(
+        FULL,
+        STRATEGIES,
+        "which files of a directory are rewritten: all (full), or those below the target size, while larger ones are"
+        " copied byte by byte (minor)",
+        flag="--strategy",
         verbs=PLANNING,
     )
     full_scan: bool = switch(

@@ -35,6 +35,7 @@ from spark_jobs.core.options.parsers import (
     parse_list,
 )
 from spark_jobs.core.other_writers import WriterRules
+from spark_jobs.core.strategy import MINOR
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -211,6 +212,7 @@ class Options(LimitOptions):
             self.compaction_ratio_threshold,
             self.min_input_files,
             self.target_file_size,
+            self.strategy == MINOR,
         )
 
 

@@ -19,7 +19,8 @@ from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.layout import LOG, Home
 from spark_jobs.core.model import FileListing, name_of
-from spark_jobs.core.plan import TablePlan, UnitPlan
+from spark_jobs.core.plan import TablePlan
+from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.protocol.commit_log.hint_folders import ensure_hint_folder, write_hint
 from spark_jobs.protocol.file_system import FileSystemError, Status
 from spark_jobs.protocol.runs.trust import Trust

@@ -9,17 +9,19 @@ from spark_jobs.core import journal, layout
 from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged
 from spark_jobs.core.job_limits import JobLimits
 from spark_jobs.core.layout import Home
-from spark_jobs.core.plan import TablePlan, UnitPlan
+from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.progress import Amount
+from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.core.wave_sizes import waves
 from spark_jobs.protocol.execution.joint_writer import JointWriter
 from spark_jobs.protocol.execution.preconditions import Preconditions
 from spark_jobs.protocol.execution.recovery import Recovery, record
 from spark_jobs.protocol.execution.schedule import Schedule
 from spark_jobs.protocol.execution.unit_results import UnitResult, compacted_report, failed
-from spark_jobs.protocol.execution.unit_writer import UnitWriter, WrittenUnit
+from spark_jobs.protocol.execution.unit_writer import UnitWriter
 from spark_jobs.protocol.execution.wave_writer import WaveWriter
 from spark_jobs.protocol.execution.waves import UnitWork
+from spark_jobs.protocol.execution.written_unit import WrittenUnit
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.planning.folders import Folders
 from spark_jobs.protocol.planning.footer_inspection import with_footers
@@ -143,4 +145,6 @@ def _swapped(item: WrittenUnit, result: SwapResult) -> UnitResult:
         changed = failed(unit, UnitChanged(result.problem), health)
         return replace(changed, kind=journal.COMMITTED, record=body)
     report = compacted_report(item.swap, health, item.seconds, result.moved_files)
+    if item.strategy is not None:
+        report = replace(report, strategy=item.strategy[0], strategy_reason=item.strategy[1])
     return UnitResult(unit.key, report, journal.COMMITTED, body, item.codec, item.warnings)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from spark_jobs.core import layout
 from spark_jobs.core.errors import VerificationFailed
@@ -46,6 +47,8 @@ class GroupWriter:
 
     def write(self, found: Inspection, live: str, new: str, replication: int | None) -> list[WrittenGroup]:
         """Write the groups of a unit into the directory `new`. See `FileRewriter.write` for what it raises."""
+        if found.copied is not None:
+            return self._write_in_part(found, found.copied, live, new, replication)
         if len(found.groups) == 1:
             request = self.request(found.groups[0], found, live, new, replication)
             return [WrittenGroup(found.groups[0], self._rewrite(request))]
@@ -54,19 +57,58 @@ class GroupWriter:
             for number, group in enumerate(found.groups)
         ]
 
+    def _write_in_part(
+        self, found: Inspection, copied: FileGroup, live: str, new: str, replication: int | None
+    ) -> list[WrittenGroup]:
+        """Rewrite the small files of a unit, and copy the large ones beside them."""
+        (group,) = found.groups
+        rewritten = self._write_apart(group, found, live, new, "rewritten", replication, str)
+        self._copy(copied.files, live, new)
+        names = frozenset(file.name for file in copied.files.data)
+        return [rewritten, WrittenGroup(copied, RewriteResult(copied.profile.rows or 0), names)]
+
+    def _copy(self, files: FileListing, live: str, new: str) -> None:
+        """Copy files with their times, and compare every byte.
+
+        Raises:
+            VerificationFailed: a copy differs. The unit is called off then, and its copies are deleted.
+        """
+        self._services.rewriter.copy(live, files, new)
+        differing = self._services.rewriter.differing(live, files, new)
+        if differing:  # guard: copies_compared
+            raise VerificationFailed(f"{new}/{differing[0]} is not what {live}/{differing[0]} is")
+        for file in files.data:
+            self._services.fs.touch(f"{new}/{file.name}", file.mtime)
+
     def _write_beside(
         self, group: FileGroup, number: int, found: Inspection, live: str, new: str, replication: int | None
     ) -> WrittenGroup:
         """Write a group into a directory of its own, then move its files up.
 
-        A rewrite compares what it has written with what it has read, and takes all files of its directory for its own.
         By the names of the files, a later plan sees that each group has been written already.
         """
-        fs, folder = self._services.fs, f"{new}/group-{number}"
+        named = partial(layout.group_name, number=number)
+        return self._write_apart(group, found, live, new, f"group-{number}", replication, named)
+
+    def _write_apart(
+        self,
+        group: FileGroup,
+        found: Inspection,
+        live: str,
+        new: str,
+        apart: str,
+        replication: int | None,
+        rename: Callable[[str], str],
+    ) -> WrittenGroup:
+        """Write a group into a directory of its own, then move its files up under other names.
+
+        A rewrite compares what it has written with what it has read, and takes all files of its directory for its own.
+        """
+        fs, folder = self._services.fs, f"{new}/{apart}"
         fs.mkdirs(folder)
         result = self._rewrite(self.request(group, found, live, folder, replication))
         written = [file.name for file in list_unit(fs, folder).data]
-        names = {name: layout.group_name(name, number) for name in written}
+        names = {name: rename(name) for name in written}
         for name, named in names.items():
             fs.rename(f"{folder}/{name}", f"{new}/{named}")
         if not fs.delete_empty(folder):

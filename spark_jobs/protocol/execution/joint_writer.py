@@ -18,7 +18,7 @@ from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan
 from spark_jobs.protocol.execution.group_writer import GroupWriter, WrittenGroup
 from spark_jobs.protocol.execution.staged_unit import StagedUnit
-from spark_jobs.protocol.execution.unit_writer import Draft
+from spark_jobs.protocol.execution.written_unit import Draft
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import list_unit

@@ -15,13 +15,14 @@ from spark_jobs.core.errors import Deferred
 from spark_jobs.core.job_limits import JobLimits
 from spark_jobs.core.layout import Home
 from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.plan import TablePlan, UnitPlan
+from spark_jobs.core.plan import TablePlan
+from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.protocol.execution.compaction import Compaction
 from spark_jobs.protocol.execution.recovery import RecoveredRun
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unit_results import UnitResult, failed
-from spark_jobs.protocol.execution.unit_writer import WrittenUnit
 from spark_jobs.protocol.execution.waves import Waves
+from spark_jobs.protocol.execution.written_unit import WrittenUnit
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.run_lifecycle import next_timestamp
 from spark_jobs.protocol.swap.leftovers import remove_empty_folders

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from spark_jobs.core.job_limits import JobLimits
 from spark_jobs.core.pace import END, too_late
-from spark_jobs.core.plan import UnitPlan
+from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.protocol.services import Services
 
 #: Divides units into waves.

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from spark_jobs.core import layout
 from spark_jobs.core.errors import Deferred, NothingToGain, Refusal, UnitChanged, VerificationFailed
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import FileListing
-from spark_jobs.core.plan import TablePlan, UnitPlan
+from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.strategy import FULL, MINOR
 from spark_jobs.core.swap import Swap
+from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
 from spark_jobs.protocol.execution.group_writer import GroupWriter, WrittenGroup
 from spark_jobs.protocol.execution.preconditions import Preconditions
 from spark_jobs.protocol.execution.staged_unit import StagedUnit
 from spark_jobs.protocol.execution.unit_attributes import Probes, UnitAttributes, copy_directory_attributes
-from spark_jobs.protocol.file_system import Status
-from spark_jobs.protocol.planning.footer_inspection import Inspection, inspect, with_footers
+from spark_jobs.protocol.execution.written_unit import Draft, WrittenUnit
+from spark_jobs.protocol.planning.footer_inspection import inspect, with_footers
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import list_unit
 from spark_jobs.protocol.swap.late_files import differences
@@ -28,46 +30,6 @@ log = logging.getLogger("lakekeeper")
 
 #: What is raised if written files differ from the footers; the last two if a bound is of another type.
 _CONTRADICTIONS = (VerificationFailed, TypeError, AttributeError)
-
-
-@dataclass(frozen=True)
-class Draft:
-    """A unit that is ready to be written.
-
-    Attributes:
-        before: its files, which are inspected (`found`).
-        new: the URI of its new directory, which is empty, and closed to other accounts.
-        seconds: the time that this took.
-    """
-
-    plan: UnitPlan
-    before: FileListing
-    found: Inspection
-    attributes: UnitAttributes
-    new: str
-    warnings: tuple[str, ...]
-    seconds: float
-
-
-@dataclass(frozen=True)
-class WrittenUnit:
-    """A unit that is written and verified, and not yet swapped.
-
-    `codec` and `attributes` are None if an earlier attempt has written it. `seconds` is the time that writing took; of
-    a joint write it is the unit's share, by its bytes.
-    """
-
-    plan: UnitPlan
-    swap: Swap
-    codec: str | None = None
-    attributes: UnitAttributes | None = None
-    seconds: float = 0.0
-    warnings: tuple[str, ...] = ()
-
-    def check_files(self, entries: Sequence[Status]) -> None:
-        """Raise UnitChanged if the originals, as they are listed now, have other attributes than their new files."""
-        if self.attributes:
-            self.attributes.check_files(self.swap.originals, entries)
 
 
 class UnitWriter:
@@ -216,8 +178,23 @@ class UnitWriter:
         texts = [text for group in written for text in group.warnings]
         seconds = draft.seconds + self._services.clock.monotonic() - started
         return WrittenUnit(
-            draft.plan, swap, draft.found.codec, draft.attributes, seconds, (*texts, *warnings)
+            draft.plan,
+            swap,
+            draft.found.codec,
+            draft.attributes,
+            seconds,
+            (*texts, *warnings),
+            self._strategy(draft),
         )
+
+    def _strategy(self, draft: Draft) -> tuple[str, str | None] | None:
+        """Return what was done with the files and why, where a minor compaction was asked for."""
+        if self._table.why_full is not None:
+            return FULL, self._table.why_full
+        choice = self._table.choice(draft.before)
+        if choice is None:
+            return None
+        return (MINOR, None) if draft.found.copied else (FULL, draft.found.why_full or choice.reason)
 
     def _copy_flags(self, before: FileListing, new: str) -> None:
         """Copy the flags into the new directory before the swap, which is called off if one is gone from the live one.

@@ -6,11 +6,12 @@ import logging
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar, Union
 
-from spark_jobs.core.plan import UnitPlan
+from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.core.wave_sizes import is_small
 from spark_jobs.protocol.execution.joint_writer import JointWriter
 from spark_jobs.protocol.execution.staged_unit import StagedUnit
-from spark_jobs.protocol.execution.unit_writer import Draft, UnitWriter, WrittenUnit
+from spark_jobs.protocol.execution.unit_writer import UnitWriter
+from spark_jobs.protocol.execution.written_unit import Draft, WrittenUnit
 from spark_jobs.protocol.ports import Pool
 
 log = logging.getLogger("lakekeeper")

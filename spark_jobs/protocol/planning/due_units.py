@@ -13,7 +13,7 @@ from spark_jobs.core.due import Candidate, Conditions, FileFigures, Judge, LogFi
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.plan import UnitPlan
+from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
 from spark_jobs.protocol.commit_log.publisher import log_of
 from spark_jobs.protocol.planning.table import Table

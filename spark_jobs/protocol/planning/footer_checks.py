@@ -15,9 +15,10 @@ from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.layout import group_number
 from spark_jobs.core.model import FileListing
-from spark_jobs.core.plan import Inputs, TablePlan, UnitPlan
+from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.progress import Amount
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.unit_plan import Inputs, UnitPlan
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
 from spark_jobs.protocol.planning.footer_inspection import inspect_footers, with_footers
 from spark_jobs.protocol.progress_log import with_progress

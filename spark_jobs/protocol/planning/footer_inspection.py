@@ -16,6 +16,7 @@ from spark_jobs.core.health import Thresholds, assess
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.strategy import Choice
 from spark_jobs.core.task_plan import TaskPlan, plan_tasks
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
 from spark_jobs.protocol.services import Services
@@ -53,10 +54,14 @@ class Inspection:
 
     Attributes:
         by_kept_footers: an analysis has read them, and not all of them are read now.
+        copied: the files that are copied, and in no group; None if all files are rewritten.
+        why_full: why they are, although only some were to be.
     """
 
     groups: tuple[FileGroup, ...]
     by_kept_footers: bool = False
+    copied: FileGroup | None = None
+    why_full: str | None = None
 
     @property
     def engines(self) -> str:
@@ -87,11 +92,28 @@ def inspect(
         NothingToGain: the unit can be rewritten, but would have as many files as now.
         OSError: a footer cannot be read.
     """
+    choice = table.choice(files)
+    if choice is not None and choice.copied.files:
+        return _inspect_parts(services, table, location, files, choice)
     early = _by_kept_footers(services, table, location, files, store) if store else None
     if early is not None:
         return early
     found = read_footers(services, table, location, files)
     return inspect_footers(services.rewriter.encoding, table, location, files, found)
+
+
+def _inspect_parts(
+    services: Services, table: TablePlan, location: str, files: FileListing, choice: Choice
+) -> Inspection:
+    """Return what the footers of the files to rewrite, and of those to copy, say by themselves."""
+    parts = [(location, with_footers(choice.rewritten)), (location, choice.copied)]
+    small, large = services.footers.read(parts, table.file_format)
+    encoding = services.rewriter.encoding
+    whole = inspect_footers(encoding, table, location, files, [*small, *large])
+    if len(whole.groups) > 1:  # guard: one_schema_for_copies
+        return replace(whole, why_full="its files have several schemas")
+    rewritten = _group(encoding, table, choice.rewritten, small)
+    return Inspection((rewritten,), copied=_group(encoding, table, choice.copied, large))
 
 
 def _by_kept_footers(

@@ -14,8 +14,9 @@ from spark_jobs.core.options.definitions import writer_rules
 from spark_jobs.core.ordering import ordered
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.overlap import overlapping
-from spark_jobs.core.plan import TablePlan, UnitPlan
+from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
 from spark_jobs.protocol.planning.due_units import DueUnits, Resumed
@@ -123,7 +124,7 @@ class Planner:
             self._services.rewriter.slots,
             origins.found() if origins else None,
         )
-        plan = check_hdfs_constraints(self._services, plan)
+        plan = check_hdfs_constraints(self._services, replace(plan, why_full=self._table.why_full))
         self._check_single(plan.units)
         return plan
 

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.model import TableName, Unit
 from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.options.layers import Layers
+from spark_jobs.core.strategy import FULL, why_table_is_full
 from spark_jobs.protocol.planning.outside_partitions import check_server
 from spark_jobs.protocol.services import Services
 
 
 @dataclass(frozen=True)
 class Table:
-    """One table. Its units are read from the metastore at the first use."""
+    """One table. Its units are read from the metastore at the first use.
+
+    Attributes:
+        why_full: why no unit is compacted in part, although that was asked for; the options say `full` then.
+    """
 
     services: Services
     facts: TableFacts
     options: Options
+    why_full: str | None = None
 
     @cached_property
     def storages(self) -> Mapping[Unit, Storage]:
@@ -70,4 +76,12 @@ def read_table(services: Services, layers: Layers, name: TableName) -> Table:
     facts = services.metastore.table(name)
     options = layers.resolve(str(name), facts.properties)
     check_server(services.fs, facts.storage.location)
-    return Table(services, facts, options)
+    why = why_table_is_full(_format(facts), options.sort_columns or facts.sorted_by)
+    if options.strategy == FULL or why is None:
+        return Table(services, facts, options)
+    return Table(services, facts, replace(options, strategy=FULL), why)
+
+
+def _format(facts: TableFacts) -> str:
+    """Return the format of a table; nothing if it is none that can be compacted, which its check says."""
+    return facts.storage.format or ""

@@ -15,9 +15,9 @@ from spark_jobs.core.health import assess
 from spark_jobs.core.model import FileListing, Unit, parent
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.plan import UnitPlan
 from spark_jobs.core.progress import Amount
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.protocol.file_system import Status
 from spark_jobs.protocol.planning.active_writers import check_writers
 from spark_jobs.protocol.planning.due_units import DueUnits, judged
@@ -123,6 +123,8 @@ class UnitPlanner:
         if cached is None:
             return None
         health = cached.health(options.thresholds(), options.readers)
+        if health.needs_compaction and options.thresholds().minor:
+            return None  # the figures do not say which files are large
         if not health.needs_compaction:
             return UnitPlan.known(unit, health, cached)
         unread = cached.verdict is None or cached.verdict.basis != self.basis

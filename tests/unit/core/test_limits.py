@@ -19,9 +19,9 @@ from spark_jobs.core.options.limits import ORDERS
 from spark_jobs.core.ordering import ordered
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.pace import Pace
-from spark_jobs.core.plan import UnitPlan
 from spark_jobs.core.progress import Amount
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.unit_plan import UnitPlan
 
 _REFUSAL = Refusal(RefusalCode.QUOTA, "too small")
 _SINCE = (None, "2026-02-20T00:00:00Z", "2026-02-21T00:00:00Z")

@@ -15,8 +15,9 @@ from spark_jobs.core.health import Thresholds, assess
 from spark_jobs.core.model import FileEntry, FileListing, Unit
 from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.plan import TablePlan, UnitPlan
+from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.protocol.planning.due_units import candidate_of, judged
 
 THRESHOLDS = Thresholds()

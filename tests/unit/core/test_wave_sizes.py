@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from spark_jobs.core.health import Thresholds, assess
 from spark_jobs.core.model import FileEntry, FileListing, Unit
-from spark_jobs.core.plan import UnitPlan
+from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.core.wave_sizes import MOST_FILES, MOST_UNITS, waves
 
 TARGET = 1000

@@ -1,0 +1,54 @@
+"""A unit between its plan and its swap: ready to be written, and written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spark_jobs.core.model import FileListing
+from spark_jobs.core.swap import Swap
+from spark_jobs.core.unit_plan import UnitPlan
+from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
+from spark_jobs.protocol.file_system import Status
+from spark_jobs.protocol.planning.footer_inspection import Inspection
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A unit that is ready to be written.
+
+    Attributes:
+        before: its files, which are inspected (`found`).
+        new: the URI of its new directory, which is empty, and closed to other accounts.
+        seconds: the time that this took.
+    """
+
+    plan: UnitPlan
+    before: FileListing
+    found: Inspection
+    attributes: UnitAttributes
+    new: str
+    warnings: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class WrittenUnit:
+    """A unit that is written and verified, and not yet swapped.
+
+    `codec` and `attributes` are None if an earlier attempt has written it. `seconds` is the time that writing took; of
+    a joint write it is the unit's share, by its bytes. `strategy` is what was done, and why, where minor was asked for.
+    """
+
+    plan: UnitPlan
+    swap: Swap
+    codec: str | None = None
+    attributes: UnitAttributes | None = None
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
+    strategy: tuple[str, str | None] | None = None
+
+    def check_files(self, entries: Sequence[Status]) -> None:
+        """Raise UnitChanged if the originals, as they are listed now, have other attributes than their new files."""
+        if self.attributes:
+            self.attributes.check_files(self.swap.originals, entries)

@@ -1,0 +1,156 @@
+"""A minor compaction: the small files of a unit become fewer, large ones are copied, and the directory is swapped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from spark_jobs.core import strategy
+from spark_jobs.core.formats.footers import Footer
+from tests.crash import writers
+from tests.crash.explorer import Proof, after, points, recoveries
+from tests.crash.explorer import compact as compact_act
+from tests.crash.figures import figures
+from tests.crash.flat_table import LIVE, only
+from tests.crash.model_spark import ModelFooters, ModelRewriter, visible_rows
+from tests.crash.scenario import FLAT, build, run
+from tests.crash.simulated_cluster import SimulatedCluster
+
+#: Bytes: the large files of the scenario have more, its small ones less.
+TARGET = "400b"
+MINOR = ("--strategy", "minor", "--target-file-size", TARGET, "--verify", "count")
+LARGE = 2
+
+
+@pytest.fixture(autouse=True)
+def small_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files of the model have some hundred bytes: without this it would pay to rewrite them all."""
+    monkeypatch.setattr(strategy, "_EACH", 0.0)
+
+
+def mixed() -> SimulatedCluster:
+    """sales.flat with six small files, and two large ones."""
+    sim = build()
+    for _ in range(LARGE):
+        writers.append(sim, LIVE, sim.ledger.fresh(100))
+    return sim
+
+
+def _content(sim: SimulatedCluster, least: int = 400) -> dict[str, tuple[bytes, int]]:
+    """The content and the time of the large files, by name."""
+    found = sim.tree.files(LIVE)
+    return {name: (inode.content, inode.mtime) for name, inode in found if len(inode.content) >= least}
+
+
+def _flat(report: Mapping[str, Any]) -> dict[str, Any]:
+    (unit,) = only(report)["units"]
+    return dict(unit)
+
+
+def compact(sim: SimulatedCluster, *words: str) -> dict[str, Any]:
+    return run(sim.client(), "compact", "--table", FLAT, *(words or MINOR))
+
+
+def test_large_files_keep_name_bytes_and_time_and_small_ones_become_one() -> None:
+    sim = mixed()
+    large, rows = _content(sim), sorted(visible_rows(sim.tree, LIVE))
+    assert len(large) == LARGE
+    unit = _flat(compact(sim))
+    assert (unit["outcome"], unit["strategy"]) == ("compacted", "minor")
+    assert (unit["files"], unit["files_after"], unit["rows"]) == (8, 3, 218)
+    assert {name: _content(sim)[name] for name in large} == large
+    assert sorted(visible_rows(sim.tree, LIVE)) == rows
+
+
+def test_a_rollback_restores_the_originals() -> None:
+    sim = mixed()
+    before = {name: (inode.content, inode.mtime) for name, inode in sim.tree.files(LIVE)}
+    compact(sim)
+    assert run(sim.client(), "rollback", "--table", FLAT)["exit_code"] == 0
+    assert {name: (inode.content, inode.mtime) for name, inode in sim.tree.files(LIVE)} == before
+
+
+def test_a_second_compaction_finds_nothing() -> None:
+    sim = mixed()
+    compact(sim)
+    assert _flat(compact(sim))["outcome"] == "healthy"
+
+
+def test_the_plan_says_the_same_as_the_compaction() -> None:
+    sim = mixed()
+    plan = _flat(run(sim.client(), "plan", "--table", FLAT, *MINOR[:4]))
+    done = _flat(compact(sim))
+    keys = ("strategy", "files", "bytes", "target_files")
+    assert [plan[key] for key in keys] == [done[key] for key in keys]
+    assert done["files_after"] == plan["target_files"]
+
+
+def test_rows_that_are_sorted_are_all_rewritten() -> None:
+    sim = mixed()
+    unit = _flat(compact(sim, *MINOR, "--sort-columns", "id"))
+    assert (unit["strategy"], unit["strategy_reason"]) == (
+        "full",
+        "its rows are sorted, and a sort needs all of them",
+    )
+    assert not [name for name, _ in sim.tree.files(LIVE) if name.startswith("part-w")]
+
+
+def test_without_large_files_all_are_rewritten() -> None:
+    sim = build()
+    unit = _flat(compact(sim))
+    assert (unit["strategy"], unit["strategy_reason"]) == ("full", "none of its files has the target size")
+    assert unit["files_after"] == 1
+
+
+def test_a_copy_that_differs_does_not_go_live(monkeypatch: pytest.MonkeyPatch) -> None:
+    sim = mixed()
+    before = sorted(name for name, _ in sim.tree.files(LIVE))
+    copy = ModelRewriter.copy
+
+    def torn(self: ModelRewriter, directory: str, files: Any, target: str) -> None:
+        copy(self, directory, files, target)
+        name = files.data[0].name
+        content = bytearray(self._fs.read(f"{target}/{name}"))
+        content[20:21] = b"9" if content[20:21] != b"9" else b"8"
+        self._fs.delete_file(f"{target}/{name}")
+        self._fs.create(f"{target}/{name}", bytes(content))
+
+    monkeypatch.setattr(ModelRewriter, "copy", torn)
+    unit = _flat(compact(sim))
+    assert unit["outcome"] == "failed"
+    assert "is not what" in unit["reason"]
+    assert sorted(name for name, _ in sim.tree.files(LIVE)) == before
+
+
+def test_files_of_two_schemas_are_all_rewritten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A widened column: each type has files of its own, and no large file is copied."""
+    sim = mixed()
+    read = ModelFooters._footer
+
+    def footer(self: ModelFooters, file: str) -> Footer:
+        inode = self._tree.get(file)
+        rows = json.loads(inode.content)["rows"] if inode and inode.closed else []
+        return replace(read(self, file), leaves={"id": "int32" if len(rows) < 50 else "int64"})
+
+    monkeypatch.setattr(ModelFooters, "_footer", footer)
+    rows = sorted(visible_rows(sim.tree, LIVE))
+    unit = _flat(compact(sim))
+    assert (unit["outcome"], unit["strategy"]) == ("compacted", "full")
+    assert unit["strategy_reason"] == "its files have several schemas"
+    assert sorted(visible_rows(sim.tree, LIVE)) == rows
+
+
+def test_a_death_or_an_error_at_each_call_loses_nothing() -> None:
+    act = compact_act(FLAT, "r1", *MINOR)
+    line = figures("compact in part", "4 modes (crash or error, before or after)")
+    proof, start = Proof(line, [FLAT]), after(mixed(), [])
+    line.points = points(start, act)
+    for turn, (name, state) in enumerate([*proof.crashes(start, act), *proof.errors(start, act)]):
+        for recovery in recoveries(act)[turn % 2 :: 2]:
+            proof.settle(name, state, recovery)
+    assert line.violations == []
+    assert line.states > 50

@@ -1,0 +1,36 @@
+"""Guards of a compaction in part, whose large files are copied. On the model, and in the decision itself."""
+
+from __future__ import annotations
+
+from tests.mutation.mutation import Mutation
+from tests.mutation.operators import Condition
+
+_MINOR = "tests/crash/test_minor.py"
+_STRATEGY = "tests/unit/core/test_strategy.py"
+
+MINOR = (
+    Mutation(
+        "H47-compared",
+        "a copy goes live that was not compared with its original",
+        (Condition("copies_compared", False),),
+        (f"{_MINOR}::test_a_copy_that_differs_does_not_go_live",),
+    ),
+    Mutation(
+        "H47-schemas",
+        "files of several schemas are rewritten as if they had one",
+        (Condition("one_schema_for_copies", False),),
+        (f"{_MINOR}::test_files_of_two_schemas_are_all_rewritten",),
+    ),
+    Mutation(
+        "H36-sorted",
+        "only some rows of a sorted table are sorted",
+        (Condition("sorted_is_full", False),),
+        (f"{_STRATEGY}::test_tables_of_which_all_files_are_rewritten",),
+    ),
+    Mutation(
+        "H47-footers",
+        "files are copied of which no footer proves the rows",
+        (Condition("footers_for_minor", False),),
+        (f"{_STRATEGY}::test_tables_of_which_all_files_are_rewritten",),
+    ),
+)

@@ -1,0 +1,97 @@
+"""A minor compaction of real files: large ones keep every byte, small ones are merged, and a rollback undoes it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.harness.fixtures import Database, fresh_database
+from tests.spark.toolbox import Jobs, data_files, local, many, rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MINOR = ("--strategy", "minor", "--target-file-size", "4mb")
+LARGE, SMALL = 2, 6
+FORMATS = ("parquet", "orc")
+
+
+@pytest.fixture(scope="module")
+def database(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    with fresh_database(spark, tmp_path_factory.mktemp("minor")) as database:
+        for name in FORMATS:
+            location = database.location(name)
+            many(spark, location, "SELECT id, uuid() AS text FROM range(600000)", LARGE, name)
+            many(spark, location, "SELECT id, uuid() AS text FROM range(600)", SMALL, name)
+            spark.sql(
+                f"CREATE EXTERNAL TABLE {database}.{name} (id BIGINT, text STRING) STORED AS {name} LOCATION '{location}'"
+            )
+        yield database
+
+
+def _content(folder: Path) -> dict[str, tuple[str, int, int, int]]:
+    """name -> (checksum, size, time, mode) of the visible files."""
+    return {
+        name: (
+            hashlib.sha256((folder / name).read_bytes()).hexdigest(),
+            size,
+            mtime // 1_000_000,  # what Hadoop sets has milliseconds
+            (folder / name).stat().st_mode,
+        )
+        for name, (size, mtime) in data_files(folder).items()
+    }
+
+
+def _unit(report: dict[str, Any]) -> dict[str, Any]:
+    assert report["exit_code"] == 0, report
+    (unit,) = report["tables"][0]["units"]
+    return dict(unit)
+
+
+@pytest.mark.parametrize("verify", ["count", "hash"])
+@pytest.mark.parametrize("name", FORMATS)
+def test_large_files_keep_their_bytes_and_small_ones_become_one(
+    spark: SparkSession, database: Database, tmp_path: Path, name: str, verify: str
+) -> None:
+    folder, jobs = local(database.location(name)), Jobs(spark, tmp_path)
+    before, listed = _content(folder), data_files(folder)
+    values = rows(spark, f"{database}.{name}")
+    large = {file: found for file, found in before.items() if found[1] >= 4 * 1024 * 1024}
+    assert len(large) == LARGE
+
+    planned = _unit(jobs("plan", "--table", f"{database}.{name}", *MINOR))
+    unit = _unit(jobs("compact", "--table", f"{database}.{name}", *MINOR, "--verify", verify))
+    assert (unit["outcome"], unit["strategy"], planned["strategy"]) == ("compacted", "minor", "minor")
+    assert (unit["files"], unit["files_after"], planned["target_files"]) == (
+        LARGE + SMALL,
+        LARGE + 1,
+        LARGE + 1,
+    )
+    after = _content(folder)
+    assert {file: after.get(file) for file in large} == large
+    assert len(after) == LARGE + 1
+    assert rows(spark, f"{database}.{name}") == values
+
+    assert jobs("check", "--table", f"{database}.{name}", "--read-data")["exit_code"] == 0
+    assert jobs("rollback", "--table", f"{database}.{name}")["exit_code"] == 0
+    assert data_files(folder) == listed
+    assert _content(folder) == before
+
+
+def test_a_sorted_table_is_rewritten_as_a_whole(
+    spark: SparkSession, database: Database, tmp_path: Path
+) -> None:
+    table = f"{database}.parquet"
+    unit = _unit(Jobs(spark, tmp_path)("plan", "--table", table, *MINOR))
+    assert unit["strategy"] == "minor"
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('lakekeeper.sort_columns' = 'id')")
+    unit = _unit(Jobs(spark, tmp_path)("plan", "--table", table, *MINOR))
+    assert (unit["strategy"], unit["strategy_reason"]) == (
+        "full",
+        "its rows are sorted, and a sort needs all of them",
+    )
+    spark.sql(f"ALTER TABLE {table} UNSET TBLPROPERTIES ('lakekeeper.sort_columns')")

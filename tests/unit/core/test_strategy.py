@@ -1,0 +1,87 @@
+"""Which files of a unit a minor compaction rewrites, and when it is a full one."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_jobs.core.health import Thresholds, assess
+from spark_jobs.core.model import FileEntry, FileListing
+from spark_jobs.core.strategy import FULL, MINOR, choose, why_table_is_full
+
+MB = 1024 * 1024
+TARGET = 128 * MB
+
+sizes = st.lists(st.one_of(st.integers(0, 4 * MB), st.integers(TARGET, 3 * TARGET)), max_size=30)
+
+
+def listing(lengths: list[int]) -> FileListing:
+    return FileListing.of(FileEntry(f"f{n}", length, n) for n, length in enumerate(lengths))
+
+
+@given(sizes)
+def test_each_file_is_either_rewritten_or_copied(lengths: list[int]) -> None:
+    files = listing(lengths)
+    found = choose(files, TARGET)
+    assert sorted([*found.rewritten.data, *found.copied.data]) == sorted(files.data)
+    assert all(file.length >= TARGET for file in found.copied.data)
+    if found.strategy == MINOR:
+        assert all(file.length < TARGET for file in found.rewritten.data)
+        assert found.reason is None
+    else:
+        assert found.reason
+
+
+@given(sizes)
+def test_a_minor_compaction_always_leaves_fewer_files(lengths: list[int]) -> None:
+    found = choose(listing(lengths), TARGET)
+    if found.strategy == MINOR:
+        left = len(found.copied.data) + max(1, math.ceil(found.rewritten.bytes / TARGET))
+        assert left < len(lengths)
+
+
+@given(sizes)
+def test_the_figures_of_a_unit_are_those_of_the_choice(lengths: list[int]) -> None:
+    files = listing(lengths)
+    found, health = choose(files, TARGET), assess(files, Thresholds(minor=True))
+    expected = len(found.copied.data) + max(1, math.ceil(found.rewritten.bytes / TARGET))
+    assert health.target_files == expected
+    assert not health.needs_compaction or health.target_files < health.files
+
+
+@pytest.mark.parametrize(
+    ("lengths", "target", "reason"),
+    [
+        ([MB] * 5, TARGET, "none of its files has the target size"),
+        ([TARGET, MB], TARGET, "would not be fewer"),
+        ([TARGET, TARGET], TARGET, "would not be fewer"),
+        ([TARGET, 0, 0], TARGET, "would not be fewer"),
+        ([2 * MB, 2 * MB, 10, 10, 10], MB, "copy its 2 large files costs more"),
+    ],
+)
+def test_where_it_costs_less_or_gains_nothing_all_files_are_rewritten(
+    lengths: list[int], target: int, reason: str
+) -> None:
+    found = choose(listing(lengths), target)
+    assert found.strategy == FULL
+    assert reason in str(found.reason)
+
+
+@pytest.mark.parametrize(
+    ("file_format", "columns", "reason"),
+    [
+        ("parquet", ["id"], "sorted"),
+        ("text", [], "no footers"),
+        ("sequencefile", [], "no footers"),
+        ("parquet", [], None),
+        ("orc", [], None),
+    ],
+)
+def test_tables_of_which_all_files_are_rewritten(
+    file_format: str, columns: list[str], reason: str | None
+) -> None:
+    found = why_table_is_full(file_format, columns)
+    assert (found is None) if reason is None else (reason in str(found))
