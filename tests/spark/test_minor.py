@@ -28,7 +28,8 @@ def database(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> I
             many(spark, location, "SELECT id, uuid() AS text FROM range(600000)", LARGE, name)
             many(spark, location, "SELECT id, uuid() AS text FROM range(600)", SMALL, name)
             spark.sql(
-                f"CREATE EXTERNAL TABLE {database}.{name} (id BIGINT, text STRING) STORED AS {name} LOCATION '{location}'"
+                f"CREATE EXTERNAL TABLE {database}.{name} (id BIGINT, text STRING)"
+                f" STORED AS {name} LOCATION '{location}'"
             )
         yield database
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.core.model import FileListing
 
@@ -96,14 +96,35 @@ class _Calls:
     def __init__(self, spark: SparkSession, rows: Sequence[tuple[str, str, int, int]]) -> None:
         self._jvm = spark._jvm
         self._gateway = spark.sparkContext._gateway
-        schema = "source STRING, target STRING, replication INT, block LONG"
-        table = spark.createDataFrame(list(rows), schema).selectExpr(
-            *("source", "target", "CAST(replication AS SMALLINT) AS replication", "block"),
+        self._since_4 = int(spark.version.partition(".")[0]) >= 4
+        table = DataFrame(
+            spark._jsparkSession.createDataFrame(self._rows(rows), self._schema()), spark
+        ).selectExpr(
+            *(
+                "source",
+                "target",
+                "CAST(replication AS SMALLINT) AS replication",
+                "CAST(block AS LONG) AS block",
+            ),
             *("true AS yes", "false AS no", f"{_BUFFER} AS buffer"),
         )
         self._table = table.repartition(len(rows))._jdf
         output = self._table.queryExecution().analyzed().output()
         self._columns = {output.apply(i).name(): output.apply(i) for i in range(output.size())}
+
+    def _rows(self, rows: Sequence[tuple[str, str, int, int]]) -> Any:
+        """Return the rows as Java's: Python's own need a Python on the executors. All values are text."""
+        found = self._jvm.java.util.ArrayList()
+        for row in rows:
+            values = self._gateway.new_array(self._jvm.java.lang.Object, len(row))
+            for position, value in enumerate(row):
+                values[position] = str(value)
+            found.add(self._jvm.org.apache.spark.sql.RowFactory.create(values))
+        return found
+
+    def _schema(self) -> Any:
+        text = "source STRING, target STRING, replication STRING, block STRING"
+        return self._jvm.org.apache.spark.sql.types.StructType.fromDDL(text)
 
     def column(self, name: str) -> Any:
         return self._columns[name]
@@ -140,10 +161,7 @@ class _Calls:
 
     def _as_column(self, expression: Any) -> Any:
         sql = self._jvm.org.apache.spark.sql
-        try:
-            return sql.Column(expression)
-        except TypeError:
-            return sql.classic.ExpressionUtils.column(expression)  # since Spark 4
+        return sql.classic.ExpressionUtils.column(expression) if self._since_4 else sql.Column(expression)
 
     def _made(self, name: str, *given: Any) -> Any:
         """Return a new expression. What is not given has the default of its Scala class: versions have more of them."""
