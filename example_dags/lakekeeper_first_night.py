@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from airflow.providers.common.compat.sdk import AirflowFailException, Param, dag, task
+from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException, Param, dag, task
 
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
 from lakekeeper_provider.operators.compact import CompactOperator
@@ -31,7 +31,7 @@ from lakekeeper_provider.operators.rollback import RecordCompactionOperator, Rol
 
 try:
     from airflow.providers.standard.operators.hitl import ApprovalOperator
-except ImportError:  # before Airflow 3.1
+except (ImportError, AirflowException):  # before Airflow 3.1
     ApprovalOperator = None
 
 CONFIG_FILE = "{{ params.config_file }}"

@@ -63,6 +63,14 @@ PARAMS = {
         description="A condition on the partition keys, such as `date >= '2026-02-01'`; instead of a list of them.",
         section="Partitions",
     ),
+    "idle_for": Param(
+        None,
+        type=["null", "string"],
+        pattern=r"^\s*\d+\s*[smhdw]\s*$",
+        title="Only idle for",
+        description="Only partitions whose newest file is at least this old, such as `7d`; instead of the two above.",
+        section="Partitions",
+    ),
     "min_input_files": Param(
         None,
         type=["null", "integer"],
@@ -191,7 +199,10 @@ def lakekeeper_on_demand() -> None:
         "partitions": "{{ params.partitions | tojson }}",
         **{
             name: f"{{{{ params.{name} }}}}"
-            for name in ("where", "min_input_files", "compaction_ratio_threshold", "target_file_size")
+            for name in (
+                *("where", "idle_for"),
+                *("min_input_files", "compaction_ratio_threshold", "target_file_size"),
+            )
         },
     }
     limits = {

@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.option import PLANNING, Flag, Option, Section
-from lakekeeper_provider.parsers import boolean, integer, number, partition_list, size, text
+from lakekeeper_provider.parsers import (
+    boolean,
+    choice,
+    duration,
+    integer,
+    number,
+    partition_list,
+    size,
+    text,
+)
 
 CHOOSING: tuple[Option, ...] = (
     Option(
@@ -62,4 +76,86 @@ CHOOSING: tuple[Option, ...] = (
         "only partitions that meet a condition on the partition keys: date >= '2026-02-01'",
         Flag("--where", PLANNING, "SQL"),
     ),
+    Option(
+        "idle_for",
+        duration("7d"),
+        None,
+        "only partitions whose newest file is at least this old; 0s: of any age",
+        Flag("--idle-for", PLANNING, "7d"),
+        Section.SELECTION,
+        "Not together with partitions or where: where the file sets it, `0s` as an argument turns it off.",
+        "7d",
+    ),
+    Option(
+        "trigger",
+        choice("all", "any"),
+        "all",
+        "whether a partition is compacted if all of the trigger conditions that are given hold, or any of them",
+        Flag("--trigger", PLANNING),
+        Section.SELECTION,
+        "The conditions are those below. Without one, all flagged partitions are compacted.",
+    ),
+    Option(
+        "trigger_unit_files",
+        integer(1),
+        None,
+        "compact only partitions with at least so many files",
+        Flag("--trigger-unit-files", PLANNING, "N"),
+        Section.SELECTION,
+        example=100,
+    ),
+    Option(
+        "trigger_small_files",
+        integer(1),
+        None,
+        "compact only if the flagged partitions of the table have at least so many small files in total",
+        Flag("--trigger-small-files", PLANNING, "N"),
+        Section.SELECTION,
+        "A file is small below block size / ratio.",
+        10000,
+    ),
+    Option(
+        "trigger_growth",
+        integer(1),
+        None,
+        "compact only if at least so many files were added to the table since its last compaction",
+        Flag("--trigger-growth", PLANNING, "N"),
+        Section.SELECTION,
+        "Counted are the files of flagged partitions that no compaction has written.",
+        1000,
+    ),
+    Option(
+        "trigger_interval",
+        duration("1d"),
+        None,
+        "compact only if the last compaction of the table was at least this long ago",
+        Flag("--trigger-interval", PLANNING, "1d"),
+        Section.SELECTION,
+        example="1d",
+    ),
+    Option(
+        "trigger_average_size",
+        size,
+        None,
+        "compact only partitions whose files are smaller than this on average",
+        Flag("--trigger-average-size", PLANNING, "16mb"),
+        Section.SELECTION,
+        example="16mb",
+    ),
 )
+
+#: The options that select units. Only one of them can be given.
+_SELECTIONS = ("partitions", "where", "idle_for")
+_ANY_AGE = re.compile(r"\s*0+\s*[smhdw]\s*")
+
+
+def check_selections(given: Mapping[str, Any]) -> None:
+    """
+    Check that units are selected in one way; ``idle_for="0s"`` selects none.
+
+    :param given: the options that are given, by key
+    :raises UsageError: two of them are given
+    """
+    found = [key for key in _SELECTIONS if key in given and not _ANY_AGE.fullmatch(str(given[key]))]
+    if len(found) > 1:
+        raise UsageError(f"{' and '.join(found)} are mutually exclusive: give one of them")

@@ -15,7 +15,7 @@ from typing import Any
 
 import argcomplete
 
-from lakekeeper_provider import __version__, bundle, commands, config, request, shell
+from lakekeeper_provider import __version__, bundle, commands, config, generate, request, shell
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.option import CHECK, CLEANUP, COMPACT, FORGET, HISTORY, ROLLBACK, VERBS, Flag, Option
@@ -25,8 +25,6 @@ from lakekeeper_provider.parsers import Parser, integer
 from lakekeeper_provider.selection import Selection
 from lakekeeper_provider.spark_submit_options import SparkSubmit
 
-TEMPLATE = Path(__file__).with_name("template.yaml")
-SCHEMA = Path(__file__).with_name("schema.json")
 _HELP = {
     "analyze": "Report which tables need compaction. Changes no table.",
     "plan": "List what a compaction would do, in its order and within its limits. Changes no table.",
@@ -62,10 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     argcomplete.autocomplete(parser)
     arguments = parser.parse_args(argv)
     try:
-        if arguments.command == "generate-config":
-            content = SCHEMA if arguments.schema else TEMPLATE
-            return generate_config(content.read_text("utf-8"), arguments.output, force=arguments.force)
-        return run(arguments)
+        return generate.run(arguments) if generate.is_for(arguments.command) else run(arguments)
     except UsageError as error:
         print(f"lakekeeper: error: {error}", file=sys.stderr)
         return 2
@@ -84,16 +79,7 @@ def build_parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for verb in VERBS:
         _add_verb(verbs.add_parser(verb, help=_HELP[verb], description=_HELP[verb]), verb)
-    generate = verbs.add_parser(
-        "generate-config",
-        help="Write a commented configuration template.",
-        description="Write a commented configuration template, or its JSON Schema for editors.",
-    )
-    generate.add_argument("--schema", action="store_true", help="write the JSON Schema instead")
-    generate.add_argument(
-        "--output", "-o", metavar="PATH", type=Path, help="file to write (default: standard output)"
-    )
-    generate.add_argument("--force", action="store_true", help="overwrite the file")
+    generate.add_commands(verbs)
     return parser
 
 
@@ -128,6 +114,7 @@ def _add_verb(parser: argparse.ArgumentParser, verb: str) -> None:
         parser.add_argument(
             "--limit", metavar="N", type=_typed("limit", integer(1)), help="only the newest N rows"
         )
+        parser.add_argument("--units", action="store_true", help="also what was done to each partition")
 
 
 def _add_option(parser: argparse.ArgumentParser, flag: Flag, option: Option) -> None:
@@ -157,26 +144,6 @@ def _typed(key: str, parser: Parser) -> Any:
 
     parse.__name__ = key
     return parse
-
-
-def generate_config(content: str, output: Path | None, *, force: bool) -> int:
-    """
-    Write the template or its schema; an existing file is only replaced on request.
-
-    :raises UsageError: the file exists, or cannot be written
-    """
-    if output is None:
-        sys.stdout.write(content)
-        return 0
-    try:
-        with output.open("w" if force else "x", encoding="utf-8") as file:
-            file.write(content)
-    except FileExistsError:
-        raise UsageError(f"{output} exists; --force overwrites it") from None
-    except OSError as error:
-        raise UsageError(f"cannot write {output}: {error.strerror}") from None
-    print(f"wrote {output}")
-    return 0
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -230,6 +197,7 @@ def job_flags(arguments: argparse.Namespace) -> list[str]:
     flags += ["--writers", arguments.writers] if getattr(arguments, "writers", None) else []
     flags += ["--yes"] if getattr(arguments, "yes", False) else []
     flags += ["--read-data"] if getattr(arguments, "read_data", False) else []
+    flags += ["--units"] if getattr(arguments, "units", False) else []
     return flags + (["--limit", str(limit)] if limit else [])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.choosing import check_selections
 from lakekeeper_provider.options import OPTIONS
 from lakekeeper_provider.parsers import absent, wrong
 
@@ -21,6 +21,5 @@ def parse_options(given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
         if OPTIONS[key].explicit and isinstance(value, str) and absent(value):
             raise wrong(f"{where}{key}", value, "a value: without one, all originals would be deleted")
     parsed = {k: OPTIONS[k].parse(f"{where}{k}", v) for k, v in given.items() if not absent(v)}
-    if "partitions" in parsed and "where" in parsed:
-        raise UsageError("partitions and where are mutually exclusive: give one of them")
+    check_selections(parsed)
     return parsed

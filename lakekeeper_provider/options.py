@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from lakekeeper_provider.choosing import CHOOSING
 from lakekeeper_provider.limits import LIMITS
-from lakekeeper_provider.option import CHECK, CLEANUP, COMPACT, ROLLBACK, Flag, Option, Section
+from lakekeeper_provider.option import ANALYZE, CHECK, CLEANUP, COMPACT, ROLLBACK, Flag, Option, Section
 from lakekeeper_provider.parsers import (
     boolean,
     choice,
@@ -70,6 +70,17 @@ OPTIONS: Mapping[str, Option] = {
             "partitions (or tables without partitions) that are processed at the same time",
             Flag("--parallelism", (COMPACT, ROLLBACK, CLEANUP, CHECK), "N"),
             Section.JOB,
+            per_table=False,
+        ),
+        Option(
+            "max_calls_per_second",
+            integer(1),
+            None,
+            "calls to the NameNode that the driver makes per second at most (default: no limit)",
+            Flag("--max-calls-per-second", (ANALYZE, COMPACT, ROLLBACK, CLEANUP, CHECK), "N"),
+            Section.JOB,
+            "Of one job. Spark's own calls do not count: those of its executors, and its listings.",
+            200,
             per_table=False,
         ),
         Option(

@@ -42,6 +42,8 @@ class Report:
     ended: str | None
     tables: tuple[Mapping[str, Any], ...]
     phases: Mapping[str, float]
+    namenode_calls: int | None = None
+    namenode_calls_per_second: float | None = None
 
 
 def parse(content: str | bytes, verb: str) -> Report:
@@ -69,6 +71,8 @@ def parse(content: str | bytes, verb: str) -> Report:
         ended=data.get("ended"),
         tables=tuple(_table(table) for table in data.get("tables") or ()),
         phases=data.get("phases") or {},
+        namenode_calls=data.get("namenode_calls"),
+        namenode_calls_per_second=data.get("namenode_calls_per_second"),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lakekeeper_provider import report_units
+from lakekeeper_provider import report_units, report_writers
 from lakekeeper_provider.report import Report, totals, units_with
 from lakekeeper_provider.report_units import human
 
@@ -18,8 +18,11 @@ def render(report: Report) -> str:
     rows = [("table", "outcome", "files", "bytes", "note"), *(_row(table) for table in report.tables)]
     lines = [f"{totals(report)}, run {report.run_id or '-'}", *report_units.grid(rows)]
     lines += report_units.lines(report.tables, in_order=report.verb != "analyze")
+    lines += report_writers.lines(report.tables)
     lines += [line for table in report.tables for line in _history_lines(table)]
-    return "\n".join([*lines, *_estimate_line(report), *_finding_lines(report), *_phase_line(report)])
+    return "\n".join(
+        [*lines, *_estimate_line(report), *_finding_lines(report), *_phase_line(report), *_call_line(report)]
+    )
 
 
 def warnings(report: Report) -> list[str]:
@@ -62,7 +65,7 @@ def _history_lines(table: Mapping[str, Any]) -> list[str]:
     rows = table.get("history") or ()
     if not rows:
         return []
-    header = ("at", "what", "run", "who", "partitions", "files", "bytes", "rollback")
+    header = ("at", "what", "run", "who", "partitions", "files", "bytes", "seconds", "rollback")
     shown = [header, *(_history_row(row) for row in rows[:_RUNS_SHOWN])]
     more = len(rows) - _RUNS_SHOWN
     rest = [f"  ... and {more} older in the report"] if more > 0 else []
@@ -76,12 +79,22 @@ def _history_row(row: Mapping[str, Any]) -> tuple[str, ...]:
         _change(before["bytes"], after["bytes"], human),
     )
     done = (row["at"], row["kind"], row["run_id"], row["who"] or "-", str(row["units"]))
-    return (*done, files, sizes, row["rollback"] or "-")
+    seconds = "-" if row.get("seconds") is None else f"{row['seconds']:.1f}"
+    return (*done, files, sizes, seconds, row["rollback"] or "-")
 
 
 def _phase_line(report: Report) -> list[str]:
     parts = [f"{phase} {seconds:.1f} s" for phase, seconds in report.phases.items()]
     return [f"phases: {', '.join(parts)}"] if parts else []
+
+
+def _call_line(report: Report) -> list[str]:
+    """Say how often the driver has asked the NameNode. A table on a local disk has none."""
+    if not report.namenode_calls:
+        return []
+    rate = report.namenode_calls_per_second
+    average = f", {rate:.1f} per second on average" if rate is not None else ""
+    return [f"NameNode calls of the driver: {report.namenode_calls}{average}"]
 
 
 def _finding_lines(report: Report) -> list[str]:

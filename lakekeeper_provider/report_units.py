@@ -77,6 +77,7 @@ _FLAGGED = (
     "files after (estimate)",
     "score",
     "engine",
+    "minutes (estimate)",
 )
 _PROCESSED = ("partition", "files", "bytes", "rows", "seconds", "outcome")
 
@@ -85,7 +86,9 @@ def _flagged(unit: Unit) -> Row:
     sizes = (unit.get(key) for key in ("bytes", "avg_file_size", "median_file_size", "threshold"))
     score, engine = unit.get("score"), unit.get("engine") or ""
     plan = (_count(unit.get("target_files")), _score(score), engine)
-    return (_name(unit), _count(unit.get("files")), *map(_size, sizes), *plan)
+    seconds = unit.get("estimated_seconds")
+    minutes = "" if seconds is None else f"{seconds / 60:.1f}"
+    return (_name(unit), _count(unit.get("files")), *map(_size, sizes), *plan, minutes)
 
 
 def _score(score: float | None) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from lakekeeper_provider import report_summary
+from lakekeeper_provider.choosing import check_selections
 from lakekeeper_provider.compat import Context
-from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators.base import LakekeeperOperator
 from lakekeeper_provider.option import ANALYZE
 from lakekeeper_provider.parsers import is_template
@@ -20,7 +20,15 @@ PLANNING_KEYS = (
     "target_file_size",
     "partitions",
     "where",
+    "idle_for",
     "full_scan",
+    "trigger",
+    "trigger_unit_files",
+    "trigger_small_files",
+    "trigger_growth",
+    "trigger_interval",
+    "trigger_average_size",
+    "max_calls_per_second",
 )
 
 
@@ -34,10 +42,18 @@ class PlanningOperator(LakekeeperOperator):
     :param min_input_files: ignore units with fewer files (2)
     :param target_file_size: size of the files to write, such as ``512mb`` (by default the block size)
     :param partitions: only these partitions, such as ``[{"date": "2026-02-23"}]``; a spec may be partial
-    :param where: only the partitions that meet this SQL condition on the partition keys; mutually exclusive with
-        ``partitions``
+    :param where: only the partitions that meet this SQL condition on the partition keys
+    :param idle_for: only the partitions whose newest file is at least this old, such as ``7d``; ``0s`` for any age
     :param full_scan: list every directory, also those that have not changed since an earlier run
-    :raises UsageError: ``partitions`` and ``where`` are both given
+    :param trigger: whether a flagged unit is compacted if ``all`` of the conditions below that are given hold
+        (default), or ``any`` of them; without a condition, all flagged units are
+    :param trigger_unit_files: the unit has at least so many files
+    :param trigger_small_files: the flagged units of the table have at least so many small files in total
+    :param trigger_growth: at least so many files were added to the table since its last compaction
+    :param trigger_interval: the last compaction of the table was at least this long ago, such as ``1d``
+    :param trigger_average_size: the average size of the unit's files is below this, such as ``16mb``
+    :param max_calls_per_second: calls to the NameNode that the driver makes per second at most (no limit)
+    :raises UsageError: two of ``partitions``, ``where`` and ``idle_for`` are given
     """
 
     option_keys: ClassVar[tuple[str, ...]] = (*LakekeeperOperator.option_keys, *PLANNING_KEYS)
@@ -52,19 +68,35 @@ class PlanningOperator(LakekeeperOperator):
         target_file_size: str | None = None,
         partitions: Sequence[dict[str, Any]] | str | None = None,
         where: str | None = None,
+        idle_for: str | None = None,
         full_scan: bool | str | None = None,
+        trigger: str | None = None,
+        trigger_unit_files: int | str | None = None,
+        trigger_small_files: int | str | None = None,
+        trigger_growth: int | str | None = None,
+        trigger_interval: str | None = None,
+        trigger_average_size: str | None = None,
+        max_calls_per_second: int | str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if _is_set(partitions) and _is_set(where):
-            raise UsageError("partitions and where are mutually exclusive: give one of them")
+        selections = {"partitions": partitions, "where": where, "idle_for": idle_for}
+        check_selections({key: value for key, value in selections.items() if _is_set(value)})
         self.block_size_mb = block_size_mb
         self.compaction_ratio_threshold = compaction_ratio_threshold
         self.min_input_files = min_input_files
         self.target_file_size = target_file_size
         self.partitions = partitions
         self.where = where
+        self.idle_for = idle_for
         self.full_scan = full_scan
+        self.trigger = trigger
+        self.trigger_unit_files = trigger_unit_files
+        self.trigger_small_files = trigger_small_files
+        self.trigger_growth = trigger_growth
+        self.trigger_interval = trigger_interval
+        self.trigger_average_size = trigger_average_size
+        self.max_calls_per_second = max_calls_per_second
 
 
 def _is_set(value: Any) -> bool:

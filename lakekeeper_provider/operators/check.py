@@ -9,6 +9,8 @@ from lakekeeper_provider.operators.base import LakekeeperOperator
 from lakekeeper_provider.option import CHECK
 from lakekeeper_provider.parsers import boolean, given
 
+_KEYS = ("parallelism", "max_calls_per_second")
+
 
 class CheckOperator(LakekeeperOperator):
     """
@@ -20,22 +22,25 @@ class CheckOperator(LakekeeperOperator):
 
     :param read_data: compare the rows of originals and rewritten files too; reads all of both
     :param parallelism: number of units that are checked at the same time (4)
+    :param max_calls_per_second: calls to the NameNode that the driver makes per second at most (no limit)
     """
 
     verb = CHECK
-    option_keys: ClassVar[tuple[str, ...]] = (*LakekeeperOperator.option_keys, "parallelism")
-    template_fields: Sequence[str] = (*LakekeeperOperator.template_fields, "parallelism", "read_data")
+    option_keys: ClassVar[tuple[str, ...]] = (*LakekeeperOperator.option_keys, *_KEYS)
+    template_fields: Sequence[str] = (*LakekeeperOperator.template_fields, *_KEYS, "read_data")
 
     def __init__(
         self,
         *,
         read_data: bool | str | None = None,
         parallelism: int | str | None = None,
+        max_calls_per_second: int | str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.read_data = read_data
         self.parallelism = parallelism
+        self.max_calls_per_second = max_calls_per_second
 
     def own_flags(self) -> tuple[str, ...]:
         """Return the flag that rows are compared."""

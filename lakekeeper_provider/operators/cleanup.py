@@ -15,7 +15,15 @@ from lakekeeper_provider.parsers import seconds
 from lakekeeper_provider.selection import Selection
 
 DAY = 86_400
-_KEYS = ("older_than", "keep_last", "allow_short_retention", "dry_run", "skip_trash", "parallelism")
+_KEYS = (
+    "older_than",
+    "keep_last",
+    "allow_short_retention",
+    "dry_run",
+    "skip_trash",
+    "parallelism",
+    "max_calls_per_second",
+)
 
 
 def check_retention(arguments: Mapping[str, Any], settings: Config, selection: Selection) -> None:
@@ -59,6 +67,7 @@ class CleanupOperator(WritingOperator):
     :param dry_run: decide and report without deleting anything
     :param skip_trash: delete without the HDFS trash
     :param parallelism: number of runs that are processed at the same time (4)
+    :param max_calls_per_second: calls to the NameNode that the driver makes per second at most (no limit)
     """
 
     verb = CLEANUP
@@ -74,6 +83,7 @@ class CleanupOperator(WritingOperator):
         dry_run: bool | str | None = None,
         skip_trash: bool | str | None = None,
         parallelism: int | str | None = None,
+        max_calls_per_second: int | str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -83,6 +93,7 @@ class CleanupOperator(WritingOperator):
         self.dry_run = dry_run
         self.skip_trash = skip_trash
         self.parallelism = parallelism
+        self.max_calls_per_second = max_calls_per_second
 
     def prepare(
         self, settings: Config, deadline: str | None, context: Context

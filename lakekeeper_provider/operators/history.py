@@ -7,7 +7,7 @@ from typing import Any
 
 from lakekeeper_provider.operators.base import LakekeeperOperator
 from lakekeeper_provider.option import HISTORY
-from lakekeeper_provider.parsers import given, integer
+from lakekeeper_provider.parsers import boolean, given, integer
 
 
 class HistoryOperator(LakekeeperOperator):
@@ -18,21 +18,26 @@ class HistoryOperator(LakekeeperOperator):
     are too many for an XCom, the older ones are left out. See ``LakekeeperOperator`` for the other arguments.
 
     :param limit: only the newest rows of each table
+    :param units: also what was done to each partition, under ``results`` of each row
     """
 
     verb = HISTORY
-    template_fields: Sequence[str] = (*LakekeeperOperator.template_fields, "limit")
+    template_fields: Sequence[str] = (*LakekeeperOperator.template_fields, "limit", "units")
     ui_color = "#eef1e6"
 
-    def __init__(self, *, limit: int | str | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self, *, limit: int | str | None = None, units: bool | str | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         self.limit = limit
+        self.units = units
 
     def has_all_rows(self) -> bool:
         """Tell whether all rows were asked for: only then the gauges are those of all originals."""
         return given(self.limit) is None
 
     def own_flags(self) -> tuple[str, ...]:
-        """Return the limit."""
-        limit = given(self.limit)
-        return () if limit is None else ("--limit", str(integer(1)("limit", limit)))
+        """Return the limit, and the flag for the results of units."""
+        limit, units = given(self.limit), given(self.units)
+        shown = () if limit is None else ("--limit", str(integer(1)("limit", limit)))
+        return (*shown, *(("--units",) if units is not None and boolean("units", units) else ()))

@@ -25,7 +25,7 @@ from lakekeeper_provider.selection import Selection, check_source
 RECORD = "record"
 _NEEDS_RECORD = "only_when_cleared needs compaction=record.output, with record a RecordCompactionOperator"
 _NEEDS_MAPPING = "a record by table needs a rollback for each table: .expand(compaction=record.output)"
-_KEYS = ("on_new_data", "parallelism")
+_KEYS = ("on_new_data", "parallelism", "max_calls_per_second")
 
 
 class RecordCompactionOperator(BaseOperator):
@@ -124,6 +124,7 @@ class RollbackOperator(SwappingOperator):
     :param on_new_data: ``keep`` rows that were added since the compaction (default), or ``refuse`` to undo a unit
         that has any
     :param parallelism: number of units that are processed at the same time (4)
+    :param max_calls_per_second: calls to the NameNode that the driver makes per second at most (no limit)
     :raises UsageError: ``compaction`` and tables are both given or both missing, or ``only_when_cleared`` is given
         without a record
     """
@@ -140,6 +141,7 @@ class RollbackOperator(SwappingOperator):
         only_when_cleared: bool = False,
         on_new_data: str | None = None,
         parallelism: int | str | None = None,
+        max_calls_per_second: int | str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -151,6 +153,7 @@ class RollbackOperator(SwappingOperator):
         self.only_when_cleared = only_when_cleared
         self.on_new_data = on_new_data
         self.parallelism = parallelism
+        self.max_calls_per_second = max_calls_per_second
 
     def run_job(self, context: Context) -> Any:
         """Skip before the window is checked: a rollback that was not requested must not wait for the window."""

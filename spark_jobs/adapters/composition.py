@@ -14,7 +14,9 @@ from spark_jobs.adapters.spark.formats.registry import spark_formats
 from spark_jobs.adapters.spark.java_classes import cache_java_classes
 from spark_jobs.adapters.spark.java_connections import send_answers_at_once
 from spark_jobs.adapters.spark.java_logging import show_warnings_only
+from spark_jobs.adapters.spark.live_session import beside
 from spark_jobs.adapters.spark.rewriter import Rewriter
+from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.core.phases import Phases
 from spark_jobs.protocol.services import Services
 
@@ -30,6 +32,17 @@ def start_spark(app_name: str) -> SparkSession:
     return spark
 
 
+def live_services(spark: SparkSession) -> Services:
+    """Return the services of a driver for a call from its own program, whose session stays as it is.
+
+    Raises:
+        UsageError: the session cannot do what a job needs.
+    """
+    session = beside(spark)
+    make_calls_cheap(session)
+    return spark_services(session)
+
+
 def tracking_url(spark: SparkSession) -> str | None:
     """Return the URL of the application's page in YARN's ResourceManager; None if there is none."""
     return application_page(spark)
@@ -43,7 +56,8 @@ def make_calls_cheap(spark: SparkSession) -> None:
 
 def spark_services(spark: SparkSession) -> Services:
     """Return the services of a driver, by its Hadoop configuration and its metastore."""
-    fs, formats, phases = HadoopFileSystem(spark), spark_formats(spark), Phases()
+    calls, phases = NameNodeCalls(), Phases()
+    fs, formats = HadoopFileSystem(spark, calls), spark_formats(spark, calls)
     return Services(
         fs,
         Metastore(spark, fs),
@@ -51,4 +65,5 @@ def spark_services(spark: SparkSession) -> Services:
         FairRewriter(spark, Rewriter(spark, formats, phases)),
         phases=phases,
         environment=f"jobs {__version__}, Spark {spark.version}",
+        calls=calls,
     )

@@ -9,8 +9,8 @@ class LakekeeperError(Exception):
     """The base class of all errors that the jobs raise themselves."""
 
 
-class UsageError(LakekeeperError):
-    """The command line, the request or the configuration is wrong. Nothing was changed (exit code 2)."""
+class UsageError(LakekeeperError, ValueError):
+    """The command line, the request, the configuration or an argument is wrong. Nothing was changed (exit code 2)."""
 
 
 class Refusal(LakekeeperError):

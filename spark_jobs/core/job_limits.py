@@ -55,6 +55,10 @@ class JobLimits:
             units, _ = within(table.units, self.budget)
         return replace(table, units=tuple(units))
 
+    def learn(self, pace: Pace) -> None:
+        """Take the pace of a table's earlier runs, if it is known, for what this job has seen of other tables."""
+        self.pace = pace if pace.known else self.pace
+
     def note(self, outcomes: Iterable[UnitOutcome]) -> None:
         """Count the failures of a wave, and stop the job if they are too many."""
         failed = sum(outcome in _FAILURES for outcome in outcomes)

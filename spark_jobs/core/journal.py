@@ -89,6 +89,7 @@ class UnitState:
 
     Attributes:
         forgotten: a person has ended the record of the originals (CLEANED); what is left of them was not deleted.
+        seconds: the time that the rewrite took; None if it is not known. Version 0.1.0 did not note it.
     """
 
     swap: Swap
@@ -96,6 +97,7 @@ class UnitState:
     at: datetime
     committed_at: datetime | None = None
     forgotten: bool = False
+    seconds: float | None = None
 
     @property
     def final(self) -> bool:
@@ -112,6 +114,7 @@ class RunState:
         home_id: the identity of the home in which the records were written. Version 0.1.0 did not note it.
         folder_id: the identity of the run's directory. Version 0.1.0 did not note it.
         stamp: the start of the run in seconds since the epoch, as in the names of its working directories.
+        seconds: how long the attempt took that has finished the run; None if it is not known.
     """
 
     table: str
@@ -126,6 +129,7 @@ class RunState:
     home_id: str | None = None
     folder_id: str | None = None
     stamp: str = ""
+    seconds: float | None = None
 
     @property
     def unsettled(self) -> bool:
@@ -194,7 +198,7 @@ def _step(state: RunState, units: dict[str, UnitState], record: Record) -> RunSt
     if record.kind == LEFT:
         return replace(state, entered=False)
     if record.kind == FINISHED:
-        return replace(state, entered=False, outcome=body["outcome"])
+        return replace(state, entered=False, outcome=body["outcome"], seconds=_seconds(body))
     if record.kind == BACKUP:
         return replace(state, backup_table=body["backup_table"])
     if record.kind == PREPARED:
@@ -233,7 +237,15 @@ def _moved(units: Mapping[str, UnitState], record: Record, body: Mapping[str, An
         return key, before  # Only a note, and a fence: the state of the unit does not change.
     committed_at = before.committed_at or (record.at if record.kind == COMMITTED else None)
     forgotten = record.kind == CLEANED and body.get("forgotten") is True
-    return key, UnitState(_as_found(before.swap, body), record.kind, record.at, committed_at, forgotten)
+    seconds = _seconds(body) if record.kind == COMMITTED else before.seconds
+    swap = _as_found(before.swap, body)
+    return key, UnitState(swap, record.kind, record.at, committed_at, forgotten, seconds)
+
+
+def _seconds(body: Mapping[str, Any]) -> float | None:
+    """Return the duration in a record. It is only shown, so one that is no number does not make the record wrong."""
+    found = body.get("seconds")
+    return float(found) if isinstance(found, (int, float)) and not isinstance(found, bool) else None
 
 
 def _as_found(swap: Swap, body: Mapping[str, Any]) -> Swap:

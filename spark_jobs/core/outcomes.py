@@ -36,7 +36,7 @@ class UnitOutcome(_Outcome):
     )
     HEALTHY = (
         "healthy",
-        "It does not need a compaction; `reason` says why, if its files are small and cannot be fewer.",
+        "It needs no compaction; `reason` says why, if its files are small: they cannot be fewer, or it is not due.",
     )
     COMPACTED = ("compacted", "It was rewritten, verified and swapped; the originals are kept.")
     RESTORED = ("restored", "Its originals are back.")

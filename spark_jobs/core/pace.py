@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from spark_jobs.core.commit_log.snapshots import Snapshot
 from spark_jobs.core.plan import UnitPlan
 
 #: An estimate is multiplied by this: units differ, and a unit that is not finished at the deadline was in vain.
 _SAFETY = 1.25
+#: The experience of earlier runs counts as much as so many seconds of this one.
+_LEARNED_SECONDS = 60
 
 
 @dataclass(frozen=True)
 class Pace:
     """What was compacted in a time: `units` with `bytes` of originals in `seconds` of the clock on the wall."""
 
-    units: int = 0
+    units: float = 0
     bytes: int = 0
     seconds: float = 0.0
 
@@ -25,7 +27,20 @@ class Pace:
     def known(self) -> bool:
         return self.units > 0 and self.seconds > 0
 
-    def plus(self, units: int, size: int, seconds: float) -> Pace:
+    @classmethod
+    def learned(cls, snapshots: Iterable[Snapshot]) -> Pace:
+        """Return the pace of earlier compactions, as the commit log has them.
+
+        It counts as if it were the experience of a minute: what the job itself sees soon outweighs it.
+        """
+        timed = [each for each in snapshots if each.seconds]
+        found = cls()
+        for each in timed:
+            found = found.plus(each.units, each.before.bytes, each.seconds or 0.0)
+        share = min(1.0, _LEARNED_SECONDS / found.seconds) if found.seconds else 1.0
+        return cls(found.units * share, int(found.bytes * share), found.seconds * share)
+
+    def plus(self, units: float, size: int, seconds: float) -> Pace:
         return Pace(self.units + units, self.bytes + size, self.seconds + seconds)
 
     def seconds_for(self, units: int, size: int) -> float:
@@ -57,11 +72,6 @@ class Pace:
                 chosen.append(unit)
                 size += more
         return chosen
-
-    def text(self, units: Sequence[UnitPlan]) -> str:
-        """Return how long the units take together, for a message."""
-        size = sum(unit.health.bytes for unit in units if unit.health)
-        return f"about {math.ceil(self.seconds_for(len(units), size))} s"
 
 
 def too_late(deadline: datetime) -> str:

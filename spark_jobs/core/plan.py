@@ -14,6 +14,7 @@ from functools import cached_property
 from spark_jobs.core.commit_log.cache import CachedUnit, Verdict
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import NothingToGain, Refusal
+from spark_jobs.core.file_origins import Origins
 from spark_jobs.core.formats.registry import FORMATS, has_footer
 from spark_jobs.core.health import Health, Thresholds, assess, score, settled
 from spark_jobs.core.model import FileListing, Unit
@@ -49,7 +50,7 @@ class UnitPlan:
         health: the figures of the unit's listing, or of an earlier one (`cached`).
         refusal: why the unit must not be compacted.
         reason: why the unit is FAILED or QUARANTINED, FLAGGED because of an unfinished run, or HEALTHY although its
-            files are small.
+            files are small: they cannot be fewer, or the unit is not due.
         cached: figures that a later plan can use instead of listing the unit again.
         fingerprint: a hash of the listing, or of the earlier one, which changes whenever a file is added, removed or
             rewritten; None without a listing.
@@ -215,6 +216,7 @@ class TablePlan:
         rules: the rules for files of other writers, at the time of the plan.
         slots: the tasks of Spark that can run at the same time; 0 if this is not known.
         pressure: the used part of the fullest namespace quota above the table, from 0 to 1.
+        origins: who makes the small files; None in a plan of a compaction.
     """
 
     facts: TableFacts
@@ -225,6 +227,7 @@ class TablePlan:
     rules: WriterRules = field(default_factory=WriterRules)
     warnings: tuple[str, ...] = ()
     slots: int = 0
+    origins: Origins | None = None
     pressure: float = 0.0
 
     @cached_property
@@ -283,6 +286,7 @@ class TablePlan:
             UnitReport.of(spec, UnitOutcome.SKIPPED, reason="the partition was dropped after the analysis")
             for spec in self.gone
         ]
+        origins = self.origins
         return TableReport(
             table=self.facts.name,
             format=self.file_format,
@@ -290,4 +294,7 @@ class TablePlan:
             partition_types=self.facts.key_types or None,
             units=[*(unit.report(self._tasks(unit), self.pressure) for unit in self.units), *gone],
             warnings=self.warnings,
+            small_file_writers=origins.writers if origins else None,
+            files_per_day=origins.files_per_day if origins else None,
+            listed_units=origins.listed_units if origins else None,
         )

@@ -32,11 +32,15 @@ def parse_plan(text: str, where: str) -> Planned:
     """
     try:
         report = json.loads(text)
-        if report["schema_version"] != SCHEMA_VERSION or report["verb"] not in _VERBS:
-            raise UsageError(
-                f"{where} is not a plan: it has the verb {report['verb']!r} and schema_version"
-                f" {report['schema_version']}; `lakekeeper plan` writes one"
-            )
+        version, verb = report["schema_version"], report["verb"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{where} is not the report of a plan: {type(error).__name__}: {error}") from None
+    if version != SCHEMA_VERSION or verb not in _VERBS:
+        raise UsageError(
+            f"{where} is not a plan: it has the verb {verb!r} and schema_version {version}; `lakekeeper plan` writes"
+            " one"
+        )
+    try:
         return {table["table"]: units for table in report["tables"] if (units := _flagged(table))}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{where} is not the report of a plan: {type(error).__name__}: {error}") from None

@@ -149,7 +149,7 @@ class SettledRecord:
 #: What a snapshot says of its run, which is all that a history shows of it.
 _KEPT = (
     *("id", "uuid", "kind", "run_id", "table", "location", "who", "committed_at", "units", "rows"),
-    *("before", "after"),
+    *("before", "after", "seconds"),
 )
 
 
@@ -178,6 +178,10 @@ def _optional_text(value: Any) -> bool:
 
 def _number(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _optional_seconds(value: Any) -> bool:
+    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0)
 
 
 def _run_id(value: Any) -> bool:
@@ -228,6 +232,7 @@ def _snapshot(body: Mapping[str, Any]) -> Snapshot:
         before=before,
         after=after,
         totals=Sizes(),
+        seconds=_checked(body.get("seconds"), _optional_seconds),
     )
 
 

@@ -27,9 +27,12 @@ _BAD_TABLES = {
     TableOutcome.DAMAGED,
 }
 #: Fields of a table that are left out where they are None.
-_OPTIONAL = ("partition_types", "held_bytes", "history", "findings")
+_OPTIONAL = (
+    *("partition_types", "held_bytes", "history", "findings"),
+    *("small_file_writers", "files_per_day", "listed_units"),
+)
 #: Fields of a unit that are left out where they are None.
-_OPTIONAL_OF_UNIT = ("read_tasks", "score", "deferred_since", "engine")
+_OPTIONAL_OF_UNIT = ("read_tasks", "score", "deferred_since", "engine", "estimated_seconds")
 #: The code of a table whose journal cannot be acted on.
 UNSAFE = "UNSAFE"
 
@@ -87,6 +90,7 @@ class UnitReport:
         score: of a unit that needs a compaction, the files that are removed for each GB that is read.
         deferred_since: when an earlier job has deferred the unit.
         engine: in a plan, what will write the unit: rows by Spark, records (copy) or stripes (merge).
+        estimated_seconds: in a plan, how long it will take, at the pace of the table's earlier compactions.
     """
 
     unit: dict[str, str | None]
@@ -109,6 +113,7 @@ class UnitReport:
     score: float | None = None
     deferred_since: str | None = None
     engine: str | None = None
+    estimated_seconds: float | None = None
 
     @classmethod
     def of(
@@ -131,6 +136,7 @@ class TableReport:
         partition_types: the Hive types of the partition keys, by key, in an analysis, a compaction and a rollback of a
             partitioned table.
         held_bytes: after a compaction, the bytes of originals that the table keeps.
+        small_file_writers, files_per_day, listed_units: who makes the small files, in an analysis. docs/wire.md.
     """
 
     table: str
@@ -150,6 +156,9 @@ class TableReport:
     held_bytes: int | None = None
     history: Sequence[dict[str, Any]] | None = None
     findings: Sequence[dict[str, Any]] | None = None
+    small_file_writers: Sequence[dict[str, Any]] | None = None
+    files_per_day: float | None = None
+    listed_units: int | None = None
 
     def conclude(self, acted: Iterable[UnitOutcome]) -> TableReport:
         """Return the report with the outcome that follows from the outcomes of the units.
@@ -207,6 +216,13 @@ class Report:
     by_name: bool = False
     tables: list[TableReport] = field(default_factory=list)
     phases: Mapping[str, float] = field(default_factory=dict)
+    namenode_calls: int = 0
+
+    @property
+    def namenode_calls_per_second(self) -> float | None:
+        """Return the average over the job; None if it took no time that is known."""
+        seconds = (self.ended - self.started).total_seconds() if self.started and self.ended else 0.0
+        return round(self.namenode_calls / seconds, 1) if seconds > 0 else None
 
     @property
     def outcome(self) -> JobOutcome:
@@ -236,6 +252,8 @@ class Report:
             "ended": utc(self.ended) if self.ended else None,
             "error": self.error,
             "phases": dict(self.phases),
+            "namenode_calls": self.namenode_calls,
+            "namenode_calls_per_second": self.namenode_calls_per_second,
             "tables": [t.to_json() for t in self.tables],
         }
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import getpass
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 from spark_jobs.core.attributes import Attributes, LostAttribute
@@ -111,6 +112,10 @@ class RecordFiles(ABC):
     @abstractmethod
     def delete_file(self, path: str) -> None:
         """Delete one file. It is no error if it does not exist."""
+
+    def at_once(self) -> AbstractContextManager[None]:
+        """Within this context, calls of this thread do not wait for a limit of calls per second."""
+        return nullcontext()
 
     def user(self) -> str:
         """Return the account of this job, for people who read the journal later."""

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.core.phases import Phases
 from spark_jobs.protocol.clock import SystemClock
 from spark_jobs.protocol.file_system import FileSystem
@@ -17,6 +18,7 @@ class Services:
     """File system, metastore, footers, rewriting, time and threads; and how long each phase takes.
 
     Attributes:
+        calls: the calls to the NameNode that `fs` and `footers` make.
         environment: the versions of the programs that read the footers. Other ones may decide otherwise.
     """
 
@@ -28,6 +30,7 @@ class Services:
     pool: PoolFactory = ThreadPoolExecutor
     phases: Phases = field(default_factory=Phases)
     environment: str = ""
+    calls: NameNodeCalls = field(default_factory=NameNodeCalls)
 
     def now(self) -> datetime:
         return self.clock.now()

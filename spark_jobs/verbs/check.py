@@ -41,7 +41,7 @@ def _check(job: Job, read: Callable[[], Table]) -> TableReport:
     check = TableCheck(read, job.invocation.read_data)
     with job.services.phases.during("verify"):
         findings = check.findings()
-    print(render(table.facts.name, findings), flush=True)
+    job.show(render(table.facts.name, findings))
     ended = TableOutcome.DONE if check.runs or findings else TableOutcome.NOTHING
     return TableReport(
         table=table.facts.name,

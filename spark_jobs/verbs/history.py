@@ -16,7 +16,7 @@ from spark_jobs.verbs.job import Job
 
 
 def history_table(job: Job, name: TableName) -> TableReport:
-    """Return one table's part of the report. Also print it to stdout as a table of text."""
+    """Return one table's part of the report. Also show it as a table of text."""
     services = job.services
     facts = services.metastore.table(name)
     root = facts.storage.location
@@ -26,13 +26,15 @@ def history_table(job: Job, name: TableName) -> TableReport:
     folders = found_runs.all()
     for run in folders:
         runs.setdefault(run.run_id, []).append(run.state)
-    snapshots, logged, problem = _read(log_of(services.fs, facts, services.now), list(runs))
+    log = log_of(services.fs, facts, services.now)
+    snapshots, logged, problem = _read(log, list(runs))
     # After the log: a snapshot is deleted only once the record of settled runs has it.
     settled = found_runs.settled(folders)
     snapshots = found_runs.settled_store.read().with_deleted(snapshots)
-    found = history.rows(history.of_table(snapshots, facts.name, root), runs, logged, settled)
+    units_of = log.units if job.invocation.units else None
+    found = history.rows(history.of_table(snapshots, facts.name, root), runs, logged, settled, units_of)
     shown = found[: job.invocation.limit]
-    print(history.render(str(name), shown, len(found) - len(shown)), flush=True)
+    job.show(history.render(str(name), shown, len(found) - len(shown)))
     return TableReport(
         table=str(name),
         outcome=TableOutcome.DONE if shown else TableOutcome.NOTHING,

@@ -6,7 +6,7 @@ import logging
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from spark_jobs.protocol.runs.unreadable import Left, left_in
 from spark_jobs.protocol.services import Services
 
 log = logging.getLogger("lakekeeper")
+_print = partial(print, flush=True)
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Job:
     Attributes:
         limits: what the job may still do; all tables share it.
         planned: the units of the plan that is executed; None without a plan.
+        show: shows a text to the person who has started the job, besides the report.
     """
 
     invocation: Invocation
@@ -53,6 +55,7 @@ class Job:
     run_id: str
     limits: JobLimits
     planned: Planned | None = None
+    show: Callable[[str], None] = _print
 
     def planned_units(self, name: TableName) -> list[tuple[PlannedUnit, str | None]]:
         """Return the units of the plan for this table, with the fingerprints of their files then."""
@@ -124,12 +127,13 @@ def run(
     report: Report,
     at_location: AtLocation | None = None,
     finish: Finish | None = None,
+    show: Callable[[str], None] = _print,
 ) -> Report:
     """Run a job with services that are started already. Fill in the report, and return it."""
     report.by_name = not invocation.database
     report.complete = False
     try:
-        job = _job(services, invocation)
+        job = replace(_job(services, invocation), show=show)
         report.run_id = job.run_id if invocation.verb == "compact" else invocation.run_id
         for what, act in _tasks(job, work, at_location):
             log.info("%s %s", invocation.verb, what)
@@ -144,6 +148,7 @@ def run(
     except LakekeeperError as error:
         report.error = str(error)
     report.ended, report.phases = utc_now(), services.phases.seconds()
+    report.namenode_calls = services.calls.made
     log.info("phases: %s", describe(report.phases))
     return report
 
@@ -178,7 +183,9 @@ def _job(services: Services, invocation: Invocation) -> Job:
         settings={**settings, **request.settings},
     )
     layers.check()
-    log.setLevel(layers.resolve().log_level)
+    options = layers.resolve()
+    log.setLevel(options.log_level)
+    services.calls.limit(options.max_calls_per_second)
     if invocation.verb == "cleanup":
         check_retention(layers, invocation.database)
     run_id = invocation.run_id or _new_run_id()

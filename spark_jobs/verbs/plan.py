@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from spark_jobs.core.model import TableName
 from spark_jobs.core.outcomes import UnitOutcome
+from spark_jobs.core.pace import Pace
 from spark_jobs.core.progress import Amount
 from spark_jobs.core.wire import Report, TableReport, UnitReport
+from spark_jobs.protocol.commit_log.publisher import learned_pace, log_of
 from spark_jobs.protocol.execution.rounds import held_bytes
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.planning.planner import Planner, WantedUnits
@@ -28,7 +30,22 @@ def dry_run(job: Job, session: TableSession, wanted: WantedUnits | None) -> Tabl
 
 def _report(session: TableSession, wanted: WantedUnits | None) -> TableReport:
     plan = Planner(session.table, wanted).plan(footers=True)
-    return replace(plan.report(), held_bytes=held_bytes(session.runs())).conclude(acted=PLANNED)
+    report = replace(plan.report(), held_bytes=held_bytes(session.runs()))
+    pace = learned_pace(log_of(session.services.fs, session.facts, session.services.now))
+    return _estimated(report, pace).conclude(acted=PLANNED)
+
+
+def _estimated(table: TableReport, pace: Pace) -> TableReport:
+    """Return the table with the time that each of its units takes, if earlier runs of the table show how fast it is."""
+    if not pace.known:
+        return table
+    units = [
+        replace(unit, estimated_seconds=round(pace.seconds_for(1, unit.bytes or 0), 1))
+        if _is_due(unit)
+        else unit
+        for unit in table.units
+    ]
+    return replace(table, units=units)
 
 
 def arrange(job: Job, report: Report) -> None:

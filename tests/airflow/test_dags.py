@@ -19,7 +19,7 @@ from tests.airflow.support import after, dags_in
 EXAMPLES = ROOT / "example_dags"
 IDS = {
     *("lakekeeper_maintenance", "lakekeeper_on_demand", "lakekeeper_cleanup", "lakekeeper_demo"),
-    *("lakekeeper_after_load", "lakekeeper_first_night"),
+    *("lakekeeper_after_load", "lakekeeper_first_night", "lakekeeper_when_needed"),
 }
 
 
@@ -214,6 +214,14 @@ def test_on_demand_passes_the_whole_form(dagbag, spark):
     assert "--deadline" in call["argv"]
 
 
+def test_on_demand_selects_by_age(dagbag, spark):
+    state, _, _ = run(dagbag.dags["lakekeeper_on_demand"], action="compact", dry_run=False, idle_for="7d")
+    assert state == "success"
+    [call] = spark.calls
+    arguments = call["request"]["arguments"]
+    assert (arguments["idle_for"], {"partitions", "where"} & set(arguments)) == ("7d", set())
+
+
 def test_on_demand_with_the_form_as_it_comes_writes_nothing(dagbag, spark):
     run(dagbag.dags["lakekeeper_on_demand"])
     [call] = spark.calls
@@ -227,6 +235,30 @@ def test_cleanup_with_nothing_to_delete_asks_nobody(dagbag, spark):
     assert only(states, "delete") == "skipped"
     [call] = spark.calls
     assert call["request"]["arguments"] == {"older_than": "7d", "keep_last": 1, "dry_run": True}
+
+
+def test_when_needed_compacts_what_the_sensor_has_found_due(dagbag, spark):
+    form = {"table": "sales.events", "trigger_growth": 50, "trigger_small_files": None}
+    state, states, _ = run(dagbag.dags["lakekeeper_when_needed"], **form)
+    assert (state, only(states, "small_files"), only(states, "compact")) == ("success", "success", "success")
+    analysis, compaction = (call["request"] for call in spark.calls)
+    assert analysis["arguments"] == {
+        "idle_for": "2h",
+        "trigger": "any",
+        "trigger_growth": 50,
+        "trigger_interval": "7d",
+    }
+    assert compaction["arguments"] == {"idle_for": "2h"}
+    assert compaction["units"] == {"sales.events": [{"date": "2026-02-23"}]}
+
+
+def test_when_needed_waits_while_nothing_is_due(dagbag, spark):
+    (spark.home / "tables.json").write_text(json.dumps({"sales.events": ["earlier"]}))
+    sensor = dagbag.dags["lakekeeper_when_needed"].get_task("small_files")
+    sensor.timeout, sensor.poke_interval, sensor.mode = 1, 2, "poke"
+    _, states, _ = run(dagbag.dags["lakekeeper_when_needed"], table="sales.events")
+    assert (only(states, "small_files"), only(states, "compact")) == ("skipped", "skipped")
+    assert not [call for call in spark.calls if "--run-id" in call["argv"]]
 
 
 def event(partitions: str | None) -> SimpleNamespace:

@@ -50,6 +50,7 @@ class TestMistakesAreFoundBeforeSubmitting:
         ("arguments", "message"),
         [
             ({"partitions": [{"a": "b"}], "where": "a = 'b'"}, "mutually exclusive"),
+            ({"idle_for": "7d", "where": "a = 'b'"}, "where and idle_for are mutually exclusive"),
             ({"on_closed": "wat"}, "did you mean 'wait'"),
             ({"application_args": ["x"]}, "application_args"),
             ({"analysis": {}}, "analysis already says which tables"),

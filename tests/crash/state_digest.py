@@ -16,6 +16,7 @@ _GZIP = b"\x1f\x8b"
 _TOKEN = re.compile(
     r'(?:hdfs:|"file_id": )(?P<inode>\d+)'
     r'|"mtime": (?P<mtime>\d+)'
+    r'|"seconds": (?P<seconds>[0-9.e-]+)'
     r"|(?P<iso>20\d\d-\d\d-\d\dT[0-9:.+Z]+)"
     r"|(?P<hex>[0-9a-f]{32}|[0-9a-f]{12}(?![0-9a-f])|(?<=lk)[0-9a-f]{8})"
     r"|(?P<stamp>(?<=__old_)\d{10}|(?<=__compact_tmp_)\d{10}|(?<=__undone_)\d{10}|(?<=__conflict_)\d{10}|20\d{6}_\d{6})"
@@ -73,7 +74,7 @@ def _split(text: str) -> Parts:
     parts, start = [], 0
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or ""
-        token = "" if kind == "iso" else match[kind]
+        token = "" if kind in ("iso", "seconds") else match[kind]
         parts.append((text[start : match.start()].encode(), kind, token))
         start = match.end()
     return (*parts, (text[start:].encode(), "", ""))

@@ -29,13 +29,18 @@ def wide(partitions: int, files: int = 2) -> SimulatedCluster:
     return sim
 
 
+_OF_LISTINGS = ("small_file_writers", "files_per_day", "listed_units")
+
+
 def done(sim: SimulatedCluster, *argv: str) -> tuple[dict[str, Any], Counter[str], list[str]]:
     """The table's report of a verb, its calls by kind, and the directories that it listed."""
     client = sim.client()
     report = run(client, argv[0], "--table", WIDE, *argv[1:])
     assert report["exit_code"] == 0, report
     calls = Counter(point.op for point in client.trace)
-    return report["tables"][0], calls, [p.args[0] for p in client.trace if p.op == "list"]
+    # What listings show of the newest files is said of units that this job has listed itself.
+    table = {key: value for key, value in report["tables"][0].items() if key not in _OF_LISTINGS}
+    return table, calls, [p.args[0] for p in client.trace if p.op == "list"]
 
 
 def units_in(listed: list[str]) -> list[str]:

@@ -325,3 +325,50 @@ def test_a_retry_counts_what_the_try_before_it_has_compacted() -> None:
         small = [value for value in FILES if len(sim.tree.files(f"{WAREHOUSE}/uneven/k={value}")) == 1]
         # A try that died after the end of its run has nothing left to go on with: the next one is another run.
         assert len(small) == 2 * len(runs_of(sim, ["sales.uneven"])), f"point {point}"
+
+
+def test_the_log_teaches_the_next_job_how_fast_a_table_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the experience of the first run the second would begin a unit that it cannot finish."""
+    sim = uneven()
+    write = ModelRewriter.write
+
+    def slow(self: ModelRewriter, request: Any) -> Any:
+        sim.advance(60.0 * len(request.inputs.data))
+        return write(self, request)
+
+    monkeypatch.setattr(ModelRewriter, "write", slow)
+    words = ("--parallelism", 1, "--verify", "hash", "--order", "files-asc")
+    job(sim, "compact", "--max-units", 2, *words)
+    plan = job(sim, "plan")
+    assert all(unit["estimated_seconds"] > 100 for unit in plan["tables"][0]["units"] if unit.get("score"))
+    deadline = datetime.fromtimestamp(sim.millis / 1000, timezone.utc) + timedelta(seconds=100)
+    second = job(sim, "compact", *words, "--deadline", deadline.isoformat())
+    assert (by_outcome(second, "compacted"), by_outcome(second, "deferred")) == ([], ["c", "b", "d"])
+
+
+def test_the_history_has_the_results_and_durations_of_each_partition(monkeypatch: pytest.MonkeyPatch) -> None:
+    sim = uneven()
+    write = ModelRewriter.write
+
+    def slow(self: ModelRewriter, request: Any) -> Any:
+        sim.advance(10.0)
+        return write(self, request)
+
+    monkeypatch.setattr(ModelRewriter, "write", slow)
+    report = job(
+        sim, "compact", "--max-units", 2, "--order", "files-desc", "--verify", "hash", "--parallelism", 1
+    )
+    (row,) = job(sim, "history", "--units")["tables"][0]["history"]
+    done = {
+        unit["unit"]["k"]: unit for unit in report["tables"][0]["units"] if unit["outcome"] == "compacted"
+    }
+    assert [result["unit"]["k"] for result in row["results"]] == ["d", "b"]
+    for result in row["results"]:
+        unit = done[result["unit"]["k"]]
+        assert result["before"] == {"files": unit["files"], "bytes": unit["bytes"]}
+        assert result["after"] == {"files": unit["files_after"], "bytes": unit["bytes_after"]}
+        assert (result["rows"], result["seconds"]) == (unit["rows"], unit["seconds"])
+        assert result["seconds"] >= 10
+    assert row["seconds"] >= 20
+    (without,) = job(sim, "history")["tables"][0]["history"]
+    assert without == {key: value for key, value in row.items() if key != "results"}

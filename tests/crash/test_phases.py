@@ -28,6 +28,17 @@ def test_each_verb_reports_the_phases_that_it_had() -> None:
     assert set(restored) == set(cleaned) == {"list", "swap", "register", "log"}
 
 
+def test_each_verb_sets_the_limit_of_calls_and_reports_how_many_there_were() -> None:
+    sim = build()
+    client = sim.client()
+    client.cluster.calls.add("hdfs://nn/x", 7)
+    report = compact(client, FLAT, "r1", "--max-calls-per-second", "50")
+
+    assert client.cluster.calls.together == 5
+    assert report["namenode_calls"] == 7
+    assert report["namenode_calls_per_second"] is None or report["namenode_calls_per_second"] > 0
+
+
 @pytest.fixture
 def wide(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every rewrite by itself would be read by twenty tasks."""

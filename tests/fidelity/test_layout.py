@@ -12,6 +12,7 @@ import pytest
 
 from spark_jobs.core.formats.footers import Footer, profile
 from spark_jobs.core.formats.writer_options import writer_options
+from spark_jobs.core.namenode_calls import NameNodeCalls
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, data_files, listed, only
 
@@ -86,7 +87,7 @@ def test_bloom_filters_are_kept(spark: SparkSession, jobs: Jobs, database: Datab
 def _blooms(spark: SparkSession, path: Path) -> frozenset[str]:
     from spark_jobs.adapters.spark.formats.parquet import ParquetFormat
 
-    ((footer,),) = ParquetFormat(spark).read([listed(path.parent)])
+    ((footer,),) = ParquetFormat(spark, NameNodeCalls()).read([listed(path.parent)])
     return footer.blooms
 
 

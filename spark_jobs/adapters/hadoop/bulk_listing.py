@@ -11,8 +11,11 @@ from spark_jobs.adapters.hadoop.java_errors import java_errors
 from spark_jobs.adapters.hadoop.statuses import StatusReader
 from spark_jobs.core.journal_bounds import server_of
 from spark_jobs.core.model import parent
+from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.protocol.file_system import Status
 
+#: The NameNode answers with at most so many entries at a time (the default of `dfs.ls.limit`).
+_NAMENODE_PAGE = 1000
 #: A request is for about so many entries, unless one directory has more.
 _TOGETHER = 20_000
 #: A first request is for at most so many directories: it shows how large they are.
@@ -24,8 +27,9 @@ _GROWTH = 16
 class BulkListing:
     """Lists directories through Hadoop's client."""
 
-    def __init__(self, jvm: Any, conf: Any, statuses: StatusReader) -> None:
+    def __init__(self, jvm: Any, conf: Any, statuses: StatusReader, calls: NameNodeCalls) -> None:
         self._conf = conf
+        self._calls = calls
         self._statuses = statuses
         self._paths = json_reader(jvm, "[Lorg.apache.hadoop.fs.Path;")
         #: So many directories have fitted into a request last. Threads may overwrite it: any value is a right one.
@@ -39,7 +43,7 @@ class BulkListing:
         """
         start, size = 0, min(self._fitting, _FIRST)
         while start < len(paths):
-            part = paths[start : start + size]
+            part = paths[start : start + min(size, self._calls.together)]
             found = self._together(part)
             for path in part:
                 yield path, found.get(path) if found is not None else None
@@ -49,13 +53,21 @@ class BulkListing:
     def _together(self, paths: Sequence[str]) -> dict[str, list[Status]] | None:
         if len({server_of(path) for path in paths}) != 1 or len(set(paths)) != len(paths):
             return None
+        self._calls.take(paths[0], len(paths))
         try:
             with java_errors("cannot list directories"):
                 array = self._paths.readValue(json.dumps(paths))
                 statuses = array[0].getFileSystem(self._conf).listStatus(array)
-                return _by_directory(paths, self._statuses.each(statuses))
+                found = _by_directory(paths, self._statuses.each(statuses))
         except OSError:
             return None
+        self._calls.add(paths[0], sum(more_pages(len(each)) for each in (found or {}).values()))
+        return found
+
+
+def more_pages(entries: int) -> int:
+    """Return the calls to the NameNode that a directory of so many entries takes, beside the first one."""
+    return max(0, entries - 1) // _NAMENODE_PAGE
 
 
 def next_size(directories: int, found: Mapping[str, Sequence[Status]] | None) -> int:

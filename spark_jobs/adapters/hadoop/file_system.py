@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 from urllib.parse import unquote
 
-from spark_jobs.adapters.hadoop.bulk_listing import BulkListing
+from spark_jobs.adapters.hadoop.bulk_listing import BulkListing, more_pages
 from spark_jobs.adapters.hadoop.hadoop_attributes import HadoopAttributes
 from spark_jobs.adapters.hadoop.hdfs_directories import HdfsDirectories
 from spark_jobs.adapters.hadoop.java_answers import java_bytes
@@ -19,11 +20,16 @@ from spark_jobs.core.attributes import Attributes, LostAttribute
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.journal_bounds import server_of
 from spark_jobs.core.model import name_of, parent
+from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.core.quota import Quota
 from spark_jobs.protocol.file_system import FileSystem, FileSystemError, Status
 
 #: Other file systems have neither encryption zones nor snapshots nor quotas, nor do they know which files are open.
 _HDFS = "hdfs:"
+#: What the NameNode is asked to write a file: to create it, to allocate a block and to close it; and to flush it.
+_WRITE, _FLUSH = 3, 1
+#: To move to the trash: to find the path and its trash, and to create its directory; then to rename.
+_TRASH = 5
 
 
 def decode_location(location: str) -> str:
@@ -32,9 +38,14 @@ def decode_location(location: str) -> str:
 
 
 class HadoopFileSystem(FileSystem):
-    """Files and directories on the file system that each URI names."""
+    """Files and directories on the file system that each URI names.
 
-    def __init__(self, spark: Any) -> None:
+    Args:
+        calls: counts and limits the calls to the NameNode; without it, they are counted for this object only.
+    """
+
+    def __init__(self, spark: Any, calls: NameNodeCalls | None = None) -> None:
+        self._calls = calls or NameNodeCalls()
         self._jvm = spark._jvm
         self._conf = spark._jsc.hadoopConfiguration()
         hadoop, gateway = self._jvm.org.apache.hadoop.fs, spark.sparkContext._gateway
@@ -48,10 +59,10 @@ class HadoopFileSystem(FileSystem):
         self._io = self._jvm.org.apache.commons.io.IOUtils
         self._contexts: dict[str, Any] = {}
         self._file_systems: dict[str, Any] = {}
-        self._attributes = HadoopAttributes(self._jvm, self._statuses)
-        self._local = LocalAttributes(self._jvm, self._statuses)
+        self._attributes = HadoopAttributes(self._jvm, self._statuses, self._calls)
+        self._local = LocalAttributes(self._jvm, self._statuses, self._calls)
         self._hdfs = HdfsDirectories(self._jvm)
-        self._bulk = BulkListing(self._jvm, self._conf, self._statuses)
+        self._bulk = BulkListing(self._jvm, self._conf, self._statuses, self._calls)
         self._list_locally = has_milliseconds(self._jvm)
 
     def qualify(self, path: str) -> str:
@@ -61,7 +72,7 @@ class HadoopFileSystem(FileSystem):
         questions about open files, encryption zones or quotas.
         """
         with java_errors(f"cannot resolve {path}"):
-            fs = self._fs(path)
+            fs = self._fs(path, 0)
             qualified = str(fs.makeQualified(self._path(path)).toString())
             return self._mounted(fs, qualified) if qualified.startswith("viewfs:") else qualified
 
@@ -69,6 +80,7 @@ class HadoopFileSystem(FileSystem):
         """Return the resolved path. A path that does not exist is resolved by the directory above it."""
         missing: list[str] = []
         while True:
+            self._calls.take(path)
             try:
                 with java_errors(f"cannot resolve {path}"):
                     found = str(fs.resolvePath(self._path(f"{path}/")).toString())  # guard: viewfs_resolved
@@ -83,7 +95,9 @@ class HadoopFileSystem(FileSystem):
         if found is not None:
             return found
         with java_errors(f"cannot list {path}"):
-            return self._statuses.listed(call(self._fs(path), "listStatus", self._path(path)))
+            entries = self._statuses.listed(call(self._fs(path), "listStatus", self._path(path)))
+        self._calls.add(path, more_pages(len(entries)))
+        return entries
 
     def list_each(self, paths: Sequence[str]) -> Iterator[Sequence[Status] | OSError]:
         if all(map(self._is_listed_locally, paths)):
@@ -124,9 +138,11 @@ class HadoopFileSystem(FileSystem):
         """Return the files that are open, by one call for each. Only HDFS knows them."""
         if not path.startswith(_HDFS):
             return []
-        fs = self._fs(path)
         with java_errors(f"cannot find out which files of {path} are open"):
-            return [name for name in names if not fs.isFileClosed(self._path(f"{path}/{name}"))]
+            return [name for name in names if not self._fs(path).isFileClosed(self._path(f"{path}/{name}"))]
+
+    def at_once(self) -> AbstractContextManager[None]:
+        return self._calls.at_once()
 
     def user(self) -> str:
         with java_errors("cannot find out the current user"):
@@ -142,6 +158,8 @@ class HadoopFileSystem(FileSystem):
             FileExistsError: the target exists.
             FileNotFoundError: the source, or the parent of the target, does not exist.
         """
+        # A rename does not wait for its turn: between the two of a swap, readers see no directory.
+        self._calls.add(source)
         if source.startswith("file:") and rename_locally(source, target):
             return
         with java_errors(f"cannot rename {source} to {target}"):
@@ -168,6 +186,7 @@ class HadoopFileSystem(FileSystem):
             FileNotFoundError: the directory does not exist.
         """
         with java_errors(f"cannot write {path}"):
+            self._calls.take(path, _WRITE + _FLUSH)
             # guard: create_in_folder
             stream = self._context(path).create(self._path(path), self._new_file, self._no_options)
             try:
@@ -191,7 +210,7 @@ class HadoopFileSystem(FileSystem):
     def replace(self, path: str, data: bytes) -> None:
         """Write a file, also over an existing one. For reports and hints only: the old content may be lost."""
         with java_errors(f"cannot write {path}"):
-            stream = self._fs(path).create(self._path(path), True)
+            stream = self._fs(path, _WRITE).create(self._path(path), True)
             try:
                 stream.write(bytearray(data))
             finally:
@@ -221,15 +240,15 @@ class HadoopFileSystem(FileSystem):
         """Move a directory to the user's trash. Return False if the trash is switched off."""
         with java_errors(f"cannot move {path} to the trash"):
             move = self._jvm.org.apache.hadoop.fs.Trash.moveToAppropriateTrash
-            return bool(move(self._fs(path), self._path(path), self._conf))
+            return bool(move(self._fs(path, _TRASH), self._path(path), self._conf))
 
     def attributes(self, path: str) -> Attributes:
         with java_errors(f"cannot read the attributes of {path}"):
-            return self._attributes_of(path).read(self._fs(path), self._path(path), path)
+            return self._attributes_of(path).read(self._fs(path, 0), self._path(path), path)
 
     def set_attributes(self, path: str, wanted: Attributes) -> Sequence[LostAttribute]:
         with java_errors(f"cannot set the attributes of {path}"):
-            return self._attributes_of(path).set_attributes(self._fs(path), self._path(path), path, wanted)
+            return self._attributes_of(path).set_attributes(self._fs(path, 0), self._path(path), path, wanted)
 
     def _attributes_of(self, path: str) -> HadoopAttributes:
         return self._local if path.startswith("file:") else self._attributes
@@ -272,8 +291,9 @@ class HadoopFileSystem(FileSystem):
     def _path(self, path: str) -> Any:
         return self._new_path(path)
 
-    def _fs(self, path: str) -> Any:
-        """Return the Java file system of a path. It is kept, as Hadoop's own cache does by default."""
+    def _fs(self, path: str, calls: int = 1) -> Any:
+        """Return the Java file system of a path, kept as by Hadoop's own cache, when so many calls are allowed."""
+        self._calls.take(path, calls)
         server = server_of(path)
         if server not in self._file_systems:
             self._file_systems[server] = self._path(path).getFileSystem(self._conf)

@@ -15,6 +15,7 @@ from spark_jobs.adapters.hadoop.statuses import StatusReader, mode_of
 from spark_jobs.core import attributes
 from spark_jobs.core.attributes import Attributes, LostAttribute
 from spark_jobs.core.journal_bounds import server_of
+from spark_jobs.core.namenode_calls import NameNodeCalls
 
 #: The policy without erasure coding: as many copies as the replication says.
 _REPLICATED = "REPLICATION"
@@ -29,13 +30,15 @@ _PATHS = re.compile(r"\S*/\S*")
 class HadoopAttributes:
     """The attributes of paths. What a file system, or its server, does not support is asked for only once."""
 
-    def __init__(self, jvm: Any, statuses: StatusReader) -> None:
+    def __init__(self, jvm: Any, statuses: StatusReader, calls: NameNodeCalls) -> None:
         self._jvm = jvm
+        self._calls = calls
         self._statuses = statuses
         self._unsupported: set[tuple[str, str]] = set()
 
     def read(self, fs: Any, path: Any, uri: str) -> Attributes:
         """Return all attributes of a path, by a few calls. Java exceptions are not translated here."""
+        self._calls.take(uri)
         status, server = fs.getFileStatus(path), server_of(uri)
         row = self._statuses.row(status)
         return Attributes(
@@ -55,6 +58,7 @@ class HadoopAttributes:
         """Return the answer; None if the file system, or its server, does not support the call."""
         if (server, feature) in self._unsupported:
             return None
+        self._calls.take(server)
         try:
             return ask()
         except Exception as error:
@@ -79,7 +83,7 @@ class HadoopAttributes:
         return [
             LostAttribute(kind, reason)
             for kind, act in self._steps(fs, path, uri, now, wanted)
-            for reason in [_attempt(act)]
+            for reason in [self._attempt(uri, act)]
             if reason is not None
         ]
 
@@ -112,6 +116,16 @@ class HadoopAttributes:
             yield attributes.GROUP, lambda: self._set_owner(fs, path, uri, None, wanted.group)
         if wanted.owner and wanted.owner != now.owner:
             yield attributes.OWNER, lambda: self._set_owner(fs, path, uri, wanted.owner, None)
+
+    def _attempt(self, uri: str, act: Callable[[], object]) -> str | None:
+        """Return why the call failed, in one line; None if it did not."""
+        self._calls.take(uri)
+        try:
+            act()
+        except Exception as error:
+            kind, text = root_cause(error)
+            return text or kind
+        return None
 
     def _set_mode(self, fs: Any, path: Any, uri: str, mode: int) -> None:  # noqa: ARG002
         fs.setPermission(path, self._jvm.org.apache.hadoop.fs.permission.FsPermission(str(oct(mode)[2:])))
@@ -154,13 +168,3 @@ def _is_unsupported(error: Exception) -> bool:
     kind, text = root_cause(error)
     said = _PATHS.sub("", text)
     return "UnsupportedOperation" in kind or any(word in said for word in _UNKNOWN)
-
-
-def _attempt(act: Callable[[], object]) -> str | None:
-    """Return why the call failed, in one line; None if it did not."""
-    try:
-        act()
-    except Exception as error:
-        kind, text = root_cause(error)
-        return text or kind
-    return None

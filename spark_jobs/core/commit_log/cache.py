@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from spark_jobs.core.commit_log.snapshots import packed, readable, unpacked
+from spark_jobs.core.due import FileFigures
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.health import Health, Thresholds, reassess, settled
@@ -96,6 +97,7 @@ class CachedUnit:
             known. The files are small, but differ in schema.
         settled_for: the options with which this is so.
         verdict: what an analysis found in the footers of the files; None if they were not read.
+        figures: None if an earlier release has listed the unit.
     """
 
     unit: str
@@ -111,10 +113,18 @@ class CachedUnit:
     settled_files: int = 0
     settled_for: str = ""
     verdict: Verdict | None = None
+    figures: FileFigures | None = None
 
     @classmethod
     def of(
-        cls, unit: Unit, mtime: int, listed_at: int, closed: bool, health: Health, fingerprint: str
+        cls,
+        unit: Unit,
+        mtime: int,
+        listed_at: int,
+        closed: bool,
+        health: Health,
+        fingerprint: str,
+        figures: FileFigures | None = None,
     ) -> CachedUnit:
         return cls(
             unit.key,
@@ -127,6 +137,7 @@ class CachedUnit:
             health.avg_file_size,
             health.median_file_size,
             fingerprint,
+            figures=figures,
         )
 
     def health(self, thresholds: Thresholds, readers: str | None = None) -> Health:
@@ -169,13 +180,18 @@ def merged(before: Cache, seen: Iterable[CachedUnit], units: Collection[str]) ->
     return {key: cached for key, cached in now.items() if key in units}
 
 
+#: What is kept beside the rows of the units, whose fields are those of the first release.
+_APART = ("verdict", "figures")
+
+
 def encode(cache: Cache) -> bytes:
-    """Return the content of a file. Earlier releases read the rows of the units, and no verdicts."""
+    """Return the content of a file. Earlier releases read the rows of the units, and nothing else."""
     rows = [vars(cached) for cached in cache.values()]
     return packed(
         {
-            "units": [{key: row[key] for key in row if key != "verdict"} for row in rows],
+            "units": [{key: row[key] for key in row if key not in _APART} for row in rows],
             "verdicts": {row["unit"]: vars(row["verdict"]) for row in rows if row["verdict"]},
+            "figures": {row["unit"]: vars(row["figures"]) for row in rows if row["figures"]},
         }
     )
 
@@ -188,7 +204,11 @@ def decode(data: bytes, name: str) -> dict[str, CachedUnit]:
 
 def _decoded(body: Mapping[str, Any]) -> list[CachedUnit]:
     verdicts = {unit: _verdict(row) for unit, row in body.get("verdicts", {}).items()}
-    return [CachedUnit(**row, verdict=verdicts.get(row["unit"])) for row in body["units"]]
+    figures = {unit: FileFigures(**row) for unit, row in body.get("figures", {}).items()}
+    return [
+        CachedUnit(**row, verdict=verdicts.get(row["unit"]), figures=figures.get(row["unit"]))
+        for row in body["units"]
+    ]
 
 
 def _verdict(row: Mapping[str, Any]) -> Verdict:

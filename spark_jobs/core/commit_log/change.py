@@ -32,7 +32,7 @@ from spark_jobs.core.model import FileListing
 class Change:
     """The changes of one kind (compact, rollback or cleanup) that one run made to its units.
 
-    `who` and `schema_hash` are None if they are unknown.
+    `who`, `schema_hash` and `seconds` are None if they are unknown.
     """
 
     kind: str
@@ -43,6 +43,7 @@ class Change:
     entries: tuple[Entry, ...] = ()
     who: str | None = None
     schema_hash: str | None = None
+    seconds: float | None = None
 
     @property
     def at(self) -> datetime:
@@ -102,6 +103,7 @@ class Change:
             after=self.after,
             totals=(last.totals if last else Sizes()) + self.effect,
             survey=survey,
+            seconds=self.seconds,
         )
 
 
@@ -117,7 +119,8 @@ def change_of(run_id: str, state: RunState, kind: str, who: str | None = None) -
     entries = [entry for unit in units for entry in _ENTRIES[kind](unit)]
     changes = [_unit_change(unit, kind) for unit in units]
     by = state.user if kind == COMPACT else who
-    return Change(kind, run_id, state.table, state.location, tuple(changes), tuple(entries), by)
+    found = Change(kind, run_id, state.table, state.location, tuple(changes), tuple(entries), by)
+    return replace(found, seconds=state.seconds) if kind == COMPACT else found
 
 
 def changes_of(run_id: str, states: Sequence[RunState]) -> list[Change]:
@@ -129,7 +132,10 @@ def changes_of(run_id: str, states: Sequence[RunState]) -> list[Change]:
 def joined(changes: Sequence[Change]) -> Change:
     """Return the changes of a run in several homes as one change."""
     units = tuple(unit for change in changes for unit in change.units)
-    return replace(changes[0], units=units, entries=tuple(e for change in changes for e in change.entries))
+    entries = tuple(entry for change in changes for entry in change.entries)
+    # The homes of a run are worked on by one job, so each journal has the duration of the whole.
+    seconds = max((change.seconds for change in changes if change.seconds is not None), default=None)
+    return replace(changes[0], units=units, entries=entries, seconds=seconds)
 
 
 _HAPPENED: dict[str, Callable[[UnitState], bool]] = {
@@ -160,7 +166,8 @@ def _unit_change(unit: UnitState, kind: str) -> UnitChange:
         CLEANUP: (originals, Sizes()),
     }[kind]
     at = unit.committed_at if kind == COMPACT and unit.committed_at else unit.at
-    return UnitChange(swap.unit.key, swap.old, at, before, after, swap.rows)
+    seconds = unit.seconds if kind == COMPACT else None
+    return UnitChange(swap.unit.key, swap.old, at, before, after, swap.rows, seconds)
 
 
 def contradicts(kind: str, logged: UnitChange, entries: Collection[Entry], unit: UnitState) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import Any, Optional
 
 from spark_jobs.core import journal
 from spark_jobs.core.amounts import human
 from spark_jobs.core.commit_log.change import Change, changes_of
-from spark_jobs.core.commit_log.snapshots import COMPACT, Sizes, Snapshot, Token
+from spark_jobs.core.commit_log.snapshots import COMPACT, Sizes, Snapshot, Token, UnitChange
 from spark_jobs.core.journal import RunState, UnitState
 from spark_jobs.core.settled_runs import SettledRun
 from spark_jobs.core.wire import utc
@@ -20,6 +21,7 @@ POSSIBLE, DONE, CLEANED, SUPERSEDED = "possible", "done", "cleaned", "superseded
 #: The journals of a table by run id. A run has one journal in each home that it uses.
 Runs = Mapping[str, Sequence[RunState]]
 Row = dict[str, Any]
+UnitsOf = Callable[[Snapshot], Optional[Sequence[UnitChange]]]
 
 
 def rows(
@@ -27,18 +29,25 @@ def rows(
     runs: Runs,
     logged: Collection[Token],
     settled: Sequence[SettledRun] = (),
+    units_of: UnitsOf | None = None,
 ) -> list[Row]:
     """Return one row for each change, newest first. Changes that are not in the commit log come from the journals.
 
     Args:
+        units_of: returns the units of a snapshot, or None if they are not kept any more. Without it the rows have no
+            results of units.
         logged: the tokens of all units of these runs that are in snapshots.
         settled: the runs whose journals are deleted.
     """
     undo = {run_id: rollback(run_id, runs, settled) for run_id in [*runs, *(run.run_id for run in settled)]}
-    found = [(s.committed_at, s.id, _logged(s, undo.get(s.run_id))) for s in snapshots]
+    found = [(s.committed_at, s.id, _logged(s, undo.get(s.run_id), units_of)) for s in snapshots]
     for run_id, states in runs.items():
         lacking = [change.without(logged) for change in changes_of(run_id, states)]
-        found += [(c.at, _AFTER_SNAPSHOTS, _unlogged(c, undo[run_id])) for c in lacking if c.units]
+        found += [
+            (c.at, _AFTER_SNAPSHOTS, _unlogged(c, undo[run_id], units_of is not None))
+            for c in lacking
+            if c.units
+        ]
         found += [(at, _AFTER_SNAPSHOTS, row) for at, row in _interrupted(run_id, states, undo[run_id])]
     return [row for _, _, row in sorted(found, key=lambda item: item[:2], reverse=True)]
 
@@ -89,7 +98,7 @@ def _superseded(unit: UnitState, others: Iterable[RunState], settled: Iterable[S
     )
 
 
-def _logged(snapshot: Snapshot, undo: str | None) -> Row:
+def _logged(snapshot: Snapshot, undo: str | None, units_of: UnitsOf | None) -> Row:
     row = _row(
         snapshot.run_id,
         snapshot.kind,
@@ -99,13 +108,26 @@ def _logged(snapshot: Snapshot, undo: str | None) -> Row:
         snapshot.rows,
         undo,
     )
-    return {**row, **_sizes(snapshot.before, snapshot.after), "snapshot": snapshot.id, "unlogged": False}
+    row = {**row, **_sizes(snapshot.before, snapshot.after), "snapshot": snapshot.id, "unlogged": False}
+    row["seconds"] = snapshot.seconds
+    return row if units_of is None else {**row, "results": _results(units_of(snapshot))}
 
 
-def _unlogged(change: Change, undo: str | None) -> Row:
+def _unlogged(change: Change, undo: str | None, results: bool) -> Row:
     swapped = sum(unit.rows for unit in change.units)
     row = _row(change.run_id, change.kind, change.at, change.who, len(change.units), swapped, undo)
-    return {**row, **_sizes(change.before, change.after)}
+    row = {**row, **_sizes(change.before, change.after), "seconds": change.seconds}
+    return {**row, "results": _results(change.units)} if results else row
+
+
+def _results(units: Sequence[UnitChange] | None) -> list[Row] | None:
+    """Return what was done to each unit; None if it is not kept any more."""
+    return None if units is None else [_result(unit) for unit in units]
+
+
+def _result(unit: UnitChange) -> Row:
+    values = dict(json.loads(unit.unit))
+    return {"unit": values, **_sizes(unit.before, unit.after), "rows": unit.rows, "seconds": unit.seconds}
 
 
 def _interrupted(run_id: str, states: Sequence[RunState], undo: str | None) -> list[tuple[datetime, Row]]:
@@ -130,6 +152,7 @@ def _row(
         "who": who,
         "units": units,
         "rows": swapped,
+        "seconds": None,
         "rollback": undo if kind == COMPACT else None,
         "unlogged": True,
     }
@@ -139,7 +162,7 @@ def _sizes(before: Sizes, after: Sizes) -> Row:
     return {"before": asdict(before), "after": asdict(after)}
 
 
-_COLUMNS = ("snapshot", "at (UTC)", "kind", "run", "who", "units", "files", "bytes", "rollback")
+_COLUMNS = ("snapshot", "at (UTC)", "kind", "run", "who", "units", "files", "bytes", "seconds", "rollback")
 
 
 def render(table: str, found: Sequence[Row], older: int = 0) -> str:
@@ -154,7 +177,27 @@ def render(table: str, found: Sequence[Row], older: int = 0) -> str:
     rule = "-" * max(len(line) for line in (header, *lines))
     more = [f"... and {older} older"] if older else []
     shown = [header, rule, *lines, *more, rule, _sum(found)]
-    return "\n".join([table, *(f"  {line}" for line in shown)])
+    return "\n".join([table, *(f"  {line}" for line in shown), *_units_text(found)])
+
+
+def _units_text(found: Sequence[Row]) -> list[str]:
+    """Return a line for each unit of each run, if the rows have them."""
+    lines = []
+    for row in found:
+        for unit in row.get("results") or ():
+            name = "/".join(f"{key}={value}" for key, value in unit["unit"].items()) or "table"
+            files, _, seconds = _figures(unit)
+            lines.append(
+                f"  {row['run_id']} {row['kind']} {name}: {files} files, {unit['rows']} rows, {seconds} s"
+            )
+    return lines
+
+
+def _figures(row: Row) -> tuple[str, str, str]:
+    before, after = row["before"], row["after"]
+    files = f"{before['files']} -> {after['files']}"
+    sizes = f"{human(before['bytes'])} -> {human(after['bytes'])}"
+    return files, sizes, "-" if row["seconds"] is None else f"{row['seconds']:.1f}"
 
 
 def _sum(found: Sequence[Row]) -> str:
@@ -168,7 +211,6 @@ def _sum(found: Sequence[Row]) -> str:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    before, after = row["before"], row["after"]
     return (
         "unlogged" if row["unlogged"] else str(row["snapshot"]),
         row["at"].replace("T", " ").rstrip("Z"),
@@ -176,7 +218,6 @@ def _cells(row: Row) -> tuple[str, ...]:
         row["run_id"],
         row["who"] or "-",
         str(row["units"]),
-        f"{before['files']} -> {after['files']}",
-        f"{human(before['bytes'])} -> {human(after['bytes'])}",
+        *_figures(row),
         row["rollback"] or "-",
     )

@@ -93,7 +93,7 @@ class UnitChange:
     """One unit of a change.
 
     `old` is the path of its originals in the run's directory. It distinguishes the swaps of a run, because no directory
-    name is ever used twice.
+    name is ever used twice. `seconds` is the time that its rewrite took, if it is known.
     """
 
     unit: str
@@ -102,6 +102,7 @@ class UnitChange:
     before: Sizes
     after: Sizes
     rows: int
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,7 @@ class Snapshot:
         base, delta: the names of the manifest lists.
         totals: the change in files and bytes of the table since the log began.
         survey: the name of the file with the newest figures of listings.
+        seconds: how long the compaction took; None if it is not known, or of another kind of change.
     """
 
     id: int
@@ -134,6 +136,7 @@ class Snapshot:
     after: Sizes
     totals: Sizes
     survey: str | None = None
+    seconds: float | None = None
 
     def encode(self) -> bytes:
         times = {name: _stamp(getattr(self, name)) for name in _TIMES}
@@ -150,9 +153,10 @@ _SIZES = ("before", "after", "totals")
 
 def _snapshot(body: Mapping[str, Any]) -> Snapshot:
     _check_version(body)
-    known = {field.name: body[field.name] for field in fields(Snapshot)}
+    known = {field.name: body[field.name] for field in fields(Snapshot) if field.name != "seconds"}
     times = {name: datetime.fromisoformat(known[name]) for name in _TIMES}
-    return Snapshot(**{**known, **times, **{name: Sizes(**known[name]) for name in _SIZES}})
+    sizes = {name: Sizes(**known[name]) for name in _SIZES}
+    return Snapshot(**{**known, **times, **sizes, "seconds": body.get("seconds")})
 
 
 @dataclass(frozen=True)
@@ -163,8 +167,14 @@ class ManifestList:
     units: tuple[UnitChange, ...] = ()
 
     def encode(self) -> bytes:
-        units = [{**asdict(unit), "at": _stamp(unit.at)} for unit in self.units]
-        return packed({"manifests": [asdict(meta) for meta in self.manifests], "units": units})
+        """Return the content of a file. Version 0.1.0 reads the rows of the units, and no durations."""
+        rows = [{**asdict(unit), "at": _stamp(unit.at)} for unit in self.units]
+        seconds = [
+            {"old": row["old"], "seconds": row["seconds"]} for row in rows if row["seconds"] is not None
+        ]
+        units = [{key: row[key] for key in row if key != "seconds"} for row in rows]
+        metas = [asdict(meta) for meta in self.manifests]
+        return packed({"manifests": metas, "units": units, **({"seconds": seconds} if seconds else {})})
 
     @classmethod
     def decode(cls, data: bytes, name: str) -> ManifestList:
@@ -173,12 +183,13 @@ class ManifestList:
 
 def _manifest_list(body: Mapping[str, Any]) -> ManifestList:
     metas = tuple(ManifestMeta(**meta) for meta in body["manifests"])
-    return ManifestList(metas, tuple(_read_unit(unit) for unit in body["units"]))
+    seconds = {each["old"]: each["seconds"] for each in body.get("seconds", ())}
+    return ManifestList(metas, tuple(_read_unit(unit, seconds.get(unit["old"])) for unit in body["units"]))
 
 
-def _read_unit(body: Mapping[str, Any]) -> UnitChange:
+def _read_unit(body: Mapping[str, Any], seconds: float | None) -> UnitChange:
     sizes = {name: Sizes(**body[name]) for name in ("before", "after")}
-    return UnitChange(**{**body, **sizes, "at": datetime.fromisoformat(body["at"])})
+    return UnitChange(**{**body, **sizes, "at": datetime.fromisoformat(body["at"]), "seconds": seconds})
 
 
 def encode_entries(entries: Iterable[Entry]) -> bytes:

@@ -35,6 +35,7 @@ class Invocation:
     Attributes:
         options: only those that were given; values are text, except for booleans.
         limit: the number of rows of a history to show; None for all.
+        units: show what was done to each unit in a history.
         yes: do what `forget` says, instead of only saying it.
         read_data: compare rows in a check.
         location: the location of a dropped table, which some verbs may work on instead of tables.
@@ -51,6 +52,7 @@ class Invocation:
     request: str | None
     report: str | None
     limit: int | None = None
+    units: bool = False
     yes: bool = False
     read_data: bool = False
     location: str | None = None
@@ -97,6 +99,7 @@ def parse(verb: str, argv: Sequence[str], description: str) -> Invocation:
         request=given.pop("request", None),
         report=given.pop("report", None),
         limit=given.pop("limit", None),
+        units=given.pop("units", False),
         yes=given.pop("yes", False),
         read_data=given.pop("read_data", False),
         location=location,
@@ -131,6 +134,7 @@ def _parser(verb: str, description: str) -> argparse.ArgumentParser:
         parser.add_argument(
             "--limit", metavar="N", type=_positive, help="only the newest N rows (default: all)"
         )
+        parser.add_argument("--units", action="store_true", help="also what was done to each partition")
     groups: dict[str | None, Any] = {None: parser}
     for name, option in OPTIONS.items():
         if option.flag and verb in option.verbs:

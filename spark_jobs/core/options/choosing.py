@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
-from spark_jobs.core.options.option import ANALYZE, COMPACT, PLAN, TableProperty, option, switch
-from spark_jobs.core.options.parsers import number, parse_size
+from spark_jobs.core.due import Conditions
+from spark_jobs.core.options.option import ANALYZE, COMPACT, PLAN, TableProperty, choice, option, switch
+from spark_jobs.core.options.parsers import number, parse_duration, parse_size
 from spark_jobs.core.selection import PartitionSpec, parse_partitions
 
 #: The verbs that plan: they have the same thresholds and selections.
 PLANNING = (ANALYZE, PLAN, COMPACT)
+#: The options that select units. Only one of them can be given.
+SELECTIONS = ("where", "partitions", "idle_for")
 
 
 @dataclass(frozen=True)
@@ -71,3 +75,70 @@ class ChoosingOptions:
         verbs=PLANNING,
         table_property=TableProperty.FORBIDDEN,
     )
+    idle_for: timedelta | None = option(
+        None,
+        parse_duration,
+        "only partitions whose newest file is at least this old; 0s: of any age",
+        flag="--idle-for",
+        metavar="7d",
+        verbs=PLANNING,
+    )
+    trigger: str = choice(
+        "all",
+        ("all", "any"),
+        "whether a partition is compacted if all of the trigger conditions that are given hold, or any of them",
+        flag="--trigger",
+        verbs=PLANNING,
+    )
+    trigger_unit_files: int | None = option(
+        None,
+        number(int, 1),
+        "compact only partitions with at least so many files",
+        flag="--trigger-unit-files",
+        metavar="N",
+        verbs=PLANNING,
+    )
+    trigger_small_files: int | None = option(
+        None,
+        number(int, 1),
+        "compact only if the flagged partitions of the table have at least so many small files in total",
+        flag="--trigger-small-files",
+        metavar="N",
+        verbs=PLANNING,
+    )
+    trigger_growth: int | None = option(
+        None,
+        number(int, 1),
+        "compact only if at least so many files were added to the table since its last compaction",
+        flag="--trigger-growth",
+        metavar="N",
+        verbs=PLANNING,
+    )
+    trigger_interval: timedelta | None = option(
+        None,
+        parse_duration,
+        "compact only if the last compaction of the table was at least this long ago",
+        flag="--trigger-interval",
+        metavar="1d",
+        verbs=PLANNING,
+    )
+    trigger_average_size: int | None = option(
+        None,
+        parse_size,
+        "compact only partitions whose files are smaller than this on average",
+        flag="--trigger-average-size",
+        metavar="16mb",
+        verbs=PLANNING,
+    )
+
+    def conditions(self) -> Conditions:
+        """Return which of the flagged units are due."""
+        return Conditions(
+            self.idle_for,
+            self.trigger == "any",
+            self.trigger_unit_files,
+            self.trigger_small_files,
+            self.trigger_growth,
+            self.trigger_interval,
+            self.trigger_average_size,
+        )

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from spark_jobs.core.health import Thresholds
 from spark_jobs.core.options.limits import LimitOptions
 from spark_jobs.core.options.option import (
+    ANALYZE,
     CHECK,
     CLEANUP,
     COMPACT,
@@ -74,6 +75,15 @@ class Options(LimitOptions):
         flag="--parallelism",
         metavar="N",
         verbs=(COMPACT, ROLLBACK, CLEANUP, CHECK),
+    )
+    max_calls_per_second: int | None = option(
+        None,
+        number(int, 1),
+        "calls to the NameNode that the driver makes per second at most (default: no limit)",
+        flag="--max-calls-per-second",
+        metavar="N",
+        verbs=(ANALYZE, COMPACT, ROLLBACK, CLEANUP, CHECK),
+        table_property=TableProperty.FORBIDDEN,
     )
     verify: str = choice(
         "count",

@@ -7,11 +7,12 @@ global > default.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from spark_jobs.core.errors import Refusal, UsageError
+from spark_jobs.core.options.choosing import SELECTIONS
 from spark_jobs.core.options.definitions import OPTIONS, Options
 from spark_jobs.core.options.option import TableProperty
 from spark_jobs.core.refusals import RefusalCode
@@ -84,8 +85,7 @@ class Layers:
             else:
                 chosen.update(_parse_layer(layer, where))
         options = Options(**chosen)
-        if options.where and options.partitions:
-            raise UsageError("both 'where' and 'partitions' are given; use one of the two")
+        _check_selections(options, table, own_properties(properties or {}))
         return options
 
     def _layers(self, table: str, properties: Mapping[str, str]) -> list[tuple[str, Mapping[str, Any]]]:
@@ -136,6 +136,20 @@ def _with_longer_retention(found: Mapping[str, Any], known: Mapping[str, Any]) -
         name: max(found[name], known[name]) for name in _LENGTHEN_ONLY if name in found and name in known
     }
     return {**found, **longest}  # guard: property_only_lengthens
+
+
+def _check_selections(options: Options, table: str, properties: Collection[str]) -> None:
+    """Raise an error if units are selected in two ways: Refusal if a table property is one of them, else UsageError."""
+    found = [name for name in SELECTIONS if getattr(options, name)]
+    if len(found) < 2:
+        return
+    names = " and ".join(f"'{name}'" for name in found)
+    if any(name in properties for name in found):
+        raise Refusal(
+            RefusalCode.USAGE,
+            f"{names} are given, one of them as a property of table {table}; use only one of them",
+        )
+    raise UsageError(f"{'both ' if len(found) == 2 else ''}{names} are given; use only one of them")
 
 
 def _properties_label(table: str) -> str:

@@ -8,19 +8,31 @@ from datetime import datetime
 
 from spark_jobs.core.commit_log.cache import Cache
 from spark_jobs.core.commit_log.change import Change, changes_of, schema_hash
-from spark_jobs.core.commit_log.snapshots import CLEANUP, COMPACT
+from spark_jobs.core.commit_log.snapshots import CLEANUP, COMPACT, BrokenLog
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.journal import RunState
 from spark_jobs.core.layout import Home
+from spark_jobs.core.pace import Pace
 from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.commit_log.store import CommitLog
 from spark_jobs.protocol.file_system import FileSystem
 from spark_jobs.protocol.runs.journal_store import Run
 
+#: The pace of a table is that of so many compactions.
+_LEARNED_RUNS = 3
+
 
 def log_of(fs: FileSystem, facts: TableFacts, now: Callable[[], datetime]) -> CommitLog:
     """Return the commit log of a table, which is in the table's own home."""
     return CommitLog(fs, Home.of_table(facts.storage.location, bool(facts.partition_keys)).path, now)
+
+
+def learned_pace(log: CommitLog) -> Pace:
+    """Return how fast the newest compactions of a table were; unknown if the log does not say."""
+    try:
+        return Pace.learned(log.recent(COMPACT, _LEARNED_RUNS))
+    except (BrokenLog, OSError):
+        return Pace()
 
 
 def log_runs(

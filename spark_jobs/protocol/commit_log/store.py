@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from spark_jobs.core.commit_log.snapshots import (
     ManifestMeta,
     Snapshot,
     Token,
+    UnitChange,
     decode_entries,
     merge,
 )
@@ -31,6 +32,8 @@ LATEST = "LATEST"
 #: From this age on, a file that no snapshot names was left by a crash. No attempt to publish takes that long.
 ORPHAN_AGE = timedelta(hours=1)
 _ATTEMPTS = 20
+#: So many of the newest snapshots are searched for those of one kind.
+_LOOKED_AT = 20
 _NUMBERED = re.compile(r"snapshot-([1-9]\d*)\Z")
 #: The names of files that an attempt to publish may leave, by directory. Files with other names are never deleted.
 _OURS = {
@@ -55,6 +58,11 @@ class CommitLog:
         found = (self._snapshot_if_there(number) for number in sorted(self._numbers()))
         return [snapshot for snapshot in found if snapshot is not None]
 
+    def newest_first(self) -> Iterator[Snapshot]:
+        """Return all snapshots, the newest first. Each is read when it is asked for. Raise BrokenLog."""
+        found = (self._snapshot_if_there(number) for number in sorted(self._numbers(), reverse=True))
+        return (snapshot for snapshot in found if snapshot is not None)
+
     def latest(self) -> Snapshot | None:
         number = self._hinted() or max(self._numbers(), default=0)
         return self._snapshot(number) if number else None
@@ -66,6 +74,20 @@ class CommitLog:
     def logged(self, run_ids: Collection[str]) -> set[Token]:
         """Return the tokens of the units of these runs that are in the log."""
         return self._tokens(snapshot for snapshot in self.snapshots() if snapshot.run_id in run_ids)
+
+    def units(self, snapshot: Snapshot) -> Sequence[UnitChange] | None:
+        """Return the units of a snapshot; None if its files were deleted, or cannot be read."""
+        try:
+            return self._list(snapshot.delta).units if snapshot.delta else None
+        except (BrokenLog, OSError):
+            return None
+
+    def recent(self, kind: str, most: int) -> list[Snapshot]:
+        """Return the newest snapshots of a kind, newest first. Few files are read: it looks at the newest 20 only."""
+        latest = self.latest()
+        numbers = range(latest.id, max(0, latest.id - _LOOKED_AT), -1) if latest else ()
+        found = (self._snapshot_if_there(number) for number in numbers)
+        return [each for each in found if each is not None and each.kind == kind][:most]
 
     def survey(self) -> Cache:
         """Return the newest figures of listings by unit; empty if there are none."""

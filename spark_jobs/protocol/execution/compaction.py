@@ -136,7 +136,9 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
 
 
 def _swapped(item: WrittenUnit, result: SwapResult) -> UnitResult:
-    body, unit, health = result.body(item.swap), item.plan.unit, item.plan.health
+    unit, health = item.plan.unit, item.plan.health
+    took = {"seconds": round(item.seconds, 3)} if item.codec else {}
+    body = {**result.body(item.swap), **took}
     if result.problem:
         changed = failed(unit, UnitChanged(result.problem), health)
         return replace(changed, kind=journal.COMMITTED, record=body)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import logging
-import time
 from collections.abc import Callable, Hashable, Sequence
 
 from spark_jobs.core.attributes import Attributes
@@ -69,7 +68,7 @@ class JointWriter:
 
     def write(self, drafts: Sequence[Draft]) -> list[StagedUnit | Exception]:
         """Write units of one kind. Return each one with its files, or why it must be written by itself."""
-        started = time.monotonic()
+        started = self._services.clock.monotonic()
         log.info("writing %d units in one job", len(drafts))
         try:
             staging = self._create()
@@ -85,7 +84,10 @@ class JointWriter:
                 footers = self._footers(folders, listings)
         except Exception as error:
             return [error] * len(drafts)
-        seconds, total = time.monotonic() - started, sum(draft.before.bytes for draft in drafts)
+        seconds, total = (
+            self._services.clock.monotonic() - started,
+            sum(draft.before.bytes for draft in drafts),
+        )
         return [
             _staged(draft, folder, files, found, seconds * draft.before.bytes / (total or 1))
             for draft, folder, files, found in zip(drafts, folders, listings, footers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from spark_jobs.core.due import FileFigures, too_young
 from spark_jobs.core.errors import Deferred, UnitChanged
 from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.model import FileListing
@@ -29,6 +30,7 @@ class Preconditions:
         self.check_deadline()
         listed = listed_unit(self._services.fs, location, self._table.rules)
         self._check_closed(location, listed.files)
+        self._check_idle(listed.files)
         return listed
 
     def before_swap(self, swap: Swap, new: str, attributes: UnitAttributes | None, folders: Folders) -> None:
@@ -55,6 +57,14 @@ class Preconditions:
         deadline = self._table.options.deadline
         if deadline and self._services.now() >= deadline:
             raise Deferred(f"the deadline {deadline.isoformat()} has passed")
+
+    def _check_idle(self, files: FileListing) -> None:
+        """Raise UnitChanged if a file was added since the plan, so that the unit is too young now."""
+        options = self._table.options
+        newest = FileFigures.of(files, options.thresholds().small_file).newest
+        young = too_young(newest, options.idle_for, self._services.now())
+        if young:
+            raise UnitChanged(f"since it was planned, a file was added: {young}")
 
     def _check_closed(self, location: str, files: FileListing) -> None:
         if not has_footer(self._table.file_format):

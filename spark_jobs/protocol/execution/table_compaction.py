@@ -16,6 +16,7 @@ from spark_jobs.core.swap import Swap
 from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.core.wire import TableReport, UnitReport, utc
 from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
+from spark_jobs.protocol.commit_log.publisher import learned_pace, log_of
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
 from spark_jobs.protocol.execution.recovery import RecoveredRun
 from spark_jobs.protocol.execution.rollback import Rollback
@@ -24,6 +25,7 @@ from spark_jobs.protocol.execution.table_reports import describe_restored, uniqu
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unit_results import UnitResult, compacted_report
 from spark_jobs.protocol.execution.waves import Waves
+from spark_jobs.protocol.planning.due_units import Resumed
 from spark_jobs.protocol.planning.planner import Planner
 from spark_jobs.protocol.runs.journal_store import Run, leave
 from spark_jobs.protocol.runs.run_finder import homes
@@ -65,6 +67,7 @@ class TableCompaction:
 
     def run(self) -> TableReport:
         """Compact the table and return its part of the report."""
+        self._began = self._services.clock.monotonic()
         start = self._start()
         if start.has_nothing_to_do:
             return self._report_nothing(start)
@@ -92,14 +95,17 @@ class TableCompaction:
         """
         recovered: dict[Home, RecoveredRun] = {}
         recovered.update(self._recover())  # guard: recover_first
-        plan = Planner(self._session.table, self._wanted).plan()
-        plan = plan.without([unit.unit for unit in self._session.unresolved])  # guard: unresolved_left_alone
         runs = self._session.runs()
         settled = self._session.settled(runs)
         run_id, earlier = choose_run_id(self._run_id, runs, settled)
+        plan = Planner(self._session.table, self._wanted, Resumed.of(run_id, earlier)).plan()
+        plan = plan.without([unit.unit for unit in self._session.unresolved])  # guard: unresolved_left_alone
         self._count(earlier)
         held = held_bytes(run for run in runs if run.run_id != run_id)
         plan = self._limits.plan(plan, held)
+        if self._options.deadline and plan.flagged:
+            log = log_of(self._services.fs, plan.facts, self._services.now)
+            self._limits.learn(learned_pace(log))
         return Start(plan, run_id, earlier, recovered, held, run_id in {run.run_id for run in settled})
 
     def _count(self, earlier: Sequence[Run]) -> None:
@@ -238,7 +244,8 @@ class TableCompaction:
     def _publish(self, start: Start, runs: Mapping[Home, Run], outcome: str) -> list[str]:
         """Close the run and write the commit log. Return warnings."""
         with self._services.phases.during("log"):
-            leave(runs.values(), journal.FINISHED, outcome=outcome)
+            seconds = round(self._services.clock.monotonic() - self._began, 3)
+            leave(runs.values(), journal.FINISHED, outcome=outcome, seconds=seconds)
             self._session.log(list(runs.values()), start.plan.cached)
         return list(self._session.notes)
 

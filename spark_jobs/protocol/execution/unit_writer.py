@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -102,7 +101,7 @@ class UnitWriter:
 
     def draft(self, plan: UnitPlan) -> Draft:
         """Inspect a unit and create its new directory. It raises the same errors as `write`."""
-        started = time.monotonic()
+        started = self._services.clock.monotonic()
         live = plan.unit.location
         with self._services.phases.during("list"):
             listed = self._checks.before_write(live)
@@ -113,7 +112,7 @@ class UnitWriter:
         new = self._path(self._new_path(plan))
         attributes = UnitAttributes.of(self._services.fs, live, before, listed.entries)
         warnings = [*self._create_parents(layout.tmp_folder, live), *self._create(new, attributes)]
-        seconds = time.monotonic() - started
+        seconds = self._services.clock.monotonic() - started
         return Draft(plan, before, found, attributes, new, tuple(warnings), seconds)
 
     def write_draft(self, draft: Draft) -> WrittenUnit:
@@ -157,7 +156,7 @@ class UnitWriter:
         return attributes.apply_to_directory(new, self._table.options.attributes, self._probes)
 
     def _write_once(self, draft: Draft) -> WrittenUnit:
-        started, live = time.monotonic(), draft.plan.unit.location
+        started, live = self._services.clock.monotonic(), draft.plan.unit.location
         with self._services.phases.during("write"):
             written = self.groups.write(draft.found, live, draft.new, draft.attributes.file.replication)
         return self._finish(
@@ -170,7 +169,7 @@ class UnitWriter:
         After an error the unit must not be written by itself: the rename may still be executed, and the directory would
         hold its rows twice.
         """
-        started = time.monotonic() - staged.seconds
+        started = self._services.clock.monotonic() - staged.seconds
         for file in staged.files.data:
             self._services.fs.rename(f"{staged.folder}/{file.name}", f"{draft.new}/{file.name}")
         return self._finish(draft, [staged.written], started, lambda found: staged.check(draft.new, found))
@@ -215,7 +214,7 @@ class UnitWriter:
             verify(compacted)
         swap = self._prepare(draft.plan, draft.before, compacted, sum(group.result.rows for group in written))
         texts = [text for group in written for text in group.warnings]
-        seconds = draft.seconds + time.monotonic() - started
+        seconds = draft.seconds + self._services.clock.monotonic() - started
         return WrittenUnit(
             draft.plan, swap, draft.found.codec, draft.attributes, seconds, (*texts, *warnings)
         )

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from spark_jobs.core import eligibility, selection
 from spark_jobs.core.errors import Refusal
+from spark_jobs.core.file_origins import FileOrigins
 from spark_jobs.core.layout import is_legacy_backup
 from spark_jobs.core.model import Unit
 from spark_jobs.core.options.definitions import writer_rules
@@ -17,6 +18,7 @@ from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
+from spark_jobs.protocol.planning.due_units import DueUnits, Resumed
 from spark_jobs.protocol.planning.folders import Folders
 from spark_jobs.protocol.planning.footer_checks import check_footers, check_grouped_units
 from spark_jobs.protocol.planning.hdfs_constraints import check_hdfs_constraints
@@ -43,15 +45,20 @@ class Planner:
 
     Args:
         wanted: the units to plan, by their partition values; None if the options select them.
+        resumed: the run that a compaction resumes.
     """
 
-    def __init__(self, table: Table, wanted: WantedUnits | None = None) -> None:
+    def __init__(
+        self, table: Table, wanted: WantedUnits | None = None, resumed: Resumed | None = None
+    ) -> None:
         self._table = table
         self._services = table.services
         self._wanted = wanted
         self._trust = Trust(table.services.fs, table.root, table.options.trusted_owners)
         self._survey = Survey(table, self._trust)
         self._deferred = DeferredStore.of(table.services.fs, table.facts, self._trust)
+        selected = wanted is not None
+        self._due = DueUnits(table, self._trust, self._deferred, selected=selected, resumed=resumed)
         #: What is read later is at least as new as these listings, by which an unchanged directory is recognized.
         self._folders = Folders(table.services.fs.list)
 
@@ -100,7 +107,8 @@ class Planner:
         self._check_backups()  # guard: legacy_backup_tables
         chosen, gone = self._choose()
         rules = writer_rules(options, self._services.now())
-        units = self._plan_units(chosen, rules, analysis)
+        origins = self._origins() if analysis else None
+        units = self._plan_units(chosen, rules, origins)
         self._check_single(units)
         units, warnings = self._with_unfinished_runs(units)
         units = self._in_order(units, analysis)
@@ -113,6 +121,7 @@ class Planner:
             rules,
             tuple(warnings),
             self._services.rewriter.slots,
+            origins.found() if origins else None,
         )
         plan = check_hdfs_constraints(self._services, plan)
         self._check_single(plan.units)
@@ -160,15 +169,25 @@ class Planner:
             return self._services.metastore.matching(facts, units, options.where), []
         return units, []
 
-    def _plan_units(self, chosen: Sequence[Unit], rules: WriterRules, analysis: bool) -> list[UnitPlan]:
+    def _origins(self) -> FileOrigins:
+        thresholds, now = self._table.options.thresholds(), self._services.now()
+        return FileOrigins(thresholds.small_file, int(now.timestamp() * 1000))
+
+    def _plan_units(
+        self, chosen: Sequence[Unit], rules: WriterRules, origins: FileOrigins | None
+    ) -> list[UnitPlan]:
+        """Return the plans of units; only an analysis counts the origins of their files."""
+        analysis = origins is not None
         planner = UnitPlanner(
             self._table,
             overlapping(self._table.units, self._table.facts),
             self._folders,
             rules,
             self._trust,
+            self._due,
             {} if self._table.options.full_scan else self._survey.known(analysis),
             self._survey.basis if analysis else None,
+            origins,
         )
         with self._services.pool(_LISTING_THREADS) as pool:
             return planner.plan(chosen, pool)

@@ -8,7 +8,9 @@ from typing import Any
 
 from spark_jobs.core import eligibility
 from spark_jobs.core.commit_log.cache import Cache, CachedUnit, find, usable
+from spark_jobs.core.due import FileFigures
 from spark_jobs.core.errors import LakekeeperError, Refusal
+from spark_jobs.core.file_origins import FileOrigins
 from spark_jobs.core.health import assess
 from spark_jobs.core.model import FileListing, Unit, parent
 from spark_jobs.core.other_writers import WriterRules
@@ -18,6 +20,7 @@ from spark_jobs.core.progress import Amount
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.file_system import Status
 from spark_jobs.protocol.planning.active_writers import check_writers
+from spark_jobs.protocol.planning.due_units import DueUnits, judged
 from spark_jobs.protocol.planning.folders import Folders
 from spark_jobs.protocol.planning.outside_partitions import check_outside
 from spark_jobs.protocol.planning.table import Table
@@ -32,11 +35,15 @@ _TOGETHER = 100
 
 @dataclass
 class _Work:
-    """What is known of one unit so far: when its directory changed last, and its plan."""
+    """What is known of one unit so far: when its directory changed last, and its plan.
+
+    `unlisted` means that the plan tells only whether the unit is due. If it is, the unit has to be listed.
+    """
 
     unit: Unit
     mtime: int | None = None
     plan: UnitPlan | None = None
+    unlisted: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,8 @@ class UnitPlanner:
         folders: the directories above the units.
         known: figures of earlier listings.
         basis: the verdicts of earlier analyses that are based on this count; None if all flagged units are listed.
+        due: tells which of the units with small files are due.
+        origins: counts the files of the units that are listed; None if nobody asks.
     """
 
     table: Table
@@ -55,8 +64,10 @@ class UnitPlanner:
     folders: Folders
     rules: WriterRules
     trust: Trust
+    due: DueUnits
     known: Cache = field(default_factory=dict)
     basis: str | None = None
+    origins: FileOrigins | None = None
 
     def plan(self, units: Sequence[Unit], pool: Pool) -> list[UnitPlan]:
         """Return the plans of units. Errors are part of the plans: one unit must not stop the others."""
@@ -65,11 +76,19 @@ class UnitPlanner:
         self._list_parents(_open(found), pool)
         for work in _open(found):
             self._try(work, self._from_earlier)
-        left = _open(found)
-        numbers: Iterable[int] = pool.map(self._list_and_plan, _parts(left))
-        listed = with_progress(self.table.services.clock, "listed", Amount(len(left)), numbers, Amount)
+        self._list_units(_open(found), pool)
+        judge = self.due.judge(_plans(found))
+        unlisted = [
+            work for work in found if work.unlisted and work.plan and judged(work.plan, judge).flagged
+        ]
+        if unlisted:
+            self._list_units(unlisted, pool)
+        return [judged(plan, judge) for plan in _plans(found)]
+
+    def _list_units(self, found: Sequence[_Work], pool: Pool) -> None:
+        numbers: Iterable[int] = pool.map(self._list_and_plan, _parts(found))
+        listed = with_progress(self.table.services.clock, "listed", Amount(len(found)), numbers, Amount)
         _all(listed)
-        return [work.plan for work in found if work.plan is not None]
 
     def _try(self, work: _Work, act: Callable[[_Work], UnitPlan | None]) -> None:
         """Set the plan of a unit, also after an error. It stays open if there is no plan yet."""
@@ -104,12 +123,15 @@ class UnitPlanner:
         if cached is None:
             return None
         health = cached.health(options.thresholds(), options.readers)
-        verdict = cached.verdict if health.needs_compaction else None
-        if health.needs_compaction and (verdict is None or verdict.basis != self.basis):
+        if not health.needs_compaction:
+            return UnitPlan.known(unit, health, cached)
+        unread = cached.verdict is None or cached.verdict.basis != self.basis
+        if not self.due.can_judge(cached.figures) or (unread and not self.due.conditions.given):
             return None
-        if health.needs_compaction:
-            check_writers(self.folders, unit.location, self.table.root, self.rules)
-        return UnitPlan.known(unit, health, cached)
+        check_writers(self.folders, unit.location, self.table.root, self.rules)
+        work.unlisted = unread
+        plan = UnitPlan.known(unit, health, cached.judge(None) if unread else cached)
+        return replace(plan, cached=cached)
 
     def _mtime(self, unit: Unit) -> int | None:
         """Return when the directory changed last; None if this is not known.
@@ -135,6 +157,8 @@ class UnitPlanner:
         if isinstance(entries, OSError):
             raise entries
         unit = work.unit
+        if self.origins is not None:
+            self.origins.add_unit(entry for entry in entries if not entry.is_dir)
         files = files_of_unit(self.table.services.fs, unit.location, entries, self.rules)
         check_writers(self.folders, unit.location, self.table.root, self.rules)
         health = assess(files, self.table.options.thresholds())
@@ -151,7 +175,8 @@ class UnitPlanner:
             return None
         closed = all(file.length for file in files.data)
         now = int(self.table.services.now().timestamp() * 1000)
-        cached = CachedUnit.of(plan.unit, mtime, now, closed, plan.health, plan.fingerprint)
+        figures = FileFigures.of(files, plan.health.threshold)
+        cached = CachedUnit.of(plan.unit, mtime, now, closed, plan.health, plan.fingerprint, figures)
         return cached if usable(cached, mtime) else None
 
     def _check(self, work: _Work) -> None:
@@ -179,6 +204,10 @@ def _replication(files: FileListing, entries: Sequence[Status]) -> int | None:
 
 def _open(found: Iterable[_Work]) -> list[_Work]:
     return [work for work in found if work.plan is None]
+
+
+def _plans(found: Iterable[_Work]) -> list[UnitPlan]:
+    return [work.plan for work in found if work.plan is not None]
 
 
 def _parts(items: Sequence[Any]) -> Iterator[Sequence[Any]]:

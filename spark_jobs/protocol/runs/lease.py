@@ -44,11 +44,7 @@ class LeaseOptions:
 
 
 class Lease:
-    """The lease of one home.
-
-    Attributes:
-        taken: when it was created, in ms since the epoch by the clock of the file system.
-    """
+    """The lease of one home; `taken` is when it was created, in ms since the epoch by the file system's clock."""
 
     def __init__(self, services: Services, home: str, file: LeaseFile, taken: int) -> None:
         self.taken = taken
@@ -64,7 +60,8 @@ class Lease:
     def renew(self) -> None:
         """Touch the lease file. Whether the lease is still held is not checked here."""
         try:
-            self._fs.touch(self._path, int(self._services.now().timestamp() * 1000))
+            with self._fs.at_once():  # Behind a queue of limited calls, the lease would expire.
+                self._fs.touch(self._path, int(self._services.now().timestamp() * 1000))
         except OSError as error:
             log.warning(
                 "the lease in %s could not be renewed: %s; the next heartbeat tries again", self._home, error
@@ -106,7 +103,8 @@ class _Seen:
 
 
 def _list_leases(fs: RecordFiles, home: str) -> list[_Seen]:
-    parsed = ((LeaseFile.parse(status.name), status.mtime) for status in fs.list(home))
+    with fs.at_once():
+        parsed = [(LeaseFile.parse(status.name), status.mtime) for status in fs.list(home)]
     return [_Seen(file, mtime) for file, mtime in parsed if file is not None]
 
 
@@ -176,7 +174,8 @@ class LeaseSet:
             OSError: a call of the file system failed.
         """
         for home in sorted(set(homes) - self._held.keys()):
-            with writing_in(self._services.fs, home):
+            # A limit of calls must not delay this: the heartbeat begins after it.
+            with writing_in(self._services.fs, home), self._services.fs.at_once():
                 lease = self._acquire(home)
             with self._lock:
                 self._held[home] = lease

@@ -13,6 +13,7 @@ from spark_jobs.core.commit_log import cache
 from spark_jobs.core.commit_log.cache import CachedUnit, Verdict
 from spark_jobs.core.commit_log.change import change_of
 from spark_jobs.core.commit_log.snapshots import CLEANUP, BrokenLog
+from spark_jobs.core.due import FileFigures
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.health import Thresholds, assess, reassess
@@ -97,8 +98,16 @@ def test_verdicts_travel_with_figures_and_an_earlier_version_does_not_see_them()
     again = found[UNIT.key].verdict.refusal
     assert (again.code, again.reason, again.command) == ("ENCRYPTED", "a file is encrypted", "a command")
     assert {frozenset(row) for row in cache.unpacked(data)["units"]} == {
-        frozenset(asdict(seen())) - {"verdict"}
+        frozenset(asdict(seen())) - {"verdict", "figures"}
     }
+
+
+def test_figures_of_files_travel_apart_and_an_earlier_version_does_not_see_them() -> None:
+    known = replace(seen(), figures=FileFigures(newest=123, small_files=2, small_below=1000))
+    data = cache.encode({UNIT.key: known, "other": replace(seen(), unit="other")})
+    assert cache.decode(data, "survey") == {UNIT.key: known, "other": replace(seen(), unit="other")}
+    earlier = cache.packed({"units": cache.unpacked(data)["units"]})
+    assert cache.decode(earlier, "survey")[UNIT.key] == seen()
 
 
 def test_a_refusal_of_a_later_version_is_no_verdict() -> None:
@@ -137,5 +146,5 @@ def test_figures_of_an_earlier_version_are_read() -> None:
 
 
 def _without_settled(cached: CachedUnit) -> dict[str, object]:
-    later = ("settled_files", "settled_for", "verdict")
+    later = ("settled_files", "settled_for", "verdict", "figures")
     return {key: value for key, value in asdict(cached).items() if key not in later}

@@ -139,10 +139,10 @@ def test_the_table_for_a_person() -> None:
     found[1].update(snapshot=7, unlogged=False)
     lines = history.render("db.t", found, older=3).splitlines()
     assert lines[0] == "db.t"
-    assert " ".join(lines[1].split()) == "snapshot at (UTC) kind run who units files bytes rollback"
+    assert " ".join(lines[1].split()) == "snapshot at (UTC) kind run who units files bytes seconds rollback"
     assert set(lines[2].strip()) == set(lines[6].strip()) == {"-"}
     assert " ".join(lines[3].split()) == (
-        "unlogged 2026-02-24 00:01:00 compact nightly etl 1 2 -> 1 6.0 MB -> 2.0 KB possible"
+        "unlogged 2026-02-24 00:01:00 compact nightly etl 1 2 -> 1 6.0 MB -> 2.0 KB - possible"
     )
     assert lines[4].split()[:6] == ["7", "2026-02-23", "23:52:00", "compact", "old", "-"]
     assert lines[5].strip() == "... and 3 older"

@@ -30,6 +30,7 @@ def job(fs: MemoryFs, *arguments: str) -> Job:
         SimpleNamespace(
             services=cluster,
             layers=Layers(),
+            show=print,
             invocation=parse("history", ["--table", "db.t", *arguments], ""),
         ),
     )

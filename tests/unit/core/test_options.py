@@ -110,6 +110,29 @@ def test_where_and_partitions_exclude_each_other_across_layers() -> None:
         parse("compact", ["--table", "a.b", "--where", "x", "--partitions", "[]"], "")
 
 
+@pytest.mark.parametrize(("other", "value"), [("where", "a = 1"), ("partitions", [{"a": "1"}])])
+def test_idle_for_and_another_selection_exclude_each_other(other: str, value: object) -> None:
+    with pytest.raises(UsageError, match=f"both '{other}' and 'idle_for'"):
+        Layers(arguments={other: value}, settings={"idle_for": "7d"}).check()
+    nearer = Layers(arguments={other: value}, command_line={"idle_for": "0s"}, settings={"idle_for": "7d"})
+    assert not nearer.resolve().idle_for
+
+
+def test_three_selections_are_all_named() -> None:
+    given = {"where": "a = 1", "partitions": [{"a": "1"}], "idle_for": "7d"}
+    with pytest.raises(UsageError, match="'where' and 'partitions' and 'idle_for' are given"):
+        Layers(arguments=given).check()
+
+
+def test_a_selection_by_a_property_that_excludes_that_of_the_job_refuses_this_table_only() -> None:
+    layers = Layers(arguments={"where": "a = 1"})
+    with pytest.raises(
+        Refusal, match="'where' and 'idle_for' are given, one of them as a property of table d"
+    ):
+        layers.resolve("d.t", {"lakekeeper.idle_for": "7d"})
+    assert layers.resolve("d.t", {"lakekeeper.trigger_interval": "1d"}).trigger_interval == timedelta(days=1)
+
+
 def test_a_command_line_holds_only_what_was_given() -> None:
     line = parse(
         "compact", ["--tables", "a.b, c.d", "--block-size", "64", "--no-analyze-stats", "--run-id", "r-1"], ""
@@ -181,6 +204,7 @@ def test_a_table_property_cannot_switch_the_trash_off() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
+        ("max_calls_per_second", "100", "lakekeeper.max_calls_per_second is not allowed as a property"),
         ("where", "d = '1'", "lakekeeper.where is not allowed as a property of table db.t"),
         (
             "backup_database",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime, timezone
 
 import pytest
 
 from spark_jobs.core.commit_log.cache import CachedUnit, Verdict
+from spark_jobs.core.due import Conditions, FileFigures, Judge
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.health import Thresholds, assess
@@ -15,8 +17,10 @@ from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.plan import TablePlan, UnitPlan
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.protocol.planning.due_units import candidate_of, judged
 
 THRESHOLDS = Thresholds()
+NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
 REFUSAL = Refusal(RefusalCode.QUOTA, "no room")
 
 
@@ -87,6 +91,35 @@ def test_a_unit_of_an_unfinished_run_is_flagged_although_an_earlier_analysis_has
     assert (plan.outcome, plan.report().code) == (UnitOutcome.SKIPPED, "POSITIONAL")
     report = plan.interrupted("run r1 was interrupted").report()
     assert (report.outcome, report.code, report.reason) == ("flagged", None, "run r1 was interrupted")
+
+
+def test_a_unit_that_is_not_due_is_healthy_and_says_why() -> None:
+    judge = Judge(Conditions(unit_files=4), NOW)
+    report = judged(planned(3), judge).report()
+    assert (report.outcome, report.reason, report.files, report.fingerprint) == (
+        "healthy",
+        "trigger_unit_files is 4, and it has 3 files",
+        3,
+        None,
+    )
+    assert judged(planned(4), judge) == planned(4)
+    assert judged(planned(1), judge) == planned(1)
+
+
+def test_a_unit_that_is_not_due_is_recovered() -> None:
+    plan = judged(planned(3), Judge(Conditions(unit_files=4), NOW)).interrupted("run r1 was interrupted")
+    assert (plan.flagged, plan.due, plan.reason) == (True, None, "run r1 was interrupted")
+
+
+def test_a_unit_that_is_not_due_is_so_whether_its_footers_were_read_or_not() -> None:
+    """What a table's conditions count must not depend on what an earlier analysis has read."""
+    health = assess(files(3), THRESHOLDS)
+    figures = FileFigures.of(files(3), THRESHOLDS.small_file)
+    earlier = CachedUnit.of(unit(), 1, 10**13, True, health, "sha256:x", figures)
+    refused = UnitPlan.known(unit(), health, earlier.judge(Verdict.of("basis", REFUSAL)))
+    assert candidate_of(refused) == candidate_of(planned(3))
+    plan = judged(refused, Judge(Conditions(unit_files=4), NOW))
+    assert (plan.outcome, plan.refusal) == (UnitOutcome.HEALTHY, None)
 
 
 def test_a_plan_counts_for_the_files_it_was_made_for() -> None:

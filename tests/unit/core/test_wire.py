@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
@@ -80,6 +80,19 @@ def test_the_last_line_of_stdout_leaves_healthy_units_out() -> None:
     assert (word, len(text.splitlines()), data["started"]) == ("LAKEKEEPER_REPORT", 1, "2026-02-24T01:00:00Z")
     assert [unit["outcome"] for unit in data["tables"][0]["units"]] == ["compacted"]
     assert len(made.to_json()["tables"][0]["units"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("calls", "seconds", "average"), [(0, 100, 0.0), (631, 100, 6.3), (5, 0, None), (5, None, None)]
+)
+def test_calls_per_second_are_the_average_over_the_job(
+    calls: int, seconds: int | None, average: float | None
+) -> None:
+    made, started = report(), datetime(2026, 2, 24, tzinfo=timezone.utc)
+    made.namenode_calls, made.started = calls, started
+    made.ended = None if seconds is None else started + timedelta(seconds=seconds)
+    data = made.to_json()
+    assert (data["namenode_calls"], data["namenode_calls_per_second"]) == (calls, average)
 
 
 @pytest.mark.parametrize(

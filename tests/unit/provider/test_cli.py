@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lakekeeper_provider import cli, config
+from lakekeeper_provider import cli, config, generate
 from tests.unit.provider.readme import README_COMMAND, README_SHOWN, README_YAML
 
 ROOT = Path(cli.__file__).resolve().parents[1]
@@ -223,6 +223,10 @@ def test_wrong_usage_ends_with_2(capsys, argv, message):
         (["compact", "--table", "events"], "expected a table as db.table, got 'events'"),
         (["compact", "--table", "a.b", "--where", "x=1", "--partitions", '{"x": "1"}'], "mutually exclusive"),
         (
+            ["analyze", "--table", "a.b", "--where", "x=1", "--idle-for", "7d"],
+            "where and idle_for are mutually",
+        ),
+        (
             ["-c", "nowhere.yaml", "compact", "--table", "a.b"],
             "cannot read the configuration file nowhere.yaml",
         ),
@@ -248,7 +252,22 @@ def test_generate_config_does_not_overwrite_unless_forced(tmp_path, capsys):
     assert "--force" in capsys.readouterr().err
     assert path.read_text() == "mine"
     assert cli.main(["generate-config", "--output", str(path), "--force"]) == 0
-    assert path.read_text() == cli.TEMPLATE.read_text()
+    assert path.read_text() == generate.TEMPLATE.read_text()
+
+
+def test_the_bundle_of_the_jobs_is_written_and_named(tmp_path, capsys):
+    assert cli.main(["generate-bundle", "--output", str(tmp_path)]) == 0
+    (written,) = tmp_path.iterdir()
+    assert capsys.readouterr().out.strip() == str(written)
+    program = (
+        f"import sys; sys.path.insert(0, {str(written)!r}); from spark_jobs import api; print(api.__file__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", program], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.stdout.strip().startswith(str(written)), done.stderr
+    assert cli.main(["generate-bundle", "--output", str(tmp_path / "missing")]) == 2
+    assert "cannot write the bundle" in capsys.readouterr().err
 
 
 def test_the_schema_is_written_on_request(tmp_path):

@@ -8,12 +8,12 @@ import jsonschema
 import pytest
 import yaml
 
-from lakekeeper_provider import cli, config
+from lakekeeper_provider import config, generate
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.options import OPTIONS
 from lakekeeper_provider.spark_submit_options import KEYS
 
-SCHEMA = json.loads(cli.SCHEMA.read_text())
+SCHEMA = json.loads(generate.SCHEMA.read_text())
 
 
 def accepted_by_editors(content):
@@ -22,7 +22,7 @@ def accepted_by_editors(content):
 
 def in_effect():
     """Return the template with every commented key in effect."""
-    lines = cli.TEMPLATE.read_text().partition("# --- What to compact")[2].splitlines()
+    lines = generate.TEMPLATE.read_text().partition("# --- What to compact")[2].splitlines()
     return yaml.safe_load(
         "\n".join(line.replace("# ", "", 1) if _is_key(line) else line for line in lines[1:])
     )

@@ -66,6 +66,13 @@ def test_partitions_and_where_exclude_each_other():
         parse_options({"partitions": [{"a": "b"}], "where": "a = 'b'"})
 
 
+@pytest.mark.parametrize("other", [{"where": "a = 'b'"}, {"partitions": [{"a": "b"}]}])
+def test_idle_for_and_another_selection_exclude_each_other(other):
+    with pytest.raises(UsageError, match=f"{next(iter(other))} and idle_for are mutually exclusive"):
+        parse_options({**other, "idle_for": "7d"})
+    assert parse_options({**other, "idle_for": "0s"}) == {**other, "idle_for": "0s"}
+
+
 def test_every_default_passes_its_own_check():
     for option in OPTIONS.values():
         if option.default is not None:

@@ -164,6 +164,21 @@ def test_log_shows_where_the_time_went():
     assert "phases" not in report_text.render(report.parse(json.dumps(done), "compact"))
 
 
+def test_log_shows_how_often_the_namenode_was_asked():
+    done = {
+        "schema_version": 1,
+        "verb": "compact",
+        "outcome": "done",
+        "namenode_calls": 1200,
+        "namenode_calls_per_second": 6.31,
+    }
+    assert report_text.render(report.parse(json.dumps(done), "compact")).endswith(
+        "NameNode calls of the driver: 1200, 6.3 per second on average"
+    )
+    for few in ({**done, "namenode_calls": 0}, {"schema_version": 1, "verb": "compact", "outcome": "done"}):
+        assert "NameNode" not in report_text.render(report.parse(json.dumps(few), "compact"))
+
+
 def analysis(tables: int, units: int):
     found = [
         table(

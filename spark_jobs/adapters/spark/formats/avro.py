@@ -20,6 +20,8 @@ _SYNC = 16
 class AvroFormat(RecordFormat):
     """Avro, with headers by Avro's own reader."""
 
+    calls_of_a_file = 4  # its status, twice, and two opens: for the schema and for the last sync marker
+
     def _header(self, path: Any, size: int) -> Footer:
         avro = self._jvm.org.apache.avro
         source = avro.mapred.FsInput(path, self._conf)

@@ -20,6 +20,7 @@ from spark_jobs.core.formats.leaf_statistics import LeafStatistics
 from spark_jobs.core.formats.orc_statistics import OrcColumn, file_statistics
 from spark_jobs.core.formats.orc_types import changed_by_spark, local_time, parse_struct
 from spark_jobs.core.model import name_of
+from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.core.refusals import RefusalCode
 
 #: The number of tasks that ask an executor for its time zone. They are spread over all executors.
@@ -35,8 +36,8 @@ _AS_TEXT = (
 class OrcFormat(SparkFormat):
     """ORC, with footers by ORC's own reader."""
 
-    def __init__(self, spark: SparkSession) -> None:
-        super().__init__(spark)
+    def __init__(self, spark: SparkSession, calls: NameNodeCalls) -> None:
+        super().__init__(spark, calls)
         self._types = SparkTypes(spark)
         self._executor_zones: frozenset[str] | None = None
         self._mapper = _statistics_mapper(self._jvm)

@@ -16,6 +16,7 @@ from spark_jobs.core.formats.footers import Footer, Leaves, Profile
 from spark_jobs.core.formats.parquet_types import parse_message
 from spark_jobs.core.formats.struct_types import nullable
 from spark_jobs.core.model import FileListing
+from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import RewriteRequest
 
@@ -31,10 +32,10 @@ class ParquetFormat(SparkFormat):
 
     options = _COMPARE_CHECKSUMS
 
-    def __init__(self, spark: SparkSession) -> None:
-        super().__init__(spark)
+    def __init__(self, spark: SparkSession, calls: NameNodeCalls) -> None:
+        super().__init__(spark, calls)
         self._types = SparkTypes(spark)
-        self._footers = ParquetFooters(spark, self._types)
+        self._footers = ParquetFooters(spark, self._types, calls)
 
     def read(self, directories: Sequence[tuple[str, FileListing]]) -> list[list[Footer]]:
         return self._footers.read(directories)

@@ -24,6 +24,7 @@ from spark_jobs.core.formats.merged_footers import merged
 from spark_jobs.core.formats.parquet_statistics import file_statistics
 from spark_jobs.core.formats.parquet_types import parse_message
 from spark_jobs.core.model import FileListing, name_of
+from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.file_system import FileSystemError
 
@@ -82,7 +83,8 @@ class _File(NamedTuple):
 class ParquetFooters:
     """Reads footers with parquet-java, in threads of the JVM."""
 
-    def __init__(self, spark: SparkSession, types: SparkTypes) -> None:
+    def __init__(self, spark: SparkSession, types: SparkTypes, calls: NameNodeCalls) -> None:
+        self._calls = calls
         self._jvm: Any = spark._jvm
         self._conf = spark._jsc.hadoopConfiguration()
         self._mapper = _footer_mapper(spark.sparkContext._gateway)
@@ -106,7 +108,8 @@ class ParquetFooters:
 
     def _read_all(self, files: Sequence[_File]) -> Iterator[tuple[int, list[Footer]]]:
         """Yield the footers of each batch by directory. Python decodes a batch while the JVM reads another one."""
-        batches = [files[start : start + _BATCH] for start in range(0, len(files), _BATCH)]
+        size = min(_BATCH, self._calls.together)
+        batches = [files[start : start + size] for start in range(0, len(files), size)]
         if len(batches) < 2:
             yield from chain.from_iterable(map(self._read_batch, batches))
             return
@@ -114,6 +117,8 @@ class ParquetFooters:
             yield from chain.from_iterable(pool.map(self._read_batch, batches))
 
     def _read_batch(self, files: Sequence[_File]) -> list[tuple[int, list[Footer]]]:
+        # An open for each file: the library is given the lengths.
+        self._calls.take(files[0].uri, len(files))
         with java_errors(f"cannot read the footers of {len(files)} files, the first being {files[0].uri}"):
             found = self._all_footers(files)
             rows = java_json(self._mapper, found)

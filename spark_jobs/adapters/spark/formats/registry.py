@@ -13,6 +13,7 @@ from spark_jobs.adapters.spark.formats.sequence import SequenceFormat
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.formats.text import TextFormat
 from spark_jobs.core.formats.registry import AVRO, ORC, PARQUET, SEQUENCE, TEXT
+from spark_jobs.core.namenode_calls import NameNodeCalls
 
 _CLASSES: Mapping[str, type[SparkFormat]] = {
     PARQUET: ParquetFormat,
@@ -23,6 +24,7 @@ _CLASSES: Mapping[str, type[SparkFormat]] = {
 }
 
 
-def spark_formats(spark: SparkSession) -> dict[str, SparkFormat]:
-    """Return the formats of a driver by name."""
-    return {name: kind(spark) for name, kind in _CLASSES.items()}
+def spark_formats(spark: SparkSession, calls: NameNodeCalls | None = None) -> dict[str, SparkFormat]:
+    """Return the formats of a driver by name. Their calls to the NameNode are counted and limited together."""
+    calls = calls or NameNodeCalls()
+    return {name: kind(spark, calls) for name, kind in _CLASSES.items()}

@@ -14,6 +14,7 @@ from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.merged_footers import merged
 from spark_jobs.core.model import FileListing
+from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.protocol.ports import RewriteRequest
 
 _THREADS = 8
@@ -39,12 +40,15 @@ class SparkFormat(ABC):
 
     Attributes:
         options: options of Spark's reader and writer for all units of this format.
+        calls_of_a_file: the calls to the NameNode to read the footer of one file: its status, and an open.
     """
 
     options: ClassVar[Mapping[str, str]] = {}
+    calls_of_a_file: ClassVar[int] = 2
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, calls: NameNodeCalls) -> None:
         self._spark = spark
+        self._calls = calls
         self._jvm = spark._jvm
         self._conf = spark._jsc.hadoopConfiguration()
 
@@ -57,10 +61,14 @@ class SparkFormat(ABC):
         """
         with ThreadPoolExecutor(_THREADS) as pool:
             started = [
-                pool.map(self._read_one, [f"{folder}/{file.name}" for file in files.data])
+                pool.map(self._read_counted, [f"{folder}/{file.name}" for file in files.data])
                 for folder, files in directories
             ]
             return [merged(found) for found in started]
+
+    def _read_counted(self, file: str) -> Footer:
+        self._calls.take(file, self.calls_of_a_file)
+        return self._read_one(file)
 
     def _read_one(self, file: str) -> Footer:
         """Return the footer of the file with this URI. Only formats that use this class's `read` implement it."""

@@ -1,0 +1,89 @@
+"""The commands that write a file: the configuration template, its schema, and the zip of the jobs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from lakekeeper_provider import bundle
+from lakekeeper_provider.exceptions import UsageError
+
+TEMPLATE = Path(__file__).with_name("template.yaml")
+SCHEMA = Path(__file__).with_name("schema.json")
+CONFIG, BUNDLE = "generate-config", "generate-bundle"
+
+
+def add_commands(commands: Any) -> None:
+    """Add the commands to the parser's subcommands."""
+    template = commands.add_parser(
+        CONFIG,
+        help="Write a commented configuration template.",
+        description="Write a commented configuration template, or its JSON Schema for editors.",
+    )
+    template.add_argument("--schema", action="store_true", help="write the JSON Schema instead")
+    template.add_argument(
+        "--output", "-o", metavar="PATH", type=Path, help="file to write (default: standard output)"
+    )
+    template.add_argument("--force", action="store_true", help="overwrite the file")
+    jobs = commands.add_parser(
+        BUNDLE,
+        help="Write the zip of the jobs, for --py-files and for the Python API.",
+        description="Write the zip of the jobs, for spark-submit --py-files and SparkContext.addPyFile; its name has a"
+        " hash of its content.",
+    )
+    jobs.add_argument(
+        "--output",
+        "-o",
+        metavar="FOLDER",
+        type=Path,
+        default=Path(),
+        help="folder to write it to (default: this one)",
+    )
+
+
+def is_for(command: str) -> bool:
+    """Tell whether a command is one of these."""
+    return command in (CONFIG, BUNDLE)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the file of a command."""
+    if arguments.command == BUNDLE:
+        return generate_bundle(arguments.output)
+    content = SCHEMA if arguments.schema else TEMPLATE
+    return generate_config(content.read_text("utf-8"), arguments.output, force=arguments.force)
+
+
+def generate_bundle(folder: Path) -> int:
+    """
+    Write the zip of the jobs, and print its path.
+
+    :raises UsageError: it cannot be written
+    """
+    try:
+        print(bundle.build_bundle(folder))
+    except OSError as error:
+        raise UsageError(f"cannot write the bundle to {folder}: {error.strerror}") from None
+    return 0
+
+
+def generate_config(content: str, output: Path | None, *, force: bool) -> int:
+    """
+    Write the template or its schema; an existing file is only replaced on request.
+
+    :raises UsageError: the file exists, or cannot be written
+    """
+    if output is None:
+        sys.stdout.write(content)
+        return 0
+    try:
+        with output.open("w" if force else "x", encoding="utf-8") as file:
+            file.write(content)
+    except FileExistsError:
+        raise UsageError(f"{output} exists; --force overwrites it") from None
+    except OSError as error:
+        raise UsageError(f"cannot write {output}: {error.strerror}") from None
+    print(f"wrote {output}")
+    return 0

@@ -1,0 +1,95 @@
+"""One call of the API: the job's frame, without its process."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from spark_jobs import __version__
+from spark_jobs.core.errors import LakekeeperError, UsageError
+from spark_jobs.core.options.arguments import Invocation
+from spark_jobs.core.outcomes import JobOutcome
+from spark_jobs.core.wire import Report
+from spark_jobs.protocol.clock import utc_now
+from spark_jobs.protocol.services import Services
+from spark_jobs.verbs.job import AtLocation, Finish, Verb, run
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+log = logging.getLogger("lakekeeper")
+_FAILURES = (JobOutcome.PARTIAL, JobOutcome.FAILED, JobOutcome.UNSAFE)
+
+
+class JobFailed(LakekeeperError, RuntimeError):
+    """A table or a unit failed, was busy, or was refused although it was named; or a check has found damage.
+
+    Attributes:
+        report: the whole report, also of the tables that were done.
+    """
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        bad = [table for table in report.tables if table.outcome not in ("done", "nothing")]
+        each = [
+            f"{table.table}: {table.outcome} ({table.code or table.reason or 'see its units'})"
+            for table in bad
+        ]
+        super().__init__(f"{report.verb} ended as {report.outcome}: {'; '.join(each) or report.error}")
+
+
+def call(
+    spark: SparkSession,
+    invocation: Invocation,
+    work: Verb,
+    at_location: AtLocation | None = None,
+    finish: Finish | None = None,
+) -> Report:
+    """Run one job in a session beside the caller's, and return its report.
+
+    Raises:
+        UsageError: an argument or the configuration is wrong; nothing was changed. It is a ValueError.
+        JobFailed: the job's exit code would be 1 or 3. It is a RuntimeError.
+    """
+    return on(_services(spark), invocation, work, at_location, finish)
+
+
+def on(
+    services: Services,
+    invocation: Invocation,
+    work: Verb,
+    at_location: AtLocation | None = None,
+    finish: Finish | None = None,
+) -> Report:
+    """Run one job with these services."""
+    report = Report(invocation.verb, __version__, started=utc_now())
+    with _same_log_level():
+        run(services, invocation, work, report, at_location, finish, show=_nowhere)
+    if report.usage:
+        raise UsageError(report.error or "")
+    if report.outcome in _FAILURES:
+        raise JobFailed(report)
+    return report
+
+
+def _services(spark: SparkSession) -> Services:
+    # The adapters need Spark, and an option that is wrong must be told without it.
+    from spark_jobs.adapters.composition import live_services
+
+    return live_services(spark)
+
+
+def _nowhere(text: str) -> None:
+    """Show nothing: the report has it."""
+
+
+@contextmanager
+def _same_log_level() -> Iterator[None]:
+    """Leave the level of the logger to the caller; a job sets it by its options."""
+    level = log.level
+    try:
+        yield
+    finally:
+        log.setLevel(level)

@@ -1,0 +1,123 @@
+"""The Python API in a live Spark session, as a notebook has it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from spark_jobs import api
+from tests.harness.fixtures import Database, fresh_database
+from tests.spark.toolbox import Jobs, data_files, local, many, rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: What differs between two tables that are the same, and two runs of the same work.
+_OWN = {
+    *("run_id", "started", "ended", "phases", "seconds", "at", "backup_table", "table", "location"),
+    *("fingerprint", "bytes_after", "before", "after"),
+    *("namenode_calls", "namenode_calls_per_second"),
+}
+
+
+@pytest.fixture(scope="module")
+def database(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    with fresh_database(spark, tmp_path_factory.mktemp("api")) as database:
+        for name in ("one", "two"):
+            location = database.location(name)
+            for day in (1, 2):
+                many(spark, f"{location}/day={day}", f"SELECT id FROM range({50 * day})", 5)
+            spark.sql(
+                f"CREATE EXTERNAL TABLE {database}.{name} (id BIGINT) PARTITIONED BY (day INT)"
+                f" STORED AS PARQUET LOCATION '{location}'"
+            )
+            spark.sql(f"MSCK REPAIR TABLE {database}.{name}")
+        yield database
+
+
+def same(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: same(each) for key, each in value.items() if key not in _OWN}
+    return [same(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def _forget_sizes(*reports: dict[str, Any]) -> None:
+    for report in reports:
+        for unit in report["tables"][0]["units"]:
+            unit.pop("bytes")
+
+
+def test_the_reports_are_those_of_the_jobs_and_the_callers_session_stays_as_it_is(
+    spark: SparkSession, database: Database, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The whole story on one table by the API, on another one by the jobs."""
+    spark.sql(f"USE {database}")
+    spark.conf.set("spark.sql.shuffle.partitions", "7")
+    spark.sql("SELECT 1 AS mine").createOrReplaceTempView("one")  # a view that hides the table of this name
+    settings = dict(spark.sparkContext.getConf().getAll())
+    before = rows(spark, f"{database}.two")
+    originals = {day: data_files(local(database.location("one")) / f"day={day}") for day in (1, 2)}
+    jobs = Jobs(spark, tmp_path)
+    story: list[tuple[str, dict[str, Any], list[str]]] = [
+        ("analyze", {}, []),
+        ("plan", {"max_units": 1, "order": "files-desc"}, ["--max-units", "1", "--order", "files-desc"]),
+        ("compact", {"where": "day >= 1", "verify": "hash"}, ["--where", "day >= 1", "--verify", "hash"]),
+        ("history", {"units": True}, ["--units"]),
+        ("check", {"read_data": True}, ["--read-data"]),
+        ("rollback", {}, []),
+    ]
+    for name, options, words in story:
+        capsys.readouterr()
+        mine = getattr(api, name)(spark, table=f"{database}.one", **options).to_json()
+        assert capsys.readouterr().out == ""
+        theirs = jobs(name, "--table", f"{database}.two", *words)
+        theirs.pop("exit_code")
+        if (
+            name == "rollback"
+        ):  # the size of rewritten files depends on the order in which tasks read the rows
+            _forget_sizes(mine, theirs)
+        assert same(mine) == same(theirs), name
+    assert rows(spark, f"{database}.two") == before
+    assert {day: data_files(local(database.location("one")) / f"day={day}") for day in (1, 2)} == originals
+    assert spark.catalog.currentDatabase() == str(database)
+    assert spark.conf.get("spark.sql.shuffle.partitions") == "7"
+    assert dict(spark.sparkContext.getConf().getAll()) == settings
+    assert spark.table("one").columns == ["mine"]
+    spark.catalog.dropTempView("one")
+    spark.conf.unset("spark.sql.shuffle.partitions")
+
+
+def _units(report: api.Report, outcome: str) -> list[tuple[str, dict[str, str | None]]]:
+    return [(table.table, u.unit) for table in report.tables for u in table.units if u.outcome == outcome]
+
+
+def test_a_plan_is_kept_as_a_file_and_executed(
+    spark: SparkSession, database: Database, tmp_path: Path
+) -> None:
+    path = tmp_path / "plan.json"
+    plan = api.plan(spark, database=str(database), max_units=3)
+    path.write_text(json.dumps(plan.to_json()))
+    done = api.compact(spark, plan=str(path), run_id="by-plan")
+    assert done.run_id == "by-plan"
+    planned, compacted = _units(plan, "flagged"), _units(done, "compacted")
+    assert planned == compacted
+    assert len(planned) == 3
+    api.rollback(spark, database=str(database), run_id="by-plan")
+
+
+def test_a_wrong_condition_is_a_value_error_and_a_missing_table_a_runtime_error(
+    spark: SparkSession, database: Database
+) -> None:
+    with pytest.raises(ValueError, match="id"):
+        api.compact(spark, table=f"{database}.one", where="id = 1")
+    with pytest.raises(api.JobFailed, match="missing"):
+        api.compact(spark, tables=[f"{database}.missing"])
+
+
+def test_what_is_no_session_with_a_driver_is_refused(database: Database) -> None:
+    with pytest.raises(ValueError, match="Spark Connect is not supported"):
+        api.analyze(object(), table=f"{database}.one")  # type: ignore[arg-type]
