@@ -33,10 +33,10 @@ class CompactOperator(PlanningOperator, SwappingOperator):
     ``WritingOperator`` and ``LakekeeperOperator`` for the other arguments.
 
     :param analysis: the output of an ``AnalyzeOperator``, or a list of such outputs: exactly the units that they
-        flag are compacted, and of ``idle_for`` and the ``trigger`` conditions only ``idle_for`` is judged again. Tables
-        with deferred units come first, then those with the highest score. Or the report of ``lakekeeper plan --json``:
-        exactly its units, in its order. Without it, ``table``, ``tables`` or ``database`` is required, and the job
-        analyses first
+        flag are compacted, and the tables with deferred units, then those with the highest score, come first; of
+        ``idle_for`` and the ``trigger`` conditions only ``idle_for`` is judged again. Or the report of
+        ``lakekeeper plan --json``: exactly its units, in its order. Without it, ``table``, ``tables`` or
+        ``database`` is required, and the job analyses first
     :param dry_run: decide and report without writing anything
     :param sort_columns: sort the rewritten files by these columns
     :param analyze_after_compaction: refresh the metastore's statistics afterwards

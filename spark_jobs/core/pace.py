@@ -11,6 +11,8 @@ from spark_jobs.core.plan import UnitPlan
 
 #: An estimate is multiplied by this: units differ, and a unit that is not finished at the deadline was in vain.
 _SAFETY = 1.25
+#: What is left before the deadline for the end of a run: the backup table, and the commit log.
+END = timedelta(seconds=10)
 #: The experience of earlier runs counts as much as so many seconds of this one.
 _LEARNED_SECONDS = 60
 

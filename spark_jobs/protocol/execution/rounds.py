@@ -147,6 +147,12 @@ def held_bytes(runs: Iterable[Run]) -> int:
     return sum(unit.swap.originals.bytes for run in runs for unit in run.current().of_kind(journal.COMMITTED))
 
 
+def reserved_bytes(runs: Iterable[Run]) -> int:
+    """Return the bytes of the originals that these runs keep, or will keep when their open intents are carried out."""
+    units = (unit for run in runs for unit in run.current().units.values() if not unit.final)
+    return sum(unit.swap.originals.bytes for unit in units)
+
+
 def _held(run: Run) -> set[str]:
     return {key for key, unit in run.current().units.items() if not unit.final}
 

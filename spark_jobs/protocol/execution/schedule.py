@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 
 from spark_jobs.core.job_limits import JobLimits
-from spark_jobs.core.pace import too_late
+from spark_jobs.core.pace import END, too_late
 from spark_jobs.core.plan import UnitPlan
 from spark_jobs.protocol.services import Services
 
@@ -51,7 +51,7 @@ class Schedule:
             return ()
         if self._deadline is None:
             return left
-        return self._limits.pace.fitting(left, self._deadline - self._services.now(), at_once)
+        return self._limits.pace.fitting(left, self._deadline - END - self._services.now(), at_once)
 
     def _leave(self, units: Iterable[UnitPlan]) -> None:
         why = self._limits.stopped or (too_late(self._deadline) if self._deadline else "")

@@ -20,7 +20,7 @@ from spark_jobs.protocol.commit_log.publisher import learned_pace, log_of
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
 from spark_jobs.protocol.execution.recovery import RecoveredRun
 from spark_jobs.protocol.execution.rollback import Rollback
-from spark_jobs.protocol.execution.rounds import Rounds, Start, held_bytes
+from spark_jobs.protocol.execution.rounds import Rounds, Start, held_bytes, reserved_bytes
 from spark_jobs.protocol.execution.table_reports import describe_restored, unique, unit_values, with_units
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unit_results import UnitResult, compacted_report
@@ -102,7 +102,7 @@ class TableCompaction:
         plan = plan.without([unit.unit for unit in self._session.unresolved])  # guard: unresolved_left_alone
         self._count(earlier)
         held = held_bytes(run for run in runs if run.run_id != run_id)
-        plan = self._limits.plan(plan, held)
+        plan = self._limits.plan(plan, reserved_bytes(runs))
         if self._options.deadline and plan.flagged:
             log = log_of(self._services.fs, plan.facts, self._services.now)
             self._limits.learn(learned_pace(log))
