@@ -46,7 +46,7 @@ def lakekeeper_demo() -> None:
     @task
     def nothing_left(analyses: Any) -> None:
         """Fail if a table still has small files."""
-        left = [table["table"] for value in analyses for table in value["tables"] if table["flagged"]]
+        left = [table["table"] for value in analyses for table in value["tables"] if table["flagged"] != []]
         if left:
             raise AirflowFailException(f"still too many small files in {', '.join(left)}")
 

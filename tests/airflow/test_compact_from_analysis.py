@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from lakekeeper_provider.compat import AirflowFailException, AirflowSkipException
@@ -53,3 +55,60 @@ class TestCompactFromAnalysis:
         with pytest.raises(AirflowSkipException):
             self.compact(analysis).execute(context())
         assert len({after(call["argv"], "--run-id") for call in spark.calls[1:]}) == 1
+
+    def test_the_order_of_the_tables_is_that_of_their_urgency_and_the_run_id_does_not_depend_on_it(
+        self, spark
+    ):
+        analysis = analyze(table=None, tables="sales.a,sales.b,sales.c").execute(context())
+        _, second, third = analysis["tables"]
+        second["score"], third["deferred_since"] = 4.5, "2026-02-22T01:00:00Z"
+        self.compact(analysis).execute(context())
+        third["deferred_since"] = None
+        with pytest.raises(AirflowSkipException):  # they are compacted already
+            self.compact(analysis).execute(context())
+        urgent, later = spark.calls[-2:]
+        assert after(urgent["argv"], "--tables") == "sales.c,sales.b,sales.a"
+        assert list(urgent["request"]["units"]) == ["sales.c", "sales.b", "sales.a"]
+        assert after(later["argv"], "--tables") == "sales.b,sales.a,sales.c"
+        assert after(urgent["argv"], "--run-id") == after(later["argv"], "--run-id")
+
+
+class TestCompactFromPlan:
+    """The report of `lakekeeper plan --json` as the analysis."""
+
+    def plan(self):
+        def unit(day, outcome="flagged"):
+            return {"unit": {"date": day}, "outcome": outcome, "score": 1.0, "files": 9, "bytes": 9}
+
+        tables = [
+            {"table": "sales.b", "outcome": "done", "units": [unit("2"), unit("1"), unit("3", "deferred")]},
+            {"table": "sales.healthy", "outcome": "nothing", "units": [unit("1", "healthy")]},
+            {"table": "sales.a", "outcome": "done", "units": [unit("9")]},
+        ]
+        return {"schema_version": 1, "verb": "plan", "outcome": "done", "tables": tables}
+
+    @pytest.mark.parametrize("form", [dict, json.dumps])
+    def test_exactly_its_flagged_units_are_compacted_in_its_order(self, spark, form):
+        CompactOperator(task_id="compact", analysis=form(self.plan())).execute(context())
+        [call] = spark.calls
+        assert after(call["argv"], "--tables") == "sales.b,sales.a"
+        assert call["request"]["units"] == {
+            "sales.b": [{"date": "2"}, {"date": "1"}],
+            "sales.a": [{"date": "9"}],
+        }
+        assert call["request"]["arguments"] == {"order": "none"}
+
+    def test_an_order_that_is_given_has_priority(self, spark):
+        CompactOperator(task_id="compact", analysis=self.plan(), order="bytes-asc").execute(context())
+        assert spark.calls[0]["request"]["arguments"] == {"order": "bytes-asc"}
+
+    def test_a_plan_without_flagged_units_is_skipped(self, spark):
+        with pytest.raises(AirflowSkipException, match="flagged nothing"):
+            CompactOperator(task_id="compact", analysis={**self.plan(), "tables": []}).execute(context())
+        assert spark.calls == []
+
+    def test_a_report_that_is_no_plan_is_refused(self, spark):
+        broken = {**self.plan(), "tables": [{"table": "sales.a", "outcome": "?"}]}
+        with pytest.raises(AirflowFailException, match=r"analysis: the plan cannot be read: sales\.a"):
+            CompactOperator(task_id="compact", analysis=broken).execute(context())
+        assert spark.calls == []

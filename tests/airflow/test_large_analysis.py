@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lakekeeper_provider.compat import AirflowFailException
+from lakekeeper_provider.compat import AIRFLOW_V_3_0_PLUS, AirflowFailException
 from lakekeeper_provider.operators.compact import CompactOperator
 from tests.airflow.support import XCOMS, TaskInstance, after, context, dags_in
 from tests.airflow.tasks import analyze
@@ -50,12 +50,13 @@ def expected(**tables):
 
 def xcoms(dagrun) -> dict[tuple[str, int, str], int]:
     """The XComs of a DAG run in the database, with their bytes, by task, map index and key."""
-    from airflow.models.xcom import XComModel as Model
+    from airflow.models import xcom
     from airflow.utils.session import create_session
 
+    model = xcom.XComModel if AIRFLOW_V_3_0_PLUS else xcom.BaseXCom
     with create_session() as session:
-        rows = session.query(Model.task_id, Model.map_index, Model.key, Model.value)
-        found = rows.filter(Model.run_id == dagrun.run_id, Model.dag_id == dagrun.dag_id).all()
+        rows = session.query(model.task_id, model.map_index, model.key, model.value)
+        found = rows.filter(model.run_id == dagrun.run_id, model.dag_id == dagrun.dag_id).all()
     return {(t, i, k): len(v if isinstance(v, (str, bytes)) else json.dumps(v)) for t, i, k, v in found}
 
 

@@ -1,0 +1,52 @@
+"""The summary of a large analysis: what is moved to pages, and how urgent its tables are."""
+
+from __future__ import annotations
+
+import json
+
+from lakekeeper_provider import report_summary
+from tests.airflow.support import TaskInstance
+from tests.unit.provider.test_report import analysis, parsed, table, unit
+
+
+def test_a_large_analysis_moves_its_units_to_pages_and_keeps_the_refused_tables():
+    found = parsed(
+        "done",
+        table(units=[{"unit": {"date": f"{i:010}"}, "outcome": "flagged"} for i in range(5000)]),
+        table("sales.view", outcome="refused", code="VIEW", reason="it is a view"),
+        verb="analyze",
+    )
+    instance = TaskInstance()
+    summed = report_summary.summary(found, None, instance)
+    assert len(json.dumps(summed)) < report_summary.XCOM_LIMIT
+    flagged, view = summed["tables"]
+    assert (flagged["flagged"], flagged["flagged_at"]) == (None, [0, 5000])
+    assert (view["code"], view["flagged"]) == ("VIEW", [])
+    assert [f"flagged_{n}" for n in range(len(summed["flagged_in"]["pages"]))] == list(instance.pushed)
+
+
+def test_a_small_analysis_pushes_nothing_more():
+    instance = TaskInstance()
+    summed = report_summary.summary(analysis(2, 3), None, instance)
+    assert "flagged_in" not in summed
+    assert instance.pushed == {}
+
+
+def test_an_analysis_that_keeps_its_report_pushes_nothing_more():
+    instance = TaskInstance()
+    report_summary.summary(analysis(1, 5000), "hdfs://nn/r.json", instance)
+    assert instance.pushed == {}
+
+
+def test_summary_of_an_analysis_says_how_urgent_a_table_is():
+    units = [
+        unit("flagged", score=100.0, bytes=1000, deferred_since="2026-02-22T01:00:00Z"),
+        unit("flagged", score=10.0, bytes=9000, deferred_since="2026-02-20T01:00:00Z"),
+        unit("flagged"),  # of an unfinished run: it has no score
+        unit("healthy", score=7.0, bytes=5),
+    ]
+    found = parsed("done", table(units=units), table("sales.flat", units=[unit("healthy")]), verb="analyze")
+    events, flat = report_summary.summary(found, None)["tables"]
+    assert (events["score"], events["flagged_bytes"]) == (19.0, 10000)
+    assert events["deferred_since"] == "2026-02-20T01:00:00Z"
+    assert not {"score", "flagged_bytes", "deferred_since"} & flat.keys()
