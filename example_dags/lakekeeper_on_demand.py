@@ -94,6 +94,17 @@ PARAMS = {
         description="Such as `512mb`; the block size by default.",
         section="Thresholds",
     ),
+    "strategy": Param(
+        None,
+        type=["null", "string"],
+        enum=[None, "full", "minor"],
+        title="Strategy",
+        values_display={
+            "full": "Rewrite all files of a directory",
+            "minor": "Rewrite small files, copy large ones byte by byte",
+        },
+        section="Rewrite",
+    ),
     "sort_columns": Param(
         None,
         type=["null", "string"],
@@ -109,8 +120,9 @@ PARAMS = {
         section="Rewrite",
     ),
     "order": Param(
-        "score",
-        enum=["score", "none", "bytes-asc", "bytes-desc", "files-asc", "files-desc"],
+        None,
+        type=["null", "string"],
+        enum=[None, "score", "none", "bytes-asc", "bytes-desc", "files-asc", "files-desc"],
         title="Order",
         values_display={
             "score": "Most files removed for each byte first",
@@ -201,7 +213,7 @@ def lakekeeper_on_demand() -> None:
             name: f"{{{{ params.{name} }}}}"
             for name in (
                 *("where", "idle_for"),
-                *("min_input_files", "compaction_ratio_threshold", "target_file_size"),
+                *("min_input_files", "compaction_ratio_threshold", "target_file_size", "strategy"),
             )
         },
     }

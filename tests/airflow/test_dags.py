@@ -178,7 +178,7 @@ def test_on_demand_does_the_chosen_action(dagbag, spark, action):
     partitions = {"partitions": [{"date": "2026-02-23", "hour": "1"}]}
     expected = {
         "analyze": partitions,
-        "compact": {**partitions, "dry_run": False, "order": "score"},
+        "compact": {**partitions, "dry_run": False},
         "rollback": {},
         "cleanup": {"older_than": "7d", "keep_last": 1, "dry_run": False},
     }
@@ -194,6 +194,7 @@ def test_on_demand_passes_the_whole_form(dagbag, spark):
         "sort_columns": "user_id,date",
         "analyze_after_compaction": True,
         "order": "bytes-asc",
+        "strategy": "minor",
         "max_bytes": "100gb",
         "max_files": 50000,
         "max_units": 100,
