@@ -69,8 +69,8 @@ class TestWriters:
 
     def test_staging_above_a_unit_is_left_alone(self, flat: SimulatedCluster) -> None:
         flat.tree.make_dirs(f"{WAREHOUSE}/events/.spark-staging-1")
-        codes = [unit["code"] for unit in only(compact(flat.client(), EVENTS))["units"]]
-        assert codes == ["ACTIVE_WRITER", "ACTIVE_WRITER", None]
+        codes = {unit["unit"]["k"]: unit["code"] for unit in only(compact(flat.client(), EVENTS))["units"]}
+        assert codes == {"a": "ACTIVE_WRITER", "b": "ACTIVE_WRITER", "c": None}
 
     def test_a_unit_with_an_open_file_is_left_alone(self, flat: SimulatedCluster) -> None:
         stream = writers.open_append(flat, LIVE, flat.ledger.fresh(2))
