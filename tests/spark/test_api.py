@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _OWN = {
     *("run_id", "started", "ended", "phases", "seconds", "at", "backup_table", "table", "location"),
     *("fingerprint", "bytes_after", "before", "after"),
-    *("namenode_calls", "namenode_calls_per_second"),
+    *("namenode_calls", "namenode_calls_per_second", "small_file_writers", "files_per_day"),
 }
 
 
@@ -45,6 +45,18 @@ def same(value: Any) -> Any:
     return [same(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
+@pytest.fixture
+def own_session(spark: SparkSession, database: Database) -> Iterator[None]:
+    """What a caller may have set, and what the other tests must not find: a database, a setting, a view."""
+    spark.sql(f"USE {database}")
+    spark.conf.set("spark.sql.shuffle.partitions", "7")
+    spark.sql("SELECT 1 AS mine").createOrReplaceTempView("one")  # a view that hides the table of this name
+    yield
+    spark.catalog.dropTempView("one")
+    spark.conf.unset("spark.sql.shuffle.partitions")
+    spark.sql("USE default")
+
+
 def _forget_sizes(*reports: dict[str, Any]) -> None:
     for report in reports:
         for unit in report["tables"][0]["units"]:
@@ -52,12 +64,13 @@ def _forget_sizes(*reports: dict[str, Any]) -> None:
 
 
 def test_the_reports_are_those_of_the_jobs_and_the_callers_session_stays_as_it_is(
-    spark: SparkSession, database: Database, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    spark: SparkSession,
+    database: Database,
+    own_session: None,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The whole story on one table by the API, on another one by the jobs."""
-    spark.sql(f"USE {database}")
-    spark.conf.set("spark.sql.shuffle.partitions", "7")
-    spark.sql("SELECT 1 AS mine").createOrReplaceTempView("one")  # a view that hides the table of this name
     settings = dict(spark.sparkContext.getConf().getAll())
     before = rows(spark, f"{database}.two")
     originals = {day: data_files(local(database.location("one")) / f"day={day}") for day in (1, 2)}
@@ -87,8 +100,6 @@ def test_the_reports_are_those_of_the_jobs_and_the_callers_session_stays_as_it_i
     assert spark.conf.get("spark.sql.shuffle.partitions") == "7"
     assert dict(spark.sparkContext.getConf().getAll()) == settings
     assert spark.table("one").columns == ["mine"]
-    spark.catalog.dropTempView("one")
-    spark.conf.unset("spark.sql.shuffle.partitions")
 
 
 def _units(report: api.Report, outcome: str) -> list[tuple[str, dict[str, str | None]]]:
