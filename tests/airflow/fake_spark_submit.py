@@ -77,7 +77,15 @@ def table_report(verb, table, request, run_id, tables):
 
 def history_row(run):
     done = {"run_id": run, "kind": "compact", "at": "2026-02-24T01:03:10Z", "who": "etl", "snapshot": 1}
-    return {**done, "units": 1, "rows": 300000, **SIZES, "rollback": "possible", "unlogged": False}
+    return {
+        **done,
+        "units": 1,
+        "rows": 300000,
+        **SIZES,
+        "seconds": 190.2,
+        "rollback": "possible",
+        "unlogged": False,
+    }
 
 
 def report_of(verb, argv, request, plan):

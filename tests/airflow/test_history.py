@@ -22,10 +22,9 @@ def test_the_rows_are_in_the_xcom_and_in_the_log(spark, capsys, caplog):
     [found] = history().execute(context())["tables"]
     assert [(row["run_id"], row["rollback"]) for row in found["history"]] == [(run_id, "possible")]
     text = capsys.readouterr().out + caplog.text
-    assert (
-        f"  2026-02-24T01:03:10Z  compact  {run_id}  etl  1           600 -> 3  307.2 KB -> 283.2 KB  possible"
-        in text
-    )
+    done = f"  2026-02-24T01:03:10Z  compact  {run_id}  etl  1           600 -> 3  "
+    row = f"{done}307.2 KB -> 283.2 KB  190.2    possible"
+    assert row in text
 
 
 def test_a_table_without_runs_is_green(spark):
