@@ -9,12 +9,13 @@ import pytest
 from py4j.protocol import Py4JError, Py4JNetworkError
 
 from spark_jobs.adapters.hadoop.hadoop_attributes import HadoopAttributes
+from spark_jobs.core.namenode_calls import NameNodeCalls
 
 NN = "hdfs://nn"
 
 
 def known(ask: Callable[[], object]) -> object:
-    return HadoopAttributes(Mock(), Mock()).known(NN, "acl", ask)
+    return HadoopAttributes(Mock(), Mock(), NameNodeCalls()).known(NN, "acl", ask)
 
 
 def _failing(text: str) -> Callable[[], object]:
@@ -44,7 +45,7 @@ def test_the_name_of_a_directory_hides_no_error(name: str) -> None:
 
 
 def test_a_server_that_does_not_know_an_attribute_is_asked_once() -> None:
-    attributes, asked = HadoopAttributes(Mock(), Mock()), []
+    attributes, asked = HadoopAttributes(Mock(), Mock(), NameNodeCalls()), []
 
     def ask() -> object:
         asked.append(1)
@@ -63,21 +64,21 @@ def test_a_server_that_does_not_know_an_attribute_is_asked_once() -> None:
     ],
 )
 def test_a_lost_connection_to_the_jvm_is_no_answer(error: Py4JError) -> None:
-    attributes = HadoopAttributes(Mock(), Mock())
+    attributes = HadoopAttributes(Mock(), Mock(), NameNodeCalls())
     with pytest.raises(type(error)):
         attributes.known(NN, "acl", Mock(side_effect=error))
     assert attributes.known(NN, "acl", lambda: ("user:etl:r--",)) == ("user:etl:r--",)
 
 
 def test_a_method_that_the_class_of_a_file_system_lacks_is_asked_for_once() -> None:
-    attributes = HadoopAttributes(Mock(), Mock())
+    attributes = HadoopAttributes(Mock(), Mock(), NameNodeCalls())
     missing = Mock(side_effect=Py4JError("Method getErasureCodingPolicy([class Path]) does not exist"))
     assert [attributes.known(NN, "erasure", missing) for _ in range(2)] == [None, None]
     assert missing.call_count == 1
 
 
 def test_after_any_other_error_the_server_is_asked_again() -> None:
-    attributes = HadoopAttributes(Mock(), Mock())
+    attributes = HadoopAttributes(Mock(), Mock(), NameNodeCalls())
     with pytest.raises(OSError, match="Permission denied"):
         attributes.known(NN, "acl", _failing("Permission denied: user=etl"))
     assert attributes.known(NN, "acl", lambda: ("user:etl:r--",)) == ("user:etl:r--",)
