@@ -80,4 +80,6 @@ def test_analyze_compact_and_roll_back(events, real_spark):
     assert files(events) == [20, 20]
     found = watching.poke(context())
     assert found.is_done
-    assert xcom.flagged_units([found.xcom_value]) == {"shop.events": [{"d": "0"}, {"d": "1"}]}
+    assert xcom.flagged_units([found.xcom_value], context()["ti"]) == {
+        "shop.events": [{"d": "0"}, {"d": "1"}]
+    }
