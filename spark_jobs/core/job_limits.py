@@ -25,6 +25,7 @@ class JobLimits:
         canaries: the units that still have to succeed before the others are begun.
         max_failures: the number of failed units after which no more are begun; 0 for no limit.
         failures: the units that have failed so far.
+        compacted: the units of the present table that were compacted: the end of its run is still to come.
         pace: how fast the job was so far.
         stopped: why no more units are begun; None if they are.
     """
@@ -33,6 +34,7 @@ class JobLimits:
     canaries: int = 0
     max_failures: int = 0
     failures: int = 0
+    compacted: int = 0
     pace: Pace = field(default_factory=Pace)
     stopped: str | None = None
 
@@ -47,6 +49,7 @@ class JobLimits:
         Args:
             held_bytes: the bytes of originals that the table keeps already.
         """
+        self.compacted = 0
         self.budget = self.budget.of_table(table.options.max_held_bytes, held_bytes)
         if self.stopped:
             why = self.stopped
@@ -60,8 +63,10 @@ class JobLimits:
         self.pace = pace if pace.known else self.pace
 
     def note(self, outcomes: Iterable[UnitOutcome]) -> None:
-        """Count the failures of a wave, and stop the job if they are too many."""
-        failed = sum(outcome in _FAILURES for outcome in outcomes)
+        """Count the units of a wave, and stop the job if too many have failed."""
+        ended = list(outcomes)
+        self.compacted += ended.count(UnitOutcome.COMPACTED)
+        failed = sum(outcome in _FAILURES for outcome in ended)
         self.failures += failed
         if failed and self.canaries:
             self.stopped = "canary: one of the first units has failed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -13,10 +14,12 @@ from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.health import Health, score
 from spark_jobs.core.layout import Home
+from spark_jobs.core.model import TableName, Unit
 from spark_jobs.core.refusals import RefusalCode
 from tests.crash import writers
 from tests.crash.explorer import runs_of
 from tests.crash.fault_injection import Fault, Killed
+from tests.crash.model_metastore import ModelMetastore
 from tests.crash.model_spark import ModelFooters, ModelRewriter
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
@@ -292,6 +295,33 @@ def test_nothing_is_begun_that_cannot_be_finished_before_the_deadline(
             "could not be finished before the deadline" in each for each in reasons(report, "deferred")
         )
     assert compacted == ["a", "e", "c", "b", "d"]
+
+
+def test_the_time_for_the_backup_table_is_kept_before_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second for each unit, and a tenth of a second to add its partition to the backup table."""
+    sim = SimulatedCluster()
+    writers.create_table(sim, "sales.uneven", f"{WAREHOUSE}/uneven", keys=("k",))
+    for number in range(60):
+        location = writers.add_partition(sim, "sales.uneven", f"{number:02}")
+        for _ in range(2):
+            writers.append(sim, location, sim.ledger.fresh(1))
+    write, add = ModelRewriter.write, ModelMetastore._add
+
+    def rewrite(self: ModelRewriter, request: Any) -> Any:
+        sim.advance(1.0)
+        return write(self, request)
+
+    def slowly(self: ModelMetastore, backup: TableName, units: Sequence[tuple[Unit, str]]) -> None:
+        sim.advance(10.0 + 0.1 * len(units))
+        add(self, backup, units)
+
+    monkeypatch.setattr(ModelRewriter, "write", rewrite)
+    monkeypatch.setattr(ModelMetastore, "_add", slowly)
+    deadline = datetime.fromtimestamp(sim.millis / 1000, timezone.utc) + timedelta(seconds=60)
+    report = job(sim, "compact", "--parallelism", 1, "--verify", "hash", "--deadline", deadline.isoformat())
+    assert sim.millis / 1000 <= deadline.timestamp()
+    assert len(by_outcome(report, "compacted")) > 30
+    assert by_outcome(report, "deferred")
 
 
 def test_the_score_is_the_files_removed_for_each_gb() -> None:

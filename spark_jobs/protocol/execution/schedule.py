@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 
 from spark_jobs.core.job_limits import JobLimits
-from spark_jobs.core.pace import END, too_late
+from spark_jobs.core.pace import end_of_run, too_late
 from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.protocol.services import Services
 
@@ -51,7 +51,8 @@ class Schedule:
             return ()
         if self._deadline is None:
             return left
-        return self._limits.pace.fitting(left, self._deadline - END - self._services.now(), at_once)
+        remaining = self._deadline - end_of_run(self._limits.compacted) - self._services.now()
+        return self._limits.pace.fitting(left, remaining, at_once)
 
     def _leave(self, units: Iterable[UnitPlan]) -> None:
         why = self._limits.stopped or (too_late(self._deadline) if self._deadline else "")

@@ -18,7 +18,7 @@ from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.options.limits import ORDERS
 from spark_jobs.core.ordering import ordered
 from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.pace import Pace
+from spark_jobs.core.pace import Pace, end_of_run
 from spark_jobs.core.progress import Amount
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.unit_plan import UnitPlan
@@ -126,10 +126,16 @@ def test_what_is_begun_can_be_finished_at_the_known_pace(
     pace = Pace(done, size, seconds)
     chosen = pace.fitting(units, timedelta(seconds=left), 4)
     read = sum(unit.health.bytes for unit in chosen if unit.health)
-    assert pace.seconds_for(len(chosen), read) <= left
+    assert pace.seconds_for(len(chosen), read) + _end(len(chosen)) <= left
     for unit in units:
         if unit not in chosen and unit.health:
-            assert pace.seconds_for(len(chosen) + 1, read + unit.health.bytes) * 2 > left or not units
+            number = len(chosen) + 1
+            assert pace.seconds_for(number, read + unit.health.bytes) * 2 + _end(number) > left
+
+
+def _end(units: int) -> float:
+    """What so many units add to the end of a run."""
+    return (end_of_run(units) - end_of_run(0)).total_seconds()
 
 
 def test_without_experience_as_many_are_begun_as_run_at_the_same_time() -> None:
