@@ -89,6 +89,8 @@ def server_environ(workspace: Workspace, port: int) -> dict[str, str]:
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": f"{USER}:admin",
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(_password_file(workspace)),
         "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "30",
+        # A DAG that has changed is read at the next refresh all the same; the others take no processor meanwhile.
+        "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "600",
     }
 
 

@@ -56,7 +56,18 @@ def _tables(analysis: Any) -> list[Summary]:
 
 
 def _fitting(summaries: list[Summary], ti: Any) -> list[Summary]:
-    """Return the summaries; if they do not fit into one XCom, their units are moved to pages of the task."""
+    """
+    Return the summaries, as they fit into one XCom.
+
+    First they lose the fingerprints of a plan, without which a compaction does not say what has changed since; then
+    their units are moved to pages of the task.
+    """
+    if report_summary.size(summaries) <= pages.XCOM_LIMIT:
+        return summaries
+    summaries = [
+        {**s, "tables": [report_summary.without(table, "fingerprints") for table in s["tables"]]}
+        for s in summaries
+    ]
     if ti is None or report_summary.size(summaries) <= pages.XCOM_LIMIT:
         return summaries
     return [{**s, "tables": report_summary.outline(s["tables"])} for s in pages.move(summaries, ti)]
@@ -101,21 +112,25 @@ def _cut(
     for summary, size in zip(summaries, sizes, strict=True):
         units = reader.units(summary, summary["tables"][0])
         middles = [before + size * (n + 0.5) / len(units) for n in range(len(units))]
+        done = 0
         numbers = [min(chunks - 1, int(middle * chunks / total)) for middle in middles]
         for number, of_part in groupby(zip(numbers, units, strict=True), key=lambda pair: pair[0]):
             some = [unit for _, unit in of_part]
-            piece = summary if len(some) == len(units) else _piece(summary, some)
+            piece = summary if len(some) == len(units) else _piece(summary, some, done)
+            done += len(some)
             # Parts of the same tables differ in this, and so in their run ids.
             parts[number].append({**piece, "part": f"{number + 1}/{chunks}"})
         before += size
     return [part for part in parts if part]
 
 
-def _piece(summary: Summary, units: list[pages.Unit]) -> Summary:
-    """Return some units of a table, as a summary that has them itself."""
+def _piece(summary: Summary, units: list[pages.Unit], start: int) -> Summary:
+    """Return some units of a table, from the position ``start`` on, as a summary that has them itself."""
     [table] = summary["tables"]
-    head = {key: value for key, value in summary.items() if key != "flagged_in"}
-    kept = {key: value for key, value in table.items() if key not in ("flagged_at", "flagged_bytes")}
+    kept = report_summary.without(table, "flagged_at", "flagged_bytes")
+    if "fingerprints" in kept:
+        kept["fingerprints"] = kept["fingerprints"][start : start + len(units)]
+    head = report_summary.without(summary, "flagged_in")
     return {**head, "report": None, "tables": [{**kept, "flagged": units}]}
 
 

@@ -163,3 +163,13 @@ def _counts(table: Mapping[str, Any]) -> dict[str, Any]:
 def flagged_units(table: Mapping[str, Any]) -> list[dict[str, str | None]]:
     """Return the partition values of the units that an analysis flagged."""
     return [dict(unit["unit"]) for unit in units_with(table, ("flagged",))]
+
+
+def without(values: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    """Return the values without some keys."""
+    return {key: value for key, value in values.items() if key not in keys}
+
+
+def fingerprints(table: Mapping[str, Any]) -> list[str | None]:
+    """Return the fingerprints of the files of the flagged units, in the order of ``flagged_units``."""
+    return [unit.get("fingerprint") for unit in units_with(table, ("flagged",))]

@@ -22,9 +22,14 @@ def build_request(
     arguments: Mapping[str, Any],
     *,
     units: Mapping[str, Sequence[Mapping[str, str | None]]] | None = None,
+    fingerprints: Mapping[str, Sequence[str | None]] | None = None,
     runs: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
-    """Return the request; parts that say nothing are left out."""
+    """
+    Return the request; parts that say nothing are left out.
+
+    :param fingerprints: of the files that the units had in a plan, in the order of ``units``
+    """
     parts: dict[str, Any] = {
         "arguments": dict(arguments),
         "tables": {table: dict(options) for table, options in config.tables.items()},
@@ -34,6 +39,8 @@ def build_request(
     # An empty `units` means "nothing", not "everything": it must never be dropped.
     if units is not None:
         request["units"] = {table: [dict(unit) for unit in found] for table, found in units.items()}
+    if fingerprints:
+        request["fingerprints"] = {table: list(found) for table, found in fingerprints.items()}
     if runs is not None:
         request["runs"] = {table: list(names) for table, names in runs.items()}
     return request

@@ -119,7 +119,10 @@ class CompactOperator(PlanningOperator, SwappingOperator):
         units = xcom.flagged_units(analyses, context["ti"]) if self._from_analysis else None
         selection = self._all_tables(analyses) if self._from_analysis else self.selection()
         run_id = self._run_id(selection, analyses, context)
-        built = request.build_request(settings, self._ordered_arguments(analyses), units=units)
+        planned = xcom.fingerprints(analyses, units)
+        built = request.build_request(
+            settings, self._ordered_arguments(analyses), units=units, fingerprints=planned
+        )
         begun = _begun(selection, run_id)
         if units is not None and not units:
             self.push({**begun, "outcome": "nothing"}, context)

@@ -55,7 +55,10 @@ def _of_plan(entry: Mapping[str, Any]) -> Mapping[str, Any]:
     except ReportError as error:
         raise UsageError(f"analysis: the plan cannot be read: {error}") from None
     tables = [
-        {"table": table["table"], "outcome": table["outcome"], "flagged": units}
+        {
+            **{"table": table["table"], "outcome": table["outcome"], "flagged": units},
+            "fingerprints": report_summary.fingerprints(table),
+        }
         for table in plan.tables
         if (units := report_summary.flagged_units(table))
     ]
@@ -103,6 +106,24 @@ def flagged_units(found: Sequence[Mapping[str, Any]], ti: Any) -> dict[str, list
     for analysis, table in in_order(found):
         units.setdefault(table["table"], []).extend(reader.units(analysis, table))
     return {table: of_table for table, of_table in units.items() if of_table}
+
+
+def fingerprints(
+    found: Sequence[Mapping[str, Any]], units: Mapping[str, Sequence[Unit]] | None
+) -> dict[str, list[str | None]]:
+    """
+    Return the fingerprints that the files of units had in plans, by table, in the order of ``flagged_units``.
+
+    :param units: the units of the plans; tables of which not all fingerprints are known are left out
+    """
+    found_of: dict[str, list[str | None]] = {}
+    for _, table in in_order(found) if are_planned(found) else ():
+        found_of.setdefault(table["table"], []).extend(table.get("fingerprints", ()))
+    return {
+        table: of_table
+        for table, of_table in found_of.items()
+        if len(of_table) == len((units or {}).get(table, ()))
+    }
 
 
 class UnitReader:

@@ -16,7 +16,7 @@ SCHEMA_VERSION = 1
 SENTINEL = "LAKEKEEPER_REPORT"
 #: Stands for every table of the job in the `runs` of a request.
 EVERY_TABLE = "*"
-_REQUEST_KEYS = ("schema_version", "arguments", "tables", "settings", "units", "runs")
+_REQUEST_KEYS = ("schema_version", "arguments", "tables", "settings", "units", "fingerprints", "runs")
 
 _BAD_UNITS = (UnitOutcome.FAILED, UnitOutcome.QUARANTINED)
 _BAD_TABLES = {
@@ -57,6 +57,7 @@ class Request:
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     units: Mapping[str, list[dict[str, str | None]]] | None = None
+    fingerprints: Mapping[str, list[str | None]] | None = None
     runs: Mapping[str, list[str]] | None = None
 
     @classmethod
@@ -86,6 +87,12 @@ def _check_request(data: Any) -> None:
         raise UsageError(
             f"the request has schema_version {data['schema_version']}; these jobs support only {SCHEMA_VERSION}"
         )
+    units = data.get("units") or {}
+    for table, fingerprints in (data.get("fingerprints") or {}).items():
+        if len(fingerprints) != len(units.get(table, ())):
+            raise UsageError(
+                f"the request has {len(units.get(table, ()))} units of {table}, and fingerprints of {len(fingerprints)}"
+            )
 
 
 @dataclass(frozen=True)

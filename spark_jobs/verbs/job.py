@@ -58,8 +58,14 @@ class Job:
     show: Callable[[str], None] = _print
 
     def planned_units(self, name: TableName) -> list[tuple[PlannedUnit, str | None]]:
-        """Return the units of the plan for this table, with the fingerprints of their files then."""
-        return _entry_of(self.planned or {}, name)
+        """Return the units of the plan for this table, with the fingerprints of their files then.
+
+        The plan is that of the command line, or the one that the caller has put into the request.
+        """
+        if self.planned is not None:
+            return _entry_of(self.planned, name)
+        units, fingerprints = self.request.units or {}, self.request.fingerprints or {}
+        return list(zip(_entry_of(units, name), _entry_of(fingerprints, name)))
 
     def wanted_units(self, name: TableName) -> Sequence[Mapping[str, str | None]] | None:
         """Return the units that the plan or the request names for this table, or None if they name no units at all."""

@@ -78,7 +78,8 @@ class TestCompactFromPlan:
 
     def plan(self):
         def unit(day, outcome="flagged"):
-            return {"unit": {"date": day}, "outcome": outcome, "score": 1.0, "files": 9, "bytes": 9}
+            files = {"files": 9, "bytes": 9, "fingerprint": f"sha256:{day}"}
+            return {"unit": {"date": day}, "outcome": outcome, "score": 1.0, **files}
 
         tables = [
             {"table": "sales.b", "outcome": "done", "units": [unit("2"), unit("1"), unit("3", "deferred")]},
@@ -97,6 +98,16 @@ class TestCompactFromPlan:
             "sales.a": [{"date": "9"}],
         }
         assert call["request"]["arguments"] == {"order": "none"}
+
+    def test_the_job_is_told_the_files_of_the_plan_to_name_the_units_that_have_changed(self, spark):
+        other = {**self.plan(), "tables": self.plan()["tables"][2:]}
+        CompactOperator(task_id="compact", analysis=[self.plan(), other]).execute(context())
+        [call] = spark.calls
+        assert call["request"]["units"]["sales.a"] == [{"date": "9"}, {"date": "9"}]
+        assert call["request"]["fingerprints"] == {
+            "sales.b": ["sha256:2", "sha256:1"],
+            "sales.a": ["sha256:9", "sha256:9"],
+        }
 
     def test_an_order_that_is_given_has_priority(self, spark):
         CompactOperator(task_id="compact", analysis=self.plan(), order="bytes-asc").execute(context())

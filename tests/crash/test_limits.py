@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -231,14 +231,33 @@ def test_a_job_that_keeps_failing_begins_no_more(monkeypatch: pytest.MonkeyPatch
     assert reasons(report, "deferred") == {"max_failures: 4 units have failed"}
 
 
-def test_a_plan_is_executed_as_it_is_and_what_has_changed_is_named() -> None:
+def _request(plan: dict[str, Any]) -> dict[str, Any]:
+    """The request of an operator that was given this plan."""
+    flagged = [unit for unit in plan["tables"][0]["units"] if unit["outcome"] == "flagged"]
+    return {
+        "arguments": {"order": "none"},
+        "units": {"sales.uneven": [unit["unit"] for unit in flagged]},
+        "fingerprints": {"sales.uneven": [unit["fingerprint"] for unit in flagged]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "content"),
+    [
+        pytest.param(("--plan",), dict, id="--plan"),
+        pytest.param(("--table", "sales.uneven", "--request"), _request, id="request"),
+    ],
+)
+def test_a_plan_is_executed_as_it_is_and_what_has_changed_is_named(
+    words: tuple[str, ...], content: Callable[[dict[str, Any]], dict[str, Any]]
+) -> None:
     sim = uneven()
     plan = job(sim, "plan", "--max-units", 3, "--order", "files-desc")
     assert by_outcome(plan, "flagged") == ["d", "b", "c"]
     uri = f"{AUTHORITY}/user/me/plan.json"
-    sim.tree.write(uri, json.dumps(plan).encode(), overwrite=True, parents=True)
+    sim.tree.write(uri, json.dumps(content(plan)).encode(), overwrite=True, parents=True)
     writers.append(sim, f"{WAREHOUSE}/uneven/k=b", sim.ledger.fresh(3))
-    report = run(sim.client(), "compact", "--plan", uri)
+    report = run(sim.client(), "compact", *words, uri)
     assert by_outcome(report, "compacted") == ["d", "b", "c"]
     assert [unit["unit"]["k"] for unit in report["tables"][0]["units"]] == ["d", "b", "c"]
     (warning,) = [text for text in report["tables"][0]["warnings"] if text.startswith("PLAN_CHANGED")]

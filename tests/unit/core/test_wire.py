@@ -103,6 +103,10 @@ def test_calls_per_second_are_the_average_over_the_job(
         ('{"unit": {}}', "unknown key 'unit'"),
         ('{"units": []}', "'units' in the request must be an object"),
         ('{"schema_version": 2}', "schema_version 2"),
+        (
+            '{"units": {"sales.a": [{}]}, "fingerprints": {"sales.a": []}}',
+            "1 units of sales.a, and fingerprints of 0",
+        ),
     ],
 )
 def test_a_bad_request_is_a_usage_error(text: str, message: str) -> None:

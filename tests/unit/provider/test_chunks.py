@@ -9,7 +9,7 @@ import pytest
 
 from lakekeeper_provider.chunks import by_table, split
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.operators.xcom import flagged_units
+from lakekeeper_provider.operators.xcom import fingerprints, flagged_units
 from lakekeeper_provider.pages import XCOM_LIMIT, move
 from tests.airflow.support import TaskInstance
 
@@ -132,3 +132,40 @@ def test_a_wrong_number_of_parts_is_an_error(wrong):
 def test_something_else_than_an_analysis_is_an_error(wrong):
     with pytest.raises(UsageError, match="analysis: expected the output of a analyze task"):
         split(wrong, 2)
+
+
+def plan(units: int):
+    """The report of a plan of one table."""
+    found = [
+        {
+            "unit": {"d": f"{n:05}"},
+            "outcome": "flagged",
+            "files": 9,
+            "bytes": 9,
+            "fingerprint": f"sha256:{n:05}",
+        }
+        for n in range(units)
+    ]
+    return {
+        "schema_version": 1,
+        "verb": "plan",
+        "outcome": "done",
+        "tables": [{"table": "s.a", "outcome": "done", "units": found}],
+    }
+
+
+@pytest.mark.parametrize("chunks", [1, 3])
+def test_the_units_of_a_plan_keep_their_fingerprints_in_each_part(chunks):
+    parts = [json.loads(json.dumps(part)) for part in split(plan(10), chunks, within_tables=True)]
+    assert len(parts) == chunks
+    for part in parts:
+        units = flagged_units(part, None)
+        assert fingerprints(part, units) == {"s.a": [f"sha256:{unit['d']}" for unit in units["s.a"]]}
+
+
+def test_a_plan_that_is_too_large_for_one_xcom_loses_the_fingerprints_and_keeps_the_units():
+    found = by_table(plan(3000), ti=TaskInstance(task_id="planned"))
+    assert len(json.dumps(found)) < XCOM_LIMIT
+    units = flagged_units(found, TaskInstance())
+    assert len(units["s.a"]) == 3000
+    assert fingerprints(found, units) == {}
