@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import urllib.error
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import datetime, timezone
@@ -27,9 +27,22 @@ DAG_IDS = {"live_rollback", "live_gated", "live_mapped", "live_window", "live_cl
 
 
 class LiveAirflow:
-    """The server on a database of its own, and its REST API."""
+    """The server on a database of its own, and its REST API.
 
-    def __init__(self, home: Path) -> None:
+    Args:
+        dags: the folder of its DAGs.
+        dag_ids: those that must be there before a test begins.
+        environ: of all its processes, and so of the tasks; it may hide the recording spark-submit behind a real one.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        dags: Path = DAGS,
+        dag_ids: Collection[str] = frozenset(DAG_IDS),
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        self._dags, self._ids, self._more = dags, set(dag_ids), dict(environ or {})
         home.mkdir(parents=True, exist_ok=True)
         self.home, self.spark = home, FakeSpark(home / "fake")
         self._port = free_port()
@@ -48,7 +61,7 @@ class LiveAirflow:
             for component, arguments in airflow_components.components(self._port).items():
                 self._children[component] = self._start(component, arguments)
             wait_for("the API", self._log_in)
-            wait_for("the DAGs", lambda: self._dag_ids() >= DAG_IDS)
+            wait_for("the DAGs", lambda: self._dag_ids() >= self._ids)
             self._running = started.pop_all()
         return self
 
@@ -77,7 +90,7 @@ class LiveAirflow:
             **airflow_components.server_environ(self.url),
             **self.statsd.environ(),
             "AIRFLOW_HOME": str(self.home),
-            "AIRFLOW__CORE__DAGS_FOLDER": str(DAGS),
+            "AIRFLOW__CORE__DAGS_FOLDER": str(self._dags),
             "AIRFLOW__CORE__PARALLELISM": "4",
             "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "True",
             "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
@@ -91,6 +104,7 @@ class LiveAirflow:
             "AIRFLOW_CONN_SPARK_DEFAULT": connection(),
             "FAKE_SPARK": str(self.spark.home),
             "PATH": f"{self.spark.home / 'bin'}{os.pathsep}{os.environ['PATH']}",
+            **self._more,
         }
 
     def _log_in(self) -> bool:

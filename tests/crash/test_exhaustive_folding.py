@@ -56,7 +56,7 @@ def test_killed_while_it_folds(table: str) -> None:
 
 
 @pytest.mark.parametrize("verb", ["compact", "cleanup"])
-@pytest.mark.parametrize("table", [FLAT, EVENTS])
+@pytest.mark.parametrize("table", [FLAT, pytest.param(EVENTS, marks=pytest.mark.full)])
 def test_an_error_while_it_folds_changes_no_outcome(table: str, verb: str) -> None:
     start = settled(table)
     act = compact(table, "r2") if verb == "compact" else cleanup(table)

@@ -18,7 +18,8 @@ from demo.tables import TABLES, DemoTable
 from demo.workspace import DAG, Workspace
 from tests.demo.airflow_client import TIMEOUT, AirflowClient, running_metastore
 
-pytestmark = pytest.mark.live
+# `make test` kills drivers in tests/soak, and tasks in tests/airflow.
+pytestmark = [pytest.mark.live, pytest.mark.full]
 
 
 def test_killed_compactions_end_like_undisturbed_ones(demo, api):

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 HOUR = 3600
 
+pytestmark = pytest.mark.one_version
+
 
 @pytest.fixture
 def loads(spark: SparkSession, database: Database) -> str:

@@ -53,7 +53,7 @@ def _unit(report: dict[str, Any]) -> dict[str, Any]:
     return dict(unit)
 
 
-@pytest.mark.parametrize("verify", ["count", "hash"])
+@pytest.mark.parametrize("verify", ["count", pytest.param("hash", marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", FORMATS)
 def test_large_files_keep_their_bytes_and_small_ones_become_one(
     spark: SparkSession, database: Database, tmp_path: Path, name: str, verify: str
@@ -83,6 +83,7 @@ def test_large_files_keep_their_bytes_and_small_ones_become_one(
     assert _content(folder) == before
 
 
+@pytest.mark.one_version
 def test_a_sorted_table_is_rewritten_as_a_whole(
     spark: SparkSession, database: Database, tmp_path: Path
 ) -> None:

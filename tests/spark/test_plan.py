@@ -16,6 +16,8 @@ from tests.spark.toolbox import Jobs, many, rows
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.one_version
+
 ROOT = Path(__file__).resolve().parents[2]
 FILES = {"few": 3, "many": 12, "some": 6}
 

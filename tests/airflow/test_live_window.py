@@ -1,0 +1,145 @@
+"""The shipped maintenance DAG on a running Airflow, with real jobs, in windows of two minutes that are too short."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from collections.abc import Collection, Iterator
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.airflow.conftest import ROOT
+from tests.airflow.live_server import LiveAirflow, LiveRun
+from tests.airflow.support import wait_for
+
+pytestmark = [pytest.mark.live, pytest.mark.full]
+
+DAG = "lakekeeper_maintenance"
+PARTITIONS = 280
+FILES = 8
+#: Partitions that get their files after the first night, and have more to gain than all others.
+LATER, FILES_OF_LATER = (1000, 1001), 40
+#: As many as are left after the first night, times the number that it has compacted: work for two more of them.
+LEFT = 1.4
+#: The most nights that the work may take, also where the processors become slower meanwhile.
+NIGHTS = 6
+MAKE_TABLE = f"""
+import sys
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.enableHiveSupport().getOrCreate()
+place = sys.argv[1]
+rows = spark.range(0, 40000, 1, {FILES}).selectExpr("id", "uuid() AS text")
+rows = rows.selectExpr("*", "explode(sequence(0, {PARTITIONS - 1})) AS p")
+rows.write.partitionBy("p").parquet(place)
+spark.sql("CREATE DATABASE night")
+spark.sql(f"CREATE EXTERNAL TABLE night.events (id BIGINT, text STRING) PARTITIONED BY (p INT) "
+          f"STORED AS PARQUET LOCATION 'file://{{place}}'")
+spark.sql("MSCK REPAIR TABLE night.events")
+for p in {LATER}:
+    spark.sql(f"ALTER TABLE night.events ADD PARTITION (p={{p}})")
+"""
+DROP_PARTITIONS = """
+import sys
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.enableHiveSupport().getOrCreate()
+spark.sql("ALTER TABLE night.events DROP " + ", ".join(f"PARTITION (p={p})" for p in sys.argv[1:]))
+"""
+
+
+@pytest.fixture(scope="module")
+def events(spark_environ, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("night")
+    submit(spark_environ, folder / "make_table.py", MAKE_TABLE, folder / "events")
+    return folder / "events"
+
+
+def submit(environ: dict[str, str], script: Path, text: str, *words: object) -> None:
+    script.write_text(text)
+    command = ["spark-submit", "--master", "local[2]", script, *words]
+    done = subprocess.run(list(map(str, command)), env=environ, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def drop(environ: dict[str, str], events: Path, partitions: Collection[int]) -> None:
+    """Drop partitions, as a retention job does: from the metastore, and then their files."""
+    submit(environ, events.parent / "drop.py", DROP_PARTITIONS, *partitions)
+    for p in partitions:
+        shutil.rmtree(events / f"p={p}")
+
+
+@pytest.fixture(scope="module")
+def airflow(spark_environ, events, tmp_path_factory) -> Iterator[LiveAirflow]:
+    real = {name: value for name, value in spark_environ.items() if not name.startswith("AIRFLOW")}
+    home = tmp_path_factory.mktemp("window") / "home"
+    with LiveAirflow(home, ROOT / "example_dags", {DAG}, real) as running:
+        running.unpause(DAG)
+        _end_scheduled_run(running)
+        yield running
+
+
+def _end_scheduled_run(airflow: LiveAirflow) -> None:
+    """End the run of the schedule that an unpaused DAG gets at once: it would wait for its window before all others."""
+    wait_for("the run of the schedule", lambda: airflow.runs_of(DAG, ""))
+    for run in airflow.runs_of(DAG, ""):
+        airflow.call("PATCH", run.path, {"state": "failed"})
+
+
+def files(events: Path) -> dict[int, int]:
+    """The number of files of each partition."""
+    partitions = (*range(PARTITIONS), *LATER)
+    return {p: len(list((events / f"p={p}").glob("*.parquet"))) for p in partitions}
+
+
+def write_later(events: Path, waiting: int) -> None:
+    """After the first night there are partitions that gain more by a compaction than those that still wait."""
+    source = min((events / f"p={waiting}").glob("*.parquet"))
+    for p in LATER:
+        for number in range(FILES_OF_LATER):
+            shutil.copyfile(source, events / f"p={p}" / f"part-{number:05}.parquet")
+
+
+def night(airflow: LiveAirflow, config: Path) -> tuple[datetime, dict[str, Any]]:
+    """Run the DAG in a window that opens now; return when it closes, and the summary of the compaction."""
+    time.sleep(60 - time.time() % 60)  # windows know whole minutes
+    opens = datetime.now(timezone.utc)
+    closes = (opens + timedelta(minutes=2)).replace(second=0, microsecond=0)
+    window = {"window_start": f"{opens:%H:%M}", "window_end": f"{closes:%H:%M}"}
+    run: LiveRun = airflow.trigger(DAG, tables=["night.events"], config_file=str(config), **window)
+    assert run.end(after=closes) == "success", run.states()
+    found = airflow.call("GET", f"{run.path}/taskInstances/compact/xcomEntries/return_value?map_index=0")
+    return closes, found["value"]
+
+
+def test_what_does_not_fit_into_the_window_is_deferred_and_goes_first_in_the_next_one(
+    airflow, events, spark_environ, tmp_path
+):
+    config = tmp_path / "lakekeeper.yaml"
+    config.write_text("parallelism: 1\nverify: hash\n")  # one partition after the other, each read twice
+    compacted: list[set[int]] = []
+    waiting = set(range(PARTITIONS))
+    while waiting:
+        assert len(compacted) < NIGHTS
+        before = files(events)
+        closes, summary = night(airflow, config)
+        assert datetime.fromisoformat(summary["ended"].replace("Z", "+00:00")) <= closes
+        done = {p for p, number in files(events).items() if number == 1 < before[p]}
+        assert done, summary
+        # What was written since the first night waits until all that was deferred is done.
+        assert done <= waiting or waiting <= done
+        waiting -= done
+        compacted.append(done)
+        print(f"a window of two minutes: {len(done)} compacted, {len(waiting)} deferred")
+        if len(compacted) == 1:
+            too_many = sorted(waiting)[int(LEFT * len(done)) :]
+            drop(spark_environ, events, too_many)
+            waiting -= set(too_many)
+            write_later(events, max(waiting))
+    assert len(compacted) >= 2
+    # Each unit once: one directory of originals for each.
+    originals = [path.name for path in events.glob(".lakekeeper/*/__old_*/p=*")]
+    assert len(originals) == len(set(originals))
+    assert set(originals) == {f"p={p}" for done in compacted for p in done}
