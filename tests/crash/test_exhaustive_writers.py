@@ -143,7 +143,7 @@ def test_an_overwriter_at_every_step(verb: str, kind: str | None, how: str) -> N
 
 
 @pytest.mark.parametrize("kind", ["append", "overwrite"])
-@pytest.mark.parametrize("verb", ["compact", "rollback"])
+@pytest.mark.parametrize("verb", ["compact", pytest.param("rollback", marks=pytest.mark.full)])
 def test_two_overwriters_close_together(verb: str, kind: str) -> None:
     """The second replaces what the first has left, wherever that is by then; nobody is asked what it means."""
     act, start = start_of(verb, FLAT, kind)

@@ -129,7 +129,7 @@ def both(reports: list[dict[str, Any]], act: Act, sim: SimulatedCluster) -> None
     reports.append(act(sim.client()))
 
 
-@pytest.mark.parametrize("table", [FLAT, EVENTS])
+@pytest.mark.parametrize("table", [FLAT, pytest.param(EVENTS, marks=pytest.mark.full)])
 def test_two_start_together(table: str) -> None:
     """One works; the other finds nothing to do afterwards, or gives up in time. The first is awake all the time; only
     while it makes its lease nobody hears its heart, and a call that takes longer than a lease lives then costs it."""

@@ -35,7 +35,12 @@ def calls_of_no_op(sim: SimulatedCluster, table: str) -> int:
 
 
 @pytest.mark.parametrize(
-    ("table", "days"), [(FLAT, 365), (EVENTS, 60), pytest.param(EVENTS, 365, marks=pytest.mark.full)]
+    ("table", "days"),
+    [
+        (FLAT, 60),
+        (EVENTS, 60),
+        *(pytest.param(table, 365, marks=pytest.mark.full) for table in (FLAT, EVENTS)),
+    ],
 )
 def test_a_year_of_daily_runs(table: str, days: int) -> None:
     sim, most = build(files=2, rows=1), 0

@@ -17,6 +17,17 @@ METASTORE = tuple(f"tests/cluster/{name}.py" for name in ("test_metastore", "tes
 LATE = tuple(
     f"tests/crash/{name}.py" for name in ("test_exhaustive_late", "test_releases", "test_fuzzed_journals")
 )
+#: A fault at every step of a verb, or another program beside every step.
+STEPS = tuple(
+    f"tests/crash/{name}.py"
+    for name in (
+        "test_check_beside_jobs",
+        "test_copied_tables",
+        "test_exhaustive_crashes",
+        "test_exhaustive_writers",
+        "test_exhaustive_zombies",
+    )
+)
 #: What one more process of the crash tests takes: the verb check, and the folding of settled runs.
 RUNS = tuple(
     f"tests/crash/{name}.py"
@@ -28,6 +39,26 @@ RUNS = tuple(
         "test_growth",
         "test_older_release",
         "test_settled_record",
+    )
+)
+
+
+#: The adapters of Hadoop and Spark, without a verb around them.
+ADAPTERS = tuple(
+    f"tests/spark/{name}.py"
+    for name in (
+        "test_exact_reading",
+        "test_footers",
+        "test_java_classes",
+        "test_java_connections",
+        "test_joint_writes",
+        "test_kept_footers",
+        "test_listings",
+        "test_namenode_calls",
+        "test_seam",
+        "test_task_progress",
+        "test_unknown_attributes",
+        "test_wide_reading",
     )
 )
 
@@ -75,14 +106,16 @@ SUITES = (
         "crash",
         "spark-3.5",
         ("tests/crash",),
-        _without((*LATE, *RUNS)),
+        _without((*LATE, *RUNS, *STEPS)),
         lane=Lane.BACKGROUND,
         limit=3600,
     ),
+    Suite("crash steps", "crash", "spark-3.5", STEPS, lane=Lane.BACKGROUND, limit=3600),
     Suite("crash runs", "crash", "spark-3.5", RUNS, lane=Lane.BACKGROUND, limit=3600),
     Suite("crash late", "crash", "spark-3.5", LATE, lane=Lane.BACKGROUND, limit=3600),
     Suite("mutation", "mutation", "spark-3.5", ("tests/mutation",), lane=Lane.BACKGROUND, limit=3600),
-    Suite("spark 3.5", "spark", "spark-3.5", ("tests/spark",)),
+    Suite("spark 3.5", "spark", "spark-3.5", ("tests/spark",), _without(ADAPTERS)),
+    Suite("spark 3.5 adapters", "spark", "spark-3.5", ADAPTERS),
     Suite("spark 4.3", "spark", "spark-4.3", ("tests/spark",)),
     Suite("spark 3.3 smoke", "spark", "spark-3.3", ("tests/spark",), ("-m", "smoke")),
     Suite("fidelity 3.5", "spark", "spark-3.5", ("tests/fidelity",)),
