@@ -38,9 +38,12 @@ def done(sim: SimulatedCluster, *argv: str) -> tuple[dict[str, Any], Counter[str
     report = run(client, argv[0], "--table", WIDE, *argv[1:])
     assert report["exit_code"] == 0, report
     calls = Counter(point.op for point in client.trace)
-    # What listings show of the newest files is said of units that this job has listed itself.
-    table = {key: value for key, value in report["tables"][0].items() if key not in _OF_LISTINGS}
-    return table, calls, [p.args[0] for p in client.trace if p.op == "list"]
+    return without_listings(report["tables"][0]), calls, [p.args[0] for p in client.trace if p.op == "list"]
+
+
+def without_listings(table: dict[str, Any]) -> dict[str, Any]:
+    """A table's report without what is said of the units only that this very job has listed."""
+    return {key: value for key, value in table.items() if key not in _OF_LISTINGS}
 
 
 def units_in(listed: list[str]) -> list[str]:
