@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from lakekeeper_provider import report_summary
 from lakekeeper_provider.compat import AIRFLOW_V_3_0_PLUS, Asset, AssetAlias, Context
 from lakekeeper_provider.option import ANALYZE, CLEANUP, COMPACT, ROLLBACK
 from lakekeeper_provider.report import Report, units_with, warning_codes
 
 log = logging.getLogger(__name__)
 
-Scalar = str | int | None
+Scalar = str | int | float | None
 
 #: The outcome of the units that an event of a verb is about.
 _UNITS_OF = {ANALYZE: "flagged", COMPACT: "compacted", ROLLBACK: "restored", CLEANUP: "cleaned"}
@@ -118,10 +119,12 @@ def _extra(report: Report, table: Mapping[str, Any], uri: str | None) -> dict[st
 def _of_verb(verb: str, table: Mapping[str, Any], units: Sequence[Mapping[str, Any]]) -> dict[str, Scalar]:
     sums = {key: sum(unit.get(key) or 0 for unit in units) for key in ("files", "bytes", "target_files")}
     if verb == ANALYZE:
-        return {"small_files": sums["files"], "files_after_estimate": sums["target_files"]}
+        flagged = {"small_files": sums["files"], "files_after_estimate": sums["target_files"]}
+        return {**flagged, "score": report_summary.urgency(table).get("score")}
     if verb == COMPACT:
         held = {"originals_held_files": sums["files"], "originals_held_bytes": sums["bytes"]}
-        return {**held, "backup_table": table.get("backup_table")}
+        left = {"partitions_deferred": len(units_with(table, ("deferred",)))}
+        return {**held, **left, "backup_table": table.get("backup_table")}
     if verb == CLEANUP:
         return {key: table.get(key) or 0 for key in ("freed_bytes", "trashed_bytes")}
     return {}

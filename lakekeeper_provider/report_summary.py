@@ -129,13 +129,13 @@ def _summary(table: Mapping[str, Any], verb: str) -> dict[str, Any]:
     brief |= {"warnings": list(table.get("warnings") or ()), "warning_codes": warning_codes(table)}
     brief |= {"skipped": skipped_codes(table)}
     if verb == ANALYZE:
-        return {**brief, "flagged": flagged_units(table), **_urgency(table)}
+        return {**brief, "flagged": flagged_units(table), **urgency(table)}
     if verb == HISTORY:
         return {**brief, "history": list(table.get("history") or ())}
     return {**brief, **_counts(table)} if verb == CHECK else brief
 
 
-def _urgency(table: Mapping[str, Any]) -> dict[str, Any]:
+def urgency(table: Mapping[str, Any]) -> dict[str, Any]:
     """
     Return what the order of tables depends on, as far as it is known of the flagged units.
 

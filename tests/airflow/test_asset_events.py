@@ -31,9 +31,8 @@ def extra_of(verb: str, *units, **more):
 
 def test_a_compaction_tells_what_it_made_and_holds():
     done = unit("compacted", files=600, bytes=314572)
-    extra = extra_of(
-        "compact", done, unit("skipped"), warnings=["LOG_NOT_UPDATED: no space", "CODEC_DIFFERS: snappy"]
-    )
+    warnings = ["LOG_NOT_UPDATED: no space", "CODEC_DIFFERS: snappy"]
+    extra = extra_of("compact", done, unit("skipped"), unit("deferred"), unit("deferred"), warnings=warnings)
     assert extra == {
         "verb": "compact",
         "outcome": "done",
@@ -47,6 +46,7 @@ def test_a_compaction_tells_what_it_made_and_holds():
         "partitions": '[{"date": "2026-02-23"}]',
         "originals_held_files": 600,
         "originals_held_bytes": 314572,
+        "partitions_deferred": 2,
         "backup_table": "sales.__bkp_events_20260224_010000",
         "warnings": 2,
         "warning_codes": "LOG_NOT_UPDATED,CODEC_DIFFERS",
@@ -55,8 +55,10 @@ def test_a_compaction_tells_what_it_made_and_holds():
 
 
 def test_an_analysis_tells_the_small_files_of_flagged_partitions():
-    extra = extra_of("analyze", unit("flagged", files=500, target_files=3), unit("healthy", files=9))
+    flagged = unit("flagged", files=500, target_files=3, bytes=1000, score=4.5)
+    extra = extra_of("analyze", flagged, unit("healthy", files=9))
     assert (extra["small_files"], extra["files_after_estimate"], extra["partition_count"]) == (500, 3, 1)
+    assert extra["score"] == 4.5
 
 
 @pytest.mark.parametrize(("verb", "outcome"), [("rollback", "restored"), ("cleanup", "cleaned")])
