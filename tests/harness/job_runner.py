@@ -119,7 +119,8 @@ class Runner:
             raise
 
     def _start_what_may(self) -> None:
-        for job in list(self._pending):
+        # Where one of another lane may start too, it comes first: there is room beside it for one of BACKGROUND.
+        for job in sorted(self._pending, key=lambda job: job.lane is Lane.BACKGROUND):
             failed = [name for name in job.after if name in self._ended and not self._ended[name].ok]
             if failed:
                 self._pending.remove(job)

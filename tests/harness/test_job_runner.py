@@ -129,6 +129,14 @@ def test_the_longest_starts_first(play, job):
     assert list(ended) == ["a", "b", "c"]
 
 
+def test_the_background_does_not_take_the_place_of_others(job):
+    told = []
+    jobs = [job("long", expected=9, lane=Lane.BACKGROUND), job("less", expected=8, lane=Lane.BACKGROUND)]
+    Runner(1, told.append, lambda _: None).run([*jobs, job("short", expected=1)])
+
+    assert told == ["short: started", "long: started", "less: started"]
+
+
 def test_one_that_runs_too_long_is_stopped_and_fails_alone(play, job):
     ended = play(job("slow", "import time; time.sleep(600)", limit=0.3), job("quick"))
 
