@@ -34,7 +34,7 @@ class Lane(Enum):
     COMPUTE = 5
     LATENCY = 0
     SERVERS = 3
-    BACKGROUND = 7
+    BACKGROUND = 6
 
 
 @dataclass(frozen=True)

@@ -17,16 +17,12 @@ METASTORE = tuple(f"tests/cluster/{name}.py" for name in ("test_metastore", "tes
 LATE = tuple(
     f"tests/crash/{name}.py" for name in ("test_exhaustive_late", "test_releases", "test_fuzzed_journals")
 )
-#: A fault at every step of a verb, or another program beside every step.
-STEPS = tuple(
+#: A fault at every step of a verb.
+STEPS = tuple(f"tests/crash/{name}.py" for name in ("test_check_beside_jobs", "test_exhaustive_crashes"))
+#: Another program beside every step.
+BESIDE = tuple(
     f"tests/crash/{name}.py"
-    for name in (
-        "test_check_beside_jobs",
-        "test_copied_tables",
-        "test_exhaustive_crashes",
-        "test_exhaustive_writers",
-        "test_exhaustive_zombies",
-    )
+    for name in ("test_copied_tables", "test_exhaustive_writers", "test_exhaustive_zombies")
 )
 #: What one more process of the crash tests takes: the verb check, and the folding of settled runs.
 RUNS = tuple(
@@ -106,11 +102,12 @@ SUITES = (
         "crash",
         "spark-3.5",
         ("tests/crash",),
-        _without((*LATE, *RUNS, *STEPS)),
+        _without((*LATE, *RUNS, *STEPS, *BESIDE)),
         lane=Lane.BACKGROUND,
         limit=3600,
     ),
     Suite("crash steps", "crash", "spark-3.5", STEPS, lane=Lane.BACKGROUND, limit=3600),
+    Suite("crash beside", "crash", "spark-3.5", BESIDE, lane=Lane.BACKGROUND, limit=3600),
     Suite("crash runs", "crash", "spark-3.5", RUNS, lane=Lane.BACKGROUND, limit=3600),
     Suite("crash late", "crash", "spark-3.5", LATE, lane=Lane.BACKGROUND, limit=3600),
     Suite("mutation", "mutation", "spark-3.5", ("tests/mutation",), lane=Lane.BACKGROUND, limit=3600),

@@ -23,7 +23,7 @@ from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.merged_footers import merged
 from spark_jobs.core.formats.parquet_statistics import file_statistics
 from spark_jobs.core.formats.parquet_types import parse_message
-from spark_jobs.core.model import FileListing, name_of
+from spark_jobs.core.model import FileEntry, FileListing, name_of
 from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.file_system import FileSystemError
@@ -73,11 +73,18 @@ _UNUSED = {
 
 
 class _File(NamedTuple):
-    """A file to read: its URI, its length in bytes, and the number of its directory."""
+    """A file to read, its directory, and the number of the directory.
 
-    uri: str
-    length: int
+    The URI is made when it is needed: those of a million files would take 200 MB.
+    """
+
+    folder: str
+    entry: FileEntry
     directory: int
+
+    @property
+    def uri(self) -> str:
+        return f"{self.folder}/{self.entry.name}"
 
 
 class ParquetFooters:
@@ -96,7 +103,7 @@ class ParquetFooters:
     def read(self, directories: Sequence[tuple[str, FileListing]]) -> list[list[Footer]]:
         """Return the footers of the data files of each directory, in the order of the directories."""
         files = [
-            _File(f"{folder}/{file.name}", file.length, number)
+            _File(folder, file, number)
             for number, (folder, listing) in enumerate(directories)
             for file in listing.data
         ]
@@ -138,7 +145,7 @@ class ParquetFooters:
         """
         reader = self._jvm.org.apache.parquet.hadoop.ParquetFileReader
         statuses = self._statuses.readValue(
-            json.dumps([{"path": file.uri, "length": file.length} for file in files])
+            json.dumps([{"path": file.uri, "length": file.entry.length} for file in files])
         )
         try:
             return reader.readAllFootersInParallel(self._conf, statuses)
