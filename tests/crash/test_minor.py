@@ -10,14 +10,22 @@ from typing import Any
 import pytest
 
 from spark_jobs.core import strategy
+from spark_jobs.core.errors import VerificationFailed
 from spark_jobs.core.formats.footers import Footer
+from spark_jobs.core.model import FileEntry, FileListing
+from spark_jobs.core.unit_plan import UnitPlan
+from spark_jobs.protocol.execution.group_writer import WrittenGroup, check_all_written
+from spark_jobs.protocol.execution.unit_writer import UnitWriter
+from spark_jobs.protocol.execution.written_unit import Draft
+from spark_jobs.protocol.planning.footer_inspection import FileGroup
+from spark_jobs.protocol.ports import RewriteResult
 from tests.crash import writers
 from tests.crash.explorer import Proof, after, points, recoveries
 from tests.crash.explorer import compact as compact_act
 from tests.crash.figures import figures
 from tests.crash.flat_table import LIVE, only
 from tests.crash.model_spark import ModelFooters, ModelRewriter, visible_rows
-from tests.crash.scenario import FLAT, build, run
+from tests.crash.scenario import EVENTS, FLAT, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
 
 #: Bytes: the large files of the scenario have more, its small ones less.
@@ -154,3 +162,43 @@ def test_a_death_or_an_error_at_each_call_loses_nothing() -> None:
             proof.settle(name, state, recovery)
     assert line.violations == []
     assert line.states > 50
+
+
+def test_a_large_file_that_is_added_before_its_wave_is_not_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When it was planned, the unit was small enough to be written in one job with the others."""
+    sim, draft = build(), UnitWriter.draft
+    late: list[str] = []
+    rows: list[int] = []
+
+    def add_file(self: UnitWriter, plan: UnitPlan) -> Draft:
+        if not late:
+            late.append(plan.unit.location)
+            writers.append(sim, plan.unit.location, sim.ledger.fresh(100))
+            rows.extend(sorted(visible_rows(sim.tree, plan.unit.location)))
+        return draft(self, plan)
+
+    monkeypatch.setattr(UnitWriter, "draft", add_file)
+    report = run(sim.client(), "compact", "--table", EVENTS, *MINOR)
+    (location,) = late
+    (unit,) = [each for each in only(report)["units"] if location.endswith(each["unit"]["k"])]
+    assert (unit["outcome"], unit["strategy"]) == ("compacted", "minor")
+    assert sorted(visible_rows(sim.tree, location)) == rows
+
+
+def test_the_rows_of_copies_are_compared_too_where_minor_is_a_setting() -> None:
+    sim = mixed()
+    compact(sim)
+    setting = {"schema_version": 1, "settings": {"strategy": "minor", "target_file_size": TARGET}}
+    report = run(sim.client(), "check", "--table", FLAT, "--read-data", request=setting)
+    assert (report["exit_code"], only(report)["findings"]) == (0, [])
+
+
+def test_a_file_that_no_group_has_written_fails_the_unit() -> None:
+    one, other = (FileEntry(name, 10, 0) for name in ("one", "other"))
+    group = FileGroup(FileListing.of([one]), None, None)  # type: ignore[arg-type]
+    written = WrittenGroup(group, RewriteResult(1))
+    check_all_written([written], FileListing.of([one]))
+    with pytest.raises(VerificationFailed, match="of 2 files, 1 were written: other"):
+        check_all_written([written], FileListing.of([one, other]))
+    with pytest.raises(VerificationFailed, match="some of them twice"):
+        check_all_written([written, written], FileListing.of([one]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.operators import Condition
+from tests.mutation.operators import Condition, Remove
 
 _MINOR = "tests/crash/test_minor.py"
 _STRATEGY = "tests/unit/core/test_strategy.py"
@@ -20,6 +20,24 @@ MINOR = (
         "files of several schemas are rewritten as if they had one",
         (Condition("one_schema_for_copies", False),),
         (f"{_MINOR}::test_files_of_two_schemas_are_all_rewritten",),
+    ),
+    Mutation(
+        "H47-joint",
+        "a unit with large files is written in one job with others, which does not copy them",
+        (Condition("copies_not_joint", False),),
+        (f"{_MINOR}::test_a_large_file_that_is_added_before_its_wave_is_not_left_out",),
+    ),
+    Mutation(
+        "H47-all",
+        "the rows of a file that no write has read are lost",
+        (Condition("all_files_written", False),),
+        (f"{_MINOR}::test_a_file_that_no_group_has_written_fails_the_unit",),
+    ),
+    Mutation(
+        "H47-check",
+        "rows that were rewritten are compared with those of all files",
+        (Remove("rows_of_all_files"),),
+        (f"{_MINOR}::test_the_rows_of_copies_are_compared_too_where_minor_is_a_setting",),
     ),
     Mutation(
         "H36-sorted",

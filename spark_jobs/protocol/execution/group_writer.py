@@ -38,6 +38,23 @@ class WrittenGroup:
         return self.names is None or name in self.names
 
 
+def check_all_written(written: Iterable[WrittenGroup], before: FileListing) -> None:
+    """Raise VerificationFailed unless each file with content was written in exactly one of the groups.
+
+    Each group is compared with its own files only, so the rows of a file in no group would be missed by nobody.
+
+    Args:
+        before: the files of the unit, as they were inspected.
+    """
+    names = sorted(file.name for each in written for file in with_footers(each.group.files).files)
+    expected = [file.name for file in with_footers(before).files]
+    if names != expected:  # guard: all_files_written
+        lost = sorted(set(expected) - set(names))
+        raise VerificationFailed(
+            f"of {len(expected)} files, {len(names)} were written: {', '.join(lost[:3]) or 'some of them twice'}"
+        )
+
+
 class GroupWriter:
     """The writer of groups of files of one table."""
 

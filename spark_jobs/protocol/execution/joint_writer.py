@@ -48,8 +48,11 @@ class JointWriter:
 
         Everything that one write has only once must be equal: the schema, the way of writing, and what files inherit
         from the directory in which they are created. Files of a unit of several groups have several schemas. Of a unit
-        without rows no file would be written.
+        without rows no file would be written. Large files of a unit are copied only where it is written by itself.
         """
+        # A file that was added since the plan may be a large one, and then the unit is copied in part.
+        if draft.found.copied is not None:  # guard: copies_not_joint
+            return None
         group, *others = draft.found.groups
         encoding, profile = group.encoding, group.profile
         single = not others and group.target_files(self._table.options.thresholds()) == 1

@@ -16,7 +16,7 @@ from spark_jobs.core.strategy import FULL, MINOR
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
-from spark_jobs.protocol.execution.group_writer import GroupWriter, WrittenGroup
+from spark_jobs.protocol.execution.group_writer import GroupWriter, WrittenGroup, check_all_written
 from spark_jobs.protocol.execution.preconditions import Preconditions
 from spark_jobs.protocol.execution.staged_unit import StagedUnit
 from spark_jobs.protocol.execution.unit_attributes import Probes, UnitAttributes, copy_directory_attributes
@@ -173,6 +173,7 @@ class UnitWriter:
         warnings = [*draft.warnings, *draft.attributes.apply_to_files(new, policy)]
         with self._services.phases.during("verify"):
             compacted = list_unit(self._services.fs, new)
+            check_all_written(written, draft.before)
             verify(compacted)
         swap = self._prepare(draft.plan, draft.before, compacted, sum(group.result.rows for group in written))
         texts = [text for group in written for text in group.warnings]
