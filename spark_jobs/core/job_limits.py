@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from spark_jobs.core.budget import Budget, within
 from spark_jobs.core.options.limits import LimitOptions
 from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.pace import Pace
+from spark_jobs.core.pace import Pace, end_of_run
 from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.progress import Amount
+from spark_jobs.core.unit_plan import UnitPlan
 
 _FAILURES = (UnitOutcome.FAILED, UnitOutcome.QUARANTINED)
 #: The outcomes of units that were not read, or not to their end: they do not count in a budget.
@@ -61,6 +63,20 @@ class JobLimits:
     def learn(self, pace: Pace) -> None:
         """Take the pace of a table's earlier runs, if it is known, for what this job has seen of other tables."""
         self.pace = pace if pace.known else self.pace
+
+    def fitting(
+        self, units: Sequence[UnitPlan], deadline: datetime | None, now: datetime, at_once: int
+    ) -> Sequence[UnitPlan]:
+        """Return those of the units that are still begun; without a deadline the very sequence, if not stopped.
+
+        Args:
+            at_once: the number of units that are processed at the same time.
+        """
+        if self.stopped:
+            return ()
+        if deadline is None:
+            return units
+        return self.pace.fitting(units, deadline - end_of_run(self.compacted) - now, at_once)
 
     def note(self, outcomes: Iterable[UnitOutcome]) -> None:
         """Count the units of a wave, and stop the job if too many have failed."""

@@ -16,6 +16,10 @@ from spark_jobs.core.health import Health, score
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import TableName, Unit
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.swap import Swap
+from spark_jobs.core.unit_plan import UnitPlan
+from spark_jobs.protocol.execution.rounds import Rounds
+from spark_jobs.protocol.swap.forward import ForwardSwap
 from tests.crash import writers
 from tests.crash.explorer import runs_of
 from tests.crash.fault_injection import Fault, Killed
@@ -102,6 +106,20 @@ def test_a_unit_is_not_deferred_any_more_once_it_was_compacted() -> None:
         for _ in range(3):
             writers.append(sim, f"{WAREHOUSE}/uneven/k={value}", sim.ledger.fresh(3))
     assert not [u for u in job(sim, "plan")["tables"][0]["units"] if "deferred_since" in u]
+
+
+def test_a_unit_that_fails_each_time_does_not_keep_others_from_their_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sim = uneven()
+    job(sim, "compact", "--max-units", 1, "--order", "files-asc")
+    failing(monkeypatch, "e")
+    done = []
+    for _ in range(4):
+        sim.advance(24 * 3600)
+        report = job(sim, "compact", "--canary", 1, "--order", "files-asc", "--verify", "hash")
+        done += by_outcome(report, "compacted")
+    assert sorted(done) == ["b", "c", "d"]
 
 
 def test_without_the_hint_only_the_order_is_lost() -> None:
@@ -341,6 +359,91 @@ def test_the_time_for_the_backup_table_is_kept_before_the_deadline(monkeypatch: 
     assert sim.millis / 1000 <= deadline.timestamp()
     assert len(by_outcome(report, "compacted")) > 30
     assert by_outcome(report, "deferred")
+
+
+def test_units_that_were_refused_do_not_show_how_fast_the_job_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    sim = uneven()
+    read, write = ModelFooters._footer, ModelRewriter.write
+
+    def footer(self: ModelFooters, file: str) -> Footer:
+        if "k=a/" in file or "k=e/" in file:
+            raise Refusal(RefusalCode.TYPE, "it holds a type that cannot be written")
+        return read(self, file)
+
+    def slow(self: ModelRewriter, request: Any) -> Any:
+        sim.advance(60)
+        return write(self, request)
+
+    monkeypatch.setattr(ModelFooters, "_footer", footer)
+    monkeypatch.setattr(ModelRewriter, "write", slow)
+    deadline = datetime.fromtimestamp(sim.millis / 1000, timezone.utc) + timedelta(seconds=100)
+    words = (
+        "--parallelism",
+        1,
+        "--verify",
+        "hash",
+        "--order",
+        "files-asc",
+        "--deadline",
+        deadline.isoformat(),
+    )
+    report = job(sim, "compact", *words)
+    assert (by_outcome(report, "compacted"), by_outcome(report, "deferred")) == (["c"], ["b", "d"])
+    assert sim.millis / 1000 <= deadline.timestamp()
+
+
+@pytest.mark.parametrize("seconds", [-1, 5])
+def test_canaries_that_cannot_be_finished_do_not_take_a_round_each(
+    monkeypatch: pytest.MonkeyPatch, seconds: int
+) -> None:
+    sim, rounds, compact = uneven(), [], Rounds._compact
+
+    def count(self: Rounds, units: Sequence[UnitPlan], *, resume: bool = False) -> Any:
+        rounds.append(units)
+        return compact(self, units, resume=resume)
+
+    monkeypatch.setattr(Rounds, "_compact", count)
+    deadline = datetime.fromtimestamp(sim.millis / 1000, timezone.utc) + timedelta(seconds=seconds)
+    report = job(sim, "compact", "--canary", 1, "--deadline", deadline.isoformat())
+    assert len(by_outcome(report, "deferred")) == len(FILES)
+    assert len(rounds) <= 1
+    assert all("before the deadline" in reason for reason in reasons(report, "deferred"))
+
+
+def test_a_canary_that_fails_in_a_retry_stops_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed at any call: the next try has units that are written already, and their swaps fail."""
+    words = (
+        "--table",
+        "sales.uneven",
+        "--canary",
+        "1",
+        "--parallelism",
+        "1",
+        "--run-id",
+        "r",
+        "--order",
+        "none",
+    )
+    client, swap = uneven().client(), ForwardSwap.swap
+    run(client, "compact", *words)
+
+    def failing_swap(self: ForwardSwap, unit: Swap, *more: Any) -> Any:
+        if unit.live.endswith("k=a"):
+            raise LakekeeperError("the swap of the canary fails")
+        return swap(self, unit, *more)
+
+    outcomes = set()
+    for point in range(1, client.points + 1):
+        sim = uneven()
+        with contextlib.suppress(Killed):
+            run(sim.client(Fault.crash_before(point)), "compact", *words)
+        sim.advance(3600)
+        with monkeypatch.context() as patch:
+            patch.setattr(ForwardSwap, "swap", failing_swap)
+            report = run(sim.client(), "compact", *words)
+        if by_outcome(report, "failed"):
+            outcomes.add((*by_outcome(report, "failed"), *by_outcome(report, "compacted")))
+    assert outcomes == {("a",)}
 
 
 def test_the_score_is_the_files_removed_for_each_gb() -> None:

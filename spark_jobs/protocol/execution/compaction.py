@@ -9,6 +9,7 @@ from spark_jobs.core import journal, layout
 from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged
 from spark_jobs.core.job_limits import JobLimits
 from spark_jobs.core.layout import Home
+from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.progress import Amount
 from spark_jobs.core.unit_plan import UnitPlan
@@ -82,6 +83,9 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
 
     def ended(self, results: Sequence[UnitResult]) -> None:
         self._limits.note(result.report.outcome for result in results)
+        self._schedule.ended(
+            each.unit_key for each in results if each.report.outcome == UnitOutcome.COMPACTED
+        )
 
     def _called_off(self, item: UnitPlan, step: WrittenUnit | Exception) -> WrittenUnit | UnitResult:
         return self.not_prepared(item, step) if isinstance(step, Exception) else step

@@ -15,6 +15,7 @@ from spark_jobs.core.errors import Deferred
 from spark_jobs.core.job_limits import JobLimits
 from spark_jobs.core.layout import Home
 from spark_jobs.core.outcomes import UnitOutcome
+from spark_jobs.core.pace import too_late
 from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.protocol.execution.compaction import Compaction
@@ -101,9 +102,21 @@ class Rounds:
         if self._limits.stopped:
             found = [unit.put_off(self._limits.stopped) if unit.to_rewrite else unit for unit in found]
         chosen = [unit for unit in found if unit.flagged]
-        chosen = chosen[: self._limits.canaries] if self._limits.canaries else chosen  # guard: canaries_alone
+        if self._limits.canaries:
+            fitting = self._fitting(chosen)
+            chosen = fitting[: self._limits.canaries]  # guard: canaries_alone
+            found = found if fitting else self._all_late(found)
         keys = {unit.unit.key for unit in chosen}
         return chosen, [unit for unit in found if unit.unit.key not in keys]
+
+    def _fitting(self, units: Sequence[UnitPlan]) -> list[UnitPlan]:
+        """Return the units each of which can be finished before the deadline, as far as this is known."""
+        deadline, now = self._start.plan.options.deadline, self._services.now()
+        return [unit for unit in units if self._limits.fitting([unit], deadline, now, 1)]
+
+    def _all_late(self, units: Sequence[UnitPlan]) -> list[UnitPlan]:
+        deadline = self._start.plan.options.deadline
+        return [unit.put_off(too_late(deadline)) if unit.flagged and deadline else unit for unit in units]
 
     def _compact(self, units: Sequence[UnitPlan], *, resume: bool = False) -> list[UnitResult]:
         plan = self._plan(units)

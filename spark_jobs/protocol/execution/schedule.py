@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 
 from spark_jobs.core.job_limits import JobLimits
-from spark_jobs.core.pace import end_of_run, too_late
+from spark_jobs.core.pace import too_late
 from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.protocol.services import Services
 
@@ -23,6 +23,7 @@ class Schedule:
 
     def __init__(self, services: Services, deadline: datetime | None, limits: JobLimits) -> None:
         self.not_begun: dict[str, str] = {}
+        self._compacted: frozenset[str] = frozenset()
         self._services = services
         self._deadline = deadline
         self._limits = limits
@@ -47,21 +48,25 @@ class Schedule:
             left = left[len(wave) :] if whole else [unit for unit in left if unit.unit.key not in begun]
 
     def _to_begin(self, left: Sequence[UnitPlan], at_once: int) -> Sequence[UnitPlan]:
-        if self._limits.stopped:
-            return ()
-        if self._deadline is None:
-            return left
-        remaining = self._deadline - end_of_run(self._limits.compacted) - self._services.now()
-        return self._limits.pace.fitting(left, remaining, at_once)
+        return self._limits.fitting(left, self._deadline, self._services.now(), at_once)
 
     def _leave(self, units: Iterable[UnitPlan]) -> None:
         why = self._limits.stopped or (too_late(self._deadline) if self._deadline else "")
         self.not_begun.update({unit.unit.key: why for unit in units})
 
     def _timed(self, wave: Sequence[UnitPlan]) -> Iterator[Sequence[UnitPlan]]:
-        """Yield a wave, and learn from it how fast the job is. The caller asks for the next one when it has ended."""
+        """Yield a wave, and learn from it how fast the job is. The caller asks for the next one when it has ended.
+
+        Only units that were compacted count: one that was refused by its footers took no time.
+        """
         clock = self._services.clock
         began = clock.monotonic()
         yield wave
-        size = sum(unit.health.bytes for unit in wave if unit.health)
-        self._limits.pace = self._limits.pace.plus(len(wave), size, clock.monotonic() - began)
+        done = [unit for unit in wave if unit.unit.key in self._compacted]
+        if done:
+            size = sum(unit.health.bytes for unit in done if unit.health)
+            self._limits.pace = self._limits.pace.plus(len(done), size, clock.monotonic() - began)
+
+    def ended(self, compacted: Iterable[str]) -> None:
+        """Take note of the units, by their keys, that the last wave has compacted."""
+        self._compacted = frozenset(compacted)

@@ -37,8 +37,12 @@ from spark_jobs.protocol.runs.run_lifecycle import (
 )
 from spark_jobs.protocol.runs.trust import Trust
 
-#: The outcomes after which a unit is not deferred any more.
-_ENDED = (UnitOutcome.COMPACTED, UnitOutcome.HEALTHY, UnitOutcome.SKIPPED)
+#: The outcomes of units that are not first any more. One that has failed has had its turn: where it was first again in
+#: each job, and alone as a canary, no other unit would ever be compacted.
+_ENDED = (
+    *(UnitOutcome.COMPACTED, UnitOutcome.HEALTHY, UnitOutcome.SKIPPED),
+    *(UnitOutcome.FAILED, UnitOutcome.QUARANTINED),
+)
 
 
 class TableCompaction:

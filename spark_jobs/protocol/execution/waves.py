@@ -112,6 +112,7 @@ class Waves(Generic[Item, Ready]):
         self._total = len(items) + len(ready)
         with self._work.services.pool(self._parallelism) as pool:
             results = self._act(pool, ready, ())
+            self._work.ended(results)
             # Only what is still to be prepared takes long, so only that is measured.
             self._progress = Progress(sum(map(self._work.amount, items), NONE), self._now())
             for wave in self._work.waves(items, self._parallelism):
