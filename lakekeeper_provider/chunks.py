@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -17,13 +17,14 @@ def by_table(analysis: Any, *, ti: Any = None) -> list[Summary]:
     """
     Return the flagged tables, one in each summary, in the order of their compaction, for ``CompactOperator.expand``.
 
-    Tables with units that were deferred before come first, the longest first; then those with the highest score.
+    Tables with units that were deferred before come first, the longest first; then those with the highest score. A
+    table of several analyses is in one summary: two tasks cannot work on it at the same time.
 
     :param analysis: the output of an ``AnalyzeOperator``, a list of such outputs, or the report of a plan
     :param ti: the task instance that is running: units that do not fit into its XCom are pushed under further keys
     :raises UsageError: ``analysis`` is something else
     """
-    return _fitting(_tables(analysis), ti)
+    return _fitting(list(_merged(_tables(analysis), xcom.UnitReader(ti))), ti)
 
 
 def split(analysis: Any, chunks: int, *, within_tables: bool = False, ti: Any = None) -> list[list[Summary]]:
@@ -53,6 +54,22 @@ def split(analysis: Any, chunks: int, *, within_tables: bool = False, ti: Any = 
 def _tables(analysis: Any) -> list[Summary]:
     pairs = xcom.in_order(xcom.analyses(analysis))
     return [{**found, "tables": [table]} for found, table in pairs if xcom.has_flagged_units(table)]
+
+
+def _merged(summaries: Sequence[Summary], reader: xcom.UnitReader) -> Iterator[Summary]:
+    """Return one summary for each table, at the place of its first one, with the units of all of them."""
+    of_tables: dict[str, list[Summary]] = {}
+    for summary in summaries:
+        of_tables.setdefault(_name(summary), []).append(summary)
+    for first, *others in of_tables.values():
+        if not others:
+            yield first
+            continue
+        units = [unit for each in (first, *others) for unit in reader.units(each, each["tables"][0])]
+        distinct = {tuple(sorted(unit.items())): unit for unit in units}
+        [table] = first["tables"]
+        kept = report_summary.without(table, "fingerprints")
+        yield _piece({**first, "tables": [kept]}, list(distinct.values()), 0)
 
 
 def _fitting(summaries: list[Summary], ti: Any) -> list[Summary]:

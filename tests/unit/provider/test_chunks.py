@@ -51,6 +51,13 @@ def test_tables_too_large_for_one_xcom_go_to_pages_of_the_task_that_lists_them()
     assert flagged_units(found, TaskInstance()) == flagged_units(analyses, TaskInstance())
 
 
+def test_a_table_of_several_analyses_is_compacted_by_one_task():
+    some, all_of_it = analysis(table("a", 2, score=1.0)), analysis(table("a", 3, score=1.0), table("b"))
+    found = by_table([some, all_of_it])
+    assert [names([summary]) for summary in found] == [["a"], ["b"]]
+    assert flagged_units(found, None)["s.a"] == table("a", 3)["flagged"]
+
+
 SIZES = {"a": 100, "b": 60, "c": 50, "d": 30, "e": 20, "f": 1}
 
 
