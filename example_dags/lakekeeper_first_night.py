@@ -88,6 +88,8 @@ def lakekeeper_first_night() -> None:
         max_units="{{ params.first_units }}",
         max_failures="1",
         config_file=CONFIG_FILE,
+        # A retry would begin with a failure count of 0, and with other units than those that are to be looked at.
+        retries=0,
     )
     the_rest = CompactOperator(
         task_id="the_rest",

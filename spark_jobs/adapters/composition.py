@@ -62,7 +62,7 @@ def spark_services(spark: SparkSession) -> Services:
         fs,
         Metastore(spark, fs),
         FooterReader(formats),
-        FairRewriter(spark, Rewriter(spark, formats, phases)),
+        FairRewriter(spark, Rewriter(spark, formats, phases, calls)),
         phases=phases,
         environment=f"jobs {__version__}, Spark {spark.version}",
         calls=calls,

@@ -91,6 +91,11 @@ def reassess(files: int, size: int, average: int, median: int, thresholds: Thres
     )
 
 
+def may_gain(health: Health, thresholds: Thresholds) -> bool:
+    """Tell whether a unit has enough files for a compaction, whatever their sizes."""
+    return health.files >= max(2, thresholds.min_input_files)
+
+
 def _worthwhile(files: int, left: int, thresholds: Thresholds) -> bool:
     return files >= max(2, thresholds.min_input_files) and left < files
 

@@ -25,7 +25,7 @@ from tests.crash.explorer import compact as compact_act
 from tests.crash.figures import figures
 from tests.crash.flat_table import LIVE, only
 from tests.crash.model_spark import ModelFooters, ModelRewriter, visible_rows
-from tests.crash.scenario import EVENTS, FLAT, build, run
+from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
 
 #: Bytes: the large files of the scenario have more, its small ones less.
@@ -162,6 +162,23 @@ def test_a_death_or_an_error_at_each_call_loses_nothing() -> None:
             proof.settle(name, state, recovery)
     assert line.violations == []
     assert line.states > 50
+
+
+def test_what_an_earlier_job_has_listed_does_not_hide_small_files_beside_a_very_large_one() -> None:
+    """Full, the unit would have as many files of the target size as now, or more."""
+    sim = SimulatedCluster()
+    writers.create_table(sim, "sales.wide", f"{WAREHOUSE}/wide", keys=("k",))
+    for value, rows in (("a", [2000, *[3] * 6]), ("b", [3] * 6)):
+        location = writers.add_partition(sim, "sales.wide", value)
+        for count in rows:
+            writers.append(sim, location, sim.ledger.fresh(count))
+    done = []
+    for _ in range(2):
+        sim.advance(24 * 3600)
+        words = (*MINOR, "--max-units", "1", "--order", "files-asc")
+        report = run(sim.client(), "compact", "--table", "sales.wide", *words)
+        done += [unit["unit"]["k"] for unit in only(report)["units"] if unit["outcome"] == "compacted"]
+    assert done == ["b", "a"]
 
 
 def test_a_large_file_that_is_added_before_its_wave_is_not_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,12 +45,13 @@ def rewrite(spark: SparkSession, folder: Path, rows: int, target_files: int) -> 
     from spark_jobs.core.formats import footers
     from spark_jobs.core.formats.footers import Profile
     from spark_jobs.core.model import FileListing
+    from spark_jobs.core.namenode_calls import NameNodeCalls
     from spark_jobs.core.phases import Phases
     from spark_jobs.core.task_plan import plan_tasks
     from spark_jobs.protocol.ports import RewriteRequest
 
     fs, formats = HadoopFileSystem(spark), spark_formats(spark)
-    rewriter, directory = Rewriter(spark, formats, Phases()), fs.qualify(folder.as_uri())
+    rewriter, directory = Rewriter(spark, formats, Phases(), NameNodeCalls()), fs.qualify(folder.as_uri())
     inputs, target = fs.list_files(directory), folder.parent / "target"
     target.mkdir()
     some = FileListing(inputs.data[: len(_ROWS)])

@@ -12,6 +12,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.core.model import FileListing
+from spark_jobs.core.namenode_calls import NameNodeCalls
 
 _OBJECTS = "org.apache.spark.sql.catalyst.expressions.objects"
 _FILE_SYSTEM, _PATH = "org.apache.hadoop.fs.FileSystem", "org.apache.hadoop.fs.Path"
@@ -21,8 +22,9 @@ _BUFFER = 1024 * 1024
 class ByteCopies:
     """The copies of one driver."""
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, calls: NameNodeCalls) -> None:
         self._spark = spark
+        self._calls = calls
         self._jvm = spark._jvm
 
     def copy(self, directory: str, files: FileListing, target: str) -> None:
@@ -73,6 +75,7 @@ class ByteCopies:
 
     def _layout(self, directory: str, name: str) -> tuple[int, int]:
         """Return the replication and the block size of a file."""
+        self._calls.take(directory)
         path = self._jvm.org.apache.hadoop.fs.Path(f"{directory}/{name}")
         status = path.getFileSystem(self._spark._jsc.hadoopConfiguration()).getFileStatus(path)
         return int(status.getReplication()), int(status.getBlockSize())
@@ -81,6 +84,7 @@ class ByteCopies:
         """Tell whether the file system has equal checksums of both; a local disk has none, nor other block sizes."""
         found = []
         for path in _pair(directory, target, name):
+            self._calls.take(path)  # for the blocks; their checksums are asked of the DataNodes
             of = self._jvm.org.apache.hadoop.fs.Path(path)
             found.append(of.getFileSystem(self._spark._jsc.hadoopConfiguration()).getFileChecksum(of))
         return found[0] is not None and found[1] is not None and bool(found[0].equals(found[1]))

@@ -23,6 +23,7 @@ from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Profile
 from spark_jobs.core.formats.registry import FORMATS
 from spark_jobs.core.model import FileListing
+from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.core.phases import Phases
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 
@@ -30,7 +31,9 @@ from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 class Rewriter:
     """Rewrites files with DataFrames, by a copy, or by a merge of stripes. No Python code runs on the executors."""
 
-    def __init__(self, spark: SparkSession, formats: Mapping[str, SparkFormat], phases: Phases) -> None:
+    def __init__(
+        self, spark: SparkSession, formats: Mapping[str, SparkFormat], phases: Phases, calls: NameNodeCalls
+    ) -> None:
         self._phases = phases
         self._spark = spark
         self._sessions = Sessions(spark)
@@ -39,7 +42,7 @@ class Rewriter:
         self._joint = JointRewriter(spark, self._sessions, formats)
         self._copier = Copier(spark, formats)
         self._merger = Merger(spark)
-        self._bytes = ByteCopies(spark)
+        self._bytes = ByteCopies(spark, calls)
 
     @property
     def slots(self) -> int:

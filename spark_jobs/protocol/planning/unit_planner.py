@@ -11,7 +11,7 @@ from spark_jobs.core.commit_log.cache import Cache, CachedUnit, find, usable
 from spark_jobs.core.due import FileFigures
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.file_origins import FileOrigins
-from spark_jobs.core.health import assess
+from spark_jobs.core.health import assess, may_gain
 from spark_jobs.core.model import FileListing, Unit, parent
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.outcomes import UnitOutcome
@@ -123,8 +123,8 @@ class UnitPlanner:
         if cached is None:
             return None
         health = cached.health(options.thresholds(), options.readers)
-        if health.needs_compaction and options.thresholds().minor:
-            return None  # the figures do not say which files are large
+        if options.thresholds().minor and may_gain(health, options.thresholds()):
+            return None  # the figures do not say how many of the files are small ones
         if not health.needs_compaction:
             return UnitPlan.known(unit, health, cached)
         unread = cached.verdict is None or cached.verdict.basis != self.basis
