@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from lakekeeper_provider.choosing import CHOOSING
 from lakekeeper_provider.limits import LIMITS
-from lakekeeper_provider.option import ANALYZE, CHECK, CLEANUP, COMPACT, ROLLBACK, Flag, Option, Section
+from lakekeeper_provider.option import ANALYZE, CHECK, CLEANUP, COMPACT, PLAN, ROLLBACK, Flag, Option, Section
 from lakekeeper_provider.parsers import (
     boolean,
     choice,
@@ -77,7 +77,7 @@ OPTIONS: Mapping[str, Option] = {
             integer(1),
             None,
             "calls to the NameNode that the driver makes per second at most (default: no limit)",
-            Flag("--max-calls-per-second", (ANALYZE, COMPACT, ROLLBACK, CLEANUP, CHECK), "N"),
+            Flag("--max-calls-per-second", (ANALYZE, PLAN, COMPACT, ROLLBACK, CLEANUP, CHECK), "N"),
             Section.JOB,
             "Of one job. Spark's own calls do not count: those of its executors, and its listings.",
             200,

@@ -23,7 +23,7 @@ from spark_jobs.protocol.swap.forward import ForwardSwap
 from tests.crash import writers
 from tests.crash.explorer import runs_of
 from tests.crash.fault_injection import Fault, Killed
-from tests.crash.model_metastore import ModelMetastore
+from tests.crash.model_metastore import ModelMetastore, forget_partitions, register_partition
 from tests.crash.model_spark import ModelFooters, ModelRewriter
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
@@ -120,6 +120,20 @@ def test_a_unit_that_fails_each_time_does_not_keep_others_from_their_turn(
         report = job(sim, "compact", "--canary", 1, "--order", "files-asc", "--verify", "hash")
         done += by_outcome(report, "compacted")
     assert sorted(done) == ["b", "c", "d"]
+
+
+def test_a_partition_that_was_dropped_is_not_deferred_any_more() -> None:
+    sim = uneven()
+    job(sim, "compact", "--max-units", 1)
+    before = [u["unit"]["k"] for u in job(sim, "plan")["tables"][0]["units"] if "deferred_since" in u]
+    dropped = before[0]
+    forget_partitions(sim, TableName.parse("sales.uneven"), [(("k", dropped),)])
+    job(sim, "compact", "--max-units", 1)
+    register_partition(
+        sim, TableName.parse("sales.uneven"), (("k", dropped),), f"{WAREHOUSE}/uneven/k={dropped}"
+    )
+    after = [u["unit"]["k"] for u in job(sim, "plan")["tables"][0]["units"] if "deferred_since" in u]
+    assert sorted(after) == sorted(before[2:])
 
 
 def test_without_the_hint_only_the_order_is_lost() -> None:

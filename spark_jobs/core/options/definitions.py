@@ -18,6 +18,7 @@ from spark_jobs.core.options.option import (
     CHECK,
     CLEANUP,
     COMPACT,
+    PLAN,
     ROLLBACK,
     Option,
     TableProperty,
@@ -83,7 +84,7 @@ class Options(LimitOptions):
         "calls to the NameNode that the driver makes per second at most (default: no limit)",
         flag="--max-calls-per-second",
         metavar="N",
-        verbs=(ANALYZE, COMPACT, ROLLBACK, CLEANUP, CHECK),
+        verbs=(ANALYZE, PLAN, COMPACT, ROLLBACK, CLEANUP, CHECK),
         table_property=TableProperty.FORBIDDEN,
     )
     verify: str = choice(

@@ -38,10 +38,17 @@ class DeferredStore:
         except (BrokenLog, OSError):
             return {}
 
-    def update(self, deferred: Collection[str], ended: Collection[str], now: str) -> None:
-        """Remember the units that were deferred, and forget those whose compaction has ended. Never raise."""
+    def update(
+        self, deferred: Collection[str], ended: Collection[str], units: Collection[str], now: str
+    ) -> None:
+        """Remember the units that were deferred, and forget those whose compaction has ended. Never raise.
+
+        Args:
+            units: all units that the table has. A partition that was dropped is forgotten: one of the same values that
+                is created later is another one.
+        """
         before = self.read()
-        since = {key: at for key, at in before.items() if key not in ended}
+        since = {key: at for key, at in before.items() if key not in ended and key in units}
         since = {**since, **{key: before.get(key, now) for key in deferred}}
         if since == before:
             return

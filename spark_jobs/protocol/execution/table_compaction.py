@@ -140,7 +140,8 @@ class TableCompaction:
         trusted = self._options.trusted_owners
         trust = Trust(self._services.fs, start.plan.facts.storage.location, trusted)
         store = DeferredStore.of(self._services.fs, start.plan.facts, trust)
-        store.update(deferred, ended, utc(self._services.now()))
+        units = {unit.key for unit in self._session.table.units}
+        store.update(deferred, ended, units, utc(self._services.now()))
 
     def _report_nothing(self, start: Start) -> TableReport:
         leave((item.run for item in start.recovered.values()), journal.FINISHED, outcome=TableOutcome.NOTHING)
