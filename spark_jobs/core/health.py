@@ -92,8 +92,9 @@ def reassess(files: int, size: int, average: int, median: int, thresholds: Thres
 
 
 def may_gain(health: Health, thresholds: Thresholds) -> bool:
-    """Tell whether a unit has enough files for a compaction, whatever their sizes."""
-    return health.files >= max(2, thresholds.min_input_files)
+    """Tell whether a minor compaction may gain something, by figures that do not tell how many files are small."""
+    small = min(health.avg_file_size, health.median_file_size) < thresholds.small_file
+    return small and health.files >= max(2, thresholds.min_input_files)
 
 
 def _worthwhile(files: int, left: int, thresholds: Thresholds) -> bool:

@@ -89,9 +89,12 @@ def _check_request(data: Any) -> None:
         )
     units = data.get("units") or {}
     for table, fingerprints in (data.get("fingerprints") or {}).items():
-        if len(fingerprints) != len(units.get(table, ())):
+        of_table = units.get(table)
+        if not isinstance(fingerprints, list) or not isinstance(of_table, list):
+            raise UsageError(f"the units and fingerprints of {table} in the request must be lists")
+        if len(fingerprints) != len(of_table):
             raise UsageError(
-                f"the request has {len(units.get(table, ()))} units of {table}, and fingerprints of {len(fingerprints)}"
+                f"the request has {len(of_table)} units of {table}, and fingerprints of {len(fingerprints)}"
             )
 
 

@@ -120,6 +120,8 @@ def test_a_unit_that_fails_each_time_does_not_keep_others_from_their_turn(
         report = job(sim, "compact", "--canary", 1, "--order", "files-asc", "--verify", "hash")
         done += by_outcome(report, "compacted")
     assert sorted(done) == ["b", "c", "d"]
+    # It stays deferred, so that conditions of the table do not keep it waiting.
+    assert [u["unit"]["k"] for u in job(sim, "plan")["tables"][0]["units"] if "deferred_since" in u] == ["e"]
 
 
 def test_a_partition_that_was_dropped_is_not_deferred_any_more() -> None:

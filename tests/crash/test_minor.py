@@ -27,6 +27,7 @@ from tests.crash.flat_table import LIVE, only
 from tests.crash.model_spark import ModelFooters, ModelRewriter, visible_rows
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
+from tests.crash.test_calls import WIDE, units_in, wide
 
 #: Bytes: the large files of the scenario have more, its small ones less.
 TARGET = "400b"
@@ -208,6 +209,25 @@ def test_the_rows_of_copies_are_compared_too_where_minor_is_a_setting() -> None:
     setting = {"schema_version": 1, "settings": {"strategy": "minor", "target_file_size": TARGET}}
     report = run(sim.client(), "check", "--table", FLAT, "--read-data", request=setting)
     assert (report["exit_code"], only(report)["findings"]) == (0, [])
+
+
+def test_a_check_does_not_ask_whether_a_compaction_would_gain_anything() -> None:
+    """By the target size of the setting, the originals were as few as possible."""
+    sim = mixed()
+    assert _flat(compact(sim, "--verify", "count"))["outcome"] == "compacted"
+    setting = {"schema_version": 1, "settings": {"target_file_size": "50b"}}
+    report = run(sim.client(), "check", "--table", FLAT, "--read-data", request=setting)
+    assert (report["exit_code"], only(report)["findings"]) == (0, [])
+
+
+def test_units_without_small_files_are_not_listed_again() -> None:
+    sim = wide(20, files=3)
+    setting = {"schema_version": 1, "settings": {"strategy": "minor", "compaction_ratio_threshold": 10**9}}
+    run(sim.client(), "analyze", "--table", WIDE, request=setting)
+    client = sim.client()
+    report = run(client, "analyze", "--table", WIDE, request=setting)
+    assert {unit["outcome"] for unit in only(report)["units"]} == {"healthy"}
+    assert units_in([point.args[0] for point in client.trace if point.op == "list"]) == []
 
 
 def test_a_file_that_no_group_has_written_fails_the_unit() -> None:

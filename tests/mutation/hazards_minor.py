@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.operators import Condition, Remove
+from tests.mutation.operators import Condition
 
 _MINOR = "tests/crash/test_minor.py"
 _STRATEGY = "tests/unit/core/test_strategy.py"
@@ -32,12 +32,6 @@ MINOR = (
         "the rows of a file that no write has read are lost",
         (Condition("all_files_written", False),),
         (f"{_MINOR}::test_a_file_that_no_group_has_written_fails_the_unit",),
-    ),
-    Mutation(
-        "H47-check",
-        "rows that were rewritten are compared with those of all files",
-        (Remove("rows_of_all_files"),),
-        (f"{_MINOR}::test_the_rows_of_copies_are_compared_too_where_minor_is_a_setting",),
     ),
     Mutation(
         "H36-sorted",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
@@ -12,10 +11,9 @@ from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.layout import group_number
 from spark_jobs.core.model import FileEntry, FileListing
 from spark_jobs.core.plan import TablePlan
-from spark_jobs.core.strategy import FULL
 from spark_jobs.protocol.checking.live import Written
 from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
-from spark_jobs.protocol.planning.footer_inspection import FileGroup, inspect, with_footers
+from spark_jobs.protocol.planning.footer_inspection import FileGroup, groups_of, with_footers
 from spark_jobs.protocol.ports import RewriteRequest
 
 
@@ -119,8 +117,7 @@ def _same_rows(scope: Scope, unit: UnitOfRun, place: str) -> bool | None:
     table, swap = scope.table, unit.state.swap
     plan = TablePlan(table.facts, table.options, scope.format_of(unit) or "", ())
     # All files are compared together: what was rewritten and what was copied is not known of an earlier run.
-    plan = replace(plan, options=replace(table.options, strategy=FULL))  # guard: rows_of_all_files
-    groups = inspect(scope.services, plan, unit.old, swap.originals).groups
+    groups = groups_of(scope.services, plan, unit.old, swap.originals)
     results = []
     for number, group in enumerate(groups):
         names = [f.name for f in swap.compacted.data if len(groups) == 1 or group_number(f.name) == number]

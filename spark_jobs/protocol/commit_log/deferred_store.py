@@ -39,16 +39,24 @@ class DeferredStore:
             return {}
 
     def update(
-        self, deferred: Collection[str], ended: Collection[str], units: Collection[str], now: str
+        self,
+        deferred: Collection[str],
+        ended: Collection[str],
+        had_turn: Collection[str],
+        units: Collection[str],
+        now: str,
     ) -> None:
         """Remember the units that were deferred, and forget those whose compaction has ended. Never raise.
 
         Args:
+            had_turn: those that have failed. They count as deferred now: a unit that was first in each job, and failed
+                alone as a canary, would keep all others from being compacted.
             units: all units that the table has. A partition that was dropped is forgotten: one of the same values that
                 is created later is another one.
         """
         before = self.read()
         since = {key: at for key, at in before.items() if key not in ended and key in units}
+        since = {key: now if key in had_turn else at for key, at in since.items()}
         since = {**since, **{key: before.get(key, now) for key in deferred}}
         if since == before:
             return

@@ -37,12 +37,10 @@ from spark_jobs.protocol.runs.run_lifecycle import (
 )
 from spark_jobs.protocol.runs.trust import Trust
 
-#: The outcomes of units that are not first any more. One that has failed has had its turn: where it was first again in
-#: each job, and alone as a canary, no other unit would ever be compacted.
-_ENDED = (
-    *(UnitOutcome.COMPACTED, UnitOutcome.HEALTHY, UnitOutcome.SKIPPED),
-    *(UnitOutcome.FAILED, UnitOutcome.QUARANTINED),
-)
+#: The outcomes after which a unit is not deferred any more.
+_ENDED = (UnitOutcome.COMPACTED, UnitOutcome.HEALTHY, UnitOutcome.SKIPPED)
+#: The outcomes after which a deferred unit has had its turn, and comes after the others.
+_FAILED = (UnitOutcome.FAILED, UnitOutcome.QUARANTINED)
 
 
 class TableCompaction:
@@ -64,6 +62,7 @@ class TableCompaction:
         self._session = session
         self._limits = limits
         self._counted = False
+        self._began = session.services.clock.monotonic()
         self._services = session.services
         self._options = session.options
         self._run_id = run_id
@@ -71,7 +70,6 @@ class TableCompaction:
 
     def run(self) -> TableReport:
         """Compact the table and return its part of the report."""
-        self._began = self._services.clock.monotonic()
         start = self._start()
         if start.has_nothing_to_do:
             return self._report_nothing(start)
@@ -83,6 +81,7 @@ class TableCompaction:
             if start.has_nothing_to_do:
                 return self._report_nothing(start)
         runs, fresh = self._open(start)
+        self._began = self._services.clock.monotonic()
         results = Rounds(self._session, self._limits, start, runs).run()
         start = _remember_settled(start, results)
         self._note_deferred(start, results)
@@ -107,6 +106,7 @@ class TableCompaction:
         self._count(earlier)
         held = held_bytes(run for run in runs if run.run_id != run_id)
         plan = self._limits.plan(plan, reserved_bytes(runs))
+        self._limits.compacted = len(_committed(earlier))
         if self._options.deadline and plan.flagged:
             log = log_of(self._services.fs, plan.facts, self._services.now)
             self._limits.learn(learned_pace(log))
@@ -141,7 +141,8 @@ class TableCompaction:
         trust = Trust(self._services.fs, start.plan.facts.storage.location, trusted)
         store = DeferredStore.of(self._services.fs, start.plan.facts, trust)
         units = {unit.key for unit in self._session.table.units}
-        store.update(deferred, ended, units, utc(self._services.now()))
+        had_turn = {result.unit_key for result in results if result.report.outcome in _FAILED}
+        store.update(deferred, ended, had_turn, units, utc(self._services.now()))
 
     def _report_nothing(self, start: Start) -> TableReport:
         leave((item.run for item in start.recovered.values()), journal.FINISHED, outcome=TableOutcome.NOTHING)
@@ -249,7 +250,8 @@ class TableCompaction:
     def _publish(self, start: Start, runs: Mapping[Home, Run], outcome: str) -> list[str]:
         """Close the run and write the commit log. Return warnings."""
         with self._services.phases.during("log"):
-            seconds = round(self._services.clock.monotonic() - self._began, 3)
+            # Of a run that was resumed, nobody knows how long all of its attempts took.
+            seconds = None if start.earlier else round(self._services.clock.monotonic() - self._began, 3)
             leave(runs.values(), journal.FINISHED, outcome=outcome, seconds=seconds)
             self._session.log(list(runs.values()), start.plan.cached)
         return list(self._session.notes)

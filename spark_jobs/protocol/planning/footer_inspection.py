@@ -33,7 +33,8 @@ class FileGroup:
     encoding: Encoding
 
     def target_files(self, thresholds: Thresholds) -> int:
-        return assess(self.files, thresholds).target_files
+        """Return the number of files to write. All files of a group are rewritten, also in a minor compaction."""
+        return assess(self.files, replace(thresholds, minor=False)).target_files
 
     def tasks(self, thresholds: Thresholds, slots: int) -> TaskPlan:
         """Return how the tasks of Spark share the rewrite. Only Spark's own engine can shuffle rows."""
@@ -102,6 +103,17 @@ def inspect(
     return inspect_footers(services.rewriter.encoding, table, location, files, found)
 
 
+def groups_of(
+    services: Services, table: TablePlan, location: str, files: FileListing
+) -> tuple[FileGroup, ...]:
+    """Return the groups of files that were rewritten already, whether or not a compaction would gain anything.
+
+    It raises the other errors of `inspect`.
+    """
+    found = read_footers(services, table, location, files)
+    return _inspected(services.rewriter.encoding, table, location, files, found)[0].groups
+
+
 def _inspect_parts(
     services: Services, table: TablePlan, location: str, files: FileListing, choice: Choice
 ) -> Inspection:
@@ -142,14 +154,22 @@ def inspect_footers(
     encoding: GetEncoding, table: TablePlan, location: str, files: FileListing, found: Sequence[Footer]
 ) -> Inspection:
     """Return what the footers of a unit's files say. It raises the same errors as `inspect`."""
+    inspection, reason = _inspected(encoding, table, location, files, found)
+    _check_gain(inspection, files, table.options.thresholds(), reason)
+    return inspection
+
+
+def _inspected(
+    encoding: GetEncoding, table: TablePlan, location: str, files: FileListing, found: Sequence[Footer]
+) -> tuple[Inspection, str | None]:
+    """Return the groups of a unit's files, and why they are several."""
     if not found:
         raise Refusal(RefusalCode.EMPTY, f"{location} holds only empty files")
     _check_complete(location, files, found)
     parts = file_groups.grouped(found, _by_position(table))
     inspection = Inspection(tuple(_group(encoding, table, files, part) for part in parts.footers))
     _check_positions(table, found, inspection)
-    _check_gain(inspection, files, table.options.thresholds(), parts.reason)
-    return inspection
+    return inspection, parts.reason
 
 
 def _check_complete(location: str, files: FileListing, found: Sequence[Footer]) -> None:

@@ -107,6 +107,10 @@ def test_calls_per_second_are_the_average_over_the_job(
             '{"units": {"sales.a": [{}]}, "fingerprints": {"sales.a": []}}',
             "1 units of sales.a, and fingerprints of 0",
         ),
+        (
+            '{"fingerprints": {"sales.a": []}}',
+            "units and fingerprints of sales.a in the request must be lists",
+        ),
     ],
 )
 def test_a_bad_request_is_a_usage_error(text: str, message: str) -> None:
