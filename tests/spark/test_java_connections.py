@@ -20,8 +20,8 @@ def _without_delay(spark: SparkSession) -> bool:
     """Whether the JVM's side of this thread's connection has TCP_NODELAY."""
     client: Any = spark.sparkContext._gateway._gateway_client  # type: ignore[attr-defined]
     port = client.get_thread_connection().socket.getsockname()[1]
-    connections = client._server_connections
-    sockets = [connections.get(number).getSocket() for number in range(connections.size())]
+    # One call for all: meanwhile connections of threads that have ended leave the list.
+    sockets = [connection.getSocket() for connection in client._server_connections.toArray()]
     return [bool(socket.getTcpNoDelay()) for socket in sockets if socket.getPort() == port] == [True]
 
 
