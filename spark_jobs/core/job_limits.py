@@ -45,13 +45,14 @@ class JobLimits:
         """Return the limits of a job that begins."""
         return cls(Budget.of(options), options.canary, options.max_failures)
 
-    def plan(self, table: TablePlan, held_bytes: int) -> TablePlan:
+    def plan(self, table: TablePlan, held_bytes: int, compacted: int) -> TablePlan:
         """Return the plan of a table, with the units DEFERRED that the limits leave to the next job.
 
         Args:
             held_bytes: the bytes of originals that the table keeps already.
+            compacted: the units that earlier attempts of the same run have compacted.
         """
-        self.compacted = 0
+        self.compacted = compacted
         self.budget = self.budget.of_table(table.options.max_held_bytes, held_bytes)
         if self.stopped:
             why = self.stopped

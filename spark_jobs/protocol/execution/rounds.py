@@ -6,8 +6,9 @@ need no compaction, or is refused when its footers are read, units that were def
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from spark_jobs.core import journal
 from spark_jobs.core.budget import within
@@ -103,16 +104,15 @@ class Rounds:
             found = [unit.put_off(self._limits.stopped) if unit.to_rewrite else unit for unit in found]
         chosen = [unit for unit in found if unit.flagged]
         if self._limits.canaries:
-            fitting = self._fitting(chosen)
-            chosen = fitting[: self._limits.canaries]  # guard: canaries_alone
-            found = found if fitting else self._all_late(found)
+            chosen = list(islice(self._fitting(chosen), self._limits.canaries))  # guard: canaries_alone
+            found = found if chosen else self._all_late(found)
         keys = {unit.unit.key for unit in chosen}
         return chosen, [unit for unit in found if unit.unit.key not in keys]
 
-    def _fitting(self, units: Sequence[UnitPlan]) -> list[UnitPlan]:
-        """Return the units each of which can be finished before the deadline, as far as this is known."""
+    def _fitting(self, units: Sequence[UnitPlan]) -> Iterator[UnitPlan]:
+        """Yield the units each of which can be finished before the deadline, as far as this is known."""
         deadline, now = self._start.plan.options.deadline, self._services.now()
-        return [unit for unit in units if self._limits.fitting([unit], deadline, now, 1)]
+        return (unit for unit in units if self._limits.fitting([unit], deadline, now, 1))
 
     def _all_late(self, units: Sequence[UnitPlan]) -> list[UnitPlan]:
         deadline = self._start.plan.options.deadline

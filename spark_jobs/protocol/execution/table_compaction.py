@@ -62,7 +62,6 @@ class TableCompaction:
         self._session = session
         self._limits = limits
         self._counted = False
-        self._began = session.services.clock.monotonic()
         self._services = session.services
         self._options = session.options
         self._run_id = run_id
@@ -105,8 +104,7 @@ class TableCompaction:
         plan = plan.without([unit.unit for unit in self._session.unresolved])  # guard: unresolved_left_alone
         self._count(earlier)
         held = held_bytes(run for run in runs if run.run_id != run_id)
-        plan = self._limits.plan(plan, reserved_bytes(runs))
-        self._limits.compacted = len(_committed(earlier))
+        plan = self._limits.plan(plan, reserved_bytes(runs), len(_committed(earlier)))
         if self._options.deadline and plan.flagged:
             log = log_of(self._services.fs, plan.facts, self._services.now)
             self._limits.learn(learned_pace(log))
