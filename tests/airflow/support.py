@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -59,6 +60,14 @@ def dags_in(folder: Path) -> Any:
 def wait_for(what: str, check: Callable[[], Any], patience: float = PATIENCE) -> Any:
     """Wait until the check gives something true, and return it."""
     return waiting.wait_for(what, check, patience=patience)
+
+
+def run_on_spark(environ: dict[str, str], script: Path, text: str, *words: object) -> None:
+    """Write a script, and run it by a real spark-submit."""
+    script.write_text(text)
+    command = ["spark-submit", "--master", "local[2]", script, *words]
+    done = subprocess.run(list(map(str, command)), env=environ, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
 
 
 def after(argv: list[str], flag: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import time
 from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta, timezone
@@ -14,7 +13,7 @@ import pytest
 
 from tests.airflow.conftest import ROOT
 from tests.airflow.live_server import LiveAirflow, LiveRun
-from tests.airflow.support import wait_for
+from tests.airflow.support import run_on_spark, wait_for
 
 pytestmark = [pytest.mark.live, pytest.mark.full]
 
@@ -53,20 +52,13 @@ spark.sql("ALTER TABLE night.events DROP " + ", ".join(f"PARTITION (p={p})" for 
 @pytest.fixture(scope="module")
 def events(spark_environ, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("night")
-    submit(spark_environ, folder / "make_table.py", MAKE_TABLE, folder / "events")
+    run_on_spark(spark_environ, folder / "make_table.py", MAKE_TABLE, folder / "events")
     return folder / "events"
-
-
-def submit(environ: dict[str, str], script: Path, text: str, *words: object) -> None:
-    script.write_text(text)
-    command = ["spark-submit", "--master", "local[2]", script, *words]
-    done = subprocess.run(list(map(str, command)), env=environ, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
 
 
 def drop(environ: dict[str, str], events: Path, partitions: Collection[int]) -> None:
     """Drop partitions, as a retention job does: from the metastore, and then their files."""
-    submit(environ, events.parent / "drop.py", DROP_PARTITIONS, *partitions)
+    run_on_spark(environ, events.parent / "drop.py", DROP_PARTITIONS, *partitions)
     for p in partitions:
         shutil.rmtree(events / f"p={p}")
 

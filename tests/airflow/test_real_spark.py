@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from lakekeeper_provider.operators.compact import CompactOperator
 from lakekeeper_provider.operators.rollback import RollbackOperator
 from lakekeeper_provider.sensors.small_files import SmallFilesSensor
 from tests.airflow.conftest import connection
-from tests.airflow.support import context
+from tests.airflow.support import context, run_on_spark
 
 pytestmark = pytest.mark.live
 
@@ -35,12 +34,8 @@ spark.sql("CREATE TABLE shop.managed (id BIGINT) STORED AS PARQUET")
 def events(spark_environ, tmp_path_factory) -> Path:
     """The folder of an external table with two partitions of twenty files."""
     folder = tmp_path_factory.mktemp("shop")
-    script = folder / "make_table.py"
-    script.write_text(MAKE_TABLE)
     place = folder / "events"
-    command = ["spark-submit", "--master", "local[2]", str(script), str(place)]
-    done = subprocess.run(command, env=spark_environ, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
+    run_on_spark(spark_environ, folder / "make_table.py", MAKE_TABLE, place)
     return place
 
 

@@ -4,57 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta, timezone
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from spark_jobs.core.errors import LakekeeperError, Refusal
+from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.health import Health, score
 from spark_jobs.core.layout import Home
-from spark_jobs.core.model import TableName, Unit
+from spark_jobs.core.model import TableName
 from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.swap import Swap
-from spark_jobs.core.unit_plan import UnitPlan
-from spark_jobs.protocol.execution.rounds import Rounds
-from spark_jobs.protocol.swap.forward import ForwardSwap
 from tests.crash import writers
 from tests.crash.explorer import runs_of
 from tests.crash.fault_injection import Fault, Killed
-from tests.crash.model_metastore import ModelMetastore, forget_partitions, register_partition
+from tests.crash.model_metastore import forget_partitions, register_partition
 from tests.crash.model_spark import ModelFooters, ModelRewriter
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
-from tests.crash.simulated_cluster import SimulatedCluster
-
-#: Files of each partition of `uneven`.
-FILES = {"a": 2, "b": 6, "c": 4, "d": 9, "e": 3}
-
-
-def uneven() -> SimulatedCluster:
-    """sales.uneven: partitions of so many equal files each."""
-    sim = SimulatedCluster()
-    writers.create_table(sim, "sales.uneven", f"{WAREHOUSE}/uneven", keys=("k",))
-    for value, files in FILES.items():
-        location = writers.add_partition(sim, "sales.uneven", value)
-        for _ in range(files):
-            writers.append(sim, location, sim.ledger.fresh(3))
-    return sim
-
-
-def job(sim: SimulatedCluster, verb: str, *argv: object, **more: Any) -> dict[str, Any]:
-    return run(sim.client(), verb, "--table", "sales.uneven", *map(str, argv), **more)
-
-
-def by_outcome(report: dict[str, Any], outcome: str) -> list[str]:
-    (table,) = report["tables"]
-    return [unit["unit"]["k"] for unit in table["units"] if unit["outcome"] == outcome]
-
-
-def reasons(report: dict[str, Any], outcome: str) -> set[str]:
-    return {u["reason"] for t in report["tables"] for u in t["units"] if u["outcome"] == outcome}
+from tests.crash.uneven_table import FILES, by_outcome, failing, job, reasons, uneven
 
 
 @pytest.mark.parametrize(
@@ -212,59 +180,6 @@ def test_the_cap_on_originals_counts_those_of_earlier_runs_and_the_report_has_th
     assert third["tables"][0]["held_bytes"] > held
 
 
-def failing(monkeypatch: pytest.MonkeyPatch, *partitions: str) -> list[str]:
-    """Let the rewrite of partitions fail; returns the names of those that are rewritten, in order, with their check."""
-    begun: list[str] = []
-    write = ModelRewriter.write
-
-    def rewrite(self: ModelRewriter, request: Any) -> Any:
-        value = request.directory.rsplit("=", 1)[-1]
-        begun.append(f"{value} {'hash' if request.hashed else 'count'}")
-        if value in partitions:
-            raise LakekeeperError(f"no executor is left for {value}")
-        return write(self, request)
-
-    monkeypatch.setattr(ModelRewriter, "write", rewrite)
-    return begun
-
-
-def test_the_canaries_are_compared_value_by_value_before_the_others_begin(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    begun = failing(monkeypatch)
-    report = job(uneven(), "compact", "--canary", 2, "--order", "files-desc")
-    assert sorted(by_outcome(report, "compacted")) == list("abcde")
-    assert begun[:2] == ["d hash", "b hash"]
-    assert not any("hash" in each for each in begun[2:])
-
-
-def test_a_canary_that_fails_stops_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun = failing(monkeypatch, "b")
-    report = job(uneven(), "compact", "--canary", 2, "--order", "files-desc")
-    assert begun == ["d hash", "b hash"]
-    assert (by_outcome(report, "compacted"), by_outcome(report, "failed")) == (["d"], ["b"])
-    assert reasons(report, "deferred") == {"canary: one of the first units has failed"}
-    assert report["exit_code"] == 1
-
-
-def test_a_job_that_keeps_failing_begins_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    failing(monkeypatch, *"abcde")
-    report = job(
-        uneven(),
-        "compact",
-        "--max-failures",
-        2,
-        "--parallelism",
-        1,
-        "--order",
-        "files-desc",
-        "--verify",
-        "hash",
-    )
-    assert len(by_outcome(report, "failed")) == 4  # a wave is four units for each that is processed at a time
-    assert reasons(report, "deferred") == {"max_failures: 4 units have failed"}
-
-
 def _request(plan: dict[str, Any]) -> dict[str, Any]:
     """The request of an operator that was given this plan."""
     flagged = [unit for unit in plan["tables"][0]["units"] if unit["outcome"] == "flagged"]
@@ -325,143 +240,6 @@ def test_a_dry_run_says_the_same_as_the_plan() -> None:
     assert by_outcome(plan, "deferred") == ["c", "b", "d"]
 
 
-def test_nothing_is_begun_that_cannot_be_finished_before_the_deadline(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Each file takes 10 seconds to rewrite: the first wave shows it."""
-    sim = uneven()
-    write = ModelRewriter.write
-
-    def rewrite(self: ModelRewriter, request: Any) -> Any:
-        sim.advance(10.0 * len(request.inputs.data))
-        return write(self, request)
-
-    monkeypatch.setattr(ModelRewriter, "write", rewrite)
-    words = ("--parallelism", 1, "--verify", "hash", "--order", "files-asc")
-    compacted: list[str] = []
-    for _ in range(5):
-        deadline = datetime.fromtimestamp(sim.millis / 1000, timezone.utc) + timedelta(seconds=130)
-        report = job(sim, "compact", *words, "--deadline", deadline.isoformat())
-        assert sim.millis / 1000 <= deadline.timestamp()
-        compacted += by_outcome(report, "compacted")
-        assert all(
-            "could not be finished before the deadline" in each for each in reasons(report, "deferred")
-        )
-    assert compacted == ["a", "e", "c", "b", "d"]
-
-
-def test_the_time_for_the_backup_table_is_kept_before_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second for each unit, and a tenth of a second to add its partition to the backup table."""
-    sim = SimulatedCluster()
-    writers.create_table(sim, "sales.uneven", f"{WAREHOUSE}/uneven", keys=("k",))
-    for number in range(60):
-        location = writers.add_partition(sim, "sales.uneven", f"{number:02}")
-        for _ in range(2):
-            writers.append(sim, location, sim.ledger.fresh(1))
-    write, add = ModelRewriter.write, ModelMetastore._add
-
-    def rewrite(self: ModelRewriter, request: Any) -> Any:
-        sim.advance(1.0)
-        return write(self, request)
-
-    def slowly(self: ModelMetastore, backup: TableName, units: Sequence[tuple[Unit, str]]) -> None:
-        sim.advance(10.0 + 0.1 * len(units))
-        add(self, backup, units)
-
-    monkeypatch.setattr(ModelRewriter, "write", rewrite)
-    monkeypatch.setattr(ModelMetastore, "_add", slowly)
-    deadline = datetime.fromtimestamp(sim.millis / 1000, timezone.utc) + timedelta(seconds=60)
-    report = job(sim, "compact", "--parallelism", 1, "--verify", "hash", "--deadline", deadline.isoformat())
-    assert sim.millis / 1000 <= deadline.timestamp()
-    assert len(by_outcome(report, "compacted")) > 30
-    assert by_outcome(report, "deferred")
-
-
-def test_units_that_were_refused_do_not_show_how_fast_the_job_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    sim = uneven()
-    read, write = ModelFooters._footer, ModelRewriter.write
-
-    def footer(self: ModelFooters, file: str) -> Footer:
-        if "k=a/" in file or "k=e/" in file:
-            raise Refusal(RefusalCode.TYPE, "it holds a type that cannot be written")
-        return read(self, file)
-
-    def slow(self: ModelRewriter, request: Any) -> Any:
-        sim.advance(60)
-        return write(self, request)
-
-    monkeypatch.setattr(ModelFooters, "_footer", footer)
-    monkeypatch.setattr(ModelRewriter, "write", slow)
-    deadline = datetime.fromtimestamp(sim.millis / 1000, timezone.utc) + timedelta(seconds=100)
-    words = (
-        "--parallelism",
-        1,
-        "--verify",
-        "hash",
-        "--order",
-        "files-asc",
-        "--deadline",
-        deadline.isoformat(),
-    )
-    report = job(sim, "compact", *words)
-    assert (by_outcome(report, "compacted"), by_outcome(report, "deferred")) == (["c"], ["b", "d"])
-    assert sim.millis / 1000 <= deadline.timestamp()
-
-
-@pytest.mark.parametrize("seconds", [-1, 5])
-def test_canaries_that_cannot_be_finished_do_not_take_a_round_each(
-    monkeypatch: pytest.MonkeyPatch, seconds: int
-) -> None:
-    sim, rounds, compact = uneven(), [], Rounds._compact
-
-    def count(self: Rounds, units: Sequence[UnitPlan], *, resume: bool = False) -> Any:
-        rounds.append(units)
-        return compact(self, units, resume=resume)
-
-    monkeypatch.setattr(Rounds, "_compact", count)
-    deadline = datetime.fromtimestamp(sim.millis / 1000, timezone.utc) + timedelta(seconds=seconds)
-    report = job(sim, "compact", "--canary", 1, "--deadline", deadline.isoformat())
-    assert len(by_outcome(report, "deferred")) == len(FILES)
-    assert len(rounds) <= 1
-    assert all("before the deadline" in reason for reason in reasons(report, "deferred"))
-
-
-def test_a_canary_that_fails_in_a_retry_stops_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed at any call: the next try has units that are written already, and their swaps fail."""
-    words = (
-        "--table",
-        "sales.uneven",
-        "--canary",
-        "1",
-        "--parallelism",
-        "1",
-        "--run-id",
-        "r",
-        "--order",
-        "none",
-    )
-    client, swap = uneven().client(), ForwardSwap.swap
-    run(client, "compact", *words)
-
-    def failing_swap(self: ForwardSwap, unit: Swap, *more: Any) -> Any:
-        if unit.live.endswith("k=a"):
-            raise LakekeeperError("the swap of the canary fails")
-        return swap(self, unit, *more)
-
-    outcomes = set()
-    for point in range(1, client.points + 1):
-        sim = uneven()
-        with contextlib.suppress(Killed):
-            run(sim.client(Fault.crash_before(point)), "compact", *words)
-        sim.advance(3600)
-        with monkeypatch.context() as patch:
-            patch.setattr(ForwardSwap, "swap", failing_swap)
-            report = run(sim.client(), "compact", *words)
-        if by_outcome(report, "failed"):
-            outcomes.add((*by_outcome(report, "failed"), *by_outcome(report, "compacted")))
-    assert outcomes == {("a",)}
-
-
 def test_the_score_is_the_files_removed_for_each_gb() -> None:
     health = Health(101, 1024**3, 0, 0, 0, 1, True)
     assert score(health) == 100.0
@@ -493,25 +271,6 @@ def test_a_retry_counts_what_the_try_before_it_has_compacted() -> None:
         small = [value for value in FILES if len(sim.tree.files(f"{WAREHOUSE}/uneven/k={value}")) == 1]
         # A try that died after the end of its run has nothing left to go on with: the next one is another run.
         assert len(small) == 2 * len(runs_of(sim, ["sales.uneven"])), f"point {point}"
-
-
-def test_the_log_teaches_the_next_job_how_fast_a_table_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the experience of the first run the second would begin a unit that it cannot finish."""
-    sim = uneven()
-    write = ModelRewriter.write
-
-    def slow(self: ModelRewriter, request: Any) -> Any:
-        sim.advance(60.0 * len(request.inputs.data))
-        return write(self, request)
-
-    monkeypatch.setattr(ModelRewriter, "write", slow)
-    words = ("--parallelism", 1, "--verify", "hash", "--order", "files-asc")
-    job(sim, "compact", "--max-units", 2, *words)
-    plan = job(sim, "plan")
-    assert all(unit["estimated_seconds"] > 100 for unit in plan["tables"][0]["units"] if unit.get("score"))
-    deadline = datetime.fromtimestamp(sim.millis / 1000, timezone.utc) + timedelta(seconds=100)
-    second = job(sim, "compact", *words, "--deadline", deadline.isoformat())
-    assert (by_outcome(second, "compacted"), by_outcome(second, "deferred")) == ([], ["c", "b", "d"])
 
 
 def test_the_history_has_the_results_and_durations_of_each_partition(monkeypatch: pytest.MonkeyPatch) -> None:
