@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from spark_jobs.core import selection
-from spark_jobs.core.errors import Busy, LakekeeperError, Refusal, UnreadableRun, Unsafe, UsageError
+from spark_jobs.core.errors import LakekeeperError, Refusal, UsageError
 from spark_jobs.core.job_limits import JobLimits
 from spark_jobs.core.model import TableName
 from spark_jobs.core.options.arguments import Invocation
@@ -22,17 +22,16 @@ from spark_jobs.core.options.option import CHECK
 from spark_jobs.core.outcomes import TableOutcome
 from spark_jobs.core.phases import describe
 from spark_jobs.core.planned import Planned, PlannedUnit, parse_plan
-from spark_jobs.core.quota import with_quota_command
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.retention import check_retention
 from spark_jobs.core.summary import summary
-from spark_jobs.core.wire import EVERY_TABLE, UNSAFE, Report, Request, TableReport
+from spark_jobs.core.wire import EVERY_TABLE, Report, Request, TableReport
 from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.execution.table_session import TableSession, lease_options
 from spark_jobs.protocol.planning.table import Table, read_table
 from spark_jobs.protocol.runs.lease import LeaseSet
-from spark_jobs.protocol.runs.unreadable import Left, left_in
 from spark_jobs.protocol.services import Services
+from spark_jobs.verbs.table_errors import hint, report_of
 
 log = logging.getLogger("lakekeeper")
 _print = partial(print, flush=True)
@@ -224,7 +223,7 @@ def _work_on_table(job: Job, work: Verb, name: TableName) -> Sequence[TableRepor
     if not job.services.metastore.table_exists(name):
         if job.invocation.database:
             return [_dropped_meanwhile(name)]
-        raise Refusal(RefusalCode.NOT_FOUND, f"table {name} does not exist in the metastore{_hint(job)}")
+        raise Refusal(RefusalCode.NOT_FOUND, f"table {name} does not exist in the metastore{hint(job)}")
     try:
         return [work(job, name)]
     except LakekeeperError:
@@ -253,51 +252,4 @@ def _guarded(job: Job, name: str, act: Callable[[], Sequence[TableReport]]) -> S
             raise
         return [TableReport(name, TableOutcome.REFUSED, RefusalCode.USAGE.name, str(error))]
     except Exception as error:
-        return [_report_of(job, name, error)]  # guard: table_failure_isolated
-
-
-def _report_of(job: Job, name: str, error: Exception) -> TableReport:
-    """Return the report of a table on which the work ended with this error."""
-    if isinstance(error, Refusal):
-        return TableReport(name, TableOutcome.REFUSED, error.code, error.reason)
-    if isinstance(error, Unsafe):
-        return TableReport(name, TableOutcome.FAILED, UNSAFE, f"{error}. {_unsafe_way_out(job, name, error)}")
-    if isinstance(error, Busy):
-        return TableReport(name, TableOutcome.BUSY, reason=str(error))
-    if isinstance(error, (LakekeeperError, OSError)):
-        return TableReport(name, TableOutcome.FAILED, reason=with_quota_command(str(error)))
-    log.error("%s failed", name, exc_info=error)
-    return TableReport(name, TableOutcome.FAILED, reason=f"{type(error).__name__}: {error}")
-
-
-def _hint(job: Job) -> str:
-    """Return what can be done for a table that was dropped. A wrong name is the more probable cause."""
-    verb = job.invocation.verb
-    if verb not in ("cleanup", "rollback", "forget", "history", "check"):
-        return ""
-    dropped = "`lakekeeper cleanup --location URI` deletes the originals that it has left"
-    if verb == "rollback":
-        dropped += "; to roll it back, create it again at its location"
-    return (
-        ". Check the name, and which metastore the driver's hive-site.xml names. If the table was dropped:"
-        f" {dropped}"
-    )
-
-
-def _unsafe_way_out(job: Job, name: str, error: Unsafe) -> str:
-    which = f"--location '{name}'" if job.invocation.location else f"--table {name}"
-    check = f"`lakekeeper check {which}` lists what the journals of the table still say"
-    if not isinstance(error, UnreadableRun):
-        return check
-    return f"{check}. {_left_in(job, name, error.folder).way_out(error.folder)}"
-
-
-def _left_in(job: Job, name: str, folder: str) -> Left:
-    """Return what the directory of an unreadable run holds of the table."""
-    if job.invocation.location:
-        return Left()
-    try:
-        locations = {unit.location for unit in job.table(TableName.parse(name)).units}
-        return left_in(job.services.fs, folder, locations)  # guard: only_originals_named
-    except (LakekeeperError, OSError):
-        return Left()
+        return [report_of(job, name, error)]  # guard: table_failure_isolated

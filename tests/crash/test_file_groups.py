@@ -85,23 +85,26 @@ def test_what_is_a_file_for_each_type_is_left_alone() -> None:
     assert len(runs_of(sim, [FLAT])) == runs
 
 
-def test_a_later_plan_knows_it_without_the_footers_and_opens_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    sim, day = build(), 24 * 3600
-    compact(EVENTS)(sim.client())
+@pytest.mark.parametrize("strategy", ["full", "minor"])
+def test_a_later_plan_knows_it_without_the_footers_and_opens_no_run(
+    monkeypatch: pytest.MonkeyPatch, strategy: str
+) -> None:
+    sim, day, options = build(), 24 * 3600, ("--strategy", strategy)
+    compact(EVENTS, "r1", *options)(sim.client())
     sim.advance(day)
     # What one partition gets is compacted; of the others that run has read that they cannot be fewer.
     for _ in range(2):
         writers.append(sim, f"{WAREHOUSE}/events/k=a", sim.ledger.fresh(3))
-    found = only(compact(EVENTS, "r2")(sim.client()))["units"]
+    found = only(compact(EVENTS, "r2", *options)(sim.client()))["units"]
     assert [unit["outcome"] for unit in found] == ["compacted", "healthy", "healthy"]
     sim.advance(day)
-    compact(EVENTS, "r3")(sim.client())
+    compact(EVENTS, "r3", *options)(sim.client())
     sim.advance(day)
     read: list[str] = []
     footers = ModelFooters._footer
     monkeypatch.setattr(ModelFooters, "_footer", lambda self, file: read.append(file) or footers(self, file))
     runs = len(runs_of(sim, [EVENTS]))
-    report = compact(EVENTS, "r4")(sim.client())
+    report = compact(EVENTS, "r4", *options)(sim.client())
     outside = [file for file in read if "/elsewhere/c" in file]
     assert (report["outcome"], outside, len(runs_of(sim, [EVENTS]))) == ("nothing", [], runs)
 

@@ -143,8 +143,11 @@ class CachedUnit:
     def health(self, thresholds: Thresholds, readers: str | None = None) -> Health:
         """Return the health by these thresholds, which may have changed since the listing."""
         found = reassess(self.files, self.bytes, self.avg_file_size, self.median_file_size, thresholds)
-        known = self.settled_files and self.settled_for == _settled_for(thresholds, readers)
-        return settled(found, self.settled_files) if known else found
+        return settled(found, self.settled_files) if self.is_settled(thresholds, readers) else found
+
+    def is_settled(self, thresholds: Thresholds, readers: str | None = None) -> bool:
+        """Tell whether it is known that a compaction with these options would leave as many files."""
+        return bool(self.settled_files) and self.settled_for == _settled_for(thresholds, readers)
 
     def settle(self, target_files: int, thresholds: Thresholds, readers: str | None) -> CachedUnit:
         """Return the figures of files that a compaction cannot make fewer, as their footers have shown."""
@@ -155,7 +158,7 @@ class CachedUnit:
 
 
 def _settled_for(thresholds: Thresholds, readers: str | None) -> str:
-    return f"{thresholds.target} {readers or ''}"
+    return f"{thresholds.target} {readers or ''}{' minor' if thresholds.minor else ''}"
 
 
 Cache = Mapping[str, CachedUnit]

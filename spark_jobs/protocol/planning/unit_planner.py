@@ -122,8 +122,9 @@ class UnitPlanner:
         cached = find(self.known, unit, work.mtime) if work.mtime is not None else None
         if cached is None:
             return None
-        health = cached.health(options.thresholds(), options.readers)
-        if options.thresholds().minor and may_gain(health, options.thresholds()):
+        thresholds, readers = options.thresholds(), options.readers
+        health = cached.health(thresholds, readers)
+        if thresholds.minor and not cached.is_settled(thresholds, readers) and may_gain(health, thresholds):
             return None  # the figures do not say how many of the files are small ones
         if not health.needs_compaction:
             return UnitPlan.known(unit, health, cached)

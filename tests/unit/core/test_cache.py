@@ -86,6 +86,8 @@ def test_files_that_cannot_be_fewer_are_known_until_an_option_changes() -> None:
     )
     assert settled.health(Thresholds(), "by-name").needs_compaction
     assert settled.health(Thresholds(target_file_size=1 << 40)).needs_compaction
+    assert not settled.is_settled(Thresholds(minor=True))
+    assert seen().settle(2, Thresholds(minor=True), None).is_settled(Thresholds(minor=True))
 
 
 def test_verdicts_travel_with_figures_and_an_earlier_version_does_not_see_them() -> None:

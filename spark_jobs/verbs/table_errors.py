@@ -1,0 +1,65 @@
+"""What the report of a table says about an error that ended the work on it, and the way out."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from spark_jobs.core.errors import Busy, LakekeeperError, Refusal, UnreadableRun, Unsafe
+from spark_jobs.core.model import TableName
+from spark_jobs.core.outcomes import TableOutcome
+from spark_jobs.core.quota import with_quota_command
+from spark_jobs.core.wire import UNSAFE, TableReport
+from spark_jobs.protocol.runs.unreadable import Left, left_in
+
+if TYPE_CHECKING:
+    from spark_jobs.verbs.job import Job
+
+log = logging.getLogger("lakekeeper")
+
+
+def report_of(job: Job, name: str, error: Exception) -> TableReport:
+    """Return the report of a table on which the work ended with this error."""
+    if isinstance(error, Refusal):
+        return TableReport(name, TableOutcome.REFUSED, error.code, error.reason)
+    if isinstance(error, Unsafe):
+        return TableReport(name, TableOutcome.FAILED, UNSAFE, f"{error}. {_unsafe_way_out(job, name, error)}")
+    if isinstance(error, Busy):
+        return TableReport(name, TableOutcome.BUSY, reason=str(error))
+    if isinstance(error, (LakekeeperError, OSError)):
+        return TableReport(name, TableOutcome.FAILED, reason=with_quota_command(str(error)))
+    log.error("%s failed", name, exc_info=error)
+    return TableReport(name, TableOutcome.FAILED, reason=f"{type(error).__name__}: {error}")
+
+
+def hint(job: Job) -> str:
+    """Return what can be done for a table that was dropped. A wrong name is the more probable cause."""
+    verb = job.invocation.verb
+    if verb not in ("cleanup", "rollback", "forget", "history", "check"):
+        return ""
+    dropped = "`lakekeeper cleanup --location URI` deletes the originals that it has left"
+    if verb == "rollback":
+        dropped += "; to roll it back, create it again at its location"
+    return (
+        ". Check the name, and which metastore the driver's hive-site.xml names. If the table was dropped:"
+        f" {dropped}"
+    )
+
+
+def _unsafe_way_out(job: Job, name: str, error: Unsafe) -> str:
+    which = f"--location '{name}'" if job.invocation.location else f"--table {name}"
+    check = f"`lakekeeper check {which}` lists what the journals of the table still say"
+    if not isinstance(error, UnreadableRun):
+        return check
+    return f"{check}. {_left_in(job, name, error.folder).way_out(error.folder)}"
+
+
+def _left_in(job: Job, name: str, folder: str) -> Left:
+    """Return what the directory of an unreadable run holds of the table."""
+    if job.invocation.location:
+        return Left()
+    try:
+        locations = {unit.location for unit in job.table(TableName.parse(name)).units}
+        return left_in(job.services.fs, folder, locations)  # guard: only_originals_named
+    except (LakekeeperError, OSError):
+        return Left()
