@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from spark_jobs.adapters.hadoop.bulk_listing import next_size
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
+from spark_jobs.adapters.hadoop.hadoop_listing import next_size
+from spark_jobs.adapters.hadoop.hdfs_listing import HdfsListing
 from spark_jobs.adapters.hadoop.local_listing import has_milliseconds, list_locally
+from spark_jobs.adapters.hadoop.statuses import StatusReader
+from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.protocol.file_system import Status
 
 if TYPE_CHECKING:
@@ -132,3 +135,10 @@ def test_a_request_is_for_as_many_directories_as_fit() -> None:
     assert next_size(8, {str(number): [] for number in range(8)}) == 128
     # An error says nothing of the sizes.
     assert (next_size(8, None), next_size(1, None)) == (4, 1)
+
+
+def test_a_client_of_another_class_has_no_pages(spark: SparkSession) -> None:
+    jvm, calls = spark._jvm, NameNodeCalls()
+    local = jvm.org.apache.hadoop.fs.Path("file:/").getFileSystem(spark._jsc.hadoopConfiguration())
+    pages = HdfsListing(jvm, StatusReader(spark.sparkContext._gateway), calls)
+    assert pages.list(local, "hdfs://nn/warehouse") is None

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs.adapters.hadoop.bulk_listing import more_pages
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
+from spark_jobs.adapters.hadoop.hadoop_listing import more_pages
 from spark_jobs.adapters.spark.footer_reader import FooterReader
 from spark_jobs.adapters.spark.formats.registry import spark_formats
 from spark_jobs.core import namenode_calls

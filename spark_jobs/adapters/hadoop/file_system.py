@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 from typing import Any
 from urllib.parse import unquote
 
-from spark_jobs.adapters.hadoop.bulk_listing import BulkListing, more_pages
 from spark_jobs.adapters.hadoop.hadoop_attributes import HadoopAttributes
+from spark_jobs.adapters.hadoop.hadoop_listing import HadoopListing
 from spark_jobs.adapters.hadoop.hdfs_directories import HdfsDirectories
 from spark_jobs.adapters.hadoop.java_answers import java_bytes
 from spark_jobs.adapters.hadoop.java_errors import call, java_errors
@@ -62,7 +62,7 @@ class HadoopFileSystem(FileSystem):
         self._attributes = HadoopAttributes(self._jvm, self._statuses, self._calls)
         self._local = LocalAttributes(self._jvm, self._statuses, self._calls)
         self._hdfs = HdfsDirectories(self._jvm)
-        self._bulk = BulkListing(self._jvm, self._conf, self._statuses, self._calls)
+        self._listing = HadoopListing(self._jvm, self._conf, self._statuses, self._calls)
         self._list_locally = has_milliseconds(self._jvm)
 
     def qualify(self, path: str) -> str:
@@ -90,20 +90,18 @@ class HadoopFileSystem(FileSystem):
                 path = parent(path)
 
     def list(self, path: str) -> Sequence[Status]:
-        """Return the entries of a directory, by one call. Raise FileNotFoundError."""
+        """Return the entries of a directory. Raise FileNotFoundError."""
         found = list_locally(path) if self._is_listed_locally(path) else None
         if found is not None:
             return found
         with java_errors(f"cannot list {path}"):
-            entries = self._statuses.listed(call(self._fs(path), "listStatus", self._path(path)))
-        self._calls.add(path, more_pages(len(entries)))
-        return entries
+            return self._listing.one(self._fs(path), path)
 
     def list_each(self, paths: Sequence[str]) -> Iterator[Sequence[Status] | OSError]:
         if all(map(self._is_listed_locally, paths)):
             yield from super().list_each(paths)
             return
-        for path, found in self._bulk.each(paths):
+        for path, found in self._listing.each(paths):
             yield from super().list_each([path]) if found is None else [found]
 
     def _is_listed_locally(self, path: str) -> bool:

@@ -1,4 +1,4 @@
-"""Lists many directories with few round trips to the JVM."""
+"""Lists directories through Hadoop's client, many of them with few round trips to the JVM."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from spark_jobs.adapters.hadoop.hdfs_listing import HdfsListing
 from spark_jobs.adapters.hadoop.java_answers import json_reader
-from spark_jobs.adapters.hadoop.java_errors import java_errors
+from spark_jobs.adapters.hadoop.java_errors import call, java_errors
 from spark_jobs.adapters.hadoop.statuses import StatusReader
 from spark_jobs.core.journal_bounds import server_of
 from spark_jobs.core.model import parent
@@ -24,16 +25,31 @@ _FIRST = 8
 _GROWTH = 16
 
 
-class BulkListing:
+class HadoopListing:
     """Lists directories through Hadoop's client."""
 
     def __init__(self, jvm: Any, conf: Any, statuses: StatusReader, calls: NameNodeCalls) -> None:
         self._conf = conf
         self._calls = calls
         self._statuses = statuses
+        self._pages = HdfsListing(jvm, statuses, calls)
+        self._new_path = jvm.org.apache.hadoop.fs.Path
         self._paths = json_reader(jvm, "[Lorg.apache.hadoop.fs.Path;")
         #: So many directories have fitted into a request last. Threads may overwrite it: any value is a right one.
         self._fitting = 1
+
+    def one(self, fs: Any, path: str) -> list[Status]:
+        """Return the entries of a directory, by pages if its file system has them.
+
+        Args:
+            fs: the Java file system of the path. The first call to the NameNode is counted already.
+        """
+        pages = self._pages.list(fs, path) if path.startswith("hdfs:") else None
+        if pages is not None:
+            return pages
+        entries = self._statuses.listed(call(fs, "listStatus", self._new_path(path)))
+        self._calls.add(path, more_pages(len(entries)))
+        return entries
 
     def each(self, paths: Sequence[str]) -> Iterator[tuple[str, list[Status] | None]]:
         """Yield the entries of each directory, in this order; None where it has to be listed alone.
@@ -57,8 +73,10 @@ class BulkListing:
         try:
             with java_errors("cannot list directories"):
                 array = self._paths.readValue(json.dumps(paths))
-                statuses = array[0].getFileSystem(self._conf).listStatus(array)
-                found = _by_directory(paths, self._statuses.each(statuses))
+                fs = array[0].getFileSystem(self._conf)
+                if len(paths) == 1:  # the first one, or after one with very many entries
+                    return _by_directory(paths, iter(self.one(fs, paths[0])))
+                found = _by_directory(paths, self._statuses.each(fs.listStatus(array)))
         except OSError:
             return None
         self._calls.add(paths[0], sum(more_pages(len(each)) for each in (found or {}).values()))
