@@ -32,7 +32,7 @@ OPTIONS: Mapping[str, Option] = {
             text_list,
             None,
             "sort the rewritten files by these columns",
-            Flag("--sort-columns", (COMPACT,), "A,B"),
+            Flag("--sort-columns", (COMPACT, PLAN), "A,B"),
             Section.REWRITE,
             "By table at the top level, a list below a table of `tables`. Sorting costs a shuffle. Default: SORTED BY"
             " of the table's DDL.",

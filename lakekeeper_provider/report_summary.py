@@ -113,7 +113,7 @@ def outline(tables: Tables) -> Tables:
     """Return of each table what other tasks need, and codes."""
     keys = (
         *("table", "outcome", "run_id", "flagged", "flagged_at", "codes", "warning_codes", "skipped"),
-        *("score", "deferred_since", "flagged_bytes"),
+        *("score", "deferred_since", "flagged_bytes", "options"),
     )
     return [{key: table[key] for key in keys if key in table and table[key] != {}} for table in tables]
 

@@ -17,17 +17,39 @@ def render(report: Report) -> str:
     """Return the report as a text table for the task log."""
     rows = [("table", "outcome", "files", "bytes", "note"), *(_row(table) for table in report.tables)]
     lines = [f"{totals(report)}, run {report.run_id or '-'}", *report_units.grid(rows)]
-    lines += report_units.lines(report.tables, in_order=report.verb != "analyze")
+    lines += report_units.lines(report.tables, in_order=report.verb != "analyze", whole=report.verb == "plan")
+    lines += _plan_line(report)
     lines += report_writers.lines(report.tables)
     lines += [line for table in report.tables for line in _history_lines(table)]
     return "\n".join(
-        [*lines, *_estimate_line(report), *_finding_lines(report), *_phase_line(report), *_call_line(report)]
+        [
+            *(*lines, *_estimate_line(report), *_finding_lines(report)),
+            *(*_held_line(report), *_phase_line(report), *_call_line(report)),
+        ]
     )
 
 
 def warnings(report: Report) -> list[str]:
     """Return the warnings of all tables, each with the name of its table and its code."""
     return [f"{table['table']}: {text}" for table in report.tables for text in table.get("warnings") or ()]
+
+
+def _plan_line(report: Report) -> list[str]:
+    """Sum up what a plan would do. The time is known for tables that were compacted before."""
+    units = [unit for table in report.tables for unit in units_with(table, ("flagged",))]
+    if report.verb != "plan" or not units:
+        return []
+    files, size = (sum(unit.get(key) or 0 for unit in units) for key in ("files", "bytes"))
+    known = [unit["estimated_seconds"] for unit in units if unit.get("estimated_seconds") is not None]
+    minutes = f"{sum(known) / 60:.1f} minutes" if known else "time not known before a first compaction"
+    some = f" for {len(known)} of them" if 0 < len(known) < len(units) else ""
+    return [f"to compact: {len(units)} units, {files} files, {human(size)}, {minutes}{some} (estimate)"]
+
+
+def _held_line(report: Report) -> list[str]:
+    """Say how many bytes of originals the tables keep, which `max_held_bytes` limits."""
+    held = sum(table.get("held_bytes") or 0 for table in report.tables)
+    return [f"originals held: {human(held)}"] if held and report.verb in ("plan", "compact") else []
 
 
 def _estimate_line(report: Report) -> list[str]:

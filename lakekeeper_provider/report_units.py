@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lakekeeper_provider.report import unit_name, units_with
@@ -18,15 +20,26 @@ Unit = Mapping[str, Any]
 Row = tuple[str, ...]
 
 
-def lines(tables: Sequence[Mapping[str, Any]], *, in_order: bool = False) -> list[str]:
+@dataclass(frozen=True)
+class _Shown:
+    """How many units of a table and how many tables are listed, and whether in the order of the report."""
+
+    units: int = UNITS_SHOWN
+    tables: int = TABLES_SHOWN
+    in_order: bool = False
+
+
+def lines(tables: Sequence[Mapping[str, Any]], *, in_order: bool = False, whole: bool = False) -> list[str]:
     """
     Return the units of each table: those that were flagged or processed, and those that were left alone.
 
     :param in_order: list them in the order of the report, which is that of their compaction; else the largest first
+    :param whole: list all of them, however many they are
     """
-    blocks = [(table, block) for table in tables if (block := _of_table(table, in_order=in_order))]
-    shown = [line for table, block in blocks[:TABLES_SHOWN] for line in (f"{table['table']}:", *block)]
-    more = len(blocks) - TABLES_SHOWN
+    how = _Shown(sys.maxsize, sys.maxsize, in_order) if whole else _Shown(in_order=in_order)
+    blocks = [(table, block) for table in tables if (block := _of_table(table, how))]
+    shown = [line for table, block in blocks[: how.tables] for line in (f"{table['table']}:", *block)]
+    more = len(blocks) - how.tables
     return [*shown, f"... the units of {more} more tables are in the report"] if more > 0 else shown
 
 
@@ -48,16 +61,17 @@ def human(size: float) -> str:
     return f"{size:.1f} TB"
 
 
-def _of_table(table: Mapping[str, Any], *, in_order: bool) -> list[str]:
+def _of_table(table: Mapping[str, Any], how: _Shown) -> list[str]:
     units = table.get("units") or ()
     if all(unit["outcome"] == "healthy" and not unit.get("reason") for unit in units):
         return []
-    flagged = units_with(table, ("flagged",))
+    flagged, largest = units_with(table, ("flagged",)), replace(how, in_order=False)
     return [
-        *_grid_of([unit for unit in flagged if _is_assessed(unit)], _FLAGGED, _flagged, in_order=in_order),
-        *_grid_of([unit for unit in flagged if not _is_assessed(unit)], _PROCESSED, _processed),
-        *_grid_of(units_with(table, _DONE), _PROCESSED, _processed),
-        *_left_alone(table),
+        *_grid_of([unit for unit in flagged if _is_assessed(unit)], _FLAGGED, _flagged, how),
+        *_counted("full instead of minor", (unit.get("strategy_reason") for unit in flagged)),
+        *_grid_of([unit for unit in flagged if not _is_assessed(unit)], _PROCESSED, _processed, largest),
+        *_grid_of(units_with(table, _DONE), _PROCESSED, _processed, largest),
+        *_left_alone(table, how.units),
         *_healthy(table),
     ]
 
@@ -77,6 +91,7 @@ _FLAGGED = (
     "files after (estimate)",
     "score",
     "engine",
+    "strategy",
     "minutes (estimate)",
 )
 _PROCESSED = ("partition", "files", "bytes", "rows", "seconds", "outcome")
@@ -85,7 +100,7 @@ _PROCESSED = ("partition", "files", "bytes", "rows", "seconds", "outcome")
 def _flagged(unit: Unit) -> Row:
     sizes = (unit.get(key) for key in ("bytes", "avg_file_size", "median_file_size", "threshold"))
     score, engine = unit.get("score"), unit.get("engine") or ""
-    plan = (_count(unit.get("target_files")), _score(score), engine)
+    plan = (_count(unit.get("target_files")), _score(score), engine, unit.get("strategy") or "")
     seconds = unit.get("estimated_seconds")
     minutes = "" if seconds is None else f"{seconds / 60:.1f}"
     return (_name(unit), _count(unit.get("files")), *map(_size, sizes), *plan, minutes)
@@ -108,14 +123,12 @@ def _processed(unit: Unit) -> Row:
     )
 
 
-def _grid_of(
-    units: Sequence[Unit], header: Row, row: Callable[[Unit], Row], *, in_order: bool = False
-) -> list[str]:
+def _grid_of(units: Sequence[Unit], header: Row, row: Callable[[Unit], Row], how: _Shown) -> list[str]:
     """Return the units as a table, in their order, or those with the most files first."""
     if not units:
         return []
-    ordered = units if in_order else sorted(units, key=lambda unit: -(unit.get("files") or 0))
-    shown, rest = ordered[:UNITS_SHOWN], ordered[UNITS_SHOWN:]
+    ordered = units if how.in_order else sorted(units, key=lambda unit: -(unit.get("files") or 0))
+    shown, rest = ordered[: how.units], ordered[how.units :]
     return [*grid(_filled([header, *map(row, shown)]), indent="  "), *_rest(rest)]
 
 
@@ -132,12 +145,12 @@ def _rest(units: Sequence[Unit]) -> list[str]:
     return [f"  ... and {len(units)} more: {files} files, {human(size)}"]
 
 
-def _left_alone(table: Mapping[str, Any]) -> list[str]:
+def _left_alone(table: Mapping[str, Any], most: int) -> list[str]:
     """Return the units that were refused, changed, deferred or failed, with code and reason, and count the rest."""
     units = [
         unit for unit in table.get("units") or () if unit["outcome"] not in (*_DONE, "flagged", "healthy")
     ]
-    shown, rest = units[:UNITS_SHOWN], units[UNITS_SHOWN:]
+    shown, rest = units[:most], units[most:]
     found = [f"  {_name(unit)}: {_why(unit)}" for unit in shown]
     counted = ", ".join(f"{count} {what}" for what, count in Counter(map(_kind, rest)).items())
     return [*found, f"  ... and {counted}"] if rest else found
@@ -155,9 +168,14 @@ def _kind(unit: Unit) -> str:
 def _healthy(table: Mapping[str, Any]) -> list[str]:
     """Count the healthy units, and say why those whose files are small stay as they are."""
     units = units_with(table, ("healthy",))
-    reasons = Counter(unit["reason"] for unit in units if unit.get("reason"))
     counted = [f"  {len(units)} healthy"] if units else []
-    return [*counted, *(f"  {count} of them: {reason}" for reason, count in reasons.most_common(5))]
+    return [*counted, *_counted("of them", (unit.get("reason") for unit in units))]
+
+
+def _counted(what: str, reasons: Iterable[str | None]) -> list[str]:
+    """Count the units for each of the reasons that most of them have."""
+    found = Counter(filter(None, reasons))
+    return [f"  {count} {what}: {reason}" for reason, count in found.most_common(5)]
 
 
 def _name(unit: Unit) -> str:

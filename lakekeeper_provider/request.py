@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from lakekeeper_provider.config import Config
@@ -44,6 +45,14 @@ def build_request(
     if runs is not None:
         request["runs"] = {table: list(names) for table, names in runs.items()}
     return request
+
+
+def as_planned(config: Config, options: Mapping[str, Mapping[str, Any]]) -> Config:
+    """Return the configuration with the options by which tables were planned, which only arguments replace."""
+    sections = {table.lower(): dict(section) for table, section in config.tables.items()}
+    for table, planned in options.items():
+        sections[table.lower()] = {**sections.get(table.lower(), {}), **planned}
+    return replace(config, tables=sections) if options else config
 
 
 def dump(request: Mapping[str, Any]) -> bytes:

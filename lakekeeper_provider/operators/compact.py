@@ -121,7 +121,10 @@ class CompactOperator(PlanningOperator, SwappingOperator):
         run_id = self._run_id(selection, analyses, context)
         planned = xcom.fingerprints(analyses, units)
         built = request.build_request(
-            settings, self._ordered_arguments(analyses), units=units, fingerprints=planned
+            request.as_planned(settings, xcom.planned_options(analyses)),
+            self._ordered_arguments(analyses),
+            units=units,
+            fingerprints=planned,
         )
         begun = _begun(selection, run_id)
         if units is not None and not units:

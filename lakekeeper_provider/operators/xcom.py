@@ -58,6 +58,7 @@ def _of_plan(entry: Mapping[str, Any]) -> Mapping[str, Any]:
         {
             **{"table": table["table"], "outcome": table["outcome"], "flagged": units},
             "fingerprints": report_summary.fingerprints(table),
+            "options": table.get("options") or {},
         }
         for table in plan.tables
         if (units := report_summary.flagged_units(table))
@@ -123,6 +124,16 @@ def fingerprints(
         table: of_table
         for table, of_table in found_of.items()
         if len(of_table) == len((units or {}).get(table, ()))
+    }
+
+
+def planned_options(found: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Return the options by which plans were made, by table."""
+    return {
+        table["table"]: table["options"]
+        for analysis in found
+        for table in analysis["tables"]
+        if table.get("options")
     }
 
 

@@ -14,7 +14,7 @@ from spark_jobs.core.outcomes import JobOutcome
 from spark_jobs.core.wire import Report
 from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.services import Services
-from spark_jobs.verbs.job import AtLocation, Finish, Verb, run
+from spark_jobs.verbs.job import AtLocation, Finish, TableOrder, Verb, run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,6 +46,7 @@ def call(
     work: Verb,
     at_location: AtLocation | None = None,
     finish: Finish | None = None,
+    order: TableOrder | None = None,
 ) -> Report:
     """Run one job in a session beside the caller's, and return its report.
 
@@ -53,7 +54,7 @@ def call(
         UsageError: an argument or the configuration is wrong; nothing was changed. It is a ValueError.
         JobFailed: the job's exit code would be 1 or 3. It is a RuntimeError.
     """
-    return on(_services(spark), invocation, work, at_location, finish)
+    return on(_services(spark), invocation, work, at_location, finish, order)
 
 
 def on(
@@ -62,11 +63,12 @@ def on(
     work: Verb,
     at_location: AtLocation | None = None,
     finish: Finish | None = None,
+    order: TableOrder | None = None,
 ) -> Report:
     """Run one job with these services."""
     report = Report(invocation.verb, __version__, started=utc_now())
     with _same_log_level():
-        run(services, invocation, work, report, at_location, finish, show=_nowhere)
+        run(services, invocation, work, report, at_location, finish, order, show=_nowhere)
     if report.usage:
         raise UsageError(report.error or "")
     if report.outcome in _FAILURES:

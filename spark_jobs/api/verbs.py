@@ -17,6 +17,7 @@ from spark_jobs.verbs.forget import forget_location, forget_table
 from spark_jobs.verbs.history import history_table
 from spark_jobs.verbs.plan import arrange, plan_table
 from spark_jobs.verbs.rollback import rollback_table
+from spark_jobs.verbs.table_order import by_gain
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -102,7 +103,7 @@ def compact(
     line = invocation(
         "compact", table, tables, database, options, plan=plan, run_id=run_id, config_file=config_file
     )
-    return call(spark, line, compact_table)
+    return call(spark, line, compact_table, order=by_gain)
 
 
 def rollback(

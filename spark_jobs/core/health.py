@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from spark_jobs.core.model import FileListing
@@ -58,14 +59,15 @@ def settled(health: Health, left: int) -> Health:
 def assess(files: FileListing, thresholds: Thresholds) -> Health:
     """Return the health of the files in a listing."""
     sizes = [f.length for f in files.data]
-    average = sum(sizes) // len(sizes) if sizes else 0
-    median = int(statistics.median(sizes)) if sizes else 0
-    health = reassess(len(sizes), sum(sizes), average, median, thresholds)
+    health = reassess(len(sizes), sum(sizes), *_average_and_median(sizes), thresholds)
     if not thresholds.minor:
         return health
     left = target_files(sizes, thresholds.target)
-    small = min(average, median) < thresholds.small_file
     worthwhile = _worthwhile(len(sizes), left, thresholds)
+    # Large files keep their bytes, so they do not count: some small ones among many large ones are found too.
+    small = (
+        min(_average_and_median([size for size in sizes if size < thresholds.target])) < thresholds.small_file
+    )
     return replace(health, target_files=left, needs_compaction=small and worthwhile)
 
 
@@ -91,10 +93,8 @@ def reassess(files: int, size: int, average: int, median: int, thresholds: Thres
     )
 
 
-def may_gain(health: Health, thresholds: Thresholds) -> bool:
-    """Tell whether a minor compaction may gain something, by figures that do not tell how many files are small."""
-    small = min(health.avg_file_size, health.median_file_size) < thresholds.small_file
-    return small and health.files >= max(2, thresholds.min_input_files)
+def _average_and_median(sizes: Sequence[int]) -> tuple[int, int]:
+    return (sum(sizes) // len(sizes), int(statistics.median(sizes))) if sizes else (0, 0)
 
 
 def _worthwhile(files: int, left: int, thresholds: Thresholds) -> bool:

@@ -36,7 +36,7 @@ class TablePlan:
         slots: the tasks of Spark that can run at the same time; 0 if this is not known.
         pressure: the used part of the fullest namespace quota above the table, from 0 to 1.
         why_full: why no unit is compacted in part, although that was asked for.
-        origins: who makes the small files; None in a plan of a compaction.
+        origins: who makes the small files; None in the plan of a compaction.
     """
 
     facts: TableFacts

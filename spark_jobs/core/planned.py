@@ -3,22 +3,54 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from spark_jobs.core.errors import UsageError
+from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.core.wire import SCHEMA_VERSION, TableReport
 
 #: The verbs whose reports say what to compact.
 _VERBS = ("plan", "analyze")
+#: The options by which a unit is flagged and by which it is written: a compaction takes them from the plan.
+_OPTIONS = (
+    *("strategy", "target_file_size", "compaction_ratio_threshold", "min_input_files", "block_size_mb"),
+    *("sort_columns", "readers"),
+)
 #: So many units are named in a warning.
 _NAMED = 10
 
 PlannedUnit = dict[str, "str | None"]
-#: By table, in the order of the plan: the units, and the fingerprints of their files.
-Planned = Mapping[str, list[tuple[PlannedUnit, "str | None"]]]
+
+
+@dataclass(frozen=True)
+class PlannedTable:
+    """What a plan says of one table.
+
+    Attributes:
+        units: the flagged units in the order of the plan, with the fingerprints of their files.
+        options: those by which the plan was made. An analysis does not tell them.
+    """
+
+    units: Sequence[tuple[PlannedUnit, str | None]]
+    options: Mapping[str, Any]
+
+
+#: By table, in the order of the plan.
+Planned = Mapping[str, PlannedTable]
+
+
+def options_of(options: Options) -> dict[str, Any]:
+    """Return the options of a table that its plan tells, as values of JSON."""
+    values = {name: getattr(options, name) for name in _OPTIONS}
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in values.items()
+        if value is not None
+    }
 
 
 def parse_plan(text: str, where: str) -> Planned:
@@ -41,17 +73,19 @@ def parse_plan(text: str, where: str) -> Planned:
             " one"
         )
     try:
-        return {table["table"]: units for table in report["tables"] if (units := _flagged(table))}
+        tables = {table["table"]: _planned(table) for table in report["tables"]}
+        return {name: table for name, table in tables.items() if table.units}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{where} is not the report of a plan: {type(error).__name__}: {error}") from None
 
 
-def _flagged(table: Mapping[str, Any]) -> list[tuple[PlannedUnit, str | None]]:
+def _planned(table: Mapping[str, Any]) -> PlannedTable:
     units = [unit for unit in table["units"] if unit["outcome"] == UnitOutcome.FLAGGED]
-    return [(dict(unit["unit"]), unit.get("fingerprint")) for unit in units]
+    found = [(dict(unit["unit"]), unit.get("fingerprint")) for unit in units]
+    return PlannedTable(found, dict(table.get("options") or {}))
 
 
-def changed_since(table: TableReport, planned: list[tuple[PlannedUnit, str | None]]) -> str | None:
+def changed_since(table: TableReport, planned: Sequence[tuple[PlannedUnit, str | None]]) -> str | None:
     """Return a warning that names the units whose files are not those of the plan; None if all are.
 
     A unit that was not read to its end, and has no fingerprint in the report, is not named.

@@ -29,7 +29,7 @@ _BAD_TABLES = {
 #: Fields of a table that are left out where they are None.
 _OPTIONAL = (
     *("partition_types", "held_bytes", "history", "findings"),
-    *("small_file_writers", "files_per_day", "listed_units"),
+    *("small_file_writers", "files_per_day", "listed_units", "options"),
 )
 #: Fields of a unit that are left out where they are None.
 _OPTIONAL_OF_UNIT = (
@@ -157,7 +157,9 @@ class TableReport:
         partition_types: the Hive types of the partition keys, by key, in an analysis, a compaction and a rollback of a
             partitioned table.
         held_bytes: after a compaction, the bytes of originals that the table keeps.
-        small_file_writers, files_per_day, listed_units: who makes the small files, in an analysis. docs/wire.md.
+        small_file_writers, files_per_day, listed_units: who makes the small files, in an analysis and a plan. See
+            docs/wire.md.
+        options: those by which a plan was made; a compaction of this plan takes them.
     """
 
     table: str
@@ -180,6 +182,7 @@ class TableReport:
     small_file_writers: Sequence[dict[str, Any]] | None = None
     files_per_day: float | None = None
     listed_units: int | None = None
+    options: Mapping[str, Any] | None = None
 
     def conclude(self, acted: Iterable[UnitOutcome]) -> TableReport:
         """Return the report with the outcome that follows from the outcomes of the units.

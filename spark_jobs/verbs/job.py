@@ -16,6 +16,7 @@ from spark_jobs.core.errors import LakekeeperError, Refusal, UsageError
 from spark_jobs.core.job_limits import JobLimits
 from spark_jobs.core.model import TableName
 from spark_jobs.core.options.arguments import Invocation
+from spark_jobs.core.options.choosing import SELECTIONS
 from spark_jobs.core.options.configuration import parse_config
 from spark_jobs.core.options.layers import Layers
 from spark_jobs.core.options.option import CHECK
@@ -62,7 +63,7 @@ class Job:
         The plan is that of the command line, or the one that the caller has put into the request.
         """
         if self.planned is not None:
-            return _entry_of(self.planned, name)
+            return _entry_of({text: table.units for text, table in self.planned.items()}, name)
         units, fingerprints = self.request.units or {}, self.request.fingerprints or {}
         return list(zip(_entry_of(units, name), _entry_of(fingerprints, name)))
 
@@ -121,6 +122,8 @@ Verb = Callable[[Job, TableName], TableReport]
 
 #: Works on the dropped tables of a location.
 AtLocation = Callable[[Job, str], Sequence[TableReport]]
+#: Returns the tables in the order in which they are worked on.
+TableOrder = Callable[[Job, Sequence[TableName]], Sequence[TableName]]
 #: Completes a report when all tables are known.
 Finish = Callable[[Job, Report], None]
 
@@ -132,6 +135,7 @@ def run(
     report: Report,
     at_location: AtLocation | None = None,
     finish: Finish | None = None,
+    order: TableOrder | None = None,
     show: Callable[[str], None] = _print,
 ) -> Report:
     """Run a job with services that are started already. Fill in the report, and return it."""
@@ -140,7 +144,7 @@ def run(
     try:
         job = replace(_job(services, invocation), show=show)
         report.run_id = job.run_id if invocation.verb == "compact" else invocation.run_id
-        for what, act in _tasks(job, work, at_location):
+        for what, act in _tasks(job, work, at_location, order):
             log.info("%s %s", invocation.verb, what)
             found = _guarded(job, what, act)
             report.tables += found
@@ -166,25 +170,28 @@ def _log_end(what: str, found: Sequence[TableReport]) -> None:
 
 
 def _tasks(
-    job: Job, work: Verb, at_location: AtLocation | None
+    job: Job, work: Verb, at_location: AtLocation | None, order: TableOrder | None
 ) -> Iterator[tuple[str, Callable[[], Sequence[TableReport]]]]:
     """Return what is worked on, by name, and how."""
     location = job.invocation.location
     if location is not None and at_location is not None:
         yield location, lambda: at_location(job, location)
         return
-    for name in job.table_names():
+    names: Sequence[TableName] = job.table_names()
+    for name in order(job, names) if order else names:
         yield str(name), partial(_work_on_table, job, work, name)
 
 
 def _job(services: Services, invocation: Invocation) -> Job:
     request = Request.from_json(_read(services, invocation.request)) if invocation.request else Request()
     settings, tables = _config(services, invocation.config_file)
-    planned = parse_plan(_read(services, invocation.plan), invocation.plan) if invocation.plan else None
+    planned = _plan_to_execute(services, invocation) if invocation.plan else None
     layers = Layers(
         command_line=invocation.options if planned is None else {**_AS_PLANNED, **invocation.options},
         arguments=request.arguments,
-        tables={**_with_parsed_names(tables), **_with_parsed_names(request.tables)},
+        tables=_as_planned(
+            {**_with_parsed_names(tables), **_with_parsed_names(request.tables)}, planned or {}
+        ),
         settings={**settings, **request.settings},
     )
     layers.check()
@@ -195,6 +202,19 @@ def _job(services: Services, invocation: Invocation) -> Job:
         check_retention(layers, invocation.database)
     run_id = invocation.run_id or _new_run_id()
     return Job(invocation, services, layers, request, run_id, JobLimits.of(layers.resolve()), planned)
+
+
+def _plan_to_execute(services: Services, invocation: Invocation) -> Planned:
+    chosen = [f"--{name.replace('_', '-')}" for name in SELECTIONS if invocation.options.get(name)]
+    if chosen:
+        raise UsageError(f"--plan names the partitions to compact; use it without {' and '.join(chosen)}")
+    return parse_plan(_read(services, str(invocation.plan)), str(invocation.plan))
+
+
+def _as_planned(sections: Mapping[str, Mapping[str, Any]], planned: Planned) -> dict[str, Mapping[str, Any]]:
+    """Return the sections of the tables with the options of the plan, which only the command line replaces."""
+    options = {str(TableName.parse(name)): table.options for name, table in planned.items()}
+    return {name: {**sections.get(name, {}), **options.get(name, {})} for name in {**sections, **options}}
 
 
 def _new_run_id() -> str:

@@ -18,7 +18,7 @@ from spark_jobs.core.options.layers import parse_option
 from spark_jobs.core.wire import Report
 from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.services import Services
-from spark_jobs.verbs.job import AtLocation, Finish, Verb, run
+from spark_jobs.verbs.job import AtLocation, Finish, TableOrder, Verb, run
 
 log = logging.getLogger("lakekeeper")
 
@@ -30,6 +30,7 @@ def main(
     description: str,
     at_location: AtLocation | None = None,
     finish: Finish | None = None,
+    order: TableOrder | None = None,
 ) -> int:
     """Run one job, publish its report also after an error, and return the exit code."""
     report = Report(verb, __version__, started=utc_now())
@@ -45,7 +46,7 @@ def main(
         services = spark_services(spark)
         services.phases.add("start", time.monotonic() - began)
         try:
-            run(services, invocation, work, report, at_location, finish)
+            run(services, invocation, work, report, at_location, finish, order)
         finally:
             _publish(report, invocation, services)
             spark.stop()

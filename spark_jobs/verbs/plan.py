@@ -7,7 +7,9 @@ from dataclasses import replace
 from spark_jobs.core.model import TableName
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.pace import Pace
+from spark_jobs.core.planned import options_of
 from spark_jobs.core.progress import Amount
+from spark_jobs.core.strategy import FULL
 from spark_jobs.core.wire import Report, TableReport, UnitReport
 from spark_jobs.protocol.commit_log.publisher import learned_pace, log_of
 from spark_jobs.protocol.execution.rounds import held_bytes
@@ -15,61 +17,57 @@ from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.planning.planner import Planner, WantedUnits
 from spark_jobs.verbs.analyze import PLANNED
 from spark_jobs.verbs.job import Job
+from spark_jobs.verbs.table_order import is_due, rank
 
 
 def plan_table(job: Job, name: TableName) -> TableReport:
     """Plan a table without limits: they are applied when all tables are known (`arrange`)."""
     with job.session(name) as session:
-        return _report(session, job.wanted_units(name))
+        return _report(job, session, job.wanted_units(name))
 
 
 def dry_run(job: Job, session: TableSession, wanted: WantedUnits | None) -> TableReport:
     """Return what a compaction of this table would do, after those before it in the same job."""
-    return _limited(job, _report(session, wanted))
+    return _limited(job, _report(job, session, wanted))
 
 
-def _report(session: TableSession, wanted: WantedUnits | None) -> TableReport:
+def _report(job: Job, session: TableSession, wanted: WantedUnits | None) -> TableReport:
     plan = Planner(session.table, wanted).plan(footers=True)
-    report = replace(plan.report(), held_bytes=held_bytes(session.runs()))
+    report = replace(
+        plan.report(), held_bytes=held_bytes(session.runs()), options=options_of(session.options)
+    )
     pace = learned_pace(log_of(session.services.fs, session.facts, session.services.now))
-    return _estimated(report, pace).conclude(acted=PLANNED)
+    job.limits.learn(pace)
+    units = [replace(unit, strategy=unit.strategy or FULL) if is_due(unit) else unit for unit in report.units]
+    return _estimated(replace(report, units=units), pace).conclude(acted=PLANNED)
 
 
 def _estimated(table: TableReport, pace: Pace) -> TableReport:
-    """Return the table with the time that each of its units takes, if earlier runs of the table show how fast it is."""
-    if not pace.known:
-        return table
+    """Return the table with the time that each of its units takes, where it has none and the pace is known."""
+    lacking = [is_due(unit) and unit.estimated_seconds is None and pace.known for unit in table.units]
     units = [
-        replace(unit, estimated_seconds=round(pace.seconds_for(1, unit.bytes or 0), 1))
-        if _is_due(unit)
-        else unit
-        for unit in table.units
+        replace(unit, estimated_seconds=round(pace.seconds_for(1, unit.bytes or 0), 1)) if lacks else unit
+        for unit, lacks in zip(table.units, lacking)
     ]
     return replace(table, units=units)
 
 
 def arrange(job: Job, report: Report) -> None:
-    """Put the tables into the order of their compaction, and defer what does not fit into the limits of the job."""
-    tables = sorted(report.tables, key=_rank) if job.layers.resolve().order == "score" else report.tables
-    report.tables = [_limited(job, table) for table in tables]
+    """Put the tables into the order of their compaction, and defer what does not fit into the limits of the job.
 
-
-def _rank(table: TableReport) -> tuple[bool, str, float]:
-    """Return the place of a table: those with deferred units first, then those with the most gain for each byte."""
-    due = [unit for unit in table.units if _is_due(unit)]
-    since = min((unit.deferred_since for unit in due if unit.deferred_since), default="")
-    size = sum(unit.bytes or 0 for unit in due)
-    gain = sum((unit.score or 0) * (unit.bytes or 0) for unit in due)
-    return not since, since, -gain / max(size, 1)
+    A table that was never compacted has the estimates of the pace of another one.
+    """
+    tables = sorted(report.tables, key=rank) if job.layers.resolve().order == "score" else report.tables
+    report.tables = [_limited(job, _estimated(table, job.limits.pace)) for table in tables]
 
 
 def _limited(job: Job, table: TableReport) -> TableReport:
     """Return the table with the units DEFERRED that do not fit, and spend the budget of the job."""
-    if not any(map(_is_due, table.units)):
+    if not any(map(is_due, table.units)):
         return table
     most = job.layers.resolve().max_held_bytes
     job.limits.budget = job.limits.budget.of_table(most, table.held_bytes or 0)
-    units = [_limited_unit(job, unit) if _is_due(unit) else unit for unit in table.units]
+    units = [_limited_unit(job, unit) if is_due(unit) else unit for unit in table.units]
     return replace(table, units=units).conclude(acted=PLANNED)
 
 
@@ -80,8 +78,3 @@ def _limited_unit(job: Job, unit: UnitReport) -> UnitReport:
         return replace(unit, outcome=UnitOutcome.DEFERRED, reason=lack)
     job.limits.budget = job.limits.budget.spend(amount)
     return unit
-
-
-def _is_due(unit: UnitReport) -> bool:
-    """Tell whether the unit is flagged because of its files, and not because it must be recovered."""
-    return unit.outcome == UnitOutcome.FLAGGED and unit.reason is None

@@ -18,6 +18,7 @@ from spark_jobs.verbs.forget import forget_location, forget_table
 from spark_jobs.verbs.history import history_table
 from spark_jobs.verbs.plan import arrange, plan_table
 from spark_jobs.verbs.rollback import rollback_table
+from spark_jobs.verbs.table_order import by_gain
 from tests.crash import writers
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.process import acting_as
@@ -64,8 +65,10 @@ def run(client: Client, verb: str, *argv: str, request: dict[str, Any] | None = 
         words += ["--request", _put_request(client, request)]
     report = Report(verb, __version__)
     with acting_as(client):
-        finish = arrange if verb == "plan" else None
-        job.run(client.cluster, parse(verb, words, ""), VERBS[verb], report, AT_LOCATION.get(verb), finish)
+        finish, order = arrange if verb == "plan" else None, by_gain if verb == "compact" else None
+        job.run(
+            client.cluster, parse(verb, words, ""), VERBS[verb], report, AT_LOCATION.get(verb), finish, order
+        )
     return {**report.to_json(), "exit_code": report.exit_code}
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,7 +18,6 @@ from tests.crash.explorer import runs_of
 from tests.crash.fault_injection import Fault, Killed
 from tests.crash.model_metastore import forget_partitions, register_partition
 from tests.crash.model_spark import ModelFooters, ModelRewriter
-from tests.crash.model_tree import AUTHORITY
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.uneven_table import FILES, by_outcome, failing, job, reasons, uneven
 
@@ -137,15 +134,12 @@ def test_the_limits_count_over_all_tables_of_a_job() -> None:
     sim = build()
     report = run(sim.client(), "compact", "--database", "sales", "--max-units", "2")
     units = [(t["table"], u["outcome"]) for t in report["tables"] for u in t["units"]]
-    assert sorted(units) == [
-        (EVENTS, "compacted"),
+    assert units == [
+        (FLAT, "compacted"),
         (EVENTS, "compacted"),
         (EVENTS, "deferred"),
-        (FLAT, "deferred"),
+        (EVENTS, "deferred"),
     ]
-    planned = run(build().client(), "plan", "--database", "sales", "--max-units", "2")
-    assert planned["tables"][0]["table"] == FLAT
-    assert [u["outcome"] for t in planned["tables"] for u in t["units"]].count("flagged") == 2
 
 
 def test_a_refused_unit_gives_its_place_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,66 +172,6 @@ def test_the_cap_on_originals_counts_those_of_earlier_runs_and_the_report_has_th
     assert second["tables"][0]["held_bytes"] == held
     third = job(sim, "compact", "--max-held-bytes", "1gb")
     assert third["tables"][0]["held_bytes"] > held
-
-
-def _request(plan: dict[str, Any]) -> dict[str, Any]:
-    """The request of an operator that was given this plan."""
-    flagged = [unit for unit in plan["tables"][0]["units"] if unit["outcome"] == "flagged"]
-    return {
-        "arguments": {"order": "none"},
-        "units": {"sales.uneven": [unit["unit"] for unit in flagged]},
-        "fingerprints": {"sales.uneven": [unit["fingerprint"] for unit in flagged]},
-    }
-
-
-@pytest.mark.parametrize(
-    ("words", "content"),
-    [
-        pytest.param(("--plan",), dict, id="--plan"),
-        pytest.param(("--table", "sales.uneven", "--request"), _request, id="request"),
-    ],
-)
-def test_a_plan_is_executed_as_it_is_and_what_has_changed_is_named(
-    words: tuple[str, ...], content: Callable[[dict[str, Any]], dict[str, Any]]
-) -> None:
-    sim = uneven()
-    plan = job(sim, "plan", "--max-units", 3, "--order", "files-desc")
-    assert by_outcome(plan, "flagged") == ["d", "b", "c"]
-    uri = f"{AUTHORITY}/user/me/plan.json"
-    sim.tree.write(uri, json.dumps(content(plan)).encode(), overwrite=True, parents=True)
-    writers.append(sim, f"{WAREHOUSE}/uneven/k=b", sim.ledger.fresh(3))
-    report = run(sim.client(), "compact", *words, uri)
-    assert by_outcome(report, "compacted") == ["d", "b", "c"]
-    assert [unit["unit"]["k"] for unit in report["tables"][0]["units"]] == ["d", "b", "c"]
-    (warning,) = [text for text in report["tables"][0]["warnings"] if text.startswith("PLAN_CHANGED")]
-    assert warning.endswith("planned again: k=b")
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "",
-        "[]",
-        "{}",
-        '{"schema_version": 1, "verb": "compact", "tables": []}',
-        '{"schema_version": 1, "verb": "plan"}',
-    ],
-)
-def test_what_is_no_plan_is_a_usage_error(content: str) -> None:
-    sim = uneven()
-    uri = f"{AUTHORITY}/user/me/plan.json"
-    sim.tree.write(uri, content.encode(), overwrite=True, parents=True)
-    report = run(sim.client(), "compact", "--plan", uri)
-    assert report["exit_code"] == 2
-    assert "plan.json is not" in report["error"]
-
-
-def test_a_dry_run_says_the_same_as_the_plan() -> None:
-    sim = uneven()
-    words = ("--max-units", 2, "--order", "files-asc")
-    dry, plan = job(sim, "compact", "--dry-run", *words), job(sim, "plan", *words)
-    assert dry["tables"] == plan["tables"]
-    assert by_outcome(plan, "deferred") == ["c", "b", "d"]
 
 
 def test_the_score_is_the_files_removed_for_each_gb() -> None:

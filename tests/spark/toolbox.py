@@ -26,6 +26,7 @@ from spark_jobs.verbs.forget import forget_table
 from spark_jobs.verbs.history import history_table
 from spark_jobs.verbs.plan import arrange, plan_table
 from spark_jobs.verbs.rollback import rollback_table
+from spark_jobs.verbs.table_order import by_gain
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -74,10 +75,9 @@ class Jobs:
             path.write_text(json.dumps(request))
             words += ["--request", path.as_uri()]
         report = Report(verb, __version__)
-        finish = arrange if verb == "plan" else None
-        job.run(
-            spark_services(self.spark), parse(verb, words, ""), VERBS[verb], report, cleanup_location, finish
-        )
+        finish, order = arrange if verb == "plan" else None, by_gain if verb == "compact" else None
+        line = parse(verb, words, "")
+        job.run(spark_services(self.spark), line, VERBS[verb], report, cleanup_location, finish, order)
         return {**report.to_json(), "exit_code": report.exit_code}
 
 

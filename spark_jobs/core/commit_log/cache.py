@@ -149,6 +149,12 @@ class CachedUnit:
         """Tell whether it is known that a compaction with these options would leave as many files."""
         return bool(self.settled_files) and self.settled_for == _settled_for(thresholds, readers)
 
+    def may_gain(self, thresholds: Thresholds) -> bool:
+        """Tell whether a minor compaction may gain something: the figures do not have the sizes of the small files."""
+        known = self.figures is not None and self.figures.small_below == thresholds.small_file
+        none = known and self.figures is not None and self.figures.small_files == 0
+        return not none and self.files >= max(2, thresholds.min_input_files)
+
     def settle(self, target_files: int, thresholds: Thresholds, readers: str | None) -> CachedUnit:
         """Return the figures of files that a compaction cannot make fewer, as their footers have shown."""
         return replace(self, settled_files=target_files, settled_for=_settled_for(thresholds, readers))

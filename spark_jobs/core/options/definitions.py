@@ -51,7 +51,7 @@ class Options(LimitOptions):
         "sort the rewritten files by these columns",
         flag="--sort-columns",
         metavar="A,B",
-        verbs=(COMPACT,),
+        verbs=(COMPACT, PLAN),
     )
     analyze_after_compaction: bool = switch(
         "compute the metastore's statistics after a compaction",

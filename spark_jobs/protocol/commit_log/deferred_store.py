@@ -61,7 +61,7 @@ class DeferredStore:
         if since == before:
             return
         try:
-            if ensure_hint_folder(self._fs, self._file.folder, worth_a_home=False):
+            if ensure_hint_folder(self._fs, self._file.folder, worth_a_home=True):
                 self._file.publish(packed({"deferred": since}))
         except Exception as error:
             log.info(

@@ -79,20 +79,25 @@ class Planner:
         """Return the plan of a compaction. It has the files of each flagged unit.
 
         Args:
-            footers: read the footers of all flagged units, and refuse units that cannot be rewritten. A compaction does
-                not need this: it inspects the footers of each unit right before it writes the unit. Without it, only
-                units of which all files were written for a group are read, so that no run is opened if they cannot have
-                fewer files.
+            footers: read the footers of all flagged units, refuse units that cannot be rewritten, and count who makes
+                the small files: it is a plan for a person. A compaction does not need this: it inspects the footers of
+                each unit right before it writes the unit. Without it, only units of which all files were written for a
+                group are read, so that no run is opened if they cannot have fewer files.
 
         Raises:
             Refusal: the whole table is refused.
         """
         return self._plan(analysis=False, footers=footers)
 
+    def preview(self) -> TablePlan:
+        """Return the plan by listings only. Units that have not changed since an earlier analysis are not listed."""
+        with self._services.phases.during("list"):
+            return self._plan_by_listings(analysis=True, origins=None)
+
     def _plan(self, *, analysis: bool, footers: bool) -> TablePlan:
         begun = self._services.now()
         with self._services.phases.during("list"):
-            plan = self._plan_by_listings(analysis)
+            plan = self._plan_by_listings(analysis, self._origins() if footers else None)
         with self._services.phases.during("footers"):
             if footers:
                 after = begun if analysis else None
@@ -101,15 +106,14 @@ class Planner:
                 units = check_grouped_units(self._services, plan, self._survey.basis)
             return replace(plan, units=tuple(units))
 
-    def _plan_by_listings(self, analysis: bool) -> TablePlan:
+    def _plan_by_listings(self, analysis: bool, origins: FileOrigins | None) -> TablePlan:
         options = self._table.options
         file_format = eligibility.check_table(self._table.facts, options.bucketing, options.enabled)
         self._check_root()  # guard: table_format_marks
         self._check_backups()  # guard: legacy_backup_tables
         chosen, gone = self._choose()
         rules = writer_rules(options, self._services.now())
-        origins = self._origins() if analysis else None
-        units = self._plan_units(chosen, rules, origins)
+        units = self._plan_units(chosen, rules, analysis, origins)
         self._check_single(units)
         units, warnings = self._with_unfinished_runs(units)
         units = self._in_order(units, analysis)
@@ -175,10 +179,8 @@ class Planner:
         return FileOrigins(thresholds.small_file, int(now.timestamp() * 1000))
 
     def _plan_units(
-        self, chosen: Sequence[Unit], rules: WriterRules, origins: FileOrigins | None
+        self, chosen: Sequence[Unit], rules: WriterRules, analysis: bool, origins: FileOrigins | None
     ) -> list[UnitPlan]:
-        """Return the plans of units; only an analysis counts the origins of their files."""
-        analysis = origins is not None
         planner = UnitPlanner(
             self._table,
             overlapping(self._table.units, self._table.facts),

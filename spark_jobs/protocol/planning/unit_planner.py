@@ -11,7 +11,7 @@ from spark_jobs.core.commit_log.cache import Cache, CachedUnit, find, usable
 from spark_jobs.core.due import FileFigures
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.file_origins import FileOrigins
-from spark_jobs.core.health import assess, may_gain
+from spark_jobs.core.health import assess
 from spark_jobs.core.model import FileListing, Unit, parent
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.outcomes import UnitOutcome
@@ -124,8 +124,8 @@ class UnitPlanner:
             return None
         thresholds, readers = options.thresholds(), options.readers
         health = cached.health(thresholds, readers)
-        if thresholds.minor and not cached.is_settled(thresholds, readers) and may_gain(health, thresholds):
-            return None  # the figures do not say how many of the files are small ones
+        if thresholds.minor and not cached.is_settled(thresholds, readers) and cached.may_gain(thresholds):
+            return None
         if not health.needs_compaction:
             return UnitPlan.known(unit, health, cached)
         unread = cached.verdict is None or cached.verdict.basis != self.basis
