@@ -154,7 +154,7 @@ CHOOSING: tuple[Option, ...] = (
 )
 
 #: The options that select units. Only one of them can be given.
-_SELECTIONS = ("partitions", "where", "idle_for")
+SELECTIONS = ("partitions", "where", "idle_for")
 _ANY_AGE = re.compile(r"\s*0+\s*[smhdw]\s*")
 
 
@@ -165,6 +165,6 @@ def check_selections(given: Mapping[str, Any]) -> None:
     :param given: the options that are given, by key
     :raises UsageError: two of them are given
     """
-    found = [key for key in _SELECTIONS if key in given and not _ANY_AGE.fullmatch(str(given[key]))]
+    found = [key for key in SELECTIONS if key in given and not _ANY_AGE.fullmatch(str(given[key]))]
     if len(found) > 1:
         raise UsageError(f"{' and '.join(found)} are mutually exclusive: give one of them")

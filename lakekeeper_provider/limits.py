@@ -13,10 +13,10 @@ def _limit(key: str, help: str, *, verbs: tuple[str, ...] = _VERBS, note: str = 
     return Option(key, integer(0), 0, help, _flag(key, "N", verbs), Section.LIMITS, note, per_table=False)
 
 
-def _size_limit(key: str, help: str, example: str, note: str = "") -> Option:
+def _size_limit(key: str, help: str, example: str, note: str = "", *, per_table: bool = False) -> Option:
     """Return an option that counts bytes."""
     flag = _flag(key, example, _VERBS)
-    return Option(key, size, None, help, flag, Section.LIMITS, note, example, per_table=False)
+    return Option(key, size, None, help, flag, Section.LIMITS, note, example, per_table=per_table)
 
 
 def _flag(key: str, metavar: str, verbs: tuple[str, ...]) -> Flag:
@@ -45,6 +45,7 @@ LIMITS: tuple[Option, ...] = (
         "max_held_bytes",
         "keep at most so many bytes of originals of one table; the rest is deferred until a cleanup",
         "1tb",
+        per_table=True,
     ),
     _limit(
         "canary",

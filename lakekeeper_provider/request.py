@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from lakekeeper_provider.choosing import SELECTIONS
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.selection import Selection
 
@@ -58,6 +59,13 @@ def as_planned(config: Config, options: Mapping[str, Mapping[str, Any]]) -> Conf
 def dump(request: Mapping[str, Any]) -> bytes:
     """Return the bytes of a request file."""
     return json.dumps(request, indent=1, ensure_ascii=False).encode()
+
+
+def part_of(arguments: Mapping[str, Any]) -> str | None:
+    """Return a short name of the units that arguments select; None if they select all."""
+    chosen = {key: arguments[key] for key in SELECTIONS if arguments.get(key) is not None}
+    text = json.dumps(chosen, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16] if chosen else None
 
 
 def run_id_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from lakekeeper_provider import report_summary
+from lakekeeper_provider import report_summary, request
 from lakekeeper_provider.choosing import check_selections
 from lakekeeper_provider.compat import Context
 from lakekeeper_provider.operators.base import LakekeeperOperator
@@ -122,4 +122,6 @@ class AnalyzeOperator(PlanningOperator):
 
     def summarize(self, found: Report, uri: str | None, context: Context) -> dict[str, Any]:
         """Return the summary; flagged units that do not fit are pushed as pages."""
-        return report_summary.summary(found, uri, context["ti"] if self.do_xcom_push else None)
+        summary = report_summary.summary(found, uri, context["ti"] if self.do_xcom_push else None)
+        part = request.part_of(self.arguments())
+        return {**summary, "part": part} if part else summary

@@ -145,7 +145,9 @@ class CompactOperator(PlanningOperator, SwappingOperator):
         return {**planned, **self.arguments()}
 
     def _run_id(self, selection: Selection, analyses: Iterable[Mapping[str, Any]], context: Context) -> str:
+        # Several tasks of one operator may compact different units of a table, each in a run that is undone as one.
         parts = sorted({entry["part"] for entry in analyses if "part" in entry})
+        parts += filter(None, [request.part_of(self.arguments())])
         return request.run_id_of(self.dag_id, context["dag_run"].run_id, self.task_id, selection, parts)
 
     def result(self, summary: dict[str, Any], submission: Submission) -> dict[str, Any]:

@@ -54,6 +54,8 @@ def _of_plan(entry: Mapping[str, Any]) -> Mapping[str, Any]:
         plan = report.parse(json.dumps(entry), PLAN)
     except ReportError as error:
         raise UsageError(f"analysis: the plan cannot be read: {error}") from None
+    if plan.error:
+        raise UsageError(f"analysis: the plan is not whole: {plan.error}")
     tables = [
         {
             **{"table": table["table"], "outcome": table["outcome"], "flagged": units},

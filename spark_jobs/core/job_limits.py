@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -11,7 +12,7 @@ from spark_jobs.core.options.limits import LimitOptions
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.pace import Pace, end_of_run
 from spark_jobs.core.plan import TablePlan
-from spark_jobs.core.progress import Amount
+from spark_jobs.core.progress import NONE, Amount
 from spark_jobs.core.unit_plan import UnitPlan
 
 _FAILURES = (UnitOutcome.FAILED, UnitOutcome.QUARANTINED)
@@ -21,9 +22,10 @@ _NOT_READ = (UnitOutcome.SKIPPED, UnitOutcome.HEALTHY, UnitOutcome.DEFERRED)
 
 @dataclass
 class JobLimits:
-    """The limits of one job, and what is used of them. Only the job's main thread changes it.
+    """The limits of one job, and what is used of them. Only the job's main thread changes it, but for `grown`.
 
     Attributes:
+        left: what the units of the present round leave of the budget.
         canaries: the units that still have to succeed before the others are begun.
         max_failures: the number of failed units after which no more are begun; 0 for no limit.
         failures: the units that have failed so far.
@@ -33,17 +35,19 @@ class JobLimits:
     """
 
     budget: Budget = field(default_factory=Budget)
+    left: Budget = field(default_factory=Budget)
     canaries: int = 0
     max_failures: int = 0
     failures: int = 0
     compacted: int = 0
     pace: Pace = field(default_factory=Pace)
     stopped: str | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     @classmethod
     def of(cls, options: LimitOptions) -> JobLimits:
         """Return the limits of a job that begins."""
-        return cls(Budget.of(options), options.canary, options.max_failures)
+        return cls(Budget.of(options), canaries=options.canary, max_failures=options.max_failures)
 
     def plan(self, table: TablePlan, held_bytes: int, compacted: int) -> TablePlan:
         """Return the plan of a table, with the units DEFERRED that the limits leave to the next job.
@@ -89,6 +93,26 @@ class JobLimits:
             self.stopped = "canary: one of the first units has failed"
         elif self.max_failures and self.failures >= self.max_failures:
             self.stopped = f"max_failures: {self.failures} units have failed"
+
+    def begin_round(self, amounts: Iterable[Amount | None]) -> None:
+        """Reserve what the units of a round were planned to read."""
+        self.left = self.budget
+        for amount in amounts:
+            self.left = self.left.spend(amount) if amount else self.left
+
+    def grown(self, planned: Amount | None, now: Amount | None) -> str | None:
+        """Return why a unit whose files have become more since the plan does not fit any more; None if it does.
+
+        Threads that write units at the same time call it.
+        """
+        if planned is None or now is None:
+            return None
+        more = Amount(0, max(0, now.files - planned.files), max(0, now.bytes - planned.bytes))
+        with self._lock:
+            lack = self.left.lacks(more) if more != NONE else None  # guard: growth_within_limits
+            if lack is None:
+                self.left = self.left.spend(more)
+            return lack
 
     def spend(self, units: Collection[tuple[UnitOutcome, Amount | None]]) -> None:
         """Count what a round has read, and the canaries that have succeeded."""

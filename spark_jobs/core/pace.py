@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from spark_jobs.core.commit_log.snapshots import Snapshot
+from spark_jobs.core.progress import NONE, Amount
 from spark_jobs.core.unit_plan import UnitPlan
 
 #: An estimate is multiplied by this: units differ, and a unit that is not finished at the deadline was in vain.
@@ -14,16 +15,19 @@ _SAFETY = 1.25
 #: What is left before the deadline for the end of a run: the commit log, and the backup table, to which a partition is
 #: added for each unit. Measured with a Hive Metastore on two busy processors: 13 to 20 s for 109 units.
 _END_SECONDS, _END_SECONDS_PER_UNIT = 10, 0.1
+#: What a unit and a file cost at most, however small they are. Of units that were much larger, a pace tells no more.
+_MOST_PER_UNIT, _MOST_PER_FILE = 30.0, 0.1
 #: The experience of earlier runs counts as much as so many seconds of this one.
 _LEARNED_SECONDS = 60
 
 
 @dataclass(frozen=True)
 class Pace:
-    """What was compacted in a time: `units` with `bytes` of originals in `seconds` of the clock on the wall."""
+    """What was compacted in a time: units with files and bytes of originals, in seconds of the clock on the wall."""
 
     units: float = 0
-    bytes: int = 0
+    files: float = 0
+    bytes: float = 0
     seconds: float = 0.0
 
     @property
@@ -39,23 +43,31 @@ class Pace:
         timed = [each for each in snapshots if each.seconds]
         found = cls()
         for each in timed:
-            found = found.plus(each.units, each.before.bytes, each.seconds or 0.0)
+            found = found.plus(Amount(each.units, each.before.files, each.before.bytes), each.seconds or 0.0)
         share = min(1.0, _LEARNED_SECONDS / found.seconds) if found.seconds else 1.0
-        return cls(found.units * share, int(found.bytes * share), found.seconds * share)
+        return cls(found.units * share, found.files * share, found.bytes * share, found.seconds * share)
 
-    def plus(self, units: float, size: int, seconds: float) -> Pace:
-        return Pace(self.units + units, self.bytes + size, self.seconds + seconds)
+    def plus(self, amount: Amount, seconds: float) -> Pace:
+        return Pace(
+            self.units + amount.units,
+            self.files + amount.files,
+            self.bytes + amount.bytes,
+            self.seconds + seconds,
+        )
 
-    def seconds_for(self, units: int, size: int) -> float:
+    def seconds_for(self, amount: Amount) -> float:
         """Return how long it takes to compact so much; 0 if nothing is known yet.
 
-        It is the longer one of two times: by bytes, which counts for large units, and by units, each of which has a
-        fixed cost.
+        It is the longest one of three times: by bytes, by files and by units, each of which has a fixed cost. Those of
+        files and units are limited: the only unit of a run may have taken hours, and small ones would never fit then.
         """
         if not self.known:
             return 0.0
-        by_bytes = size * self.seconds / self.bytes if self.bytes else 0.0
-        return max(by_bytes, units * self.seconds / self.units)
+        return max(
+            amount.bytes * self.seconds / self.bytes if self.bytes else 0.0,
+            amount.files * min(_MOST_PER_FILE, self.seconds / self.files if self.files else 0.0),
+            amount.units * min(_MOST_PER_UNIT, self.seconds / self.units),
+        )
 
     def fitting(self, units: Sequence[UnitPlan], left: timedelta, at_once: int) -> list[UnitPlan]:
         """Return those of the units, in their order, that can be finished together in the time that is left.
@@ -69,14 +81,13 @@ class Pace:
         if not self.known:
             return list(units[:at_once])
         chosen: list[UnitPlan] = []
-        size = 0
+        so_far = NONE
         for unit in units:
-            more = unit.health.bytes if unit.health else 0
-            number = len(chosen) + 1
-            needed = self.seconds_for(number, size + more) * _SAFETY + number * _END_SECONDS_PER_UNIT
+            amount = so_far + (unit.amount or Amount())
+            needed = self.seconds_for(amount) * _SAFETY + amount.units * _END_SECONDS_PER_UNIT
             if needed <= left.total_seconds():
                 chosen.append(unit)
-                size += more
+                so_far = amount
         return chosen
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spark_jobs.core.errors import UsageError
+from spark_jobs.core.model import TableName
 from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.warning_codes import WarningCode
@@ -72,6 +73,8 @@ def parse_plan(text: str, where: str) -> Planned:
             f"{where} is not a plan: it has the verb {verb!r} and schema_version {version}; `lakekeeper plan` writes"
             " one"
         )
+    if report.get("error"):
+        raise UsageError(f"{where} is not a whole plan: {report['error']}")
     try:
         tables = {table["table"]: _planned(table) for table in report["tables"]}
         return {name: table for name, table in tables.items() if table.units}
@@ -80,6 +83,7 @@ def parse_plan(text: str, where: str) -> Planned:
 
 
 def _planned(table: Mapping[str, Any]) -> PlannedTable:
+    TableName.parse(table["table"])
     units = [unit for unit in table["units"] if unit["outcome"] == UnitOutcome.FLAGGED]
     found = [(dict(unit["unit"]), unit.get("fingerprint")) for unit in units]
     return PlannedTable(found, dict(table.get("options") or {}))

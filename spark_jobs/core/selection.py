@@ -74,7 +74,7 @@ def select(units: Sequence[Unit], specs: list[PartitionSpec] | None, table: str)
 def pick(
     units: Sequence[Unit], wanted: Iterable[Mapping[str, str | None]], keys: Sequence[str]
 ) -> tuple[list[Unit], list[PartitionSpec]]:
-    """Find the wanted units.
+    """Find the wanted units, each once.
 
     Returns:
         The units that exist, and the specs of those that do not exist any more.
@@ -84,19 +84,14 @@ def pick(
             another unit.
     """
     by_key = {unit_key(unit.to_json(), keys): unit for unit in units}
-    found, gone = [], []
-    for values in wanted:
-        whole = _complete_spec(values, keys)
-        unit = by_key.get(unit_key(whole, keys))
-        if unit is None:
-            gone.append(whole)
-        else:
-            found.append(unit)
-    return found, gone
+    specs = (_complete_spec(values, keys) for values in wanted)
+    asked = {unit_key(spec, keys): spec for spec in specs}  # guard: requested_once
+    found = [by_key[key] for key in asked if key in by_key]
+    return found, [spec for key, spec in asked.items() if key not in by_key]
 
 
 def _complete_spec(values: Mapping[str, str | None], keys: Sequence[str]) -> PartitionSpec:
-    given = {key.lower(): value for key, value in values.items()}
+    given = {key.lower(): _value(key, value) for key, value in values.items()}
     if given.keys() != {key.lower() for key in keys}:
         raise UsageError(
             f"unit {dict(values)} does not name exactly the partition keys {', '.join(keys) or '(none)'}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from spark_jobs.core.errors import Refusal
+from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.model import TableName
 from spark_jobs.core.planned import changed_since
 from spark_jobs.core.refusals import RefusalCode
@@ -21,9 +21,14 @@ def compact_table(job: Job, name: TableName) -> TableReport:
     with job.session(name) as session:
         if session.options.dry_run:
             return dry_run(job, session, wanted)
+        compaction = TableCompaction(session, job.run_id, wanted, job.limits)
         try:
-            report = TableCompaction(session, job.run_id, wanted, job.limits).run()
+            report = compaction.run()
         except PermissionError as error:
+            if compaction.begun:  # Units may be swapped: a refusal would say that nothing was done.
+                raise LakekeeperError(
+                    f"{error}. What run {compaction.begun} has swapped before stays: see `lakekeeper history`"
+                ) from error
             raise Refusal(RefusalCode.NOT_WRITABLE, str(error)) from None  # guard: not_writable_refused
         changed = changed_since(report, job.planned_units(name))
         notes = [*([changed] if changed else []), *fold_settled_runs(session)]

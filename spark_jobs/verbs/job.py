@@ -95,9 +95,9 @@ class Job:
     def table_names(self) -> list[TableName]:
         """Return the tables to work on. Raise UsageError if the database does not exist."""
         if self.planned is not None:
-            return [TableName.parse(text) for text in self.planned]
+            return list(dict.fromkeys(TableName.parse(text) for text in self.planned))
         if not self.invocation.database:
-            return [TableName.parse(text) for text in self.invocation.tables]
+            return list(dict.fromkeys(TableName.parse(text) for text in self.invocation.tables))
         database = self.invocation.database.lower()
         if not self.services.metastore.database_exists(database):
             raise UsageError(f"database '{database}' does not exist in the metastore")
@@ -146,7 +146,7 @@ def run(
         report.run_id = job.run_id if invocation.verb == "compact" else invocation.run_id
         for what, act in _tasks(job, work, at_location, order):
             log.info("%s %s", invocation.verb, what)
-            found = _guarded(job, what, act)
+            found = _guarded(job, what, act, begun=bool(report.tables))
             report.tables += found
             _log_end(what, found)
         if finish:
@@ -235,7 +235,7 @@ def _read(services: Services, uri: str) -> str:
         return (
             services.fs.read(uri) if "://" in uri or uri.startswith("file:") else Path(uri).read_bytes()
         ).decode()
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {uri}: {error}") from None
 
 
@@ -263,12 +263,18 @@ def _dropped_meanwhile(name: TableName) -> TableReport:
     )
 
 
-def _guarded(job: Job, name: str, act: Callable[[], Sequence[TableReport]]) -> Sequence[TableReport]:
-    """Return the reports, or one about the error: one table must not stop the others."""
+def _guarded(
+    job: Job, name: str, act: Callable[[], Sequence[TableReport]], *, begun: bool
+) -> Sequence[TableReport]:
+    """Return the reports, or one about the error: one table must not stop the others.
+
+    Args:
+        begun: other tables were worked on before, so that an error in the call must not say that nothing was done.
+    """
     try:
         return act()
     except UsageError as error:
-        if not job.invocation.database:
+        if not job.invocation.database and not begun:
             raise
         return [TableReport(name, TableOutcome.REFUSED, RefusalCode.USAGE.name, str(error))]
     except Exception as error:

@@ -46,10 +46,14 @@ def _estimated(table: TableReport, pace: Pace) -> TableReport:
     """Return the table with the time that each of its units takes, where it has none and the pace is known."""
     lacking = [is_due(unit) and unit.estimated_seconds is None and pace.known for unit in table.units]
     units = [
-        replace(unit, estimated_seconds=round(pace.seconds_for(1, unit.bytes or 0), 1)) if lacks else unit
+        replace(unit, estimated_seconds=round(pace.seconds_for(_amount(unit)), 1)) if lacks else unit
         for unit, lacks in zip(table.units, lacking)
     ]
     return replace(table, units=units)
+
+
+def _amount(unit: UnitReport) -> Amount:
+    return Amount(1, unit.files or 0, unit.bytes or 0)
 
 
 def arrange(job: Job, report: Report) -> None:
@@ -65,14 +69,14 @@ def _limited(job: Job, table: TableReport) -> TableReport:
     """Return the table with the units DEFERRED that do not fit, and spend the budget of the job."""
     if not any(map(is_due, table.units)):
         return table
-    most = job.layers.resolve().max_held_bytes
+    most = job.layers.resolve(table.table).max_held_bytes
     job.limits.budget = job.limits.budget.of_table(most, table.held_bytes or 0)
     units = [_limited_unit(job, unit) if is_due(unit) else unit for unit in table.units]
     return replace(table, units=units).conclude(acted=PLANNED)
 
 
 def _limited_unit(job: Job, unit: UnitReport) -> UnitReport:
-    amount = Amount(1, unit.files or 0, unit.bytes or 0)
+    amount = _amount(unit)
     lack = job.limits.budget.lacks(amount)
     if lack:
         return replace(unit, outcome=UnitOutcome.DEFERRED, reason=lack)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import pytest
@@ -73,6 +74,21 @@ class TestCompactFromAnalysis:
         assert after(urgent["argv"], "--run-id") == after(later["argv"], "--run-id")
 
 
+def test_compactions_of_different_units_of_a_table_are_different_runs(spark):
+    """Else a rollback would undo only the last one."""
+    wheres = ("date = '1'", "date = '2'", "date = '1'")
+    analyses = [analyze(where=where).execute(context()) for where in wheres]
+    selected = [CompactOperator(task_id="a", table="sales.events", where=where) for where in wheres]
+    flagged = [CompactOperator(task_id="b", analysis=analysis) for analysis in analyses]
+    del spark.calls[:]
+    for task in (*selected, *flagged):
+        with contextlib.suppress(AirflowSkipException):  # The first one has left nothing to do.
+            task.execute(context())
+    ids = [after(call["argv"], "--run-id") for call in spark.calls]
+    for one, other, again in (ids[:3], ids[3:]):
+        assert one == again != other
+
+
 class TestCompactFromPlan:
     """The report of `lakekeeper plan --json` as the analysis."""
 
@@ -112,6 +128,22 @@ class TestCompactFromPlan:
     def test_an_order_that_is_given_has_priority(self, spark):
         CompactOperator(task_id="compact", analysis=self.plan(), order="bytes-asc").execute(context())
         assert spark.calls[0]["request"]["arguments"] == {"order": "bytes-asc"}
+
+    def test_the_options_of_the_plan_go_before_those_of_the_configuration(self, spark, tmp_path):
+        planned, config = self.plan(), tmp_path / "lakekeeper.yaml"
+        planned["tables"][0]["options"] = {"strategy": "minor", "target_file_size": 1024}
+        config.write_text("tables: {Sales.B: {strategy: full, verify: hash}, sales.a: {verify: count}}\n")
+        CompactOperator(task_id="compact", analysis=planned, config_file=str(config)).execute(context())
+        assert spark.calls[0]["request"]["tables"] == {
+            "sales.b": {"strategy": "minor", "target_file_size": 1024, "verify": "hash"},
+            "sales.a": {"verify": "count"},
+        }
+
+    def test_a_plan_that_has_ended_with_an_error_is_refused(self, spark):
+        broken = {**self.plan(), "error": "the metastore is away"}
+        with pytest.raises(AirflowFailException, match="the plan is not whole: the metastore is away"):
+            CompactOperator(task_id="compact", analysis=broken).execute(context())
+        assert spark.calls == []
 
     def test_a_plan_without_flagged_units_is_skipped(self, spark):
         with pytest.raises(AirflowSkipException, match="flagged nothing"):

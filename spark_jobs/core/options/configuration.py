@@ -9,7 +9,7 @@ from typing import Any
 from spark_jobs.core.errors import UsageError
 
 #: Sections for submitting and scheduling, which a job ignores.
-_IGNORED_SECTIONS = ("spark_submit", "windows")
+_IGNORED_SECTIONS = ("spark_submit", "windows", "hive_server")
 
 
 def parse_config(text: str, name: str) -> tuple[dict[str, Any], dict[str, Mapping[str, Any]]]:

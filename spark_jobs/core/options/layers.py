@@ -14,6 +14,7 @@ from typing import Any
 from spark_jobs.core.errors import Refusal, UsageError
 from spark_jobs.core.options.choosing import SELECTIONS
 from spark_jobs.core.options.definitions import OPTIONS, Options
+from spark_jobs.core.options.limits import JOB_WIDE
 from spark_jobs.core.options.option import TableProperty
 from spark_jobs.core.refusals import RefusalCode
 
@@ -64,7 +65,8 @@ class Layers:
     def check(self) -> None:
         """Raise UsageError for an unknown option or a wrong value in any layer. Called before anything is changed."""
         self.resolve()
-        for table in self.tables:
+        for table, section in self.tables.items():
+            _check_job_wide(section, table)
             self.resolve(table)
 
     def resolve(self, table: str = "", properties: Mapping[str, str] | None = None) -> Options:
@@ -96,6 +98,14 @@ class Layers:
             (_properties_label(table), own_properties(properties)),
             ("the configuration", _for_table(self.settings, table)),
         ]
+
+
+def _check_job_wide(section: Mapping[str, Any], table: str) -> None:
+    found = [name for name in JOB_WIDE if name in section]
+    if found:
+        raise UsageError(
+            f"'{found[0]}' in the section of table {table} would count over all tables of a job: set it for the job"
+        )
 
 
 def _parse_layer(layer: Mapping[str, Any], where: str) -> dict[str, Any]:

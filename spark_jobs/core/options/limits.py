@@ -11,11 +11,13 @@ from spark_jobs.core.options.parsers import number, parse_size
 #: The orders of units, by the figures of what is read.
 ORDERS = ("score", "none", "bytes-asc", "bytes-desc", "files-asc", "files-desc")
 _VERBS = (COMPACT, PLAN)
+#: The options that count over all tables of a job, so that one table cannot have its own.
+JOB_WIDE = ("max_bytes", "max_files", "max_units", "canary", "max_failures")
 
 
 @dataclass(frozen=True)
 class LimitOptions(ChoosingOptions):
-    """How much, and in which order. Sizes are in bytes; 0 is no limit. All but `order` count over the whole job."""
+    """How much, and in which order. Sizes are in bytes; 0 is no limit. Those of `JOB_WIDE` count over the whole job."""
 
     order: str = choice(
         "score",

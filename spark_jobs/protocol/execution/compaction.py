@@ -50,7 +50,7 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
         self._limits = limits
         self._schedule = Schedule(services, table.options.deadline, limits)
         self._checks = Preconditions(services, table)
-        self._writer = UnitWriter(services, table, home, stamp, lambda path: self.entered.path(path))
+        self._writer = UnitWriter(services, table, home, stamp, lambda path: self.entered.path(path), limits)
         joint = JointWriter(
             services,
             table,

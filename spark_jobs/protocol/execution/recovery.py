@@ -134,7 +134,17 @@ class Recovery:
         return executor_of(self._services, run, unit, self.policy)
 
     def _delete_unprepared(self, recovered: RecoveredRun) -> None:
-        """Delete directories that were written but not prepared: they never were live, and only this run uses them."""
+        """Delete directories that were written but not prepared: they never were live, and only this run uses them.
+
+        No later step depends on it, and no later write has the same path. So an error is logged: it must not keep the
+        table from being compacted or rolled back.
+        """
+        try:
+            self._delete_tmp(recovered)
+        except OSError as error:
+            log.warning("did not delete all that was written in vain in %s: %s", recovered.run.folder, error)
+
+    def _delete_tmp(self, recovered: RecoveredRun) -> None:
         kept = {recovered.run.path(unit.swap.new) for unit in recovered.run.state.units.values()}
         for entry in self._services.fs.list(recovered.run.folder):
             if entry.is_dir and is_tmp_folder(entry.name):

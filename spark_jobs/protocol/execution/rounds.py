@@ -18,7 +18,9 @@ from spark_jobs.core.layout import Home
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.pace import too_late
 from spark_jobs.core.plan import TablePlan
+from spark_jobs.core.progress import Amount
 from spark_jobs.core.unit_plan import UnitPlan
+from spark_jobs.core.wire import UnitReport
 from spark_jobs.protocol.execution.compaction import Compaction
 from spark_jobs.protocol.execution.recovery import RecoveredRun
 from spark_jobs.protocol.execution.table_session import TableSession
@@ -123,10 +125,13 @@ class Rounds:
         now = int(self._services.now().timestamp())
         stamp = next_timestamp(self._services.fs, self._runs.values(), now)
         results: list[UnitResult] = []
+        amounts = {unit.unit.key: unit.amount for unit in units}
+        self._limits.begin_round(amounts.values())
         for home in list(self._runs):
             results += self._compact_home(plan, home, stamp, resume=resume)
-        amounts = {unit.unit.key: unit.amount for unit in units}
-        self._limits.spend([(each.report.outcome, amounts.get(each.unit_key)) for each in results])
+        self._limits.spend(
+            [(each.report.outcome, _read(each.report, amounts.get(each.unit_key))) for each in results]
+        )
         return results
 
     def _plan(self, units: Sequence[UnitPlan]) -> TablePlan:
@@ -154,6 +159,12 @@ class Rounds:
             WrittenUnit(seen.get(swap.unit.key, UnitPlan(swap.unit, UnitOutcome.FLAGGED)), swap)
             for swap in ready
         ]
+
+
+def _read(report: UnitReport, planned: Amount | None) -> Amount | None:
+    """Return what was read of a unit: files may have been added since it was planned."""
+    known = planned is not None and report.files is not None
+    return Amount(1, report.files or 0, report.bytes or 0) if known else planned
 
 
 def held_bytes(runs: Iterable[Run]) -> int:

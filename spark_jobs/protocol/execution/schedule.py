@@ -7,6 +7,7 @@ from datetime import datetime
 
 from spark_jobs.core.job_limits import JobLimits
 from spark_jobs.core.pace import too_late
+from spark_jobs.core.progress import NONE, Amount
 from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.protocol.services import Services
 
@@ -64,8 +65,8 @@ class Schedule:
         yield wave
         done = [unit for unit in wave if unit.unit.key in self._compacted]
         if done:
-            size = sum(unit.health.bytes for unit in done if unit.health)
-            self._limits.pace = self._limits.pace.plus(len(done), size, clock.monotonic() - began)
+            amount = sum((unit.amount or Amount() for unit in done), NONE)
+            self._limits.pace = self._limits.pace.plus(amount, clock.monotonic() - began)
 
     def ended(self, compacted: Iterable[str]) -> None:
         """Take note of the units, by their keys, that the last wave has compacted."""

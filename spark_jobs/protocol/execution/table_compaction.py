@@ -66,6 +66,8 @@ class TableCompaction:
         self._options = session.options
         self._run_id = run_id
         self._wanted = wanted
+        #: The id of the run, once it may have swapped units.
+        self.begun: str | None = None
 
     def run(self) -> TableReport:
         """Compact the table and return its part of the report."""
@@ -80,6 +82,7 @@ class TableCompaction:
             if start.has_nothing_to_do:
                 return self._report_nothing(start)
         runs, fresh = self._open(start)
+        self.begun = start.run_id
         self._began = self._services.clock.monotonic()
         results = Rounds(self._session, self._limits, start, runs).run()
         start = _remember_settled(start, results)

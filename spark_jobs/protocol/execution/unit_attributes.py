@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from spark_jobs.core.attributes import Attributes, LostAttribute, check_lost, combine
-from spark_jobs.core.errors import UnitChanged
+from spark_jobs.core.errors import UnitChanged, VerificationFailed
 from spark_jobs.core.model import FileListing
 from spark_jobs.protocol.file_system import FileSystem, Status
 
@@ -113,9 +113,17 @@ class UnitAttributes:
 
         Returns:
             Warnings.
+
+        Raises:
+            VerificationFailed: it has a directory. A task that Spark has given up creates one if it goes on. With the
+                mode of a file nobody could list or delete it.
         """
         warnings: list[str] = []
         for entry in self.fs.list(new):
+            if entry.is_dir:  # guard: no_file_mode_on_directories
+                raise VerificationFailed(
+                    f"{entry.path} is a directory: a late task of this write has created it"
+                )
             # guard: file_attributes
             warnings += check_lost(self.fs.set_attributes(entry.path, self.file), policy, self._files)
         warnings += check_lost(

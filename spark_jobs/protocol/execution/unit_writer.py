@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from spark_jobs.core import layout
 from spark_jobs.core.errors import Deferred, NothingToGain, Refusal, UnitChanged, VerificationFailed
+from spark_jobs.core.job_limits import JobLimits
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan
@@ -37,16 +38,24 @@ class UnitWriter:
 
     Args:
         path: returns the URI of a path below the run's folder, under the folder's current name.
+        limits: those of the job.
     """
 
     def __init__(
-        self, services: Services, table: TablePlan, home: Home, stamp: str, path: Callable[[str], str]
+        self,
+        services: Services,
+        table: TablePlan,
+        home: Home,
+        stamp: str,
+        path: Callable[[str], str],
+        limits: JobLimits,
     ) -> None:
         self._services = services
         self._table = table
         self._home = home
         self._stamp = stamp
         self._path = path
+        self._limits = limits
         self._checks = Preconditions(services, table)
         self.groups = GroupWriter(services, table)
         self.footers = FooterStore(services, table)
@@ -68,7 +77,10 @@ class UnitWriter:
         with self._services.phases.during("list"):
             listed = self._checks.before_write(live)
         before = listed.files
-        plan = plan.confirmed(before, self._table.options.thresholds())
+        planned, plan = plan, plan.confirmed(before, self._table.options.thresholds())
+        lack = self._limits.grown(planned.amount, plan.amount)
+        if lack:
+            raise Deferred(f"files were added since it was planned: {lack}")
         with self._services.phases.during("footers"):
             found = inspect(self._services, self._table, live, before, self.footers)
         new = self._path(self._new_path(plan))

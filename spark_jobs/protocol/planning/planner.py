@@ -163,16 +163,26 @@ class Planner:
         if not self._table.partitioned and units and units[0].refusal is not None:
             raise units[0].refusal
 
-    def _choose(self) -> tuple[list[Unit], list[selection.PartitionSpec]]:
-        facts, options, units = self._table.facts, self._table.options, self._table.units
-        if self._wanted is not None:
-            return selection.pick(units, self._wanted, facts.partition_keys)
+    def _choose(self) -> tuple[Sequence[Unit], list[selection.PartitionSpec]]:
+        """Return the units to plan, and those that were requested and are gone.
+
+        Of requested units, only those that the options select too: never more than was asked for.
+        """
+        facts, options = self._table.facts, self._table.options
+        units, gone = self._requested()
         if options.partitions is not None:
             selection.check_keys(options.partitions, facts.partition_keys, facts.name)
-            return selection.select(units, options.partitions, facts.name), []
+            selected = selection.select(self._table.units, options.partitions, facts.name)
+            kept = {unit.key for unit in selected}
+            units = [unit for unit in units if unit.key in kept]
         if options.where is not None:
-            return self._services.metastore.matching(facts, units, options.where), []
-        return units, []
+            units = self._services.metastore.matching(facts, units, options.where)
+        return units, gone
+
+    def _requested(self) -> tuple[Sequence[Unit], list[selection.PartitionSpec]]:
+        if self._wanted is None:
+            return self._table.units, []
+        return selection.pick(self._table.units, self._wanted, self._table.facts.partition_keys)
 
     def _origins(self) -> FileOrigins:
         thresholds, now = self._table.options.thresholds(), self._services.now()

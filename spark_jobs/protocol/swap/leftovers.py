@@ -66,8 +66,16 @@ def remove_empty_folders(services: Services, run: Run, parallelism: int) -> None
     """Remove the empty working directories of a run.
 
     Files and the journal are never removed: the file system itself refuses to delete a directory that is not empty. The
-    directories of originals are left out. They are not empty, and there may be thousands of them.
+    directories of originals are left out. They are not empty, and there may be thousands of them. An error leaves them
+    to the next job: the swaps before it are done, and stay in the report.
     """
+    try:
+        _remove_empty_folders(services, run, parallelism)
+    except OSError as error:
+        log.warning("did not remove all empty directories of %s: %s", run.folder, error)
+
+
+def _remove_empty_folders(services: Services, run: Run, parallelism: int) -> None:
     fs = services.fs
     held = {run.path(unit.swap.old) for unit in run.current().units.values() if not unit.final}
     working = [entry for entry in fs.list(run.folder) if entry.is_dir and layout.working_folder(entry.name)]

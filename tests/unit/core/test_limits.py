@@ -19,7 +19,7 @@ from spark_jobs.core.options.limits import ORDERS
 from spark_jobs.core.ordering import ordered
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.pace import Pace, end_of_run
-from spark_jobs.core.progress import Amount
+from spark_jobs.core.progress import NONE, Amount
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.unit_plan import UnitPlan
 
@@ -123,14 +123,26 @@ def _in_order(order: str, one: UnitPlan, other: UnitPlan) -> bool:
 def test_what_is_begun_can_be_finished_at_the_known_pace(
     units: list[UnitPlan], left: int, done: int, size: int, seconds: float
 ) -> None:
-    pace = Pace(done, size, seconds)
+    pace = Pace(done, 2 * done, size, seconds)
     chosen = pace.fitting(units, timedelta(seconds=left), 4)
-    read = sum(unit.health.bytes for unit in chosen if unit.health)
-    assert pace.seconds_for(len(chosen), read) + _end(len(chosen)) <= left
+    read = sum((unit.amount or Amount() for unit in chosen), NONE)
+    assert pace.seconds_for(read) + _end(len(chosen)) <= left
     for unit in units:
-        if unit not in chosen and unit.health:
-            number = len(chosen) + 1
-            assert pace.seconds_for(number, read + unit.health.bytes) * 2 + _end(number) > left
+        if unit not in chosen and unit.amount:
+            more = read + unit.amount
+            assert pace.seconds_for(more) * 2 + _end(more.units) > left
+
+
+def _flagged(files: int, size: int) -> UnitPlan:
+    health = Health(files, size, 0, 0, 0, 1, True)
+    return UnitPlan(Unit({"k": str(size)}, f"/t/k={size}"), UnitOutcome.FLAGGED, health=health)
+
+
+def test_one_very_long_unit_does_not_keep_small_ones_from_being_begun() -> None:
+    pace = Pace(1, 10, 100 * 1024**3, 4 * 3600.0)
+    small = [_flagged(9, 9 * 1024**2 + n) for n in range(4)]
+    assert len(pace.fitting(small, timedelta(hours=3), 4)) == 4
+    assert pace.fitting([_flagged(10, 100 * 1024**3)], timedelta(hours=3), 4) == []
 
 
 def _end(units: int) -> float:

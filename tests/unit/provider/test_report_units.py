@@ -30,13 +30,34 @@ def test_an_analysis_lists_the_flagged_units_with_their_figures_the_largest_firs
     ]
 
 
-def test_a_plan_lists_the_units_in_the_order_of_execution_with_score_and_engine():
-    units = (flagged(1, 20, score=97280.0, engine="copy"), flagged(2, 300, score=1.5, engine="spark"))
-    assert lines(*units, verb="plan")[-3:] == [
-        "  partition        files  bytes     average  median  threshold  files after (estimate)  score   engine",
-        "  date=2026-02-01  20     20.0 KB   1.0 KB   2.0 KB  12.8 MB    1                       97,280  copy",
-        "  date=2026-02-02  300    300.0 KB  1.0 KB   2.0 KB  12.8 MB    1                       1.50    spark",
+def test_a_plan_lists_the_units_in_the_order_of_execution_and_how_each_is_written_and_sums_them_up():
+    units = (
+        flagged(1, 20, score=97280.0, engine="copy", strategy="minor", estimated_seconds=90.0),
+        flagged(2, 300, score=1.5, engine="spark", strategy="full", strategy_reason="its rows are sorted"),
+    )
+    head = "  partition        files  bytes     average  median  threshold  files after (estimate)"
+    assert lines(*units, verb="plan")[-5:] == [
+        f"{head}  score   engine  strategy  minutes (estimate)",
+        f"  date=2026-02-01  20     20.0 KB   1.0 KB   2.0 KB  12.8 MB    1{'97,280':>29}  copy    minor     1.5",
+        f"  date=2026-02-02  300    300.0 KB  1.0 KB   2.0 KB  12.8 MB    1{'1.50  ':>29}  spark   full",
+        "  1 full instead of minor: its rows are sorted",
+        "to compact: 2 units, 320 files, 320.0 KB, 1.5 minutes for 1 of them (estimate)",
     ]
+
+
+def test_a_plan_lists_all_units_of_all_tables_however_many_they_are():
+    many = [table(units=[flagged(1, 10 + n) for n in range(UNITS_SHOWN + 2)])]
+    many += [table(f"sales.t{n}", units=[flagged(1)]) for n in range(TABLES_SHOWN)]
+    text = report_text.render(parsed("done", *many, verb="plan"))
+    assert text.count("date=2026-02-01") == UNITS_SHOWN + 2 + TABLES_SHOWN
+    assert text.endswith("time not known before a first compaction (estimate)")
+
+
+@pytest.mark.parametrize("verb", ["plan", "compact"])
+def test_the_bytes_that_are_held_as_originals_are_shown(verb):
+    assert "originals held: 3.0 KB" in report_text.render(
+        parsed("done", table(held_bytes=1024), table("sales.flat", held_bytes=2048), verb=verb)
+    )
 
 
 def test_many_flagged_units_are_counted_with_their_files_and_bytes():
