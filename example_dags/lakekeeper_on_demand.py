@@ -162,6 +162,61 @@ PARAMS = {
         description="Begin no more partitions after so many have failed.",
         section="Limits",
     ),
+    "max_held_bytes": Param(
+        None,
+        type=["null", "string"],
+        title="Originals at most",
+        description="Such as `1tb`: the rest is deferred until a cleanup has deleted originals of the table.",
+        section="Limits",
+    ),
+    "max_calls_per_second": Param(
+        None,
+        type=["null", "integer"],
+        minimum=1,
+        title="NameNode calls per second",
+        description="Of the driver, at most.",
+        section="Limits",
+    ),
+    "trigger": Param(
+        None,
+        type=["null", "string"],
+        enum=[None, "any", "all"],
+        title="Conditions",
+        description="Compact only if any or all of the conditions hold that are given below.",
+        section="Trigger conditions",
+    ),
+    "trigger_unit_files": Param(
+        None, type=["null", "integer"], minimum=1, title="Files of a partition", section="Trigger conditions"
+    ),
+    "trigger_small_files": Param(
+        None,
+        type=["null", "integer"],
+        minimum=1,
+        title="Small files of the table",
+        section="Trigger conditions",
+    ),
+    "trigger_growth": Param(
+        None,
+        type=["null", "integer"],
+        minimum=1,
+        title="New files",
+        description="Files that were added to the table since the last compaction.",
+        section="Trigger conditions",
+    ),
+    "trigger_interval": Param(
+        None,
+        type=["null", "string"],
+        title="Time since the last compaction",
+        description="Such as `7d`.",
+        section="Trigger conditions",
+    ),
+    "trigger_average_size": Param(
+        None,
+        type=["null", "string"],
+        title="Average size of files",
+        description="Such as `16mb`: that of a partition is less.",
+        section="Trigger conditions",
+    ),
     "older_than": Param(
         "7d",
         type="string",
@@ -195,6 +250,11 @@ PARAMS = {
 }
 
 
+def _from_form(*names: str) -> dict[str, str]:
+    """Return the templates of fields of the form, by the arguments of the same names."""
+    return {name: f"{{{{ params.{name} }}}}" for name in names}
+
+
 @dag(
     dag_id="lakekeeper_on_demand",
     schedule=None,
@@ -209,18 +269,16 @@ def lakekeeper_on_demand() -> None:
     common = {"table": "{{ params.table }}", "config_file": "{{ params.config_file }}"}
     planning = {
         "partitions": "{{ params.partitions | tojson }}",
-        **{
-            name: f"{{{{ params.{name} }}}}"
-            for name in (
-                *("where", "idle_for"),
-                *("min_input_files", "compaction_ratio_threshold", "target_file_size", "strategy"),
-            )
-        },
+        **_from_form(
+            *("where", "idle_for", "max_calls_per_second"),
+            *("min_input_files", "compaction_ratio_threshold", "target_file_size", "strategy"),
+            *("trigger", "trigger_unit_files", "trigger_small_files", "trigger_growth"),
+            *("trigger_interval", "trigger_average_size"),
+        ),
     }
-    limits = {
-        name: f"{{{{ params.{name} }}}}"
-        for name in ("order", "max_bytes", "max_files", "max_units", "canary", "max_failures")
-    }
+    limits = _from_form(
+        *("order", "max_bytes", "max_files", "max_units", "max_held_bytes", "canary", "max_failures")
+    )
     window = "{{ params.window | tojson }}"
 
     @task.branch
@@ -240,13 +298,14 @@ def lakekeeper_on_demand() -> None:
             **planning,
             **common,
         ),
-        RollbackOperator(task_id="rollback", window=window, **common),
+        RollbackOperator(task_id="rollback", window=window, **_from_form("max_calls_per_second"), **common),
         CleanupOperator(
             task_id="cleanup",
             dry_run="{{ params.dry_run }}",
             older_than="{{ params.older_than }}",
             keep_last="{{ params.keep_last }}",
             window=window,
+            **_from_form("max_calls_per_second"),
             **common,
         ),
     ]

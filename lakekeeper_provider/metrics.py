@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from lakekeeper_provider.option import CLEANUP, COMPACT, HISTORY, ROLLBACK
-from lakekeeper_provider.report import Report, warning_codes, written
+from lakekeeper_provider.report import Report, units_with, warning_codes, written
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +32,9 @@ METRICS: Mapping[str, tuple[str, str]] = {
     "tables.OUTCOME": (COUNTER, "tables with this outcome"),
     "units.OUTCOME": (COUNTER, "partitions, or tables without partitions, with this outcome"),
     "warnings.CODE": (COUNTER, "warnings with this code"),
+    "namenode_calls": (COUNTER, "calls of the driver to the NameNode"),
+    "deferred_files": (COUNTER, "compact: files of the units that were left to the next job"),
+    "deferred_bytes": (COUNTER, "compact: bytes of these files"),
     "files_before": (COUNTER, "compact, rollback: files of the units that were swapped, before"),
     "files_after": (COUNTER, "compact, rollback: files of these units afterwards"),
     "bytes_before": (COUNTER, "compact, rollback: bytes of these units before"),
@@ -97,7 +100,7 @@ def _metric(verb: str, name: str, value: float) -> Metric:
 
 
 def _counters(report: Report) -> Counter[str]:
-    found: Counter[str] = Counter()
+    found: Counter[str] = Counter(namenode_calls=report.namenode_calls or 0)
     for table in report.tables:
         found[f"tables.{table['outcome']}"] += 1
         found.update(f"units.{unit['outcome']}" for unit in table.get("units") or ())
@@ -105,6 +108,9 @@ def _counters(report: Report) -> Counter[str]:
             found[f"warnings.{code}"] += count
         if report.verb in (COMPACT, ROLLBACK):
             found.update(written(table))
+        if report.verb == COMPACT:
+            for unit in units_with(table, ("deferred",)):
+                found.update(deferred_files=unit.get("files") or 0, deferred_bytes=unit.get("bytes") or 0)
         if report.verb == CLEANUP:
             for name in ("freed_bytes", "trashed_bytes"):
                 found[name] += table.get(name) or 0

@@ -200,6 +200,14 @@ def test_on_demand_passes_the_whole_form(dagbag, spark):
         "max_units": 100,
         "canary": 3,
         "max_failures": 5,
+        "max_held_bytes": "1tb",
+        "max_calls_per_second": 500,
+        "trigger": "any",
+        "trigger_unit_files": 10,
+        "trigger_small_files": 1000,
+        "trigger_growth": 100,
+        "trigger_interval": "7d",
+        "trigger_average_size": "16mb",
     }
     window = {"start": "00:00", "end": "24:00"}
     state, _, _ = run(

@@ -37,10 +37,12 @@ for text in json.load(sys.stdin):
 BEFORE, AFTER = {"files": 200, "bytes": 9000}, {"files": 2, "bytes": 8000}
 
 
-def job(verb: str, *tables: dict[str, Any]) -> str:
+def job(verb: str, *tables: dict[str, Any], **more: int) -> str:
     times = {"started": "2026-02-24T01:00:00Z", "ended": "2026-02-24T01:00:07Z"}
     named = [{"table": f"db.t{number}", "outcome": "done", **table} for number, table in enumerate(tables)]
-    return json.dumps({"schema_version": 1, "verb": verb, "outcome": "done", **times, "tables": named})
+    return json.dumps(
+        {"schema_version": 1, "verb": verb, "outcome": "done", **times, "tables": named, **more}
+    )
 
 
 def row(kind: str, rollback: str | None, run_id: str, at: str = "2026-02-23T01:00:00Z") -> dict[str, Any]:
@@ -57,6 +59,7 @@ UNIT = {
     "bytes": 9000,
     "bytes_after": 8000,
 }
+DEFERRED = {"unit": {"d": "4"}, "outcome": "deferred", "files": 30, "bytes": 700}
 HEALTHY = {"unit": {"d": "2"}, "outcome": "healthy", "files": 1000, "bytes": 10**9}
 
 
@@ -66,7 +69,8 @@ COMPACT = job(
         "units": [UNIT, HEALTHY, {"unit": {"d": "3"}, "outcome": "quarantined"}],
         "warnings": ["ATTRIBUTE_NOT_KEPT: the owner is not kept"],
     },
-    {"units": [UNIT]},
+    {"units": [UNIT, DEFERRED]},
+    namenode_calls=1234,
 )
 CLEANUP = job("cleanup", {"freed_bytes": 70, "trashed_bytes": 30})
 HISTORY = job(
@@ -107,6 +111,10 @@ def test_a_server_receives_every_documented_name(statsd):
         "compact.units.compacted": "2|c",
         "compact.units.healthy": "1|c",
         "compact.units.quarantined": "1|c",
+        "compact.units.deferred": "1|c",
+        "compact.deferred_files": "30|c",
+        "compact.deferred_bytes": "700|c",
+        "compact.namenode_calls": "1234|c",
         "compact.warnings.ATTRIBUTE_NOT_KEPT": "1|c",
         "compact.files_before": "400|c",
         "compact.files_after": "4|c",
