@@ -1,11 +1,12 @@
-"""Guards of the first units of a run, which have to prove themselves. All on the model."""
+"""Guards of what one job may do: the first units of a run, limits, requested units. All on the model."""
 
 from __future__ import annotations
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.operators import Remove
+from tests.mutation.operators import Condition, Remove, Rewrite
 
-_LIMITS = "tests/crash/test_limits.py"
+_REQUESTED = "tests/crash/test_requested_units.py"
+_LATE = "tests/crash/test_late_directory.py"
 _CANARY = "tests/crash/test_canary.py"
 
 LIMITS = (
@@ -20,5 +21,17 @@ LIMITS = (
         "the values of the canaries are not compared",
         (Remove("canaries_hashed"),),
         (f"{_CANARY}::test_the_canaries_are_compared_value_by_value_before_the_others_begin",),
+    ),
+    Mutation(
+        "H46-growth",
+        "files that were added since the plan are read beyond the limits",
+        (Rewrite("growth_within_limits", "self.left.lacks(more) if more != NONE else None", "None"),),
+        (f"{_REQUESTED}::test_files_that_are_added_after_the_plan_count_in_the_limits",),
+    ),
+    Mutation(
+        "H30-directory",
+        "a directory that a late task creates gets the mode of a file",
+        (Condition("no_file_mode_on_directories", False),),
+        (f"{_LATE}::test_only_that_unit_fails_and_the_next_night_it_is_compacted",),
     ),
 )
