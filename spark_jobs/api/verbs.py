@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -65,8 +66,12 @@ def plan(
 ) -> Report:
     """List what a compaction would do, in its order and within its limits. Changes nothing.
 
-    Arguments and errors are those of `analyze`; the options are those of the command `plan`. `report.to_json()` as a
-    file is what `compact(plan=...)` takes.
+    Arguments and errors are those of `analyze`; the options are those of the command `plan`.
+
+    Returns:
+        The report: the tables and their units in the order of their compaction. Units have `outcome` (`flagged`,
+        `deferred` where a limit leaves them out), `files`, `bytes`, `engine`, `strategy`, and `estimated_seconds` where
+        the table was compacted before. `compact(plan=report)` does exactly that; `report.to_json()` is what to keep.
     """
     line = invocation("plan", table, tables, database, options, config_file=config_file)
     return call(spark, line, plan_table, finish=arrange)
@@ -78,7 +83,7 @@ def compact(
     table: str | None = None,
     tables: Tables | None = None,
     database: str | None = None,
-    plan: str | None = None,
+    plan: Report | str | None = None,
     run_id: str | None = None,
     config_file: str | None = None,
     **options: Any,
@@ -86,7 +91,7 @@ def compact(
     """Rewrite the small files of tables, and keep the originals for a rollback.
 
     Args:
-        table, tables, database, plan: exactly one; `plan` is the path or URI of the report of `plan`, as JSON.
+        table, tables, database, plan: exactly one; `plan` is what `plan` has returned, or the path or URI of its JSON.
         run_id: a name of 1 to 64 letters, digits, `_` and `-`, to which a rollback can refer. A call with the run id of
             a run that was interrupted goes on with it. By default it is made up.
         options: those of the command `compact`, by their names in the YAML file.
@@ -100,8 +105,9 @@ def compact(
         JobFailed: (a RuntimeError) a unit or a table failed, was busy, or was refused although it was named. What was
             swapped before stays, unless `on_failure="undo"`.
     """
+    planned = json.dumps(plan.to_json()) if isinstance(plan, Report) else plan
     line = invocation(
-        "compact", table, tables, database, options, plan=plan, run_id=run_id, config_file=config_file
+        "compact", table, tables, database, options, plan=planned, run_id=run_id, config_file=config_file
     )
     return call(spark, line, compact_table, order=by_gain)
 
@@ -121,6 +127,9 @@ def rollback(
     Args:
         run_id: the run to roll back; by default the newest of each table.
         options: those of the command `rollback`. The other arguments and errors are those of `compact`.
+
+    Returns:
+        The report: of each unit `outcome` (`restored`), and the `files` and `bytes` that are live again.
     """
     line = invocation("rollback", table, tables, database, options, run_id=run_id, config_file=config_file)
     return call(spark, line, rollback_table)
@@ -144,6 +153,9 @@ def cleanup(
         writers: with `location`, what writers did (`append` or `overwrite`).
         options: those of the command `cleanup`, such as `older_than="7d"` and `keep_last=1`. The other arguments and
             errors are those of `compact`.
+
+    Returns:
+        The report: of each table `freed_bytes` and `trashed_bytes`, and its units with `outcome` (`cleaned`).
     """
     line = invocation(
         "cleanup",
@@ -200,6 +212,9 @@ def check(
     Args:
         read_data: compare the rows of originals and rewritten files too; reads all of both.
 
+    Returns:
+        The report: `report.tables[i].findings`, each with `severity`, `code`, `message` and `command`; none is damage.
+
     Raises:
         JobFailed: (a RuntimeError) there is damage: `error.report.tables[i].findings` names it.
     """
@@ -233,6 +248,9 @@ def forget(
     Args:
         run_id: the run whose damaged originals are forgotten.
         yes: do it; without it the report says what would be done.
+
+    Returns:
+        The report: the units that were or would be forgotten.
     """
     line = invocation(
         "forget",

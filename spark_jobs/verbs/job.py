@@ -205,10 +205,14 @@ def _job(services: Services, invocation: Invocation) -> Job:
 
 
 def _plan_to_execute(services: Services, invocation: Invocation) -> Planned:
+    """Return the plan, which is given as a file, or by the Python API as its text."""
     chosen = [f"--{name.replace('_', '-')}" for name in SELECTIONS if invocation.options.get(name)]
     if chosen:
         raise UsageError(f"--plan names the partitions to compact; use it without {' and '.join(chosen)}")
-    return parse_plan(_read(services, str(invocation.plan)), str(invocation.plan))
+    given = str(invocation.plan)
+    if given.startswith("{"):
+        return parse_plan(given, "the plan")
+    return parse_plan(_read(services, given), given)
 
 
 def _as_planned(sections: Mapping[str, Mapping[str, Any]], planned: Planned) -> dict[str, Mapping[str, Any]]:

@@ -106,18 +106,19 @@ def _units(report: api.Report, outcome: str) -> list[tuple[str, dict[str, str | 
     return [(table.table, u.unit) for table in report.tables for u in table.units if u.outcome == outcome]
 
 
-def test_a_plan_is_kept_as_a_file_and_executed(
-    spark: SparkSession, database: Database, tmp_path: Path
+@pytest.mark.parametrize("as_report", [False, True])
+def test_a_plan_is_executed_as_a_file_or_as_it_was_returned(
+    spark: SparkSession, database: Database, tmp_path: Path, as_report: bool
 ) -> None:
     path = tmp_path / "plan.json"
     plan = api.plan(spark, database=str(database), max_units=3)
     path.write_text(json.dumps(plan.to_json()))
-    done = api.compact(spark, plan=str(path), run_id="by-plan")
-    assert done.run_id == "by-plan"
+    done = api.compact(spark, plan=plan if as_report else str(path), run_id=f"by-plan-{as_report}")
+    assert done.run_id == f"by-plan-{as_report}"
     planned, compacted = _units(plan, "flagged"), _units(done, "compacted")
     assert planned == compacted
     assert len(planned) == 3
-    api.rollback(spark, database=str(database), run_id="by-plan")
+    api.rollback(spark, database=str(database), run_id=done.run_id)
 
 
 def test_a_wrong_condition_is_a_value_error_and_a_missing_table_a_runtime_error(
