@@ -7,8 +7,9 @@ The conditions are in the parameters. As the form comes, a table is compacted wh
 or 2,000 files were added since its last compaction, or a week after it; and only partitions that nobody has written
 for two hours. Leave a condition empty to do without it. A table that was never compacted is compacted at once.
 
-An analysis does not list partitions that have not changed since the analysis before, and reads no footers of
-partitions that are not due. So it is cheap if nothing has changed: what remains is the start of a Spark application.
+An analysis does not list partitions that have not changed since the analysis before (in a table that was compacted
+before, or has 1,000 partitions or more), and reads no footers of partitions that are not due. So it is cheap if
+nothing has changed: what remains is the start of a Spark application.
 
 One run waits for 23 hours at most. If the conditions do not hold until then, its tasks are skipped, and the run of the
 next day goes on. It needs a Spark connection `spark_default`, and `spark-submit` on the workers.
