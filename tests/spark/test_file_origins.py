@@ -75,6 +75,8 @@ def test_a_unit_that_has_not_changed_is_not_listed_again(jobs: Jobs, events: str
     assert (whole["listed_units"], whole["small_file_writers"][0]["files"]) == (1, 7)
 
 
-def test_a_compaction_does_not_say_it(jobs: Jobs, events: str) -> None:
-    found = only(jobs("compact", "--table", events, "--dry-run"))
-    assert not {"small_file_writers", "files_per_day", "listed_units"} & found.keys()
+def test_a_plan_and_a_dry_run_say_it_too_and_a_compaction_does_not(jobs: Jobs, events: str) -> None:
+    said = {"small_file_writers", "files_per_day", "listed_units"}
+    for words in (("plan", "--table", events), ("compact", "--table", events, "--dry-run")):
+        assert said <= only(jobs(*words)).keys()
+    assert not said & only(jobs("compact", "--table", events)).keys()

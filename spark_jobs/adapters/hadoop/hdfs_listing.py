@@ -20,7 +20,7 @@ _ENTRY = "org/apache/hadoop/hdfs/protocol/HdfsNamedFileStatus.class"
 class HdfsListing:
     """Lists by `DFSClient.listPaths`, of which `listStatus` gathers all pages into one array.
 
-    Of a million files, that array takes a gigabyte of the driver, and all calls to the NameNode are made at once. By
+    That array holds an object with a path for each file, and its calls to the NameNode are made without a pause. By
     pages, the JVM holds a thousand entries, and each page waits for the limit of calls. Entries that are added or
     removed between two pages may be missing or not, as with `listStatus`.
     """
