@@ -11,6 +11,7 @@ from typing import Any
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.health import Health
 from spark_jobs.core.outcomes import JobOutcome, TableOutcome, UnitOutcome
+from spark_jobs.core.progress import Amount
 
 SCHEMA_VERSION = 1
 SENTINEL = "LAKEKEEPER_REPORT"
@@ -141,6 +142,11 @@ class UnitReport:
         cls, unit: dict[str, str | None], outcome: UnitOutcome, health: Health | None = None, **more: Any
     ) -> UnitReport:
         return cls(unit=unit, outcome=outcome, **(vars(health) if health else {}), **more)
+
+    @property
+    def amount(self) -> Amount:
+        """Return what a compaction reads, or has read, of the unit."""
+        return Amount(1, self.files or 0, self.bytes or 0)
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields, without those that are left out where they are None."""

@@ -8,7 +8,6 @@ from spark_jobs.core.model import TableName
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.pace import Pace
 from spark_jobs.core.planned import options_of
-from spark_jobs.core.progress import Amount
 from spark_jobs.core.strategy import FULL
 from spark_jobs.core.wire import Report, TableReport, UnitReport
 from spark_jobs.protocol.commit_log.publisher import learned_pace, log_of
@@ -46,14 +45,10 @@ def _estimated(table: TableReport, pace: Pace) -> TableReport:
     """Return the table with the time that each of its units takes, where it has none and the pace is known."""
     lacking = [is_due(unit) and unit.estimated_seconds is None and pace.known for unit in table.units]
     units = [
-        replace(unit, estimated_seconds=round(pace.seconds_for(_amount(unit)), 1)) if lacks else unit
+        replace(unit, estimated_seconds=round(pace.seconds_for(unit.amount), 1)) if lacks else unit
         for unit, lacks in zip(table.units, lacking)
     ]
     return replace(table, units=units)
-
-
-def _amount(unit: UnitReport) -> Amount:
-    return Amount(1, unit.files or 0, unit.bytes or 0)
 
 
 def arrange(job: Job, report: Report) -> None:
@@ -76,9 +71,8 @@ def _limited(job: Job, table: TableReport) -> TableReport:
 
 
 def _limited_unit(job: Job, unit: UnitReport) -> UnitReport:
-    amount = _amount(unit)
-    lack = job.limits.budget.lacks(amount)
+    lack = job.limits.budget.lacks(unit.amount)
     if lack:
         return replace(unit, outcome=UnitOutcome.DEFERRED, reason=lack)
-    job.limits.budget = job.limits.budget.spend(amount)
+    job.limits.budget = job.limits.budget.spend(unit.amount)
     return unit

@@ -163,8 +163,7 @@ class Rounds:
 
 def _read(report: UnitReport, planned: Amount | None) -> Amount | None:
     """Return what was read of a unit: files may have been added since it was planned."""
-    known = planned is not None and report.files is not None
-    return Amount(1, report.files or 0, report.bytes or 0) if known else planned
+    return planned if planned is None or report.files is None else report.amount
 
 
 def held_bytes(runs: Iterable[Run]) -> int:
