@@ -16,7 +16,7 @@ from spark_jobs.verbs.cleanup_location import cleanup_location
 from spark_jobs.verbs.compact import compact_table
 from spark_jobs.verbs.forget import forget_location, forget_table
 from spark_jobs.verbs.history import history_table
-from spark_jobs.verbs.plan import arrange, plan_table
+from spark_jobs.verbs.plan import arrange, complete_dry_run, plan_table
 from spark_jobs.verbs.rollback import rollback_table
 from spark_jobs.verbs.table_order import by_gain
 
@@ -109,7 +109,7 @@ def compact(
     line = invocation(
         "compact", table, tables, database, options, plan=planned, run_id=run_id, config_file=config_file
     )
-    return call(spark, line, compact_table, order=by_gain)
+    return call(spark, line, compact_table, finish=complete_dry_run, order=by_gain)
 
 
 def rollback(

@@ -43,12 +43,25 @@ def _report(job: Job, session: TableSession, wanted: WantedUnits | None) -> Tabl
 
 def _estimated(table: TableReport, pace: Pace) -> TableReport:
     """Return the table with the time that each of its units takes, where it has none and the pace is known."""
-    lacking = [is_due(unit) and unit.estimated_seconds is None and pace.known for unit in table.units]
+    lacking = [
+        (is_due(unit) or unit.outcome == UnitOutcome.DEFERRED)
+        and unit.estimated_seconds is None
+        and pace.known
+        for unit in table.units
+    ]
     units = [
         replace(unit, estimated_seconds=round(pace.seconds_for(unit.amount), 1)) if lacks else unit
         for unit, lacks in zip(table.units, lacking)
     ]
     return replace(table, units=units)
+
+
+def complete_dry_run(job: Job, report: Report) -> None:
+    """Estimate the time of those tables of a dry run that were looked at before any pace was known."""
+    report.tables = [
+        _estimated(table, job.limits.pace) if job.layers.resolve(table.table).dry_run else table
+        for table in report.tables
+    ]
 
 
 def arrange(job: Job, report: Report) -> None:

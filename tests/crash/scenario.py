@@ -16,7 +16,7 @@ from spark_jobs.verbs.cleanup_location import cleanup_location
 from spark_jobs.verbs.compact import compact_table
 from spark_jobs.verbs.forget import forget_location, forget_table
 from spark_jobs.verbs.history import history_table
-from spark_jobs.verbs.plan import arrange, plan_table
+from spark_jobs.verbs.plan import arrange, complete_dry_run, plan_table
 from spark_jobs.verbs.rollback import rollback_table
 from spark_jobs.verbs.table_order import by_gain
 from tests.crash import writers
@@ -34,6 +34,8 @@ VERBS = {
     "history": history_table,
     "check": check_table,
 }
+#: What completes the report of a verb, when all tables are known.
+FINISH = {"plan": arrange, "compact": complete_dry_run}
 #: The verbs that work on what a dropped table has left.
 AT_LOCATION = {"cleanup": cleanup_location, "forget": forget_location, "check": check_location}
 EVENTS, FLAT = "sales.events", "sales.flat"
@@ -65,7 +67,7 @@ def run(client: Client, verb: str, *argv: str, request: dict[str, Any] | None = 
         words += ["--request", _put_request(client, request)]
     report = Report(verb, __version__)
     with acting_as(client):
-        finish, order = arrange if verb == "plan" else None, by_gain if verb == "compact" else None
+        finish, order = FINISH.get(verb), by_gain if verb == "compact" else None
         job.run(
             client.cluster, parse(verb, words, ""), VERBS[verb], report, AT_LOCATION.get(verb), finish, order
         )

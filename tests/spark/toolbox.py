@@ -24,7 +24,7 @@ from spark_jobs.verbs.cleanup_location import cleanup_location
 from spark_jobs.verbs.compact import compact_table
 from spark_jobs.verbs.forget import forget_table
 from spark_jobs.verbs.history import history_table
-from spark_jobs.verbs.plan import arrange, plan_table
+from spark_jobs.verbs.plan import arrange, complete_dry_run, plan_table
 from spark_jobs.verbs.rollback import rollback_table
 from spark_jobs.verbs.table_order import by_gain
 
@@ -41,6 +41,7 @@ VERBS = {
     "forget": forget_table,
     "check": check_table,
 }
+FINISH = {"plan": arrange, "compact": complete_dry_run}
 
 
 #: Partition values that file systems, URIs and SQL text each write differently.
@@ -75,7 +76,7 @@ class Jobs:
             path.write_text(json.dumps(request))
             words += ["--request", path.as_uri()]
         report = Report(verb, __version__)
-        finish, order = arrange if verb == "plan" else None, by_gain if verb == "compact" else None
+        finish, order = FINISH.get(verb), by_gain if verb == "compact" else None
         line = parse(verb, words, "")
         job.run(spark_services(self.spark), line, VERBS[verb], report, cleanup_location, finish, order)
         return {**report.to_json(), "exit_code": report.exit_code}
