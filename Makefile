@@ -25,10 +25,10 @@ bench: python ## measure the jobs beside Lakekeeper and plain Spark; all cases w
 
 SUITE = $(PYTHON) -m tests.harness.suite $(if $(ALL),--all)
 
-test: python ## lint and the default set of tests (about half an hour on two cores, 3 GB of disk)
+test: python ## lint and the default set of tests (about 35 minutes on two cores, 3 GB of disk)
 	@$(PYTHON) -m tests.harness.suite
 
-test-all: python ## every test on all versions (about 47 minutes on two cores, 3 GB of disk; RESUME=1: only what has not passed yet)
+test-all: python ## every test on all versions (about 65 minutes on two cores, 3 GB of disk; RESUME=1: only what has not passed yet)
 	@LAKEKEEPER_CLUSTER=$${LAKEKEEPER_CLUSTER:-required} $(PYTHON) -m tests.harness.suite --all $(if $(RESUME),--resume)
 
 test-unit: python ## unit and contract tests, and those of the harness
