@@ -177,10 +177,11 @@ TARGETS = (
         why="The footer of each original is read once more than plain Spark reads it: an open at the NameNode and two"
         " reads of a block at the DataNode, 0.9 ms of processor time a file in a warm JVM, 0.5 of them in the client."
         " NameNode, DataNode and Spark share the cores of this machine and keep them busy, so the time follows the"
-        " processor seconds. The write itself takes as long as plain Spark's. What saved nothing: to read footers"
-        " beside the write, to use more or fewer threads, to read with more tasks than files are written, to leave"
-        " out settings that readers do not need. Less needs a client that reads a footer with one request, or an"
-        " analysis before.",
+        " processor seconds. The write itself takes as long as plain Spark's. Once the JVM is warm, 6,500 footers take"
+        " 4.2 s beside the 25 s of plain Spark's rewrite of these files, 17 %: more than the must leaves. What saved"
+        " nothing: to read footers beside the write, to use more or fewer threads, larger or smaller batches, to read"
+        " with more tasks than files are written, to leave out settings that readers do not need. Less needs a client"
+        " that opens and reads a footer with one request, or an analysis before.",
     ),
     Target(
         "HDFS after an analysis: slope, times plain Spark's",
