@@ -57,10 +57,13 @@ def _estimated(table: TableReport, pace: Pace) -> TableReport:
 
 
 def complete_dry_run(job: Job, report: Report) -> None:
-    """Estimate the time of those tables of a dry run that were looked at before any pace was known."""
+    """Estimate the time of those tables of a dry run that were looked at before any pace was known.
+
+    Only a table that was planned has `options`: those that were compacted stay as they are, and no option is read
+    again, so that no error in one can hide what was done.
+    """
     report.tables = [
-        _estimated(table, job.limits.pace) if job.layers.resolve(table.table).dry_run else table
-        for table in report.tables
+        _estimated(table, job.limits.pace) if table.options is not None else table for table in report.tables
     ]
 
 

@@ -56,6 +56,14 @@ def test_an_error_in_a_selection_of_a_later_table_does_not_hide_what_was_done() 
     assert (report["exit_code"], report["error"]) == (1, None)
 
 
+def test_an_error_in_an_option_of_a_later_table_does_not_hide_what_was_done() -> None:
+    request = {"settings": {"sort_columns": {FLAT: {"a": 1}}}}
+    report = run(build().client(), "compact", "--tables", f"{EVENTS},{FLAT}", request=request)
+    first, second = report["tables"]
+    assert (first["outcome"], second["outcome"], second["code"]) == ("done", "refused", "USAGE")
+    assert (report["exit_code"], report["error"]) == (1, None)
+
+
 def test_an_error_in_the_call_stops_before_anything_is_done() -> None:
     sim = build()
     report = run(sim.client(), "compact", "--tables", f"{FLAT},{EVENTS}", "--partitions", '[{"k": "a"}]')
