@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,12 +11,11 @@ from hypothesis import strategies as st
 
 from spark_jobs.core.options.limits import ORDERS
 from tests.crash import writers
-from tests.crash.model_tree import AUTHORITY
+from tests.crash.kept_plan import kept, units_with
 from tests.crash.oracle import live_rows
 from tests.crash.scenario import WAREHOUSE, run
 from tests.crash.simulated_cluster import SimulatedCluster
 
-PLAN = f"{AUTHORITY}/user/me/plan.json"
 HOW = {"deadline": None, "derandomize": True, "database": None, "suppress_health_check": list(HealthCheck)}
 #: By partition, the rows of each of its files.
 Partitions = dict[str, list[int]]
@@ -80,18 +78,7 @@ def _job(sim: SimulatedCluster, verb: str, *words: str) -> dict[str, Any]:
 
 
 def _execute(sim: SimulatedCluster, plan: dict[str, Any]) -> dict[str, Any]:
-    sim.tree.write(PLAN, json.dumps(plan).encode(), overwrite=True, parents=True)
-    return run(sim.client(), "compact", "--plan", PLAN)
-
-
-def _units(report: dict[str, Any], *outcomes: str) -> list[tuple[str, str]]:
-    """The units with these outcomes, in the order of the report."""
-    return [
-        (table["table"], unit["unit"]["k"])
-        for table in report["tables"]
-        for unit in table["units"]
-        if unit["outcome"] in outcomes
-    ]
+    return run(sim.client(), "compact", "--plan", kept(sim, plan))
 
 
 def _rows(sim: SimulatedCluster, tables: Sequence[Partitions]) -> list[Any]:
@@ -116,7 +103,7 @@ def test_what_is_executed_is_what_was_planned(case: Case, by_plan: bool) -> None
     plan, sim = _job(case.cluster(), "plan", *case.words), case.cluster()
     rows = _rows(sim, case.tables)
     done = _execute(sim, plan) if by_plan else _job(sim, "compact", *case.words)
-    planned, compacted = _units(plan, "flagged"), _units(done, "compacted")
+    planned, compacted = units_with(plan, "flagged"), units_with(done, "compacted")
     if not by_plan and not case.limited:  # Then all is done, and the tables keep their own order.
         planned, compacted = sorted(planned), sorted(compacted)
     assert compacted == planned
@@ -128,14 +115,14 @@ def test_what_is_executed_is_what_was_planned(case: Case, by_plan: bool) -> None
 def test_of_a_plan_that_grew_old_nothing_else_is_executed_and_what_changed_is_named(case: Case) -> None:
     sim = case.cluster()
     plan = _job(sim, "plan", *case.words)
-    planned = _units(plan, "flagged")
+    planned = units_with(plan, "flagged")
     for number, value in case.written:
         writers.append(sim, f"{WAREHOUSE}/t{number}/k={value}", sim.ledger.fresh(1))
     rows = _rows(sim, case.tables)
     done = _execute(sim, plan)
-    compacted = _units(done, "compacted")
+    compacted = units_with(done, "compacted")
     assert [unit for unit in planned if unit in compacted] == compacted
-    assert set(planned) == set(compacted) | set(_units(done, "deferred", "healthy", "changed"))
+    assert set(planned) == set(compacted) | set(units_with(done, "deferred", "healthy", "changed"))
     changed = {(f"sales.t{number}", value) for number, value in case.written} & set(planned)
     warned = {
         (table["table"], name.strip().removeprefix("k="))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -10,19 +9,11 @@ import pytest
 
 from spark_jobs.core.model import TableName
 from tests.crash import writers
-from tests.crash.model_tree import AUTHORITY
+from tests.crash.kept_plan import PLAN, kept, units_with
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
-from tests.crash.simulated_cluster import SimulatedCluster
 from tests.crash.uneven_table import by_outcome, job, uneven
 
-PLAN = f"{AUTHORITY}/user/me/plan.json"
 LIMITED = ("--database", "sales", "--max-units", "2")
-
-
-def kept(sim: SimulatedCluster, plan: dict[str, Any]) -> str:
-    """The URI of the plan, which is kept as a file."""
-    sim.tree.write(PLAN, json.dumps(plan).encode(), overwrite=True, parents=True)
-    return PLAN
 
 
 def _request(plan: dict[str, Any]) -> dict[str, Any]:
@@ -83,16 +74,6 @@ def test_a_dry_run_says_the_same_as_the_plan() -> None:
     assert by_outcome(plan, "deferred") == ["c", "b", "d"]
 
 
-def _units(report: dict[str, Any], *outcomes: str) -> list[tuple[str, str]]:
-    """The units with these outcomes, in the order of the report: table, and value of the partition key."""
-    return [
-        (table["table"], unit["unit"].get("k", ""))
-        for table in report["tables"]
-        for unit in table["units"]
-        if unit["outcome"] in outcomes
-    ]
-
-
 def test_within_limits_plan_dry_run_and_compaction_of_a_database_take_the_same_units_in_the_same_order() -> (
     None
 ):
@@ -100,8 +81,8 @@ def test_within_limits_plan_dry_run_and_compaction_of_a_database_take_the_same_u
     dry = run(build().client(), "compact", "--dry-run", *LIMITED)
     done = run(build().client(), "compact", *LIMITED)
     assert dry["tables"] == plan["tables"]
-    assert _units(plan, "flagged") == _units(done, "compacted")
-    assert _units(plan, "flagged", "deferred") == _units(done, "compacted", "deferred")
+    assert units_with(plan, "flagged") == units_with(done, "compacted")
+    assert units_with(plan, "flagged", "deferred") == units_with(done, "compacted", "deferred")
     assert [table["table"] for table in done["tables"]] == [FLAT, EVENTS]
 
 
@@ -110,11 +91,11 @@ def test_a_table_of_which_nothing_was_begun_comes_first_the_next_time() -> None:
     sim = build()
     words = ("compact", "--database", "sales", "--max-units", "1")
     first = run(sim.client(), *words)
-    assert _units(first, "compacted") == [(FLAT, "")]
+    assert units_with(first, "compacted") == [(FLAT, "")]
     for _ in range(30):
         writers.append(sim, f"{WAREHOUSE}/flat", sim.ledger.fresh(3))
     second = run(sim.client(), *words)
-    assert [table for table, _ in _units(second, "compacted")] == [EVENTS]
+    assert [table for table, _ in units_with(second, "compacted")] == [EVENTS]
 
 
 def test_the_order_of_tables_is_their_own_where_nothing_limits_them() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from pyspark.sql.utils import AnalysisException
@@ -101,32 +101,24 @@ def test_what_is_not_a_condition_on_the_keys_is_refused_by_name(
 
 KEYS = st.sampled_from(["date", "DATE", "`hour`", "hour", "`region code`"])
 LITERALS = st.sampled_from(["1", "-2", "'x'", "NULL", "date '2026-01-01'", "1.5", "true"])
-OTHERS = st.sampled_from(
-    [
-        "amount",
-        "t.hour",
-        "rand()",
-        "(SELECT 1)",
-        "hour + 1",
-        "cast(hour AS int)",
-        "lower('x')",
-        "current_date",
-    ]
-)
+OTHERS = [
+    *("amount", "t.hour", "rand()", "(SELECT 1)", "hour + 1", "cast(hour AS int)", "lower('x')"),
+    "current_date",
+]
 PREDICATES = st.sampled_from(
     [
         *("{} = {}", "{} <> {}", "{} < {}", "{} >= {}", "{} LIKE {}", "{} IN ({}, 3)", "{} <=> {}"),
         *("{} BETWEEN {} AND {}", "{} NOT IN ({}, {})", "{} IS NULL", "{} IS NOT NULL"),
     ]
 )
-COMBINATIONS = st.sampled_from(["({} AND {})", "({1} OR {0})", "NOT ({})"])
+COMBINATIONS = st.sampled_from(["({} AND {})", "({} OR {})", "NOT ({})"])
 HOW = {"deadline": None, "derandomize": True, "database": None}
 
 
 def filled(templates: SearchStrategy[str], parts: SearchStrategy[str]) -> SearchStrategy[str]:
     """Return texts made of a template, with a part for each of its gaps."""
     return templates.flatmap(
-        lambda template: st.tuples(*[parts] * template.count("{")).map(lambda found: template.format(*found))
+        lambda template: st.tuples(*[parts] * template.count("{}")).map(lambda found: template.format(*found))
     )
 
 
@@ -141,11 +133,10 @@ def test_conditions_on_keys_are_accepted(spark: SparkSession, where: str) -> Non
 
 
 @settings(max_examples=200, **HOW)
-@given(other=filled(PREDICATES, OTHERS), allowed=conditions(KEYS | LITERALS), combined=COMBINATIONS)
-def test_a_condition_with_anything_else_in_it_is_refused(
-    spark: SparkSession, other: str, allowed: str, combined: str
-) -> None:
-    assert not accepted(spark, combined.format(other, allowed))
+@given(where=conditions(KEYS | LITERALS | st.sampled_from(OTHERS)))
+def test_a_condition_with_anything_else_in_it_is_refused(spark: SparkSession, where: str) -> None:
+    assume(any(other in where for other in OTHERS))
+    assert not accepted(spark, where)
 
 
 def accepted(spark: SparkSession, where: str) -> bool:
