@@ -141,6 +141,9 @@ class HdfsPlace:
             self.cluster.files.delete(table.root)
             self._load(table)
             complete.touch()
+        else:
+            # An earlier run may have compacted it: the units are those of the table as it was loaded.
+            table.reset()
         self._make("register", dataset, "--location", table.uri(table.path))
         return table
 
