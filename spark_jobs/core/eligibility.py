@@ -197,6 +197,13 @@ def positional(facts: TableFacts) -> bool:
     return any(source.get(key, "").lower() == "true" for source in sources for key in keys)
 
 
+def declares_encoding(facts: TableFacts) -> bool:
+    """Tell whether the table declares that its text has another encoding than UTF-8."""
+    sources = (facts.properties, facts.storage.properties)
+    declared = [source["serialization.encoding"] for source in sources if "serialization.encoding" in source]
+    return any(each.strip().lower().replace("_", "-") not in ("utf-8", "utf8", "") for each in declared)
+
+
 def check_marks(names: list[str], location: str) -> None:
     """Raise Refusal if the root of a plain Hive table has a directory of a table format.
 

@@ -178,11 +178,23 @@ class RefusalCode(Explained):
         _NONE,
     )
     ENCRYPTED = ("Columns are encrypted: a rewrite would store them in plain text or masked.", _NONE)
+    NAN = (
+        "With `verify=hash`: the files have NaNs with other bits than Java's own (R marks missing values so), which the"
+        " writers of Parquet and ORC replace.",
+        "None: the unit stays as it is. With `verify=count` each NaN becomes Java's.",
+    )
     HEADER = ("The text files have header or footer lines, which would become rows.", _NONE)
     ENCODING = (
         "The text files have lines that do not end at line feeds, an encoding that is not ASCII-compatible, or a byte"
         " order mark at the beginning.",
         _NONE,
+    )
+    CODEC = (
+        "A file of a text table is not shown to be plain text: its extension is that of a codec or a cipher that this"
+        " Spark lacks, or its bytes are not those of text. The reason names the file.",
+        "Where a codec wrote it: add the codec's class to `io.compression.codecs`, and its jar to the job (`jars` of"
+        " `spark_submit`). Where it is text in another encoding than UTF-8: declare the encoding on the table (`ALTER"
+        " TABLE ... SET SERDEPROPERTIES ('serialization.encoding'='...')`).",
     )
     LENIENT = (
         "The table has Avro or sequence files, and `spark.files.ignoreCorruptFiles` or `ignoreMissingFiles` is true:"

@@ -54,10 +54,10 @@ def test_no_rows_have_a_fingerprint_too(spark: SparkSession) -> None:
 
 
 def _fingerprint(spark: SparkSession, query: str):
-    from spark_jobs.adapters.spark.hashing import fingerprint
+    from spark_jobs.adapters.spark.hashing import Hashing
 
     frame = spark.sql(query)
-    return fingerprint(frame, frame.schema)
+    return Hashing(spark).fingerprint(frame, frame.schema)
 
 
 def test_a_value_that_was_written_as_another_fails_the_unit(

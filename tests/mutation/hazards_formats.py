@@ -8,6 +8,8 @@ from tests.mutation.operators import Condition, Remove, Value
 _METADATA = "tests/unit/core/test_avro_metadata.py"
 _GROUPS = "tests/unit/core/test_file_groups.py"
 _WRITTEN = "tests/crash/test_file_groups.py"
+_PROOF = "tests/unit/core/test_plain_text.py"
+_TEXT = "tests/fidelity/test_text_rows.py"
 
 FORMATS = (
     Mutation(
@@ -63,5 +65,52 @@ FORMATS = (
         "files that no write of the unit has made go live",
         (Condition("files_of_no_group", False),),
         (f"{_WRITTEN}::test_a_file_that_belongs_to_no_group_fails_the_unit",),
+    ),
+    Mutation(
+        "A0-controls",
+        "control characters are taken for text",
+        (Condition("text_has_few_controls", False),),
+        (f"{_PROOF}::test_each_sample_counts",),
+    ),
+    Mutation(
+        "A0-utf8",
+        "random bytes are taken for text of another encoding",
+        (Condition("text_is_utf8", False),),
+        (f"{_PROOF}::test_another_encoding_is_text_but_not_utf8",),
+    ),
+    Mutation(
+        "A0-proof",
+        "a file that no codec reads is taken for text",
+        (Condition("text_is_proved", False),),
+        (f"{_TEXT}::test_a_file_that_is_not_shown_to_be_plain_text_is_left_alone",),
+        "spark",
+    ),
+    Mutation(
+        "A0-declared",
+        "another encoding is taken for declared",
+        (Condition("encoding_declared", False),),
+        (f"{_TEXT}::test_another_encoding_is_text_where_the_table_declares_it",),
+        "spark",
+    ),
+    Mutation(
+        "A1-pinned",
+        "the cluster says which lines are too long to be read",
+        (Value("no_line_is_skipped", '{"lineSep": "\\n"}'),),
+        (f"{_TEXT}::test_settings_of_the_cluster_do_not_skip_lines",),
+        "spark",
+    ),
+    Mutation(
+        "A1-bytes",
+        "lines that the reader leaves out are missed by nobody",
+        (Condition("each_byte_counted", False),),
+        (f"{_TEXT}::test_lines_that_the_reader_leaves_out_on_both_sides_fail_the_unit",),
+        "spark",
+    ),
+    Mutation(
+        "A5-bits",
+        "one NaN is taken for another where all values are compared",
+        (Value("bits_of_floats_hashed", "one_nan"),),
+        ("tests/fidelity/test_nan.py",),
+        "spark",
     ),
 )

@@ -12,19 +12,21 @@ from spark_jobs.adapters.spark.byte_copies import ByteCopies
 from spark_jobs.adapters.spark.copying import Copier
 from spark_jobs.adapters.spark.file_index import LISTED_BY_DRIVER, ExactReader
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
-from spark_jobs.adapters.spark.hashing import Fingerprint, aggregates, fingerprint
+from spark_jobs.adapters.spark.hashing import Fingerprint, Hashing
 from spark_jobs.adapters.spark.joint_rewriter import JointRewriter
 from spark_jobs.adapters.spark.merging import Merger
 from spark_jobs.adapters.spark.requests import explained, schema_of, sort_columns, write_options
 from spark_jobs.adapters.spark.sessions import Sessions
+from spark_jobs.adapters.spark.text_bytes import TextBytes
 from spark_jobs.adapters.spark.wide_reading import scan_settings, shuffled, slots
-from spark_jobs.core.errors import LakekeeperError, VerificationFailed
+from spark_jobs.core.errors import LakekeeperError, Refusal, VerificationFailed
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Profile
 from spark_jobs.core.formats.registry import FORMATS
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.core.phases import Phases
+from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 
 
@@ -39,10 +41,12 @@ class Rewriter:
         self._sessions = Sessions(spark)
         self._exact = ExactReader(spark)
         self._formats = formats
+        self._text = TextBytes(spark)
         self._joint = JointRewriter(spark, self._sessions, formats)
         self._copier = Copier(spark, formats)
         self._merger = Merger(spark)
         self._bytes = ByteCopies(spark, calls)
+        self._hashing, self._one_nan = Hashing(spark), Hashing(spark, one_nan=True)
 
     @property
     def slots(self) -> int:
@@ -94,7 +98,7 @@ class Rewriter:
             raise explained(error) from error
 
     def same_rows(self, request: RewriteRequest, written: Sequence[str]) -> bool | None:
-        """Compare the rows of the request's files with those of other files, by content hash.
+        """Compare the rows of the request's files with those of other files, by content hash. All NaNs are the same.
 
         Returns:
             None if Spark cannot read the values.
@@ -106,8 +110,8 @@ class Rewriter:
             return None
         try:
             schema = schema_of(request)
-            before = fingerprint(self._inputs(request), schema)
-            return before == fingerprint(self._frame(request, written), schema)
+            before = self._one_nan.fingerprint(self._inputs(request), schema)
+            return before == self._one_nan.fingerprint(self._frame(request, written), schema)
         except LakekeeperError:
             raise
         except Exception as error:
@@ -123,8 +127,11 @@ class Rewriter:
             return RewriteResult(request.profile.rows or 0)
         seen = Observation()
         self._save(self._observed(frame, seen, request, schema), request)
-        rows = self._compare(request, Fingerprint.of(seen.get))
-        return RewriteResult(rows, _unsorted(request) if _is_lines(request) else ())
+        found = self._compare(request, Fingerprint.of(seen.get))
+        if not _is_lines(request):
+            return RewriteResult(found.rows)
+        self._text.check(request, found.rows, found.bytes or 0)
+        return RewriteResult(found.rows, _unsorted(request))
 
     def _save(self, frame: DataFrame, request: RewriteRequest) -> None:
         options = write_options(request, self._formats[request.file_format])
@@ -138,7 +145,7 @@ class Rewriter:
         Rows are observed as they are read, before any other step. In two cases the observation is the last step: a sort
         into several files reads its input twice, and an observation does not survive `_as_declared`.
         """
-        wanted = aggregates(schema)
+        wanted = self._hashing.aggregates(schema, _is_lines(request))
         if request.encoding.exact or (
             request.sort_columns and request.target_files > 1 and not _is_lines(request)
         ):
@@ -155,8 +162,8 @@ class Rewriter:
                 f"{request.target}: its rows were counted, not hashed, because Spark cannot read the values"
             )
             return RewriteResult(rows, [warning, *_unsorted(request)])
-        seen = fingerprint(self._inputs(request), schema_of(request))
-        return RewriteResult(self._compare(request, seen), _unsorted(request))
+        seen = self._hashing.fingerprint(self._inputs(request), schema_of(request))
+        return RewriteResult(self._compare(request, seen).rows, _unsorted(request))
 
     def _count(self, request: RewriteRequest) -> int:
         """Return the number of records. Raise VerificationFailed if fewer or more were written than read."""
@@ -168,23 +175,36 @@ class Rewriter:
             raise VerificationFailed(f"{read} records were read and {written} written")
         return read
 
-    def _compare(self, request: RewriteRequest, seen: Fingerprint) -> int:
-        """Return the number of rows that were read.
+    def _compare(self, request: RewriteRequest, seen: Fingerprint) -> Fingerprint:
+        """Return the fingerprint of the rows that were read.
 
         A task that was retried is observed twice. So the rows are read again before a difference fails the unit.
 
         Raises:
             VerificationFailed: other rows were written, or the footers have another number of rows.
+            Refusal: NAN, the rows differ in the bits of NaNs only.
         """
-        expected = request.profile.rows
-        written = fingerprint(self._frame(request, [request.target]), schema_of(request))
+        expected, schema, lines = request.profile.rows, schema_of(request), _is_lines(request)
+        written = self._hashing.fingerprint(self._frame(request, [request.target]), schema, lines)
         if seen != written or expected not in (None, seen.rows):
-            seen = fingerprint(self._inputs(request), schema_of(request))
+            seen = self._hashing.fingerprint(self._inputs(request), schema, lines)
         if expected not in (None, seen.rows):  # guard: rows_read_compared
             raise VerificationFailed(f"the footers hold {expected} rows, but {seen.rows} were read")
         if seen != written:  # guard: hashes_compared
+            self._refuse_changed_nans(request)
             raise VerificationFailed(f"what was written is not what was read: {written} instead of {seen}")
-        return seen.rows
+        return seen
+
+    def _refuse_changed_nans(self, request: RewriteRequest) -> None:
+        """Raise Refusal if the rows that were read and written differ in the bits of NaNs only.
+
+        The writers of Parquet and ORC replace each NaN by Java's own.
+        """
+        if self.same_rows(request, [request.target]):
+            raise Refusal(
+                RefusalCode.NAN,
+                f"{request.directory} has NaNs with other bits than Java's, which the writer replaces",
+            )
 
     def _inputs(self, request: RewriteRequest) -> DataFrame:
         """Return the rows of exactly the input files."""

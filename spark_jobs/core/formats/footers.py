@@ -54,6 +54,8 @@ class Footer:
         zones: for ORC, the time zones of the local timestamps in the stripes.
         statistics: the exact figures of each leaf; None in formats that have none.
         metadata: for Avro, the file's own metadata, which a copy carries.
+        not_utf8: for text, why its bytes are those of another encoding than UTF-8; None if they are UTF-8.
+        unended: for text without a codec, the number of files whose last line has no line feed; None if not known.
         others: the names of the other files. Rows, bytes, the largest row group and the figures are those of all files.
     """
 
@@ -72,6 +74,8 @@ class Footer:
     zones: frozenset[str] = frozenset()
     statistics: FileStatistics | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
+    not_utf8: str | None = None
+    unended: int | None = None
     others: tuple[str, ...] = ()
 
     @property
@@ -103,6 +107,7 @@ class Profile:
         zones: the time zones of the local timestamps in the stripes.
         statistics: the figures of each leaf over all files; a figure is None if a file lacks it.
         metadata: for Avro, the metadata of the written files.
+        unended: for text without a codec, the number of files whose last line has no line feed; None if not known.
         warnings: warnings for the report.
     """
 
@@ -124,6 +129,7 @@ class Profile:
     zones: frozenset[str] = frozenset()
     statistics: FileStatistics = field(default_factory=dict)
     metadata: Mapping[str, str] = field(default_factory=dict)
+    unended: int | None = None
     warnings: tuple[str, ...] = field(default_factory=tuple)
 
 
@@ -164,8 +170,14 @@ def profile(
         zones=frozenset.union(*(footer.zones for footer in footers)),
         statistics=statistics_of(footers),
         metadata=avro_metadata.common([(footer.name, footer.metadata) for footer in footers]),
+        unended=unended_of(footers),
         warnings=warnings,
     )
+
+
+def unended_of(footers: Iterable[Footer]) -> int | None:
+    """Return the number of text files whose last line has no line feed; None if it is not known of a file."""
+    return _sum(footer.unended for footer in footers)
 
 
 def statistics_of(footers: Iterable[Footer]) -> FileStatistics:
@@ -175,8 +187,13 @@ def statistics_of(footers: Iterable[Footer]) -> FileStatistics:
 
 def rows_of(footers: Iterable[Footer]) -> int | None:
     """Return the number of rows; None if a file does not count them."""
-    counts = [footer.rows for footer in footers]
-    return None if None in counts else sum(count for count in counts if count is not None)
+    return _sum(footer.rows for footer in footers)
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    """Return the sum of counts; None if one is not known."""
+    found = list(counts)
+    return None if None in found else sum(count for count in found if count is not None)
 
 
 def _calendar(footers: Sequence[Footer], legacy_mark: str) -> Calendar:

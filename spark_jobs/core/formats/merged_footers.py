@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 
-from spark_jobs.core.formats.footers import Footer, rows_of, statistics_of
+from spark_jobs.core.formats.footers import Footer, rows_of, statistics_of, unended_of
 
 
 def merged(footers: Iterable[Footer]) -> list[Footer]:
@@ -32,6 +32,8 @@ def kind_of(footer: Footer) -> tuple[Hashable, ...]:
         footer.zones,
         footer.rows is None,
         footer.statistics is None,
+        footer.not_utf8 is None,
+        footer.unended is None,
         *(tuple(each.items()) for each in (footer.leaves, footer.writer, footer.metadata)),
     )
 
@@ -49,5 +51,6 @@ def _one_for(footers: Sequence[Footer]) -> Footer:
         codecs=codecs,
         row_group=max(footer.row_group for footer in footers),
         statistics=statistics_of(footers) if known else None,
+        unended=unended_of(footers),
         others=tuple(name for footer in footers for name in footer.names)[1:],
     )

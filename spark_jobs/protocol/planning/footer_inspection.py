@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from spark_jobs.core.eligibility import positional
+from spark_jobs.core.eligibility import declares_encoding, positional
 from spark_jobs.core.errors import LakekeeperError, NothingToGain, Refusal
 from spark_jobs.core.formats import file_groups, footers, struct_types
 from spark_jobs.core.formats.encoding import Encoding, Engine
@@ -180,11 +180,23 @@ def _check_complete(location: str, files: FileListing, found: Sequence[Footer]) 
 
 
 def _group(encoding: GetEncoding, table: TablePlan, files: FileListing, part: Sequence[Footer]) -> FileGroup:
+    _check_encoding(table, part)
     names = {name for footer in part for name in footer.names}
     columns = [name for name, _ in table.facts.columns]
     profile = footers.profile(part, _declared_codec(table), table.file_format, columns)
     data = FileListing.of(file for file in files.data if file.name in names)
     return FileGroup(data, profile, encoding(profile, table.file_format))
+
+
+def _check_encoding(table: TablePlan, part: Sequence[Footer]) -> None:
+    """Raise Refusal for text of another encoding than UTF-8, unless the table declares which one it is."""
+    other = next((footer for footer in part if footer.not_utf8), None)
+    if other is not None and not declares_encoding(table.facts):  # guard: encoding_declared
+        raise Refusal(
+            RefusalCode.CODEC,
+            f"{other.name} is not shown to be plain text: {other.not_utf8}. If it is text in another encoding, declare"
+            " serialization.encoding on the table",
+        )
 
 
 def _by_position(table: TablePlan) -> bool:

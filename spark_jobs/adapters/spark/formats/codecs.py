@@ -22,11 +22,17 @@ def codec_factory(jvm: Any, conf: Any) -> tuple[Any, list[str]]:
     Args:
         conf: the Hadoop configuration; it is not changed.
     """
+    usable, missing = with_loadable_codecs(jvm, conf)
+    return jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(usable), missing
+
+
+def with_loadable_codecs(jvm: Any, conf: Any) -> tuple[Any, list[str]]:
+    """Return the configuration, or a copy without the classes that cannot be loaded; and the names of these."""
     loadable, missing = loadable_codecs(jvm, conf)
     if missing:
         conf = jvm.org.apache.hadoop.conf.Configuration(conf)
         conf.set(SETTING, ",".join(loadable))
-    return jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(conf), missing
+    return conf, missing
 
 
 def loadable_codecs(jvm: Any, conf: Any) -> tuple[list[str], list[str]]:

@@ -43,7 +43,7 @@ class SparkFormat(ABC):
         calls_of_a_file: the calls to the NameNode to read the footer of one file: its status, and an open.
     """
 
-    options: ClassVar[Mapping[str, str]] = {}
+    options: Mapping[str, str] = {}
     calls_of_a_file: ClassVar[int] = 2
 
     def __init__(self, spark: SparkSession, calls: NameNodeCalls) -> None:

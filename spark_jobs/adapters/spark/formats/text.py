@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
+from pyspark.sql import SparkSession
+
+from spark_jobs.adapters.spark.formats.codecs import SETTING, with_loadable_codecs
 from spark_jobs.adapters.spark.formats.headers import HeaderFormat, header
 from spark_jobs.core.errors import Refusal
+from spark_jobs.core.formats import plain_text
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
-from spark_jobs.core.formats.magic import binary_format
+from spark_jobs.core.formats.magic import binary_format, codec_extension
+from spark_jobs.core.model import name_of
+from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.core.refusals import RefusalCode
 
 #: A line, as Spark reads it.
@@ -18,46 +25,77 @@ _LINE = json.dumps(
 )
 #: The byte order mark of UTF-8.
 _BOM = b"\xef\xbb\xbf"
+_LINE_FEED = b"\n"
 #: The number of bytes at both ends of a file by which binary formats are recognized.
 _END = 8
+#: A line ends at a line feed only, so that all other bytes are kept. No line is too long: Hadoop's reader would leave
+#: it out without an error.
+_LINES = {  # guard: no_line_is_skipped
+    "lineSep": "\n",
+    "mapreduce.input.linerecordreader.line.maxlength": str(2**31 - 1),
+}
 
 
 class TextFormat(HeaderFormat):
-    """Text. Its files have no header; their first and last bytes show binary files in a text table."""
+    """Text. Its files have no header; samples of their bytes show whether they are text."""
 
-    #: A line ends at a line feed only, so that all other bytes are kept.
-    options = {"lineSep": "\n"}
+    def __init__(self, spark: SparkSession, calls: NameNodeCalls) -> None:
+        super().__init__(spark, calls)
+        usable, missing = with_loadable_codecs(self._jvm, self._conf)
+        self._codecs = self._jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(usable)
+        #: Executors look for the codec of a file in the same classes as the driver.
+        self.options = {**_LINES, **({SETTING: usable.get(SETTING)} if missing else {})}
+        self._without = f" ({SETTING} names {', '.join(missing)}, which cannot be loaded)" if missing else ""
 
     def _header(self, path: Any, size: int) -> Footer:
-        factory = self._jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(self._conf)
-        codec = factory.getCodec(path)
-        name = str(codec.getClass().getName()) if codec is not None else "none"
+        codec = self._codecs.getCodec(path)
         stream = path.getFileSystem(self._conf).open(path)
         try:
-            head, tail = self._bytes(stream, 0, _END), self._bytes(stream, max(0, size - _END), _END)
-            stream.seek(0)
-            start = self._decompressed(codec, stream) if codec is not None else head
+            if codec is not None:
+                return self._compressed(path, size, codec, stream)
+            return self._plain(path, size, stream)
         finally:
             stream.close()
-        if start.startswith(_BOM):
-            raise Refusal(
-                RefusalCode.ENCODING,
-                f"{path.toString()} begins with a byte order mark, which readers leave out",
-            )
-        kind = binary_format(head, tail) if codec is None else None
-        if kind:
-            raise Refusal(
-                RefusalCode.SERDE, f"{path.toString()} is a file of {kind}, but the table reads it as text"
-            )
-        return header(path, {name: size}, "text", _LINE)
 
-    def _decompressed(self, codec: Any, stream: Any) -> bytes:
-        """Return the first bytes of a file after decompression."""
+    def _compressed(self, path: Any, size: int, codec: Any, stream: Any) -> Footer:
         unpacked = codec.createInputStream(stream)
         try:
-            return self._next(unpacked, len(_BOM))
+            _check_mark(path, self._next(unpacked, len(_BOM)))
         finally:
             unpacked.close()
+        return header(path, {str(codec.getClass().getName()): size}, "text", _LINE)
+
+    def _plain(self, path: Any, size: int, stream: Any) -> Footer:
+        """Return the footer of a file that no codec of this cluster reads. Raise Refusal unless its bytes are text."""
+        name, samples = name_of(str(path.toString())), self._samples(stream, size)
+        kind = binary_format(samples[0][:_END], samples[-1][-_END:])
+        if kind:
+            raise Refusal(RefusalCode.SERDE, f"{name} is a file of {kind}, but the table reads it as text")
+        extension = codec_extension(name)
+        why = f"{extension} is the extension of a codec that this Spark lacks" if extension else None
+        why = why or plain_text.why_not_text(samples)
+        if why:  # guard: text_is_proved
+            raise Refusal(RefusalCode.CODEC, f"{name} is not shown to be plain text: {why}{self._without}")
+        _check_mark(path, samples[0])
+        return replace(
+            header(path, {"none": size}, "text", _LINE),
+            not_utf8=plain_text.why_not_utf8(samples),
+            unended=int(not samples[-1].endswith(_LINE_FEED)),
+        )
+
+    def _samples(self, stream: Any, size: int) -> list[bytes]:
+        """Return the bytes at the beginning, in the middle and at the end of a file; all of a small one."""
+        if size <= 3 * plain_text.SAMPLE:
+            return [self._bytes(stream, 0, size)]
+        places = (0, (size - plain_text.SAMPLE) // 2, size - plain_text.SAMPLE)
+        return [self._bytes(stream, place, plain_text.SAMPLE) for place in places]
 
     def encoding(self, profile: Profile) -> Encoding:
         return Encoding()
+
+
+def _check_mark(path: Any, start: bytes) -> None:
+    if start.startswith(_BOM):
+        raise Refusal(
+            RefusalCode.ENCODING, f"{path.toString()} begins with a byte order mark, which readers leave out"
+        )

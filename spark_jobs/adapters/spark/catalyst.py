@@ -1,0 +1,144 @@
+"""Expressions of Spark's Catalyst that call methods of Java, which Spark's SQL has no functions for.
+
+The executors evaluate them in their JVMs: no Python runs there, and there is no Java of our own. `StaticInvoke`,
+`Invoke` and `NewInstance` are what Spark's own encoders are made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+
+_OBJECTS = "org.apache.spark.sql.catalyst.expressions.objects"
+
+
+class JavaCalls:
+    """Expressions of one driver. All expressions and columns here are Java's, but for `static_column`."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._jvm: Any = spark._jvm
+        self._gateway = spark.sparkContext._gateway
+        self._since_4 = int(spark.version.partition(".")[0]) >= 4
+
+    def static_column(self, owner: str, method: str, answer: str, column: Column) -> Column:
+        """Return the value of a static method of each value of a column; null for null."""
+        return Column(self.as_column(self.static(owner, method, answer, self._expression(column))))
+
+    def static(self, owner: str, method: str, answer: str, *arguments: Any) -> Any:
+        """Return the call of a static method."""
+        parts = (self._class(owner), self._type(answer), method, self._seq(arguments))
+        return self._made(f"{_OBJECTS}.StaticInvoke", *parts)
+
+    def invoke(self, target: Any, method: str, answer: str, *arguments: Any) -> Any:
+        """Return the call of a method of an object."""
+        return self._made(f"{_OBJECTS}.Invoke", target, method, self._type(answer), self._seq(arguments))
+
+    def new(self, name: str, *arguments: Any) -> Any:
+        """Return the construction of an object of this class."""
+        none = self._jvm.scala.Option.empty()
+        parts = (self._class(name), self._seq(arguments), self._seq([]), True, self._object(name), none)
+        return self._made(f"{_OBJECTS}.NewInstance", *parts)
+
+    def as_column(self, expression: Any) -> Any:
+        sql = self._jvm.org.apache.spark.sql
+        return sql.classic.ExpressionUtils.column(expression) if self._since_4 else sql.Column(expression)
+
+    def _expression(self, column: Column) -> Any:
+        utils = self._jvm.org.apache.spark.sql.classic.ExpressionUtils if self._since_4 else None
+        return utils.expression(column._jc) if utils else column._jc.expr()
+
+    def _made(self, name: str, *given: Any) -> Any:
+        """Return a new expression. What is not given has the default of its Scala class: versions have more of them."""
+        most = max(self._class(name).getConstructors(), key=lambda each: each.getParameterCount())
+        arguments = self._gateway.new_array(self._jvm.java.lang.Object, most.getParameterCount())
+        for position in range(most.getParameterCount()):
+            own = position < len(given)
+            arguments[position] = given[position] if own else self._default(name, position + 1)
+        return most.newInstance(arguments)
+
+    def _default(self, name: str, number: int) -> Any:
+        companion = self._class(f"{name}$")
+        none = self._gateway.new_array(self._jvm.java.lang.Class, 0)
+        method = companion.getMethod(f"$lessinit$greater$default${number}", none)
+        nothing = self._gateway.new_array(self._jvm.java.lang.Object, 0)
+        return method.invoke(companion.getField("MODULE$").get(None), nothing)
+
+    def _class(self, name: str) -> Any:
+        loader = self._jvm.java.lang.Thread.currentThread().getContextClassLoader()
+        return self._jvm.java.lang.Class.forName(name, True, loader)
+
+    def _object(self, name: str) -> Any:
+        return self._jvm.org.apache.spark.sql.types.ObjectType(self._class(name))
+
+    def _type(self, answer: str) -> Any:
+        """Return the type of an answer: a primitive type of Spark, or a Java class."""
+        if "." in answer:
+            return self._object(answer)
+        return self._jvm.org.apache.spark.sql.types.DataType.fromJson(f'"{answer}"')
+
+    def _seq(self, items: Sequence[Any]) -> Any:
+        return self._jvm.PythonUtils.toSeq(list(items))
+
+
+class RowCalls(JavaCalls):
+    """Calls for each row of a small table, whose values are all text.
+
+    Args:
+        rows: the values of each row, in the order of the columns.
+        typed: the columns by name, each as an SQL expression of the text columns `v0`, `v1`, ...
+        hadoop: the Hadoop configuration for the executors.
+    """
+
+    def __init__(
+        self, spark: SparkSession, rows: Sequence[Sequence[object]], typed: Mapping[str, str], hadoop: Any
+    ) -> None:
+        super().__init__(spark)
+        self._hadoop = hadoop
+        schema = ", ".join(f"v{number} STRING" for number in range(len(rows[0])))
+        kind = self._jvm.org.apache.spark.sql.types.StructType.fromDDL(schema)
+        table = DataFrame(spark._jsparkSession.createDataFrame(self._rows(rows), kind), spark).selectExpr(
+            *(f"{text} AS {name}" for name, text in typed.items())
+        )
+        self._table = table.repartition(len(rows))._jdf
+        output = self._table.queryExecution().analyzed().output()
+        self._columns = {output.apply(i).name(): output.apply(i) for i in range(output.size())}
+
+    def _rows(self, rows: Sequence[Sequence[object]]) -> Any:
+        """Return the rows as Java's: Python's own need a Python on the executors."""
+        found = self._jvm.java.util.ArrayList()
+        for row in rows:
+            values = self._gateway.new_array(self._jvm.java.lang.Object, len(row))
+            for position, value in enumerate(row):
+                values[position] = str(value)
+            found.add(self._jvm.org.apache.spark.sql.RowFactory.create(values))
+        return found
+
+    def column(self, name: str) -> Any:
+        return self._columns[name]
+
+    def conf(self) -> Any:
+        """Return the Hadoop configuration on the executors: that of the driver, with what is pinned in it."""
+        kind = "org.apache.spark.util.SerializableConfiguration"
+        carried = self._jvm.org.apache.spark.util.SerializableConfiguration(self._hadoop)
+        literal = self._jvm.org.apache.spark.sql.catalyst.expressions.Literal(carried, self._object(kind))
+        return self.invoke(literal, "value", "org.apache.hadoop.conf.Configuration")
+
+    def text(self, name: str) -> Any:
+        """Return a column as a Java String."""
+        return self.invoke(self.column(name), "toString", "java.lang.String")
+
+    def opened(self, name: str) -> Any:
+        """Return a stream of the file whose path is in the column."""
+        path = self.new("org.apache.hadoop.fs.Path", self.text(name))
+        fs = self.invoke(path, "getFileSystem", "org.apache.hadoop.fs.FileSystem", self.conf())
+        return self.invoke(fs, "open", "java.io.InputStream", path)
+
+    def evaluate(self, *expressions: Any) -> list[tuple[Any, ...]]:
+        """Evaluate expressions for each row, on the executors. Return their values, in any order of the rows."""
+        columns = self._gateway.new_array(self._jvm.org.apache.spark.sql.Column, len(expressions))
+        for position, expression in enumerate(expressions):
+            columns[position] = self.as_column(expression)
+        found = self._table.select(columns).collectAsList()
+        return [tuple(row.get(position) for position in range(len(expressions))) for row in found]

@@ -1,0 +1,206 @@
+"""Text: each byte is accounted for, whatever the cluster's settings say, and what is not plain text is left alone."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import random
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.harness.fixtures import Database
+from tests.spark.toolbox import Jobs, data_files, only
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: Lines are read by Hadoop's own classes.
+pytestmark = pytest.mark.one_version
+
+LINES = [b"%d,%s" % (number, b"x" * (number * 7 % 90)) for number in range(200)]
+TEXT = b"\n".join(LINES) + b"\n"
+
+
+def _table(spark: SparkSession, database: Database, files: dict[str, bytes], properties: str = "") -> str:
+    folder = database.path / "t"
+    folder.mkdir(parents=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {database}.t (a STRING) STORED AS TEXTFILE LOCATION '{folder.as_uri()}' {properties}"
+    )
+    return f"{database}.t"
+
+
+def _blocks(content: bytes) -> bytes:
+    """A file as Hadoop's block codecs write it (lzo_deflate, snappy, lz4): two lengths, then a packed block."""
+    packed = content.replace(b"xxxxxxxx", b"\x2f\x00\x01")
+    return struct.pack(">II", len(content), len(packed)) + packed
+
+
+#: By name: the name and the content of a file that is no plain text, however the table is declared.
+NOT_TEXT = {
+    "a codec that Spark lacks": ("000000_0.lzo_deflate", _blocks(TEXT)),
+    "the extension of a codec, and bytes like text": ("000000_0.lzo", TEXT),
+    "an encrypted file": ("000000_0.gpg", TEXT),
+    "blocks without an extension": ("000000_0", _blocks(TEXT)),
+    "an unknown extension, blocks": ("000000_0.vendor", _blocks(TEXT)),
+    "random bytes": ("000000_0", random.Random(1).randbytes(5000)),
+    "a few random bytes": ("000000_0", random.Random(2).randbytes(24)),
+    "text first, then random bytes": ("000000_0", TEXT[:2000] + random.Random(3).randbytes(9000)),
+    "random bytes in the middle": ("000000_0", TEXT[:3000] + random.Random(4).randbytes(9000) + TEXT[:3000]),
+    "random bytes at the end": ("000000_0", TEXT * 3 + random.Random(5).randbytes(2000)),
+    "two bytes for each character": ("000000_0", TEXT.decode().encode("utf-16-le")),
+    "an old compressor": ("000000_0.Z", b"\x1f\x9d\x90" + TEXT),
+}
+
+
+@pytest.mark.parametrize("case", NOT_TEXT)
+def test_a_file_that_is_not_shown_to_be_plain_text_is_left_alone(
+    spark: SparkSession, jobs: Jobs, database: Database, case: str
+) -> None:
+    name, content = NOT_TEXT[case]
+    table = _table(spark, database, {f"{number}-{name}": content for number in range(3)})
+    before = data_files(database.path / "t")
+    for verb in ("analyze", "compact"):
+        (unit,) = only(jobs(verb, "--table", table))["units"]
+        assert unit["outcome"] == "skipped", unit
+        assert unit["code"] in ("CODEC", "SERDE"), unit
+        assert name in unit["reason"], unit
+    assert data_files(database.path / "t") == before
+
+
+#: By name: contents that are plain text, with odd bytes as people have them.
+PLAIN = {
+    "no line ends": b"one line",
+    "one byte": b"7",
+    "Hive's separators": b"\x01".join([b"a", b"b\x02c", b"d\x03e\x04f", b"\\N"]) + b"\n",
+    "German, Latin-1": "Grüße aus Köln, 12 Straßen\n".encode("latin-1") * 40,
+    "Japanese": "東京都千代田区\t日本語\n".encode() * 200,
+    "emoji": "😀 ok\n".encode() * 300,
+    "a zero byte now and then": (
+        b"value \x00 with a zero byte in a hundred bytes of text, as old programs write. " * 2
+    )
+    + b"\n",
+    "empty lines": b"\n" * 50,
+    "form feeds": b"page one\x0cpage two\r\n" * 9,
+}
+
+
+@pytest.mark.parametrize("case", PLAIN)
+def test_plain_text_is_compacted(spark: SparkSession, jobs: Jobs, database: Database, case: str) -> None:
+    table = _table(spark, database, {f"00000{number}_0": PLAIN[case] for number in range(3)})
+    (unit,) = only(jobs("compact", "--table", table))["units"]
+    assert unit["outcome"] == "compacted", unit
+    (name,) = data_files(database.path / "t")
+    ended = PLAIN[case] if PLAIN[case].endswith(b"\n") else PLAIN[case] + b"\n"
+    assert (database.path / "t" / name).read_bytes() == ended * 3
+
+
+def test_another_encoding_is_text_where_the_table_declares_it(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    content = "Москва, улица Ленина\n".encode("koi8-r") * 30
+    table = _table(spark, database, {f"{number}": content for number in range(3)})
+    (unit,) = only(jobs("compact", "--table", table))["units"]
+    assert (unit["outcome"], unit["code"]) == ("skipped", "CODEC"), unit
+    assert "serialization.encoding" in unit["reason"]
+    spark.sql(f"ALTER TABLE {table} SET SERDEPROPERTIES ('serialization.encoding'='KOI8-R')")
+    (unit,) = only(jobs("compact", "--table", table))["units"]
+    assert unit["outcome"] == "compacted", unit
+
+
+@contextmanager
+def _cluster(spark: SparkSession, **settings: str) -> Iterator[None]:
+    """The cluster's Hadoop configuration has these settings (dots are written as two underscores)."""
+    conf = spark._jsc.hadoopConfiguration()
+    named = {name.replace("__", "."): value for name, value in settings.items()}
+    for name, value in named.items():
+        conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name in named:
+            conf.unset(name)
+
+
+PACKED = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress}
+UNPACK = {"": bytes, ".gz": gzip.decompress, ".bz2": bz2.decompress}
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"mapreduce__input__linerecordreader__line__maxlength": "50"},
+        {"mapred__linerecordreader__maxlength": "50"},
+        {"textinputformat__record__delimiter": ","},
+    ],
+    ids=lambda each: next(iter(each)).replace("__", "."),
+)
+def test_settings_of_the_cluster_do_not_skip_lines(
+    spark: SparkSession, jobs: Jobs, database: Database, settings: dict[str, str], suffix: str
+) -> None:
+    content = PACKED[suffix](TEXT)
+    table = _table(spark, database, {f"{number}{suffix}": content for number in range(4)})
+    with _cluster(spark, **settings):
+        (unit,) = only(jobs("compact", "--table", table))["units"]
+    assert (unit["outcome"], unit["rows"]) == ("compacted", 4 * len(LINES)), unit
+    (name,) = data_files(database.path / "t")
+    written = UNPACK[suffix]((database.path / "t" / name).read_bytes())
+    assert written == TEXT * 4
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+@pytest.mark.parametrize("ended", [True, False])
+@pytest.mark.parametrize("lost", ["long lines", "empty lines"])
+def test_lines_that_the_reader_leaves_out_on_both_sides_fail_the_unit(
+    spark: SparkSession,
+    jobs: Jobs,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    lost: str,
+    ended: bool,
+    suffix: str,
+) -> None:
+    """As a lenient reader would: the written files hold what it has read, and it reads the same of them again."""
+    from pyspark.sql import functions as F
+
+    from spark_jobs.adapters.spark.rewriter import Rewriter
+
+    content = (TEXT + b"\n\n" + TEXT)[: None if ended else -1]
+    table = _table(spark, database, {f"{number}{suffix}": PACKED[suffix](content) for number in range(4)})
+    before, honest = data_files(database.path / "t"), Rewriter._inputs
+    kept = F.length("value") < 60 if lost == "long lines" else F.length("value") > 0
+    monkeypatch.setattr(Rewriter, "_inputs", lambda self, request: honest(self, request).where(kept))
+    (unit,) = only(jobs("compact", "--table", table))["units"]
+    assert (unit["outcome"], data_files(database.path / "t")) == ("failed", before)
+    assert "bytes" in unit["reason"]
+
+
+#: As every cluster with LZO has it, also where the driver lacks the jar.
+_WITH_LZO = {
+    "io__compression__codecs": "org.apache.hadoop.io.compress.GzipCodec,com.hadoop.compression.lzo.LzopCodec"
+}
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_text_without_lzo_is_compacted_where_the_cluster_has_it(
+    spark: SparkSession, jobs: Jobs, database: Database, suffix: str
+) -> None:
+    table = _table(spark, database, {f"{number}{suffix}": PACKED[suffix](TEXT) for number in range(3)})
+    with _cluster(spark, **_WITH_LZO):
+        (unit,) = only(jobs("compact", "--table", table))["units"]
+    assert (unit["outcome"], unit["rows"]) == ("compacted", 3 * len(LINES)), unit
+
+
+def test_a_codec_that_cannot_be_loaded_is_named(spark: SparkSession, jobs: Jobs, database: Database) -> None:
+    table = _table(spark, database, {f"{number}.lzo": b"\x89LZO?" + TEXT for number in range(3)})
+    with _cluster(spark, **_WITH_LZO):
+        (unit,) = only(jobs("analyze", "--table", table))["units"]
+    assert (unit["outcome"], unit["code"]) == ("skipped", "CODEC"), unit
+    assert "io.compression.codecs names com.hadoop.compression.lzo.LzopCodec" in unit["reason"]
