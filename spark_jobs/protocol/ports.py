@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
-from spark_jobs.core.model import FileListing, TableName, Unit
+from spark_jobs.core.model import FileEntry, FileListing, TableName, Unit
 
 
 class Catalog(Protocol):
@@ -96,6 +96,15 @@ class RewriteRequest:
     def shuffled(self) -> bool:
         """Tell whether other tasks read than write, so that rows are sent from one to another."""
         return self.read_tasks > self.target_files
+
+    def shares(self) -> list[list[FileEntry]]:
+        """Return the input files in their order, in a part for each file to write, of about equal bytes."""
+        share, before = max(1, self.inputs.bytes) / self.target_files, 0
+        parts: list[list[FileEntry]] = [[] for _ in range(self.target_files)]
+        for file in self.inputs.data:
+            parts[min(int(before / share), self.target_files - 1)].append(file)
+            before += file.length
+        return [part for part in parts if part]
 
     @property
     def files(self) -> list[str]:

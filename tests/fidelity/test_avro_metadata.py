@@ -61,6 +61,7 @@ def _with_metadata(spark: SparkSession, file: Path, metadata: dict[str, str]) ->
     kept = {key: reader.getMetaString(key) for key in reader.getMetaKeys() if key[:5] != "avro."}
     for key, value in {**kept, **metadata}.items():
         writer.setMeta(key, value)
+    writer.setCodec(avro.file.CodecFactory.fromString(reader.getMetaString("avro.codec")))
     again = file.with_suffix(".again")
     writer.create(reader.getSchema(), java.io.File(str(again)))
     writer.appendAllFrom(reader, False)

@@ -159,20 +159,6 @@ def _heads(spark: SparkSession, folder: Path, stored: str) -> Any:
     return found
 
 
-def test_avro_files_of_two_schemas_are_refused(spark: SparkSession, jobs: Jobs, database: Database) -> None:
-    folder = database.path / "t"
-    for number, columns in enumerate(("id BIGINT", "id BIGINT, v STRING")):
-        table = f"{database}.t{number}"
-        _create(spark, table, folder, "STORED AS AVRO", columns)
-        values = "id" if number == 0 else "id, 'x'"
-        for _ in range(2):
-            spark.sql(f"INSERT INTO {table} SELECT {values} FROM range(0, 3, 1, 1)")
-    before = data_files(folder)
-    (unit,) = only(jobs("compact", "--table", f"{database}.t1"))["units"]
-    assert (unit["outcome"], unit["code"]) == ("skipped", "SCHEMA_CONFLICT")
-    assert data_files(folder) == before
-
-
 def test_tables_that_only_spark_can_read_are_refused(
     spark: SparkSession, jobs: Jobs, database: Database
 ) -> None:

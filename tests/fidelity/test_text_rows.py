@@ -204,3 +204,16 @@ def test_a_codec_that_cannot_be_loaded_is_named(spark: SparkSession, jobs: Jobs,
         (unit,) = only(jobs("analyze", "--table", table))["units"]
     assert (unit["outcome"], unit["code"]) == ("skipped", "CODEC"), unit
     assert "io.compression.codecs names com.hadoop.compression.lzo.LzopCodec" in unit["reason"]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2"])
+def test_a_file_that_is_cut_off_fails_its_unit_and_is_named(
+    spark: SparkSession, jobs: Jobs, database: Database, suffix: str
+) -> None:
+    content = PACKED[suffix](random.Random(6).randbytes(3000).hex().encode())
+    files = {f"{number}{suffix}": content for number in range(5)}
+    table = _table(spark, database, {**files, f"3{suffix}": content[:-900]})
+    before = data_files(database.path / "t")
+    (unit,) = only(jobs("compact", "--table", table))["units"]
+    assert (unit["outcome"], data_files(database.path / "t")) == ("failed", before), unit
+    assert f"t/3{suffix}" in unit["reason"]

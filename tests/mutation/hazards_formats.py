@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.operators import Condition, Remove, Value
+from tests.mutation.operators import Condition, Item, Remove, Value
 
 _METADATA = "tests/unit/core/test_avro_metadata.py"
 _GROUPS = "tests/unit/core/test_file_groups.py"
 _WRITTEN = "tests/crash/test_file_groups.py"
 _PROOF = "tests/unit/core/test_plain_text.py"
 _TEXT = "tests/fidelity/test_text_rows.py"
+_RECORDS = "tests/fidelity/test_record_rows.py"
+_BLOCKS = "tests/unit/core/test_avro_blocks.py"
+_SEQUENCES = "tests/unit/core/test_sequence_records.py"
 
 FORMATS = (
     Mutation(
@@ -112,5 +115,71 @@ FORMATS = (
         (Value("bits_of_floats_hashed", "one_nan"),),
         ("tests/fidelity/test_nan.py",),
         "spark",
+    ),
+    Mutation(
+        "A2-count",
+        "records that the reader leaves out are missed by nobody",
+        (Condition("records_counted", False),),
+        (f"{_RECORDS}::test_records_that_the_reader_leaves_out_on_both_sides_fail_the_unit",),
+        "spark",
+    ),
+    Mutation(
+        "A3-blocks",
+        "a block that was not copied is missed by nobody",
+        (Condition("blocks_compared", False),),
+        (f"{_RECORDS}::test_a_block_that_is_lost_on_the_way_fails_the_unit",),
+        "spark",
+    ),
+    Mutation(
+        "A3-marker",
+        "a block without its marker is taken for a whole one",
+        (Condition("blocks_end_with_the_marker", False),),
+        (f"{_BLOCKS}::test_a_file_that_is_cut_off_is_damaged",),
+    ),
+    Mutation(
+        "A3-groups",
+        "files of several schemas or codecs are appended to one",
+        (Condition("group_of_one_header", False),),
+        (f"{_GROUPS}::test_files_that_differ_in_their_headers_are_groups",),
+    ),
+    Mutation(
+        "A2-marker",
+        "a marker of another file is taken for the file's own",
+        (Condition("markers_are_the_files", False),),
+        (f"{_SEQUENCES}::test_a_marker_of_another_file_is_damage",),
+    ),
+    Mutation(
+        "A2-damage",
+        "the cluster says that damaged stretches may be left out",
+        (Item("damage_not_skipped", "io.skip.checksum.errors", "true"),),
+        (f"{_RECORDS}::test_a_damaged_stretch_of_a_sequence_file_is_never_left_out",),
+        "spark",
+    ),
+    Mutation(
+        "A2-filter",
+        "the cluster says which files are read",
+        (Value("nothing_filtered", "()"),),
+        (f"{_RECORDS}::test_a_filter_of_the_cluster_is_not_asked",),
+        "spark",
+    ),
+    Mutation(
+        "A2-written",
+        "records that were not written are missed by nobody",
+        (Condition("records_compared", False),),
+        (f"{_RECORDS}::test_records_that_were_not_written_fail_the_unit",),
+        "spark",
+    ),
+    Mutation(
+        "A4-literal",
+        "a text with a variable becomes a setting",
+        (Condition("settings_are_literal", False),),
+        (f"{_RECORDS}::test_a_text_with_a_variable_is_no_setting",),
+        "spark",
+    ),
+    Mutation(
+        "A4-schema",
+        "nobody looks whether the schema was kept",
+        (Condition("schema_compared", False),),
+        (f"{_METADATA}::test_what_was_written_must_have_the_schema",),
     ),
 )

@@ -12,15 +12,26 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.adapters.spark.formats.spark_format import RecordClasses, SparkFormat
+from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.sessions import COMMITTER
-from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.errors import LakekeeperError, Refusal
+from spark_jobs.core.formats.hadoop_values import is_literal
 from spark_jobs.core.layout import fresh_name
+from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import RewriteRequest
 
 #: FileInputFormat takes its paths as one text: globs that are separated by commas.
 _GLOB = re.compile(r"([{}\[\]*?\\])")
 _SEPARATOR = re.compile(r"([,\\])")
+#: With this setting, Hadoop's reader leaves out damaged stretches of a file.
+_STRICT = {"io.skip.checksum.errors": "false"}  # guard: damage_not_skipped
+#: Settings of a cluster by which readers leave out files, rows or columns.
+_UNSET = (  # guard: nothing_filtered
+    "mapreduce.input.pathFilter.class",
+    "parquet.read.filter",
+    "parquet.private.read.filter.predicate",
+    "parquet.read.schema",
+)
 
 
 class Copier:
@@ -33,20 +44,29 @@ class Copier:
 
     def write(self, request: RewriteRequest) -> None:
         """Write the copies into the target directory, under names that no other file there has, or gets later."""
-        classes, settings = self._copy_of(request)
-        reading = self._conf({**_common(request), **settings})
+        form = self._formats[request.file_format]
+        classes, settings = form.record_classes(request), form.record_settings(request)
+        records, _ = self.pairs(request, request.files, classes.input_format, classes.key, classes.value)
         conf = self._conf({**request.options, **_common(request), **settings})
-        key, value = self._class(classes.key), self._class(classes.value)
-        records = self._context.newAPIHadoopRDD(reading, self._class(classes.input_format), key, value)
         few, staging = records.coalesce(request.target_files), f"{request.target}/_copy"
-        output = self._class(classes.output_format)
-        if classes.old_output:
-            few.saveAsHadoopFile(
-                staging, key, value, output, self._jvm.org.apache.hadoop.mapred.JobConf(conf)
-            )
-        else:
-            few.saveAsNewAPIHadoopFile(staging, key, value, output, conf)
+        key, value, output = (
+            self._class(each) for each in (classes.key, classes.value, classes.output_format)
+        )
+        few.saveAsNewAPIHadoopFile(staging, key, value, output, conf)
         self._move_up(staging, request.target, conf)
+
+    def pairs(
+        self, request: RewriteRequest, paths: Sequence[str], input_format: str, key: str, value: str
+    ) -> tuple[Any, Any]:
+        """Return the records of files, or of the files of directories, as Java's RDD of pairs; and its configuration.
+
+        Args:
+            input_format, key, value: the names of Java classes.
+        """
+        settings = self._formats[request.file_format].record_settings(request)
+        conf = self._conf({**settings, **_inputs(paths)})
+        loaded = (self._class(name) for name in (input_format, key, value))
+        return self._context.newAPIHadoopRDD(conf, *loaded), conf
 
     def _move_up(self, staging: str, target: str, conf: Any) -> None:
         """Move the files from the directory that the output format has created, and give them new names.
@@ -64,20 +84,13 @@ class Copier:
                 )
         fs.delete(folder, False)
 
-    def count(self, request: RewriteRequest, files: Sequence[str]) -> int:
-        """Return the number of records in some files, for formats that do not count them."""
-        classes, settings = self._copy_of(request)
-        conf = self._conf({**settings, **_inputs(files)})
-        loaded = (self._class(name) for name in (classes.input_format, classes.key, classes.value))
-        return int(self._context.newAPIHadoopRDD(conf, *loaded).count())
-
-    def _copy_of(self, request: RewriteRequest) -> tuple[RecordClasses, Mapping[str, str]]:
-        form = self._formats[request.file_format]
-        return form.record_classes(request), form.record_settings(request)
-
     def _conf(self, settings: Mapping[str, str]) -> Any:
         conf = self._jvm.org.apache.hadoop.conf.Configuration(self._context.hadoopConfiguration())
-        for name, value in settings.items():
+        for name in _UNSET:
+            conf.unset(name)
+        for name, value in {**_STRICT, **settings}.items():
+            if not is_literal(value):  # guard: settings_are_literal
+                raise Refusal(RefusalCode.TYPE, f"{value!r} has a variable, which Hadoop would replace")
             conf.set(name, value)
         return conf
 
@@ -87,7 +100,6 @@ class Copier:
 
 def _common(request: RewriteRequest) -> dict[str, str]:
     return {
-        **_inputs(request.files),
         **COMMITTER,
         **({"dfs.replication": str(request.replication)} if request.replication else {}),
     }

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from pyspark.sql import DataFrame, DataFrameReader, Observation, SparkSession
 from pyspark.sql.types import StructType
 
+from spark_jobs.adapters.spark.appending import AvroAppender
 from spark_jobs.adapters.spark.byte_copies import ByteCopies
 from spark_jobs.adapters.spark.copying import Copier
 from spark_jobs.adapters.spark.file_index import LISTED_BY_DRIVER, ExactReader
@@ -16,18 +17,27 @@ from spark_jobs.adapters.spark.hashing import Fingerprint, Hashing
 from spark_jobs.adapters.spark.joint_rewriter import JointRewriter
 from spark_jobs.adapters.spark.merging import Merger
 from spark_jobs.adapters.spark.requests import explained, schema_of, sort_columns, write_options
+from spark_jobs.adapters.spark.sequence_copies import SequenceCopier
 from spark_jobs.adapters.spark.sessions import Sessions
 from spark_jobs.adapters.spark.text_bytes import TextBytes
+from spark_jobs.adapters.spark.unreadable_files import first_unreadable
 from spark_jobs.adapters.spark.wide_reading import scan_settings, shuffled, slots
 from spark_jobs.core.errors import LakekeeperError, Refusal, VerificationFailed
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Profile
-from spark_jobs.core.formats.registry import FORMATS
+from spark_jobs.core.formats.registry import AVRO, FORMATS, SEQUENCE
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.core.phases import Phases
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
+
+
+class _RecordWriter(Protocol):
+    """Writes files, and compares all bytes of their records."""
+
+    def write(self, request: RewriteRequest) -> int:
+        """Return the number of records. Raise VerificationFailed or LakekeeperError."""
 
 
 class Rewriter:
@@ -45,6 +55,11 @@ class Rewriter:
         self._joint = JointRewriter(spark, self._sessions, formats)
         self._copier = Copier(spark, formats)
         self._merger = Merger(spark)
+        #: What copies the formats whose files do not count their records.
+        self._records: Mapping[str, _RecordWriter] = {
+            AVRO: AvroAppender(spark),
+            SEQUENCE: SequenceCopier(spark, self._copier),
+        }
         self._bytes = ByteCopies(spark, calls)
         self._hashing, self._one_nan = Hashing(spark), Hashing(spark, one_nan=True)
 
@@ -70,7 +85,17 @@ class Rewriter:
         except LakekeeperError:
             raise
         except Exception as error:
-            raise explained(error) from error
+            raise self._named(request, explained(error)) from error
+
+    def _named(self, request: RewriteRequest, error: LakekeeperError) -> LakekeeperError:
+        """Return the error with the file that cannot be read. Spark's errors about text do not name it."""
+        if not _is_lines(request):
+            return error
+        schema = schema_of(request)
+        file = first_unreadable(
+            request.files, lambda files: self._hashing.fingerprint(self._frame(request, files), schema)
+        )
+        return LakekeeperError(f"{file}: {error}") if file else error
 
     def write_jointly(self, requests: Sequence[RewriteRequest], staging: str) -> Sequence[str]:
         """Write the files of each request into a directory of its own below `staging`, in one job.
@@ -153,27 +178,19 @@ class Rewriter:
         return _spread(frame.observe(seen, *wanted), request, schema)
 
     def _copy(self, request: RewriteRequest) -> RewriteResult:
+        if request.file_format in self._records:
+            # All bytes of all records are compared, whatever was asked for.
+            return RewriteResult(self._records[request.file_format].write(request), _unsorted(request))
         (self._merger if request.encoding.engine is Engine.MERGE else self._copier).write(request)
-        rows = request.profile.rows if request.profile.rows is not None else self._count(request)
         if not request.hashed:
-            return RewriteResult(rows, _unsorted(request))
+            return RewriteResult(request.profile.rows or 0, _unsorted(request))
         if request.profile.struct is None:
             warning = (
                 f"{request.target}: its rows were counted, not hashed, because Spark cannot read the values"
             )
-            return RewriteResult(rows, [warning, *_unsorted(request)])
+            return RewriteResult(request.profile.rows or 0, [warning, *_unsorted(request)])
         seen = self._hashing.fingerprint(self._inputs(request), schema_of(request))
         return RewriteResult(self._compare(request, seen).rows, _unsorted(request))
-
-    def _count(self, request: RewriteRequest) -> int:
-        """Return the number of records. Raise VerificationFailed if fewer or more were written than read."""
-        read, written = (
-            self._copier.count(request, request.files),
-            self._copier.count(request, [request.target]),
-        )
-        if read != written:
-            raise VerificationFailed(f"{read} records were read and {written} written")
-        return read
 
     def _compare(self, request: RewriteRequest, seen: Fingerprint) -> Fingerprint:
         """Return the fingerprint of the rows that were read.

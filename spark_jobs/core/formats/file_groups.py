@@ -33,13 +33,15 @@ class _Group:
 
     def obstacle(self, footer: Footer, by_position: bool) -> str | None:
         """Return why the file needs another group than this one; None if it does not."""
+        first = self.files[0]
+        if footer.rows is None and footer.layout != first.layout:  # guard: group_of_one_header
+            return f"{first.name} and {footer.name} differ in schema or codec"
         for name, kind in footer.leaves.items():
             before, where = self.columns.get(name, (kind, ""))
             if before != kind:  # guard: group_of_one_type
                 return f"column '{name}' is {before} in {where} and {kind} in {footer.name}"
         if by_position and not _one_begins_like_other(list(self.columns), list(footer.leaves)):
-            first = self.files[0].name
-            return f"{footer.name} and {first} have different columns at the same position; {BY_NAME}"
+            return f"{footer.name} and {first.name} have different columns at the same position; {BY_NAME}"
         return None
 
 
@@ -94,13 +96,14 @@ def _distinct(footers: Sequence[Footer]) -> list[Leaves]:
     return list({_key(footer): footer.leaves for footer in footers}.values())
 
 
-def _key(footer: Footer) -> tuple[tuple[str, str], ...]:
-    return tuple(footer.leaves.items())
+def _key(footer: Footer) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return what files of one group have in common; for files with a header only, its schema and codec."""
+    return (footer.layout if footer.rows is None else "", tuple(footer.leaves.items()))
 
 
 def _grouped(footers: Sequence[Footer], by_position: bool) -> tuple[list[_Group], str | None]:
     groups: list[_Group] = []
-    known: dict[tuple[tuple[str, str], ...], _Group] = {}
+    known: dict[tuple[str, tuple[tuple[str, str], ...]], _Group] = {}
     reason = None
     for footer in footers:
         key = _key(footer)

@@ -24,6 +24,7 @@ def check_written(before: Profile, written: Sequence[Footer], statistics: bool =
     if rows != before.rows:  # guard: rows_compared
         raise VerificationFailed(f"{before.rows} rows were read and {rows} written")
     _check_metadata(before, written)
+    _check_schema(before, written)
     _check_types(before, written)
     if statistics:
         leaf_statistics.check_statistics(before.statistics, footers.statistics_of(written))
@@ -35,6 +36,16 @@ def _check_metadata(before: Profile, written: Sequence[Footer]) -> None:
             raise Refusal(
                 RefusalCode.TYPE,
                 f"the metadata is {dict(before.metadata)}, and would be rewritten as {dict(footer.metadata)}",
+            )
+
+
+def _check_schema(before: Profile, written: Sequence[Footer]) -> None:
+    """Compare the schemas of files whose headers have them as texts; those of others are compared type by type."""
+    for footer in written:
+        if footer.rows is None and footer.schema not in before.schemas:  # guard: schema_compared
+            raise Refusal(
+                RefusalCode.TYPE,
+                f"the schema is {before.schemas[0]}, and would be rewritten as {footer.schema}",
             )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from spark_jobs.core.errors import Refusal
@@ -62,3 +64,11 @@ def test_what_was_written_must_have_it() -> None:
     verification.check_written(before, [_avro("c", {VERSION: "3.5.9"})])
     with pytest.raises(Refusal, match="TYPE: the metadata is"):
         verification.check_written(before, [_avro("c", {VERSION: "3.5.9"}), _avro("d", {})])
+
+
+def test_what_was_written_must_have_the_schema() -> None:
+    first, other = replace(_avro("a", {}), schema='"long"'), replace(_avro("c", {}), schema='"int"')
+    before = footers.profile([first], None, "avro")
+    verification.check_written(before, [replace(first, name="d")])
+    with pytest.raises(Refusal, match="TYPE: the schema is"):
+        verification.check_written(before, [other])

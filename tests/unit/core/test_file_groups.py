@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
@@ -133,3 +134,13 @@ def test_too_many_groups_are_refused_by_what_makes_them() -> None:
     widened = [_footer(name, **dict.fromkeys(names, "int") | {name: "bigint"}) for name in names]
     with pytest.raises(Refusal, match="SCHEMA_CONFLICT: its files have 11 schemas"):
         grouped(widened, by_position=True)
+
+
+def test_files_that_differ_in_their_headers_are_groups() -> None:
+    """Avro and sequence files have a schema in their headers, and do not count their rows."""
+    files = [
+        replace(_footer(name), rows=None, layout=layout) for name, layout in zip("abcd", "xyxy", strict=True)
+    ]
+    found = grouped(files, by_position=False)
+    assert _names(found) == ["ac", "bd"]
+    assert found.reason == "a and b differ in schema or codec"

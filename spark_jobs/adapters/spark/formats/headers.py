@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from spark_jobs.adapters.hadoop.java_errors import java_errors
+from spark_jobs.adapters.hadoop.java_errors import first_line, java_errors, root_cause
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.encoding import Encoding, Engine
@@ -13,6 +13,10 @@ from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.model import name_of
 from spark_jobs.core.refusals import RefusalCode
 
+#: How the messages of Hadoop and Avro begin.
+_UNKNOWN_CODEC = ("Unknown codec", "Unrecognized codec")
+#: Java's errors for a class that is missing, or that cannot load its native library.
+_LACKING = ("ClassNotFoundException", "NoClassDefFoundError", "UnsatisfiedLinkError")
 #: Settings of Spark that must be false: with them, it skips what it cannot read.
 _STRICT = ("spark.files.ignoreCorruptFiles", "spark.files.ignoreMissingFiles")
 
@@ -42,10 +46,10 @@ class HeaderFormat(SparkFormat):
 
 
 class RecordFormat(HeaderFormat):
-    """A format that is copied record by record, with the schema or the classes of its headers."""
+    """A format that is copied record by record, with the classes of its headers."""
 
     def encoding(self, profile: Profile) -> Encoding:
-        # The files do not count their rows, so rows that a lenient reader skips would not be noticed.
+        # Rows that a lenient reader skips would fail the unit each night.
         for name in _STRICT:
             value = str(self._spark.sparkContext.getConf().get(name, "false"))
             if value.strip().lower() == "true":  # as Spark reads a boolean
@@ -53,16 +57,30 @@ class RecordFormat(HeaderFormat):
                     RefusalCode.LENIENT,
                     f"{name} is true: files that cannot be read would be skipped without an error. Set it to false",
                 )
-        if len(profile.schemas) != 1:
-            raise Refusal(
-                RefusalCode.SCHEMA_CONFLICT, f"its files have {len(profile.schemas)} different schemas"
-            )
         return Encoding(Engine.COPY)
 
 
 def header(path: Any, codecs: dict[str, int], schema: str, struct: str | None = None) -> Footer:
     """Return the Footer of a file whose rows are not counted."""
     return Footer(name_of(str(path.toString())), None, codecs, {}, {}, schema, struct)
+
+
+def refuse_missing_class(path: Any, error: Exception) -> None:
+    """Raise Refusal if the reader of a file has failed because this Spark lacks its codec, or another class.
+
+    Args:
+        error: one of Java, in whichever class of Python it comes.
+    """
+    java = getattr(error, "java_exception", None)
+    text = first_line(str(java.getMessage() or "") if java is not None else str(error))
+    kind, cause = root_cause(error)
+    name = name_of(str(path.toString()))
+    if text.startswith(_UNKNOWN_CODEC):
+        raise Refusal(RefusalCode.CODEC, f"{name}: this Spark lacks its codec ({text})") from None
+    if kind.rpartition(".")[2] in _LACKING:
+        raise Refusal(
+            RefusalCode.TYPE, f"{name}: the job has no jar with a class that reads it ({cause})"
+        ) from None
 
 
 def refuse_metadata(path: Any, keys: list[str]) -> None:

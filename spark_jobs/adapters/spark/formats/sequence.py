@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from spark_jobs.adapters.spark.formats.headers import RecordFormat, header, refuse_metadata
+from spark_jobs.adapters.spark.formats.headers import (
+    RecordFormat,
+    header,
+    refuse_metadata,
+    refuse_missing_class,
+)
 from spark_jobs.adapters.spark.formats.spark_format import RecordClasses
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.protocol.ports import RewriteRequest
 
 _COMPRESS = "mapreduce.output.fileoutputformat.compress"
+_BINARY = "mapreduce.output.seqbinaryoutputformat"
+_BYTES = "org.apache.hadoop.io.BytesWritable"
+#: Hadoop's name for values that are compressed one by one.
+_EACH_VALUE = "RECORD"
 _LIB = "org.apache.hadoop.mapreduce.lib"
 #: Separates the classes of key and value, and compression type and codec.
 _SEPARATOR = " "
@@ -25,7 +35,11 @@ class SequenceFormat(RecordFormat):
         sequence = self._jvm.org.apache.hadoop.io.SequenceFile
         options = self._jvm.java.lang.reflect.Array.newInstance(sequence.Reader.Option._java_lang_class, 1)
         options[0] = sequence.Reader.file(path)
-        reader = sequence.Reader(self._conf, options)
+        try:
+            reader = sequence.Reader(self._conf, options)
+        except Exception as error:
+            refuse_missing_class(path, error)
+            raise
         try:
             classes = _SEPARATOR.join([reader.getKeyClassName(), reader.getValueClassName()])
             kind = str(reader.getCompressionType().toString())
@@ -35,16 +49,30 @@ class SequenceFormat(RecordFormat):
             reader.close()
         refuse_metadata(path, [str(note) for note in notes])
         name = _SEPARATOR.join([kind, codec.getClass().getName() if codec is not None else ""]).strip()
-        return header(path, {name: size}, classes)
+        return replace(header(path, {name: size}, classes), layout=classes)
 
     def record_classes(self, request: RewriteRequest) -> RecordClasses:
-        key, value = request.profile.schemas[0].split(_SEPARATOR)
+        """Return the classes that copy keys and values as bytes.
+
+        Hadoop has none for values that are compressed one by one. These are copied as objects of their own classes, and
+        their bytes are compared as those of all others.
+        """
+        if request.profile.codec.startswith(_EACH_VALUE):
+            key, value = request.profile.schemas[0].split(_SEPARATOR)
+            return RecordClasses(
+                f"{_LIB}.input.SequenceFileInputFormat", f"{_LIB}.output.SequenceFileOutputFormat", key, value
+            )
         return RecordClasses(
-            f"{_LIB}.input.SequenceFileInputFormat", f"{_LIB}.output.SequenceFileOutputFormat", key, value
+            f"{_LIB}.input.SequenceFileAsBinaryInputFormat",
+            f"{_LIB}.output.SequenceFileAsBinaryOutputFormat",
+            _BYTES,
+            _BYTES,
         )
 
     def record_settings(self, request: RewriteRequest) -> Mapping[str, str]:
+        key, value = request.profile.schemas[0].split(_SEPARATOR)
+        classes = {f"{_BINARY}.key.class": key, f"{_BINARY}.value.class": value}
         kind, _, name = request.profile.codec.partition(_SEPARATOR)
         if not name:
-            return {_COMPRESS: "false"}
-        return {_COMPRESS: "true", f"{_COMPRESS}.type": kind, f"{_COMPRESS}.codec": name}
+            return {**classes, _COMPRESS: "false"}
+        return {**classes, _COMPRESS: "true", f"{_COMPRESS}.type": kind, f"{_COMPRESS}.codec": name}

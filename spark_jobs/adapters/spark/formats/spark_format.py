@@ -22,17 +22,12 @@ _THREADS = 8
 
 @dataclass(frozen=True)
 class RecordClasses:
-    """The Java classes by which Hadoop copies a format record by record.
-
-    Attributes:
-        old_output: the output format is of `org.apache.hadoop.mapred`, not of `org.apache.hadoop.mapreduce`.
-    """
+    """The Java classes, of `org.apache.hadoop.mapreduce`, by which Hadoop copies a format record by record."""
 
     input_format: str
     output_format: str
     key: str
     value: str
-    old_output: bool = False
 
 
 class SparkFormat(ABC):

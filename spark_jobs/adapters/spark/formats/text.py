@@ -68,10 +68,10 @@ class TextFormat(HeaderFormat):
     def _plain(self, path: Any, size: int, stream: Any) -> Footer:
         """Return the footer of a file that no codec of this cluster reads. Raise Refusal unless its bytes are text."""
         name, samples = name_of(str(path.toString())), self._samples(stream, size)
-        kind = binary_format(samples[0][:_END], samples[-1][-_END:])
+        extension = codec_extension(name)
+        kind = binary_format(samples[0][:_END], samples[-1][-_END:]) if extension is None else None
         if kind:
             raise Refusal(RefusalCode.SERDE, f"{name} is a file of {kind}, but the table reads it as text")
-        extension = codec_extension(name)
         why = f"{extension} is the extension of a codec that this Spark lacks" if extension else None
         why = why or plain_text.why_not_text(samples)
         if why:  # guard: text_is_proved

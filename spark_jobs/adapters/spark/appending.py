@@ -1,0 +1,106 @@
+"""Appends the blocks of Avro files to few files, on the driver, and compares the blocks of both.
+
+No block is decoded: bytes that are no text, maps with two equal keys, NaNs stay as they are. The blocks stay as small
+as they were.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from spark_jobs.adapters.hadoop.file_bytes import file_bytes
+from spark_jobs.adapters.hadoop.java_errors import java_errors
+from spark_jobs.core.errors import LakekeeperError, VerificationFailed
+from spark_jobs.core.formats.avro_blocks import Block, blocks
+from spark_jobs.core.formats.file_bytes import Damaged
+from spark_jobs.core.model import FileEntry
+from spark_jobs.protocol.ports import RewriteRequest
+
+
+class AvroAppender:
+    """Appends Avro files with Avro's own writer."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._jvm: Any = spark._jvm
+        self._conf = spark._jsc.hadoopConfiguration()
+
+    def write(self, request: RewriteRequest) -> int:
+        """Write the files into the target directory. Return the number of records.
+
+        Raises:
+            VerificationFailed: a block was not written as it is.
+            LakekeeperError: a file is damaged.
+        """
+        name, records = uuid.uuid4(), 0
+        for number, files in enumerate(request.shares()):
+            target = f"{request.target}/part-{number:05}-{name}.avro"
+            self._append(request, files, target)
+            records += self._compare(request, files, target)
+        return records
+
+    def _append(self, request: RewriteRequest, files: Sequence[FileEntry], target: str) -> None:
+        avro = self._jvm.org.apache.avro
+        writer = avro.file.DataFileWriter(avro.generic.GenericDatumWriter())
+        try:
+            for number, file in enumerate(files):
+                uri = f"{request.directory}/{file.name}"
+                with java_errors(f"cannot append {uri}"), self._opened(uri) as reader:
+                    if not number:
+                        self._begin(writer, reader, request, target)
+                    writer.appendAllFrom(reader, False)
+        finally:
+            writer.close()
+
+    @contextmanager
+    def _opened(self, uri: str) -> Iterator[Any]:
+        avro, path = self._jvm.org.apache.avro, self._jvm.org.apache.hadoop.fs.Path(uri)
+        reader = avro.file.DataFileReader(
+            avro.mapred.FsInput(path, self._conf), avro.generic.GenericDatumReader()
+        )
+        try:
+            yield reader
+        finally:
+            reader.close()
+
+    def _begin(self, writer: Any, reader: Any, request: RewriteRequest, target: str) -> None:
+        """Create the target file with the schema, the codec and the metadata of the originals."""
+        writer.setCodec(self._jvm.org.apache.avro.file.CodecFactory.fromString(request.profile.codec))
+        for key, value in request.profile.metadata.items():
+            writer.setMeta(key, value)
+        writer.create(reader.getSchema(), self._created(request, target))
+
+    def _created(self, request: RewriteRequest, target: str) -> Any:
+        path = self._jvm.org.apache.hadoop.fs.Path(target)
+        fs = path.getFileSystem(self._conf)
+        if request.replication is None:
+            return fs.create(path, False)
+        buffer = self._conf.getInt("io.file.buffer.size", 4096)
+        return fs.create(path, False, buffer, request.replication, fs.getDefaultBlockSize(path))
+
+    def _compare(self, request: RewriteRequest, files: Sequence[FileEntry], target: str) -> int:
+        """Return the number of records in the files. Raise VerificationFailed if the target has other blocks than they.
+
+        The blocks are found and compared without Avro's library, which has copied them.
+        """
+        path = self._jvm.org.apache.hadoop.fs.Path(target)
+        size = int(path.getFileSystem(self._conf).getFileStatus(path).getLen())
+        expected = [
+            block for file in files for block in self._blocks(f"{request.directory}/{file.name}", file.length)
+        ]
+        if self._blocks(target, size) != expected:  # guard: blocks_compared
+            raise VerificationFailed(
+                f"{target} does not have the blocks of the {len(files)} files that it was made of"
+            )
+        return sum(block.records for block in expected)
+
+    def _blocks(self, uri: str, size: int) -> list[Block]:
+        try:
+            with file_bytes(self._jvm, self._conf, uri, size) as file:
+                return list(blocks(file))
+        except Damaged as damage:
+            raise LakekeeperError(str(damage)) from None

@@ -1,0 +1,391 @@
+"""Avro and sequence files: each record keeps its bytes, each file its schema, whatever the cluster's settings say."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from spark_jobs.core.model import FileListing
+from tests.fidelity.avro_container import container, double, number, text
+from tests.harness.fixtures import Database
+from tests.spark.toolbox import Jobs, data_files, only
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: Records are copied by the libraries of Avro and Hadoop.
+pytestmark = pytest.mark.one_version
+
+_JAVA_STRING = {"type": "string", "avro.java.string": "String"}
+
+
+def _record(kind: Any, **more: Any) -> dict[str, Any]:
+    return {"type": "record", "name": "r", "namespace": "n", "fields": [{"name": "v", "type": kind, **more}]}
+
+
+#: By name: a schema, and records that a decoder of values would change.
+HARD = {
+    "a String that is no UTF-8": (_record(_JAVA_STRING), [text(b"\xff\xfe\x00a"), text(b"ok")]),
+    "a map with one key twice": (
+        _record({"type": "map", "values": "long", "avro.java.string": "String"}),
+        [number(2) + text(b"k") + number(1) + text(b"k") + number(2) + number(0)],
+    ),
+    "an array in counted pieces": (
+        _record({"type": "array", "items": "long"}),
+        [number(-2) + number(2) + number(1) + number(2) + number(1) + number(3) + number(0)],
+    ),
+    "a NaN of R": (_record("double"), [double(0x7FF00000000007A2)]),
+    "a number in more bytes than needed": (_record("long"), [b"\x82\x00"]),
+    "an unknown logical type": (_record({"type": "long", "logicalType": "moon-phase"}), [number(7)]),
+    "a decimal": (
+        _record({"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}),
+        [text(b"\x00\x00\x01")],
+    ),
+    "an enum with an alias and a default": (
+        _record({"type": "enum", "name": "e", "symbols": ["A", "B"], "default": "A", "aliases": ["f"]}),
+        [number(1)],
+    ),
+    "a variable in the documentation": (
+        _record("long", doc="${env.HOME} ${fs.s3a.secret.key} ${user.name}"),
+        [number(1)],
+    ),
+    "many variables": (_record("long", doc="${a}" * 50), [number(1)]),
+    "a default with a variable": (_record("string", default="${env.HOME}"), [text(b"${env.HOME}")]),
+}
+
+
+def _avro(spark: SparkSession, database: Database, files: dict[str, bytes], kind: str = "STRING") -> Path:
+    folder = database.path / "t"
+    folder.mkdir(parents=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    spark.sql(f"CREATE EXTERNAL TABLE {database}.t (v {kind}) STORED AS AVRO LOCATION '{folder.as_uri()}'")
+    return folder
+
+
+def _blocks(content: bytes) -> list[bytes]:
+    """What stands between the sync markers."""
+    return content.split(content[-16:])[1:-1]
+
+
+def _schema(spark: SparkSession, path: Path) -> str:
+    """By Avro's own reader."""
+    avro = spark._jvm.org.apache.avro
+    reader = avro.file.DataFileReader(spark._jvm.java.io.File(str(path)), avro.generic.GenericDatumReader())
+    try:
+        return str(reader.getSchema().toString())
+    finally:
+        reader.close()
+
+
+@pytest.mark.parametrize("codec", ["null", "deflate"])
+@pytest.mark.parametrize("case", HARD)
+def test_records_keep_their_bytes_and_files_their_schema(
+    spark: SparkSession,
+    jobs: Jobs,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    case: str,
+    codec: str,
+) -> None:
+    schema, records = HARD[case]
+    content = container(schema, [records, records], codec)
+    folder = _avro(spark, database, {f"{n}.avro": content for n in range(3)})
+    before = _schema(spark, folder / "0.avro")
+    with _cluster(spark, fs__s3a__secret__key="the-secret", a="b"):
+        (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
+    assert (unit["outcome"], unit["rows"]) == ("compacted", 6 * len(records)), unit
+    (name,) = data_files(folder)
+    written = (folder / name).read_bytes()
+    assert _blocks(written) == _blocks(content) * 3
+    assert _schema(spark, folder / name) == before
+    assert b"the-secret" not in written
+    assert os.environ["HOME"].encode() not in written
+
+
+def test_files_of_two_versions_of_a_schema_become_one_file_each(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    schemas = [_record("long"), _record("long", doc="now with a comment")]
+    files = {f"{n}.avro": container(schemas[n % 2], [[number(n)]]) for n in range(6)}
+    folder = _avro(spark, database, files, "BIGINT")
+    before = {_schema(spark, folder / name) for name in files}
+    (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
+    assert (unit["outcome"], unit["rows"]) == ("compacted", 6), unit
+    assert {_schema(spark, folder / name) for name in data_files(folder)} == before
+    assert len(data_files(folder)) == 2
+    (unit,) = only(jobs("compact", "--table", f"{database}.t", "--run-id", "again"))["units"]
+    assert unit["outcome"] == "healthy", unit
+
+
+def test_files_of_two_codecs_become_one_file_each(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    records = [[number(n)] for n in range(20)]
+    files = {f"{n}.avro": container(_record("long"), records, ("null", "deflate")[n % 2]) for n in range(6)}
+    folder = _avro(spark, database, files, "BIGINT")
+    (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
+    assert (unit["outcome"], unit["rows"]) == ("compacted", 120), unit
+    assert len(data_files(folder)) == 2
+    assert spark.table(f"{database}.t").count() == 120
+
+
+@pytest.mark.parametrize("codec", ["lzo", "vendor-codec"])
+def test_a_codec_that_avro_lacks_is_named(
+    spark: SparkSession, jobs: Jobs, database: Database, codec: str
+) -> None:
+    files = {f"{n}.avro": container(_record("long"), [[number(n)]], codec) for n in range(3)}
+    folder = _avro(spark, database, files, "BIGINT")
+    before = data_files(folder)
+    for verb in ("analyze", "compact"):
+        (unit,) = only(jobs(verb, "--table", f"{database}.t"))["units"]
+        assert (unit["outcome"], unit["code"]) == ("skipped", "CODEC"), unit
+        assert codec in unit["reason"]
+    assert data_files(folder) == before
+
+
+def test_a_damaged_avro_file_is_named(spark: SparkSession, jobs: Jobs, database: Database) -> None:
+    content = container(_record("long"), [[number(n)] for n in range(9)])
+    files = {f"{n}.avro": content for n in range(4)}
+    files["2.avro"] = content[:-60] + b"\xee" * 20 + content[-40:]
+    folder = _avro(spark, database, files, "BIGINT")
+    before = data_files(folder)
+    (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
+    assert (unit["outcome"], data_files(folder)) == ("failed", before)
+    assert "2.avro" in unit["reason"]
+
+
+def test_a_block_that_is_lost_on_the_way_fails_the_unit(
+    spark: SparkSession, jobs: Jobs, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a faulty library would: it has written one file less, and says nothing."""
+    from spark_jobs.adapters.spark.appending import AvroAppender
+
+    folder = _avro(
+        spark, database, {f"{n}.avro": container(_record("long"), [[number(n)]]) for n in range(4)}, "BIGINT"
+    )
+    before, honest = data_files(folder), AvroAppender._append
+    monkeypatch.setattr(
+        AvroAppender,
+        "_append",
+        lambda self, request, files, target: honest(self, request, files[:-1], target),
+    )
+    (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
+    assert (unit["outcome"], data_files(folder)) == ("failed", before)
+    assert "does not have the blocks" in unit["reason"]
+
+
+@contextmanager
+def _cluster(spark: SparkSession, **settings: str) -> Iterator[None]:
+    """The cluster's Hadoop configuration has these settings (dots are written as two underscores)."""
+    conf = spark._jsc.hadoopConfiguration()
+    named = {name.replace("__", "."): value for name, value in settings.items()}
+    for name, value in named.items():
+        conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name in named:
+            conf.unset(name)
+
+
+_IO = "org.apache.hadoop.io"
+_CLASSES = {"TEXT": "Text", "BYTES": "BytesWritable", "DOUBLE": "DoubleWritable"}
+
+
+def _sequence(
+    spark: SparkSession,
+    database: Database,
+    packing: str,
+    kind: str = "TEXT",
+    files: int = 4,
+    records: int = 300,
+) -> Path:
+    """Sequence files by Hadoop's own writer."""
+    jvm, conf = spark._jvm, spark._jsc.hadoopConfiguration()
+    folder = database.path / "t"
+    folder.mkdir(parents=True)
+    hadoop, writer_of = jvm.org.apache.hadoop, jvm.org.apache.hadoop.io.SequenceFile.Writer
+    value_class = jvm.java.lang.Class.forName(f"{_IO}.{_CLASSES[kind]}")
+    for number_of_file in range(files):
+        options = spark.sparkContext._gateway.new_array(writer_of.Option, 4)
+        options[0] = writer_of.file(hadoop.fs.Path(f"file:{folder}/{number_of_file}"))
+        options[1] = writer_of.keyClass(jvm.java.lang.Class.forName(f"{_IO}.NullWritable"))
+        options[2] = writer_of.valueClass(value_class)
+        options[3] = writer_of.compression(
+            getattr(jvm.org.apache.hadoop.io.SequenceFile.CompressionType, packing)
+        )
+        writer = jvm.org.apache.hadoop.io.SequenceFile.createWriter(conf, options)
+        try:
+            for n in range(records):
+                value = getattr(hadoop.io, _CLASSES[kind])()
+                _set(jvm, value, kind, b"%d,%s\xff\xfe" % (n, b"x" * (n % 50)))
+                writer.append(hadoop.io.NullWritable.get(), value)
+        finally:
+            writer.close()
+        (folder / f".{number_of_file}.crc").unlink(missing_ok=True)
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {database}.t (v STRING) STORED AS SEQUENCEFILE LOCATION '{folder.as_uri()}'"
+    )
+    return folder
+
+
+def _set(jvm: Any, value: Any, kind: str, content: bytes) -> None:
+    if kind == "DOUBLE":
+        value.set(jvm.java.lang.Double.longBitsToDouble(0x7FF00000000007A2))
+    else:
+        value.set(content, 0, len(content))
+
+
+def _values(spark: SparkSession, folder: Path) -> Counter[bytes]:
+    """The raw bytes of all values, by Hadoop's own reader."""
+    jvm, conf = spark._jvm, spark._jsc.hadoopConfiguration()
+    found: Counter[bytes] = Counter()
+    for name in data_files(folder):
+        reader_of = jvm.org.apache.hadoop.io.SequenceFile.Reader
+        options = spark.sparkContext._gateway.new_array(reader_of.Option, 1)
+        options[0] = reader_of.file(jvm.org.apache.hadoop.fs.Path(f"file:{folder}/{name}"))
+        reader = reader_of(conf, options)
+        key, raw = jvm.org.apache.hadoop.io.DataOutputBuffer(), reader.createValueBytes()
+        while reader.nextRaw(key, raw) >= 0:
+            out = jvm.java.io.ByteArrayOutputStream()
+            raw.writeUncompressedBytes(jvm.java.io.DataOutputStream(out))
+            found[bytes(out.toByteArray())] += 1
+            key.reset()
+        reader.close()
+    return found
+
+
+PACKINGS = ["NONE", "RECORD", "BLOCK"]
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+@pytest.mark.parametrize("kind", ["TEXT", "BYTES"])
+def test_sequences_keep_their_bytes(
+    spark: SparkSession, jobs: Jobs, database: Database, kind: str, packing: str
+) -> None:
+    folder = _sequence(spark, database, packing, kind)
+    before = _values(spark, folder)
+    (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
+    assert (unit["outcome"], unit["rows"]) == ("compacted", 1200), unit
+    assert len(data_files(folder)) == 1
+    assert _values(spark, folder) == before
+
+
+@pytest.mark.parametrize("packing", ["NONE", "BLOCK"])
+def test_a_nan_in_a_sequence_file_keeps_its_bits(
+    spark: SparkSession, jobs: Jobs, database: Database, packing: str
+) -> None:
+    folder = _sequence(spark, database, packing, "DOUBLE", records=3)
+    before = _values(spark, folder)
+    (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
+    assert unit["outcome"] == "compacted", unit
+    assert _values(spark, folder) == before
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+@pytest.mark.parametrize("lenient", [True, False])
+def test_a_damaged_stretch_of_a_sequence_file_is_never_left_out(
+    spark: SparkSession, jobs: Jobs, database: Database, packing: str, lenient: bool
+) -> None:
+    folder = _sequence(spark, database, packing, records=2000)
+    damaged = folder / "2"
+    content = damaged.read_bytes()
+    damaged.write_bytes(content[: len(content) // 2] + b"\xee" * 400 + content[len(content) // 2 + 400 :])
+    before = data_files(folder)
+    values = _values(spark, folder) if packing == "BLOCK" else None
+    with _cluster(spark, io__skip__checksum__errors=str(lenient).lower()):
+        (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
+    if values is not None:
+        # Within a block Hadoop's reader does not see the damage. Each reader has the same values as before.
+        assert (unit["rows"], _values(spark, folder)) == (8000, values), unit
+        return
+    assert (unit["outcome"], data_files(folder)) == ("failed", before), unit
+    # The reader itself says so, although the cluster allows it to leave out the stretch.
+    assert f"{folder}/2 cannot be copied" in unit["reason"]
+
+
+def test_records_that_the_reader_leaves_out_on_both_sides_fail_the_unit(
+    spark: SparkSession, jobs: Jobs, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from spark_jobs.adapters.spark.copying import Copier
+
+    folder = _sequence(spark, database, "NONE", records=50)
+    before, honest = data_files(folder), Copier.pairs
+
+    def lenient(self: Copier, request: Any, paths: Any, *classes: str) -> Any:
+        return honest(self, request, [path for path in paths if not path.endswith("/2")], *classes)
+
+    monkeypatch.setattr(Copier, "pairs", lenient)
+    (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
+    assert (unit["outcome"], data_files(folder)) == ("failed", before)
+    assert "200 records, but 150 were read" in unit["reason"]
+
+
+def test_classes_without_their_jar_are_named(spark: SparkSession, jobs: Jobs, database: Database) -> None:
+    folder = _sequence(spark, database, "NONE", records=5)
+    for path in folder.iterdir():
+        path.write_bytes(
+            path.read_bytes().replace(b"org.apache.hadoop.io.Text", b"com.example.its.own.Value")
+        )
+    before = data_files(folder)
+    for verb in ("analyze", "compact"):
+        (unit,) = only(jobs(verb, "--table", f"{database}.t"))["units"]
+        assert (unit["outcome"], unit["code"]) == ("skipped", "TYPE"), unit
+        assert "com.example.its.own.Value" in unit["reason"]
+    assert data_files(folder) == before
+
+
+def test_a_codec_of_sequences_without_its_jar_is_named(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    folder = _sequence(spark, database, "BLOCK", records=5)
+    for path in folder.iterdir():
+        content = path.read_bytes()
+        path.write_bytes(content.replace(b"compress.DefaultCodec", b"compress.MissingCodec"))
+    before = data_files(folder)
+    for verb in ("analyze", "compact"):
+        (unit,) = only(jobs(verb, "--table", f"{database}.t"))["units"]
+        assert (unit["outcome"], unit["code"]) == ("skipped", "CODEC"), unit
+        assert "MissingCodec" in unit["reason"]
+    assert data_files(folder) == before
+
+
+def test_a_filter_of_the_cluster_is_not_asked(spark: SparkSession, jobs: Jobs, database: Database) -> None:
+    """It would leave out files; this one cannot even be loaded."""
+    _sequence(spark, database, "NONE", records=5)
+    with _cluster(spark, mapreduce__input__pathFilter__class="com.example.Filter"):
+        (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
+    assert (unit["outcome"], unit["rows"]) == ("compacted", 20), unit
+
+
+def test_records_that_were_not_written_fail_the_unit(
+    spark: SparkSession, jobs: Jobs, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from spark_jobs.adapters.spark.copying import Copier
+
+    folder = _sequence(spark, database, "NONE", records=50)
+    before, honest = data_files(folder), Copier.write
+
+    def faulty(self: Copier, request: Any) -> None:
+        honest(self, replace(request, inputs=FileListing.of(request.inputs.files[:-1])))
+
+    monkeypatch.setattr(Copier, "write", faulty)
+    (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
+    assert (unit["outcome"], data_files(folder)) == ("failed", before)
+    assert "what was written is not what was read" in unit["reason"]
+
+
+def test_a_text_with_a_variable_is_no_setting(spark: SparkSession) -> None:
+    from spark_jobs.adapters.spark.copying import Copier
+    from spark_jobs.core.errors import Refusal
+
+    with pytest.raises(Refusal, match="has a variable"):
+        Copier(spark, {})._conf({"name": "a ${env.HOME}"})
