@@ -48,6 +48,13 @@ COMMITTER = {  # guard: committer_pinned
         "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitterFactory"
     ),
     "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+    # Nothing but data is written: readers take a summary for a list of all files.
+    "parquet.summary.metadata.level": "NONE",
+    "parquet.enable.summary-metadata": "false",
+    # What was readable without a key stays so.
+    "parquet.encryption.footer.key": "",
+    "parquet.encryption.column.keys": "",
+    "parquet.encryption.uniform.key": "",
 }
 
 
