@@ -197,8 +197,8 @@ class RefusalCode(Explained):
         " TABLE ... SET SERDEPROPERTIES ('serialization.encoding'='...')`).",
     )
     LENIENT = (
-        "The table has sequence files, and `spark.files.ignoreCorruptFiles` or `ignoreMissingFiles` is true: a unit with"
-        " a file that cannot be read would be compared, and would fail each night.",
+        "The table has sequence files, and `spark.files.ignoreCorruptFiles` or `ignoreMissingFiles` is true: a unit"
+        " with a file that cannot be read would be compared, and would fail each night.",
         "Set it to false for these jobs (`spark_submit: extra_conf`).",
     )
     ATTRIBUTES = (
