@@ -10,9 +10,11 @@ from enum import Enum
 from typing import Any
 
 from lakekeeper_provider.exceptions import ReportError
+from lakekeeper_provider.report_line import one_line
 
-SENTINEL = "LAKEKEEPER_REPORT "
-OUTCOMES = ("done", "nothing", "partial", "failed", "unsafe", "usage")
+#: The outcomes of jobs, with the exit code of each.
+EXIT_CODES: Mapping[str, int] = {"done": 0, "nothing": 0, "partial": 1, "failed": 1, "usage": 2, "unsafe": 3}
+OUTCOMES = tuple(EXIT_CODES)
 TABLE_OUTCOMES = ("done", "nothing", "refused", "busy", "partial", "failed", "damaged")
 #: The outcomes of units whose files were swapped.
 SWAPPED = ("compacted", "restored")
@@ -44,6 +46,38 @@ class Report:
     phases: Mapping[str, float]
     namenode_calls: int | None = None
     namenode_calls_per_second: float | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """Return the exit code of a job with this report."""
+        return EXIT_CODES[self.outcome]
+
+
+@dataclass(frozen=True)
+class ProcessFailure:
+    """
+    The failure of a process, which may have left a report.
+
+    :param exit_code: that of the job; None where it is not passed on (cluster mode)
+    :param text: the error
+    """
+
+    exit_code: int | None
+    text: str
+
+    def is_told_by(self, report: Report) -> bool:
+        """Tell whether the job has failed as its report says, and so did not die afterwards."""
+        return report.exit_code != 0 and self.exit_code in (None, report.exit_code)
+
+    def __str__(self) -> str:
+        code = self.exit_code
+        if code is None:
+            return "spark-submit failed"
+        return (
+            f"spark-submit ended with exit code {code}"
+            if code >= 0
+            else f"spark-submit died of signal {-code}"
+        )
 
 
 def parse(content: str | bytes, verb: str) -> Report:
@@ -84,13 +118,25 @@ def _table(table: Any) -> Mapping[str, Any]:
     return table
 
 
-def evaluate(report: Report, named: Iterable[str] = ()) -> tuple[TaskResult, str]:
+def evaluate(
+    report: Report, named: Iterable[str] = (), failure: ProcessFailure | None = None
+) -> tuple[TaskResult, str]:
     """
-    Return the result of the task and the reason for it.
+    Return the result of the task and the reason for it: the worse one of what the report and the process say.
 
     :param named: tables that were selected by name; a refused one of them is an error, while refused tables
         of a selected database are expected
+    :param failure: how the process failed, if it did; a report that says otherwise makes no success of it
     """
+    result, reason = _evaluated(report, named)
+    if failure is None or failure.is_told_by(report):
+        return result, one_line(reason)
+    # guard: process_failure_counts
+    worse = result if result in (TaskResult.RETRY, TaskResult.FAIL) else TaskResult.RETRY
+    return worse, one_line(f"{failure}, whatever its report says ({reason})")
+
+
+def _evaluated(report: Report, named: Iterable[str]) -> tuple[TaskResult, str]:
     problems = _problems(report)
     refused = [_because(t) for t in report.tables if t["outcome"] == "refused" and t["table"] in set(named)]
     if report.outcome == "usage":

@@ -70,5 +70,11 @@ def run_on_spark(environ: dict[str, str], script: Path, text: str, *words: objec
     assert done.returncode == 0, done.stderr[-3000:]
 
 
+def logged(capfd: Any, caplog: Any) -> str:
+    """Return the logs of a test: Airflow 3 writes them to standard output, Airflow 2 by handlers."""
+    out, err = capfd.readouterr()
+    return "\n".join([out, err, *(record.getMessage() for record in caplog.records)])
+
+
 def after(argv: list[str], flag: str) -> str:
     return argv[argv.index(flag) + 1]
