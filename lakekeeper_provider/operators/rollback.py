@@ -57,7 +57,8 @@ class RecordCompactionOperator(BaseOperator):
         return _by_table(record) if self.by_table else record
 
     def _record(self, context: Context) -> dict[str, Any]:
-        found = xcom.entries("compaction", self.compaction, COMPACT)
+        # A compaction that was skipped, or has failed at once, has pushed nothing: there is nothing to undo.
+        found = xcom.entries("compaction", self.compaction, COMPACT, required=False)
         return {
             "schema_version": 1,
             "verb": RECORD,

@@ -57,6 +57,16 @@ def dags_in(folder: Path) -> Any:
     return DagBag(str(folder))
 
 
+def dags_of(source: str, home: Path, monkeypatch: Any) -> Path:
+    """Write DAGs into a folder, as a bundle of this Airflow: Airflow 3 runs only those of a bundle that it knows."""
+    home.mkdir()
+    (home / "dags.py").write_text(source)
+    local = "airflow.dag_processing.bundles.local.LocalDagBundle"
+    bundle = {"name": home.name, "classpath": local, "kwargs": {"path": str(home)}}
+    monkeypatch.setenv("AIRFLOW__DAG_PROCESSOR__DAG_BUNDLE_CONFIG_LIST", json.dumps([bundle]))
+    return home
+
+
 def wait_for(what: str, check: Callable[[], Any], patience: float = PATIENCE) -> Any:
     """Wait until the check gives something true, and return it."""
     return waiting.wait_for(what, check, patience=patience)
