@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ TABLE_OUTCOMES = ("done", "nothing", "refused", "busy", "partial", "failed", "da
 SWAPPED = ("compacted", "restored")
 _TROUBLE = ("failed", "quarantined")
 ORIGINALS_DELETED = "ORIGINALS_DELETED"
+_CODE = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 
 
 class TaskResult(Enum):
@@ -230,12 +232,19 @@ def written(table: Mapping[str, Any]) -> dict[str, int]:
 
 def warning_codes(table: Mapping[str, Any]) -> dict[str, int]:
     """Return how often each code is among the warnings of a table."""
-    return dict(Counter(text.partition(":")[0] for text in table.get("warnings") or ()))
+    return dict(Counter(code(text.partition(":")[0]) for text in table.get("warnings") or ()))
 
 
 def skipped_codes(table: Mapping[str, Any]) -> dict[str, int]:
     """Return how many units of a table were skipped, by the code of their refusal."""
-    return dict(Counter(unit["code"] for unit in units_with(table, ("skipped",)) if unit.get("code")))
+    return dict(
+        Counter(code(str(unit["code"])) for unit in units_with(table, ("skipped",)) if unit.get("code"))
+    )
+
+
+def code(text: str) -> str:
+    """Return a code of warnings or refusals; ``OTHER`` for any text that is none: it becomes the name of a metric."""
+    return text if _CODE.fullmatch(text) else "OTHER"
 
 
 def unit_name(unit: Mapping[str, str | None]) -> str:

@@ -20,6 +20,7 @@ from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.links import ReportLink, YarnApplicationLink, browser_address
 from lakekeeper_provider.operators.observed_job import ObservedJob
+from lakekeeper_provider.operators.report_arguments import ReportArguments
 from lakekeeper_provider.operators.spark_submit_adapter import PRIVATE_ARGUMENTS, publish_private_arguments
 from lakekeeper_provider.operators.submission import Ended, Submission, SubmissionRunner
 from lakekeeper_provider.option_values import parse_options
@@ -39,7 +40,7 @@ _EXCEPTIONS: Mapping[TaskResult, type[Exception]] = {
 }
 
 
-class LakekeeperOperator(ObservedJob, SparkSubmitOperator):
+class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
     """
     Base of the operators; accepts every argument of ``SparkSubmitOperator`` as well.
 
