@@ -133,7 +133,7 @@ def evaluate(
     result, reason = _evaluated(report, named)
     if failure is None or failure.is_told_by(report):
         return result, one_line(reason)
-    # guard: process_failure_counts
+    # The job died after its report, or somebody else has written it: either way more may be left to do than it says.
     worse = result if result in (TaskResult.RETRY, TaskResult.FAIL) else TaskResult.RETRY
     return worse, one_line(f"{failure}, whatever its report says ({reason})")
 

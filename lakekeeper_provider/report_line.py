@@ -38,7 +38,7 @@ class ReportLine:
         """Keep the report, and return the other lines as a log may show them: without the word."""
         start = f"{SENTINEL} {self.nonce} "
         for line in lines:
-            if line.startswith(start):  # guard: only_own_report_line
+            if line.startswith(start):
                 self.content = line[len(start) :]
             else:
                 yield one_line(line.rstrip("\r\n").replace(self.nonce, MASK)) + "\n"
