@@ -12,6 +12,7 @@ from lakekeeper_provider import report_summary
 from lakekeeper_provider.compat import AIRFLOW_V_3_0_PLUS, Asset, AssetAlias, Context
 from lakekeeper_provider.option import ANALYZE, CLEANUP, COMPACT, ROLLBACK
 from lakekeeper_provider.report import Report, units_with, warning_codes
+from lakekeeper_provider.report_line import one_line
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +72,7 @@ def _add(events: Any, table: str, uri: str, extra: dict[str, Scalar]) -> None:
     try:
         events.add(Asset(uri), extra=extra)
     except Exception as error:
-        log.warning("the asset event of %s could not be emitted: %s", table, error)
+        log.warning("%s", one_line(f"the asset event of {table} could not be emitted: {error}"))
 
 
 def extras(report: Report, uri: str | None) -> Iterator[tuple[str, dict[str, Scalar]]]:

@@ -22,6 +22,7 @@ from lakekeeper_provider.option import CHECK, CLEANUP, COMPACT, FORGET, HISTORY,
 from lakekeeper_provider.option_values import parse_options
 from lakekeeper_provider.options import OPTIONS
 from lakekeeper_provider.parsers import Parser, integer
+from lakekeeper_provider.report_line import ReportLine
 from lakekeeper_provider.selection import Selection
 from lakekeeper_provider.spark_submit_options import SparkSubmit
 
@@ -149,14 +150,17 @@ def _typed(key: str, parser: Parser) -> Any:
 def run(arguments: argparse.Namespace) -> int:
     """Build the spark-submit command and run it."""
     settings = config.load(arguments.config_file)
+    line = ReportLine()
     with tempfile.TemporaryDirectory(prefix="lakekeeper-") as folder:
-        command = build_command(arguments, settings, Path(folder))
+        command = [*build_command(arguments, settings, Path(folder)), *line.flags]
         if not shutil.which(command[0]):
             raise UsageError(
                 f"{command[0]!r} was not found: install a Spark client, or set spark_submit.submit_command"
             )
         print(f"Launching: {shlex.join(commands.redacted(command))}", file=sys.stderr, flush=True)
-        return shell.run(command, arguments.command, _json_report(arguments, Path(folder)))
+        in_cluster = _shell_spark(settings.spark_submit).deploy_mode == "cluster"
+        where = _json_report(arguments, Path(folder))
+        return shell.run(command, arguments.command, line, where, report_expected=not in_cluster)
 
 
 def build_command(arguments: argparse.Namespace, settings: Config, folder: Path) -> list[str]:

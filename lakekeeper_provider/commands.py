@@ -10,11 +10,17 @@ from typing import Any
 from lakekeeper_provider.option import Flag
 from lakekeeper_provider.options import OPTIONS
 from lakekeeper_provider.parsers import boolean
+from lakekeeper_provider.report_line import MASK, NONCE_FLAG
 from lakekeeper_provider.selection import Selection
 from lakekeeper_provider.spark_submit_options import SparkSubmit
 
-#: Properties that Spark masks (the default of `spark.redaction.regex`), in any case.
-_SECRET = re.compile(r"(?i)^([^=]*(?:secret|password|token|access[.]?key)[^=]*)=.*", re.DOTALL)
+#: Properties that Spark masks (the default of `spark.redaction.regex`), and other credentials, in any case.
+_SECRET = re.compile(
+    r"(?i)^([^=]*(?:secret|passw(?:or)?d|token|(?:access|account|api|private)[._-]?key|keytab|principal)[^=]*)=.*",
+    re.DOTALL,
+)
+#: Flags whose values no log shows.
+_HIDDEN = ("--keytab", "--principal", NONCE_FLAG)
 #: Arguments of SparkSubmitOperator -> keys of the ``spark_submit`` section that have another name.
 _SPARK_SUBMIT_KEYS = {"yarn_queue": "queue", "spark_binary": "submit_command"}
 
@@ -57,6 +63,7 @@ def job_arguments(
     *,
     request: str,
     report: str,
+    nonce: Sequence[str] = (),
     options: Mapping[str, Any],
     run_id: str | None = None,
     own_flags: Sequence[str] = (),
@@ -64,6 +71,7 @@ def job_arguments(
     """
     Return the arguments of a job that an operator starts.
 
+    :param nonce: the flag by which the report's line is known, with its value
     :param options: the options that are flags; the request has all others
     :param own_flags: flags that only this verb has, with their values
     """
@@ -75,6 +83,7 @@ def job_arguments(
         request,
         "--report",
         report,
+        *nonce,
         *named,
         *own_flags,
     ]
@@ -170,8 +179,11 @@ def spark_submit_command(
 
 
 def redacted(command: Sequence[str]) -> list[str]:
-    """Return the command for a log: values of secret Spark properties are masked, as Spark itself masks them."""
-    return [_SECRET.sub(r"\1=******", word) for word in command]
+    """Return the command for a log: without secret Spark properties, keytab, principal, and the report's nonce."""
+    return [
+        MASK if flag in _HIDDEN else _SECRET.sub(rf"\1={MASK}", word)
+        for flag, word in zip(["", *command], command, strict=False)
+    ]
 
 
 def master(spark: SparkSubmit) -> str:

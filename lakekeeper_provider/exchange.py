@@ -89,6 +89,11 @@ def _bytes(fs: Any, path: str) -> bytes | None:
 def _uri(root: str) -> str:
     """Return a URI with a scheme: a plain path means this disk, where Hadoop would take it for HDFS."""
     parts = urlsplit(root.strip())
+    if parts.password is not None:
+        raise UsageError(
+            "report_dir: a password in a URI would be shown by logs and XComs: create a connection in Airflow, and name"
+            " it before the host, as in webhdfs://CONNECTION@namenode:9870/lakekeeper"
+        )
     if parts.scheme and (parts.netloc or parts.path.startswith("/")):
         return root.strip().rstrip("/")
     if Path(root.strip()).is_absolute():

@@ -12,8 +12,9 @@ from lakekeeper_provider.compat import BaseOperatorLink, Context, XCom
 
 log = logging.getLogger(__name__)
 
-#: What YARN's client prints in cluster mode, and the driver in client mode.
-_TRACKING = re.compile(r"tracking URL: (https?://\S+)")
+#: What YARN's client prints in cluster mode, and the driver in client mode: a line of its own, and not what a text of a
+#: table says in the middle of another one.
+_TRACKING = re.compile(r"\s*tracking URL: (https?://[^\s\"'<>\\^`{|}]+)\s*")
 _APPLICATION = re.compile(r"\bapplication_\d+_\d+\b")
 #: WebHDFS is HTTP, and opens in a browser.
 _WEBHDFS = {"webhdfs": "http", "swebhdfs": "https"}
@@ -79,7 +80,7 @@ def _application_url(line: str, resource_manager: str | None) -> str | None:
     if resource_manager:
         application = _APPLICATION.search(line)
         return f"{resource_manager}/cluster/app/{application[0]}" if application else None
-    tracking = _TRACKING.search(line)
+    tracking = _TRACKING.fullmatch(line)
     return tracking[1] if tracking else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -51,6 +52,7 @@ METRICS: Mapping[str, tuple[str, str]] = {
 }
 #: A compaction whose originals are kept, by what its row of a history says about a rollback.
 _HELD = ("possible", "superseded")
+_WORD = re.compile(r"[a-z]{1,32}")
 
 
 def send(report: Report, client: Any, now: datetime, *, whole: bool = True) -> None:
@@ -103,7 +105,7 @@ def _counters(report: Report) -> Counter[str]:
     found: Counter[str] = Counter(namenode_calls=report.namenode_calls or 0)
     for table in report.tables:
         found[f"tables.{table['outcome']}"] += 1
-        found.update(f"units.{unit['outcome']}" for unit in table.get("units") or ())
+        found.update(f"units.{_word(unit['outcome'])}" for unit in table.get("units") or ())
         for code, count in warning_codes(table).items():
             found[f"warnings.{code}"] += count
         if report.verb in (COMPACT, ROLLBACK):
@@ -115,6 +117,11 @@ def _counters(report: Report) -> Counter[str]:
             for name in ("freed_bytes", "trashed_bytes"):
                 found[name] += table.get(name) or 0
     return found
+
+
+def _word(outcome: str) -> str:
+    """Return an outcome of units, which may be of a later version of the jobs, as a part of a metric's name."""
+    return outcome if _WORD.fullmatch(outcome) else "other"
 
 
 def _held(report: Report, now: datetime) -> dict[str, float]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lakekeeper_provider.report_line import one_line
 from lakekeeper_provider.report_units import grid, human
 
 #: How many tables are listed; the others are counted.
@@ -64,7 +65,7 @@ class Overview:
         if left:
             lines += grid([("not, or not all", "why"), *left[:TABLES_SHOWN]], indent="  ")
             lines += _more(len(left))
-        return "\n".join(lines)
+        return "\n".join(map(one_line, lines))
 
     def _compacted(self) -> Iterator[Mapping[str, Any]]:
         return (table for table in self.compacted if table["outcome"] in _COMPACTED)

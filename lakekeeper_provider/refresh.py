@@ -36,6 +36,7 @@ CODE = "REFRESH_FAILED"
 _PARTITIONS = 100
 _NUMBERS = ("tinyint", "smallint", "int", "integer", "bigint")
 _NUMBER = re.compile(r"-?\d+\Z")
+_NAME = re.compile(r"[\w$-]+")
 _TEXTS = ("string", "char", "varchar")
 
 #: What the statement of a user may name.
@@ -107,13 +108,13 @@ class Refresh:
     def statements(self, table: Mapping[str, Any]) -> list[str]:
         """Return the statements for a table of a report."""
         name = table["table"]
-        quoted = ".".join(f"`{part}`" for part in name.split(".", 1))
         if self.engine == "sql":
-            return [_filled(str(self.statement), name)]
+            return [_filled(str(self.statement), ".".join(map(_plain, name.split(".", 1))))]
         if self.engine == "trino":
             database, _, short = name.partition(".")
             arguments = f"schema_name => {_quoted(database)}, table_name => {_quoted(short)}"
             return [f"CALL {self.catalog}.system.flush_metadata_cache({arguments})"]
+        quoted = ".".join(map(_identifier, name.split(".", 1)))
         if self.invalidate:
             return [f"INVALIDATE METADATA {quoted}"]
         specs = _specs(table) if self.partitions else None
@@ -225,12 +226,34 @@ def _pair(key: str, value: str | None, declared: str) -> str | None:
     """Return `key=value` as a literal of the key's type, which Impala does not convert; None for another type."""
     kind = declared.lower().partition("(")[0]
     if value is None:
-        return f"`{key}`=NULL"
+        return f"{_identifier(key)}=NULL"
     if kind in _TEXTS:
-        return f"`{key}`={_escaped(value)}"
+        return f"{_identifier(key)}={_escaped(value)}"
     if kind in _NUMBERS and _NUMBER.match(value):
-        return f"`{key}`={int(value)}"
+        return f"{_identifier(key)}={int(value)}"
     return None
+
+
+def _identifier(name: str) -> str:
+    """
+    Return a name in Impala's quotes, which have no escape.
+
+    :raises ValueError: it has a quote, or a control character
+    """
+    if "`" in name or not name.isprintable():
+        raise ValueError(f"the name {name!r} cannot be quoted")
+    return f"`{name}`"
+
+
+def _plain(name: str) -> str:
+    """
+    Return a name as it stands in the statement of a user, who may have quoted it in any way.
+
+    :raises ValueError: it has other characters than letters, digits, ``_``, ``-`` and ``$``
+    """
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"the name {name!r} cannot stand in a statement: its characters could be SQL")
+    return name
 
 
 def _escaped(value: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,14 +11,17 @@ from enum import Enum
 from typing import Any
 
 from lakekeeper_provider.exceptions import ReportError
+from lakekeeper_provider.report_line import one_line
 
-SENTINEL = "LAKEKEEPER_REPORT "
-OUTCOMES = ("done", "nothing", "partial", "failed", "unsafe", "usage")
+#: The outcomes of jobs, with the exit code of each.
+EXIT_CODES: Mapping[str, int] = {"done": 0, "nothing": 0, "partial": 1, "failed": 1, "usage": 2, "unsafe": 3}
+OUTCOMES = tuple(EXIT_CODES)
 TABLE_OUTCOMES = ("done", "nothing", "refused", "busy", "partial", "failed", "damaged")
 #: The outcomes of units whose files were swapped.
 SWAPPED = ("compacted", "restored")
 _TROUBLE = ("failed", "quarantined")
 ORIGINALS_DELETED = "ORIGINALS_DELETED"
+_CODE = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 
 
 class TaskResult(Enum):
@@ -44,6 +48,38 @@ class Report:
     phases: Mapping[str, float]
     namenode_calls: int | None = None
     namenode_calls_per_second: float | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """Return the exit code of a job with this report."""
+        return EXIT_CODES[self.outcome]
+
+
+@dataclass(frozen=True)
+class ProcessFailure:
+    """
+    The failure of a process, which may have left a report.
+
+    :param exit_code: that of the job; None where it is not passed on (cluster mode)
+    :param text: the error
+    """
+
+    exit_code: int | None
+    text: str
+
+    def is_told_by(self, report: Report) -> bool:
+        """Tell whether the job has failed as its report says, and so did not die afterwards."""
+        return report.exit_code != 0 and self.exit_code in (None, report.exit_code)
+
+    def __str__(self) -> str:
+        code = self.exit_code
+        if code is None:
+            return "spark-submit failed"
+        return (
+            f"spark-submit ended with exit code {code}"
+            if code >= 0
+            else f"spark-submit died of signal {-code}"
+        )
 
 
 def parse(content: str | bytes, verb: str) -> Report:
@@ -84,13 +120,25 @@ def _table(table: Any) -> Mapping[str, Any]:
     return table
 
 
-def evaluate(report: Report, named: Iterable[str] = ()) -> tuple[TaskResult, str]:
+def evaluate(
+    report: Report, named: Iterable[str] = (), failure: ProcessFailure | None = None
+) -> tuple[TaskResult, str]:
     """
-    Return the result of the task and the reason for it.
+    Return the result of the task and the reason for it: the worse one of what the report and the process say.
 
     :param named: tables that were selected by name; a refused one of them is an error, while refused tables
         of a selected database are expected
+    :param failure: how the process failed, if it did; a report that says otherwise makes no success of it
     """
+    result, reason = _evaluated(report, named)
+    if failure is None or failure.is_told_by(report):
+        return result, one_line(reason)
+    # The job died after its report, or somebody else has written it: either way more may be left to do than it says.
+    worse = result if result in (TaskResult.RETRY, TaskResult.FAIL) else TaskResult.RETRY
+    return worse, one_line(f"{failure}, whatever its report says ({reason})")
+
+
+def _evaluated(report: Report, named: Iterable[str]) -> tuple[TaskResult, str]:
     problems = _problems(report)
     refused = [_because(t) for t in report.tables if t["outcome"] == "refused" and t["table"] in set(named)]
     if report.outcome == "usage":
@@ -184,12 +232,19 @@ def written(table: Mapping[str, Any]) -> dict[str, int]:
 
 def warning_codes(table: Mapping[str, Any]) -> dict[str, int]:
     """Return how often each code is among the warnings of a table."""
-    return dict(Counter(text.partition(":")[0] for text in table.get("warnings") or ()))
+    return dict(Counter(code(text.partition(":")[0]) for text in table.get("warnings") or ()))
 
 
 def skipped_codes(table: Mapping[str, Any]) -> dict[str, int]:
     """Return how many units of a table were skipped, by the code of their refusal."""
-    return dict(Counter(unit["code"] for unit in units_with(table, ("skipped",)) if unit.get("code")))
+    return dict(
+        Counter(code(str(unit["code"])) for unit in units_with(table, ("skipped",)) if unit.get("code"))
+    )
+
+
+def code(text: str) -> str:
+    """Return a code of warnings or refusals; ``OTHER`` for any text that is none: it becomes the name of a metric."""
+    return text if _CODE.fullmatch(text) else "OTHER"
 
 
 def unit_name(unit: Mapping[str, str | None]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from lakekeeper_provider import report_units, report_writers
 from lakekeeper_provider.report import Report, totals, units_with
+from lakekeeper_provider.report_line import one_line
 from lakekeeper_provider.report_units import human
 
 _FINDINGS_SHOWN = 50
@@ -21,17 +22,18 @@ def render(report: Report) -> str:
     lines += _plan_line(report)
     lines += report_writers.lines(report.tables)
     lines += [line for table in report.tables for line in _history_lines(table)]
-    return "\n".join(
-        [
-            *(*lines, *_estimate_line(report), *_finding_lines(report)),
-            *(*_held_line(report), *_phase_line(report), *_call_line(report)),
-        ]
-    )
+    lines += [*_estimate_line(report), *_finding_lines(report)]
+    lines += [*_held_line(report), *_phase_line(report), *_call_line(report)]
+    return "\n".join(map(one_line, lines))
 
 
 def warnings(report: Report) -> list[str]:
     """Return the warnings of all tables, each with the name of its table and its code."""
-    return [f"{table['table']}: {text}" for table in report.tables for text in table.get("warnings") or ()]
+    return [
+        one_line(f"{table['table']}: {text}")
+        for table in report.tables
+        for text in table.get("warnings") or ()
+    ]
 
 
 def _plan_line(report: Report) -> list[str]:

@@ -14,6 +14,8 @@ from typing import TextIO
 from lakekeeper_provider import report, report_text
 from lakekeeper_provider.exceptions import ReportError
 from lakekeeper_provider.option import CHECK, HISTORY
+from lakekeeper_provider.report import ProcessFailure, Report
+from lakekeeper_provider.report_line import ReportLine, one_line
 
 #: The jobs of these verbs print their result as a table themselves.
 _PRINTED_BY_THE_JOB = (CHECK, HISTORY)
@@ -22,28 +24,62 @@ _GREEN, _YELLOW, _RED = "\x1b[32m", "\x1b[33m", "\x1b[31m"
 _COLOURS = {"done": _GREEN, "partial": _YELLOW, "failed": _RED, "unsafe": _RED, "usage": _RED}
 
 
-def run(command: Sequence[str], verb: str, json_report: Path | None = None) -> int:
+def run(
+    command: Sequence[str],
+    verb: str,
+    line: ReportLine,
+    json_report: Path | None = None,
+    *,
+    report_expected: bool = True,
+) -> int:
     """
-    Run spark-submit until the job has ended, and show its report; return the exit code of the job.
+    Run spark-submit until the job has ended, and show its report.
 
+    :param line: the line of the report; the command has its flags
     :param json_report: the file to which the job writes its report: this report, and nothing else, goes to standard
         output. Without it, the report is shown as a text.
+    :param report_expected: whether the job prints its report here, and not on a node of the cluster
+    :return: the worse one of the exit codes of the process and of the report
     """
     output = sys.stdout if json_report is None else sys.stderr
     with _interrupts_left_to_the_job():
-        process = subprocess.Popen(command, stdout=subprocess.PIPE)
-        summary = None
-        for line in _lines(process):
-            if line.startswith(report.SENTINEL):
-                summary = line[len(report.SENTINEL) :]
-            else:
-                _show(line, output)
+        # No shell reads these words, and they are those of the person who runs this command.
+        process = subprocess.Popen(command, stdout=subprocess.PIPE)  # noqa: S603
+        for each in line.without(_lines(process)):
+            _show(each, output)
         code = process.wait()
-    if json_report is not None:
-        _print_json(json_report, summary)
-    elif summary is not None:
-        _print_text(summary, verb)
-    return code if code >= 0 else 128 - code
+    text = line.content if json_report is None else _whole(json_report, line.content)
+    if json_report is not None and text:
+        _show(f"{text.strip()}\n", sys.stdout)
+    own = code if code >= 0 else 128 - code
+    if not text:
+        return _without_report(own) if report_expected else own
+    try:
+        found = report.parse(text, verb)
+    except ReportError as error:
+        _complain(str(error))
+        return max(own, 1, key=_severity)
+    if json_report is None:
+        _print_text(found, verb)
+    if own != found.exit_code:
+        _complain(f"{ProcessFailure(code, '')}, and its report says {found.outcome}")
+    return max(own, found.exit_code, key=_severity)
+
+
+def _without_report(code: int) -> int:
+    """Return the exit code of a job that has left no report."""
+    if code == 0:
+        _complain("the job ended without a report, so nothing is known of it")
+    return code or 1
+
+
+def _complain(text: str) -> None:
+    _show(f"lakekeeper: {one_line(text)}\n", sys.stderr)
+
+
+def _severity(code: int) -> int:
+    """Order exit codes. A job that died (137) is worse than one that has failed, but nothing is worse than unsafe."""
+    return {0: 0, 1: 1, 2: 2, report.EXIT_CODES["unsafe"]: 4}.get(code, 3)
 
 
 def _show(text: str, output: TextIO) -> None:
@@ -79,22 +115,15 @@ def _lines(process: subprocess.Popen[bytes]) -> Iterator[str]:
         yield line.decode("utf-8", "replace")
 
 
-def _print_json(path: Path, summary: str | None) -> None:
-    """Print the report; or its copy on the job's standard output, if the job could not write the file."""
+def _whole(path: Path, printed: str | None) -> str | None:
+    """Return the report; or its copy on the job's standard output, if the job could not write the file."""
     try:
-        text = path.read_text("utf-8")
+        return path.read_text("utf-8")
     except FileNotFoundError:
-        text = (summary or "").strip()
-    if text:
-        _show(f"{text}\n", sys.stdout)
+        return printed
 
 
-def _print_text(summary: str, verb: str) -> None:
-    try:
-        found = report.parse(summary, verb)
-    except ReportError as error:
-        _show(f"lakekeeper: {error}\n", sys.stderr)
-        return
+def _print_text(found: Report, verb: str) -> None:
     if verb not in _PRINTED_BY_THE_JOB:
         headline, _, rest = report_text.render(found).partition("\n")
         _show(f"{_coloured(headline, _COLOURS.get(found.outcome), sys.stdout)}\n{rest}\n", sys.stdout)

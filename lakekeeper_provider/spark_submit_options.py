@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.parsers import Parser, boolean, choice, integer, mapping, text, text_list
+from lakekeeper_provider.parsers import Parser, boolean, choice, integer, mapping, text, text_list, wrong
 
 #: The programs of Lakekeeper 0.0.6, and of what it was called before.
 _LAKEKEEPERS = ("run_lakekeeper.py", "run_beekeeper.py")
+_VARIABLE = re.compile(r"[A-Za-z0-9_.*?\[\]!-]+")
 log = logging.getLogger(__name__)
 
 
@@ -50,6 +52,15 @@ def _files(name: str, value: Any) -> tuple[str, ...]:
     return tuple(text_list(name, value))
 
 
+def _names(name: str, value: Any) -> tuple[str, ...]:
+    """Accept names and globs of environment variables: a value in the file would be a secret in the wrong place."""
+    names = tuple(text_list(name, value))
+    for each in names:
+        if not _VARIABLE.fullmatch(each):
+            raise wrong(name, each, "the name of an environment variable, or a glob such as AWS_*")
+    return names
+
+
 def _script(name: str, value: Any) -> str | None:
     """Accept an entry point of one's own. Lakekeeper's takes neither lease nor journal, and is not started."""
     path: str = text(name, value)
@@ -66,6 +77,7 @@ def _script(name: str, value: Any) -> str | None:
 
 _CONF = Parser(_conf, {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}})
 _FILES = Parser(_files, text_list.schema)
+_NAMES = Parser(_names, text_list.schema)
 _SCRIPT = Parser(_script, text.schema)
 
 
@@ -124,6 +136,14 @@ class SparkSubmit:
         "Operators in cluster mode: the directory where request and report are exchanged; worker and driver must both"
         " reach it.",
         "webhdfs://namenode:9870/lakekeeper",
+    )
+    pass_environment: tuple[str, ...] = _key(
+        _NAMES,
+        "Operators in client mode: further variables of the worker's environment for spark-submit, by name or glob;"
+        " '*' passes all of them, also Airflow's keys. Without it: what Spark, Hadoop and Kerberos need"
+        " (docs/production.md).",
+        ["JAVA_TOOL_OPTIONS", "AWS_*"],
+        (),
     )
 
 

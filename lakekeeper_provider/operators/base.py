@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from lakekeeper_provider import asset_events, config, report, report_summary, report_text, request
@@ -19,8 +20,9 @@ from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.links import ReportLink, YarnApplicationLink, browser_address
 from lakekeeper_provider.operators.observed_job import ObservedJob
+from lakekeeper_provider.operators.report_arguments import ReportArguments
 from lakekeeper_provider.operators.spark_submit_adapter import PRIVATE_ARGUMENTS, publish_private_arguments
-from lakekeeper_provider.operators.submission import Submission, SubmissionRunner
+from lakekeeper_provider.operators.submission import Ended, Submission, SubmissionRunner
 from lakekeeper_provider.option_values import parse_options
 from lakekeeper_provider.parsers import choice, given, is_template
 from lakekeeper_provider.report import Report, TaskResult
@@ -38,7 +40,7 @@ _EXCEPTIONS: Mapping[TaskResult, type[Exception]] = {
 }
 
 
-class LakekeeperOperator(ObservedJob, SparkSubmitOperator):
+class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
     """
     Base of the operators; accepts every argument of ``SparkSubmitOperator`` as well.
 
@@ -164,16 +166,14 @@ class LakekeeperOperator(ObservedJob, SparkSubmitOperator):
             submission = self.prepare(settings, deadline, context)
         if not isinstance(submission, Submission):
             return submission
-        found, uri = self._submit(submission, settings, context)
-        if address := browser_address(uri):
+        ended = self._submit(submission, settings, context)
+        if address := browser_address(ended.uri):
             ReportLink.store(context, address)
-        found = self.follow_up(found, uri, context)
-        self.tell(found, uri, server, context)
-        return self.conclude(found, uri, submission, skip_refused, context)
+        ended = replace(ended, report=self.follow_up(ended.report, ended.uri, context))
+        self.tell(ended.report, ended.uri, server, context)
+        return self.conclude(ended, submission, skip_refused, context)
 
-    def _submit(
-        self, submission: Submission, settings: Config, context: Context
-    ) -> tuple[Report, str | None]:
+    def _submit(self, submission: Submission, settings: Config, context: Context) -> Ended:
         self._runner = SubmissionRunner(self, self.verb, settings.spark_submit)
         if self._killed:  # on_kill may have run before there was a runner
             self._runner.kill()
@@ -246,14 +246,14 @@ class LakekeeperOperator(ObservedJob, SparkSubmitOperator):
         )
         return on_refused == "skip", server
 
-    def conclude(
-        self, found: Report, uri: str | None, submission: Submission, skip_refused: bool, context: Context
-    ) -> Any:
+    def conclude(self, ended: Ended, submission: Submission, skip_refused: bool, context: Context) -> Any:
         """Return the summary, or push it and raise the exception for the result of the task."""
-        self._show(found)
-        task_result, reason = report.evaluate(found, submission.selection.tables)
+        self._show(ended.report)
+        if ended.failure is not None and not ended.failure.is_told_by(ended.report):
+            self.log.warning("%s", ended.failure.text)
+        task_result, reason = report.evaluate(ended.report, submission.selection.tables, ended.failure)
         with fail_on_usage_error():
-            value = self.result(self.summarize(found, uri, context), submission)
+            value = self.result(self.summarize(ended.report, ended.uri, context), submission)
         if task_result is TaskResult.DONE or (
             task_result is TaskResult.NOTHING and not self.skips_on_nothing
         ):

@@ -115,7 +115,7 @@ class CompactOperator(PlanningOperator, SwappingOperator):
 
         :raises AirflowSkipException: there are none
         """
-        analyses = xcom.analyses(self.analysis)
+        analyses = xcom.analyses(self.analysis) if self._from_analysis else []
         units = xcom.flagged_units(analyses, context["ti"]) if self._from_analysis else None
         selection = self._all_tables(analyses) if self._from_analysis else self.selection()
         run_id = self._run_id(selection, analyses, context)
@@ -148,7 +148,11 @@ class CompactOperator(PlanningOperator, SwappingOperator):
         # Several tasks of one operator may compact different units of a table, each in a run that is undone as one.
         parts = sorted({entry["part"] for entry in analyses if "part" in entry})
         parts += filter(None, [request.part_of(self.arguments())])
-        return request.run_id_of(self.dag_id, context["dag_run"].run_id, self.task_id, selection, parts)
+        # A task that is not mapped is the only one of its operator. Where it takes the tables from a list of analyses,
+        # a try may find fewer of them, and must resume the run of the try before.
+        mapped = context["ti"].map_index >= 0
+        named = Selection() if self._from_analysis and not mapped else selection
+        return request.run_id_of(self.dag_id, context["dag_run"].run_id, self.task_id, named, parts)
 
     def result(self, summary: dict[str, Any], submission: Submission) -> dict[str, Any]:
         """

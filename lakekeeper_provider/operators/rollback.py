@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -16,6 +17,7 @@ from lakekeeper_provider.compat import (
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators import xcom
+from lakekeeper_provider.operators.report_arguments import ReportArguments
 from lakekeeper_provider.operators.submission import Submission
 from lakekeeper_provider.operators.writing import SwappingOperator
 from lakekeeper_provider.option import COMPACT, ROLLBACK
@@ -28,7 +30,7 @@ _NEEDS_MAPPING = "a record by table needs a rollback for each table: .expand(com
 _KEYS = ("on_new_data", "parallelism", "max_calls_per_second")
 
 
-class RecordCompactionOperator(BaseOperator):
+class RecordCompactionOperator(ReportArguments, BaseOperator):
     """
     Record in which pass of the DAG run a compaction ended; a task between ``compact`` and ``rollback``.
 
@@ -57,7 +59,8 @@ class RecordCompactionOperator(BaseOperator):
         return _by_table(record) if self.by_table else record
 
     def _record(self, context: Context) -> dict[str, Any]:
-        found = xcom.entries("compaction", self.compaction, COMPACT)
+        # A compaction that was skipped, or has failed at once, has pushed nothing: there is nothing to undo.
+        found = xcom.entries("compaction", self.compaction, COMPACT, required=False)
         return {
             "schema_version": 1,
             "verb": RECORD,
@@ -231,7 +234,7 @@ def _is_unnamed(entry: Mapping[str, Any]) -> bool:
 
 def _separately(unnamed: Mapping[str, Sequence[str]]) -> str:
     commands = [
-        f"lakekeeper rollback --database {database} --run-id {run_id}"
+        shlex.join(["lakekeeper", "rollback", "--database", database, "--run-id", run_id])
         for database, run_ids in unnamed.items()
         for run_id in run_ids
     ]

@@ -12,9 +12,10 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from lakekeeper_provider import links
+from lakekeeper_provider import commands, links
 from lakekeeper_provider.compat import (
     AirflowException,
     AirflowFailException,
@@ -67,6 +68,10 @@ PRIVATE_NAMES = (
     PrivateName(
         "SparkSubmitHook", "_process_spark_submit_log", CHECKED, "receives the lines of spark-submit"
     ),
+    PrivateName("SparkSubmitHook", "_build_spark_submit_command", CHECKED, "sets _env; submit calls it"),
+    PrivateName("SparkSubmitHook", "_env", CHECKED, "env_vars; submit adds them to the worker's environment"),
+    PrivateName("SparkSubmitHook", "_mask_cmd", CHECKED, "masks the command for log and error"),
+    PrivateName("SparkSubmitHook", "_submit_sp", CHECKED, "the process of spark-submit, None before"),
 )
 #: Arguments that SparkSubmitOperator stores under a private name, which cannot be a template field.
 PRIVATE_ARGUMENTS = tuple(entry.name[1:] for entry in PRIVATE_NAMES if entry.purpose == _ARGUMENT)
@@ -104,6 +109,7 @@ class SparkSubmitter:
     ) -> None:
         self._operator = operator.prepare_for_execution()
         self._output_filter = output_filter
+        self._environment: Mapping[str, str] | None = None
         self._build_hook = self._operator._get_hook
         # An attribute of the copy, because execute calls it after OpenLineage has changed conf.
         self._operator._get_hook = self._get_hook
@@ -115,6 +121,10 @@ class SparkSubmitter:
             setattr(self._operator, name, value)
             if name in PRIVATE_ARGUMENTS:
                 setattr(self._operator, f"_{name}", value)
+
+    def set_environment(self, variables: Mapping[str, str]) -> None:
+        """Start spark-submit with these variables, in place of the environment of the worker and ``env_vars``."""
+        self._environment = variables
 
     def target(self) -> SparkTarget:
         """Resolve the connection without submitting anything."""
@@ -134,6 +144,12 @@ class SparkSubmitter:
         """
         inspect.unwrap(SparkSubmitOperator.execute)(self._operator, context)
 
+    def exit_code(self) -> int | None:
+        """Return the exit code of spark-submit, negative after a signal; None if it was not started."""
+        process = self._operator._hook and self._operator._hook._submit_sp
+        code: int | None = process.returncode if process else None
+        return code
+
     def kill(self) -> None:
         """Kill what was submitted, if anything was."""
         if self._operator._hook is not None:
@@ -149,6 +165,9 @@ class SparkSubmitter:
             hook._connection["principal"] = None
         process_log = hook._process_spark_submit_log
         hook._process_spark_submit_log = lambda lines: process_log(self._output_filter(lines))
+        _hide_credentials(hook)
+        if self._environment is not None:
+            _replace_environment(hook, self._environment)
         return hook
 
     def _get_connection(self) -> Any:
@@ -163,6 +182,33 @@ class SparkSubmitter:
         """Reject the master yarn that the hook assumes, without an error, if it cannot read the connection."""
         if hook._connection["master"] == "yarn" and "yarn" not in (connection.host, connection.conn_type):
             raise AirflowException(f"the connection {self._operator._conn_id!r} could not be read again")
+
+
+def _hide_credentials(hook: Any) -> None:
+    """Mask in the log what the hook does not: it knows only names with secret or password in them."""
+    mask = hook._mask_cmd
+
+    def mask_command(command: str | list[str]) -> str:
+        # The hook calls it with single lines of the output too, which have no properties.
+        is_command = not isinstance(command, str) and len(command) > 1
+        masked: str = mask(commands.redacted(command) if is_command else command)
+        return masked
+
+    hook._mask_cmd = mask_command
+
+
+def _replace_environment(hook: Any, variables: Mapping[str, str]) -> None:
+    """Start spark-submit with these variables alone, in client mode: they have ``env_vars`` already."""
+    build = hook._build_spark_submit_command
+
+    def build_command(*args: Any) -> Any:
+        command = build(*args)
+        # submit() would add it to the whole environment of the worker. In cluster mode on_kill needs it.
+        hook._env = None
+        return command
+
+    hook._build_spark_submit_command = build_command
+    hook.submit = partial(hook.submit, env=dict(variables))
 
 
 @contextmanager

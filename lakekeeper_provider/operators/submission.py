@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -17,6 +18,7 @@ from lakekeeper_provider.compat import (
     SparkSubmitOperator,
     fail_on_usage_error,
 )
+from lakekeeper_provider.driver_environment import DriverEnvironment
 from lakekeeper_provider.exceptions import ReportError, UsageError
 from lakekeeper_provider.exchange import Exchange
 from lakekeeper_provider.links import YarnApplicationLink, watch_application
@@ -26,7 +28,8 @@ from lakekeeper_provider.operators.spark_submit_adapter import (
     SparkTarget,
 )
 from lakekeeper_provider.parsers import given
-from lakekeeper_provider.report import Report
+from lakekeeper_provider.report import ProcessFailure, Report
+from lakekeeper_provider.report_line import ReportLine, one_line
 from lakekeeper_provider.selection import Selection
 from lakekeeper_provider.spark_submit_options import SparkSubmit
 
@@ -54,6 +57,20 @@ class Submission:
     own_flags: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Ended:
+    """
+    What has become of a submission.
+
+    :param uri: where the report is kept, if it is
+    :param failure: how the process failed, although there is a report
+    """
+
+    report: Report
+    uri: str | None
+    failure: ProcessFailure | None
+
+
 class SubmissionRunner:
     """
     Run one submission: exchange request and report with the job, and run spark-submit.
@@ -71,14 +88,14 @@ class SubmissionRunner:
         self._has_launcher = commands.has_launcher(self._own, spark)
         self._submitter: SparkSubmitter | None = None
         self._resource_manager: str | None = None
-        self._stdout_report: str | None = None
+        self._line = ReportLine()
+        self._environment: DriverEnvironment | None = None
         self._killed = False
 
-    def run(self, submission: Submission, context: Context) -> tuple[Report, str | None]:
+    def run(self, submission: Submission, context: Context) -> Ended:
         """
         Run spark-submit until the job has ended.
 
-        :return: the report, and its URI if the file is kept
         :raises AirflowFailException: an argument is wrong; nothing was submitted
         :raises AirflowException: the job was killed or left no readable report
         """
@@ -93,7 +110,7 @@ class SubmissionRunner:
                 found = self._report(exchange, arguments["application"], error)
             finally:
                 self._remove_request(exchange)
-        return found, exchange.lasting_report
+        return Ended(found, exchange.lasting_report, self._failure(submitter, error))
 
     def kill(self) -> None:
         """Kill the job; ``run``, which continues after that, raises."""
@@ -121,6 +138,11 @@ class SubmissionRunner:
         conf = commands.spark_conf(self._spark, given(self._operator.conf), client=not cluster)
         application_args = self._application_args(submission, exchange)
         submitter.set_arguments({"conf": conf, "application_args": application_args})
+        if not cluster:  # In cluster mode the driver has the environment of its node.
+            self._environment = DriverEnvironment.of(
+                os.environ, self._spark.pass_environment, given(self._operator.env_vars)
+            )
+            submitter.set_environment(self._environment.variables)
         self._submitter = submitter
         return submitter, exchange
 
@@ -151,6 +173,7 @@ class SubmissionRunner:
             submission.selection,
             request=exchange.request,
             report=exchange.report,
+            nonce=self._line.flags,
             options=submission.flags,
             run_id=submission.run_id,
             own_flags=submission.own_flags,
@@ -177,6 +200,7 @@ class SubmissionRunner:
                 submitter.submit(context)
         except Exception as failure:
             error = failure
+            self._name_left_out()
         if self._killed:
             raise AirflowException(
                 f"{self._verb} was killed; its next try resumes from the journal"
@@ -186,15 +210,23 @@ class SubmissionRunner:
     def _watched(self, context: Context, lines: Iterator[str]) -> Iterator[str]:
         """Store the link to the application while the job runs, and return the lines to log."""
         store = partial(YarnApplicationLink.store, context)
-        return self._without_report(watch_application(lines, self._resource_manager, store))
+        return self._line.without(watch_application(lines, self._resource_manager, store))
 
-    def _without_report(self, lines: Iterator[str]) -> Iterator[str]:
-        """Keep the report that a driver in client mode prints, and return the other lines."""
-        for line in lines:
-            if line.startswith(report.SENTINEL):
-                self._stdout_report = line[len(report.SENTINEL) :]
-            else:
-                yield line
+    def _name_left_out(self) -> None:
+        """Log the names of the variables that the driver did not get, and never their values: it may need one."""
+        if self._environment is not None and self._environment.left_out:
+            self._operator.log.info(
+                "spark-submit did not get these variables of this worker: %s; if the job needs one, name it in"
+                " spark_submit.pass_environment of the configuration file, or give it by env_vars",
+                ", ".join(map(one_line, self._environment.left_out)),
+            )
+
+    def _failure(self, submitter: SparkSubmitter, error: Exception | None) -> ProcessFailure | None:
+        """Return how the process failed. In cluster mode spark-submit has an exit code of its own."""
+        if error is None:
+            return None
+        code = None if self._environment is None else submitter.exit_code()
+        return ProcessFailure(code, str(error))
 
     def _report(self, exchange: Exchange, application: str, error: Exception | None) -> Report:
         """Return the report, also of a failed process: YARN does not pass on exit codes of the driver."""
@@ -209,13 +241,13 @@ class SubmissionRunner:
     def _content(self, exchange: Exchange) -> bytes | str | None:
         """Return the report file, or what a driver in client mode has printed of it, or None."""
         try:
-            return exchange.read_report() or self._stdout_report
+            return exchange.read_report() or self._line.content
         except Exception as error:
             message = f"the job has ended, and its report {exchange.report} cannot be read: {error}"
-            if self._stdout_report is None:
+            if self._line.content is None:
                 raise AirflowException(message) from error
             self._operator.log.warning("%s; its copy on standard output is used", message)
-            return self._stdout_report
+            return self._line.content
 
     def _no_report(self, application: str) -> str:
         """Return the message for a job that succeeded and left no report."""
@@ -223,5 +255,6 @@ class SubmissionRunner:
             return f"{self._verb} ended without a report, so nothing is known of it"
         return (
             f"{application} ended without a report of this package's jobs: it is another program, or it does not pass"
-            " --report to any of them; remove script_path and application to submit the jobs themselves"
+            " --report and --report-nonce to any of them; remove script_path and application to submit the jobs"
+            " themselves"
         )

@@ -11,24 +11,33 @@ from lakekeeper_provider.compat import Context
 from lakekeeper_provider.exceptions import ReportError, UsageError
 from lakekeeper_provider.option import ANALYZE, PLAN
 from lakekeeper_provider.pages import PageReader, Unit
-from lakekeeper_provider.parsers import from_json
+from lakekeeper_provider.parsers import from_json, given
 
 
-def entries(name: str, value: Any, *verbs: str) -> list[Mapping[str, Any]]:
+def entries(name: str, value: Any, *verbs: str, required: bool = True) -> list[Mapping[str, Any]]:
     """
     Return the summaries of a verb in an XCom.
 
     :param name: the argument that holds the XCom, for messages
-    :param value: one summary, a list of them, or JSON of either; None for a mapped task that pushed nothing
+    :param value: one summary, a list of them, or JSON of either; in a list, None for a mapped task that pushed nothing
     :param verbs: the verbs that are expected
-    :raises UsageError: the value is not the output of a task of one of these verbs
+    :param required: whether there must be a summary, unless the list is empty: of a task whose XCom is gone nothing is
+        known, which is not the same as nothing to do
+    :raises UsageError: the value is not the output of a task of one of these verbs, or there is no output
     """
-    value = from_json(name, value)
+    value = from_json(name, given(value))
     expected = f"{name}: expected the output of a {verbs[0]} task"
     found = [value] if isinstance(value, Mapping) or value is None else value
     if isinstance(found, str) or not isinstance(found, Iterable):
         raise UsageError(f"{expected}, got {value!r}")
-    return [_entry(expected, entry, verbs) for entry in found if entry is not None]
+    listed = list(found)
+    known = [_entry(expected, entry, verbs) for entry in listed if entry is not None]
+    if required and listed and not known:
+        raise UsageError(
+            f"{name}: the XCom of that task is not there: it has pushed none, or somebody has removed it; clear that"
+            " task with the tasks after it, so that it runs again"
+        )
+    return known
 
 
 def _entry(expected: str, entry: Any, verbs: Sequence[str | None]) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from spark_jobs import __version__
 from spark_jobs.adapters.composition import spark_services, start_spark, tracking_url
 from spark_jobs.core.errors import UsageError
-from spark_jobs.core.options.arguments import Invocation, parse
+from spark_jobs.core.options.arguments import Invocation, parse, report_nonce
 from spark_jobs.core.options.layers import parse_option
 from spark_jobs.core.wire import Report
 from spark_jobs.protocol.clock import utc_now
@@ -33,7 +33,7 @@ def main(
     order: TableOrder | None = None,
 ) -> int:
     """Run one job, publish its report also after an error, and return the exit code."""
-    report = Report(verb, __version__, started=utc_now())
+    report, nonce = Report(verb, __version__, started=utc_now()), report_nonce(argv)
     invocation: Invocation | None = None
     try:
         invocation = parse(verb, argv, description)
@@ -48,11 +48,11 @@ def main(
         try:
             run(services, invocation, work, report, at_location, finish, order)
         finally:
-            _publish(report, invocation, services)
+            _publish(report, nonce, invocation, services)
             spark.stop()
     except UsageError as error:
         report.error, report.usage = str(error), True
-        _publish(report, invocation, None)
+        _publish(report, nonce, invocation, None)
     return report.exit_code
 
 
@@ -62,7 +62,9 @@ def _show(tracking_url: str | None) -> None:
         print(f"tracking URL: {tracking_url}", file=sys.stderr, flush=True)
 
 
-def _publish(report: Report, invocation: Invocation | None, services: Services | None) -> None:
+def _publish(
+    report: Report, nonce: str | None, invocation: Invocation | None, services: Services | None
+) -> None:
     """Write the report file, and then print the last line to stdout.
 
     The line is printed even if the file cannot be written: the result of the job must not be lost.
@@ -74,7 +76,7 @@ def _publish(report: Report, invocation: Invocation | None, services: Services |
         _write_report(report, invocation, services)
     except OSError as error:
         log.error("the report could not be written: %s", error)
-    print(report.summary_line(), flush=True)
+    print(report.summary_line(nonce), flush=True)
 
 
 def _write_report(report: Report, invocation: Invocation | None, services: Services | None) -> None:

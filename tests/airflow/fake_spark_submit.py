@@ -1,11 +1,12 @@
 """A spark-submit without Spark: it keeps a small model of tables, and records how it was called.
 
-``FAKE_SPARK`` names a folder with
+The folder above that of this script has
 
-    calls.jsonl   one line per call: when, argv, the request, the environment's KRB5CCNAME
+    calls.jsonl   one line per call: when, argv, the request, the environment
     tables.json   the runs that stand, newest last, by table; a table with none is flagged by an analysis
     plan.json     what goes wrong, by verb, or by verb and table:
                   {"compact": {"outcome": "partial", "exit": 1, "report": "none"}, "analyze sales.a": {"lines": [...]}}
+                  An exit code below 0 is a signal.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-HOME = Path(os.environ["FAKE_SPARK"])
+HOME = Path(__file__).resolve().parents[1]
 VERBS = ("analyze", "compact", "rollback", "cleanup", "check", "history")
 SIZES = {"before": {"files": 600, "bytes": 314572}, "after": {"files": 3, "bytes": 290012}}
 
@@ -114,7 +115,7 @@ def record(argv, request):
         "request": request,
         "folder_mode": stat.S_IMODE(where.parent.stat().st_mode),
         "bundle": [Path(p).is_file() for p in (value(argv, "--py-files") or "").split(",") if p],
-        "krb5": os.environ.get("KRB5CCNAME"),
+        "environ": dict(os.environ),
     }
     with locked(), (HOME / "calls.jsonl").open("a") as calls:
         calls.write(json.dumps(call) + "\n")
@@ -140,7 +141,9 @@ def main(argv):
     if where == "broken":
         local(value(argv, "--report")).write_text(report[:40])
     if where in ("both", "stdout"):
-        print(f"LAKEKEEPER_REPORT {report}", flush=True)
+        print(*filter(None, ["LAKEKEEPER_REPORT", value(argv, "--report-nonce"), report]), flush=True)
+    if plan.get("exit", 0) < 0:
+        os.kill(os.getpid(), -plan["exit"])
     return plan.get("exit", 0)
 
 

@@ -57,6 +57,16 @@ def dags_in(folder: Path) -> Any:
     return DagBag(str(folder))
 
 
+def dags_of(source: str, home: Path, monkeypatch: Any) -> Path:
+    """Write DAGs into a folder, as a bundle of this Airflow: Airflow 3 runs only those of a bundle that it knows."""
+    home.mkdir()
+    (home / "dags.py").write_text(source)
+    local = "airflow.dag_processing.bundles.local.LocalDagBundle"
+    bundle = {"name": home.name, "classpath": local, "kwargs": {"path": str(home)}}
+    monkeypatch.setenv("AIRFLOW__DAG_PROCESSOR__DAG_BUNDLE_CONFIG_LIST", json.dumps([bundle]))
+    return home
+
+
 def wait_for(what: str, check: Callable[[], Any], patience: float = PATIENCE) -> Any:
     """Wait until the check gives something true, and return it."""
     return waiting.wait_for(what, check, patience=patience)
@@ -68,6 +78,12 @@ def run_on_spark(environ: dict[str, str], script: Path, text: str, *words: objec
     command = ["spark-submit", "--master", "local[2]", script, *words]
     done = subprocess.run(list(map(str, command)), env=environ, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
+
+
+def logged(capfd: Any, caplog: Any) -> str:
+    """Return the logs of a test: Airflow 3 writes them to standard output, Airflow 2 by handlers."""
+    out, err = capfd.readouterr()
+    return "\n".join([out, err, *(record.getMessage() for record in caplog.records)])
 
 
 def after(argv: list[str], flag: str) -> str:

@@ -9,8 +9,23 @@ import pytest
 
 from lakekeeper_provider.compat import AirflowFailException, AirflowSkipException
 from lakekeeper_provider.operators.compact import CompactOperator
-from tests.airflow.support import after, context
+from tests.airflow.support import TaskInstance, after, context, dags_in, dags_of
 from tests.airflow.tasks import analyze, compact
+from tests.airflow.test_dags import only, run
+
+#: A DAG whose analysis has pushed no XCom.
+GONE = """
+from datetime import datetime
+from airflow.providers.common.compat.sdk import DAG
+from lakekeeper_provider.operators.analyze import AnalyzeOperator
+from lakekeeper_provider.operators.compact import CompactOperator
+from lakekeeper_provider.operators.rollback import RollbackOperator
+
+with DAG("gone", schedule=None, start_date=datetime(2026, 1, 1)):
+    analyze = AnalyzeOperator(task_id="analyze", table="sales.a", do_xcom_push=False)
+    compact = CompactOperator(task_id="compact", analysis=analyze.output)
+    RollbackOperator(task_id="rollback", compaction=compact.output, trigger_rule="all_done")
+"""
 
 
 class TestCompactFromAnalysis:
@@ -42,6 +57,39 @@ class TestCompactFromAnalysis:
     def test_no_analysis_at_all_is_skipped_too(self, spark):
         with pytest.raises(AirflowSkipException, match="flagged nothing"):
             self.compact([]).execute(context())
+
+    @pytest.mark.parametrize("missing", [None, "None", "null", "", [None], [None, None]])
+    def test_an_analysis_whose_xcom_is_gone_is_not_one_that_has_flagged_nothing(self, spark, missing):
+        """Else the task is skipped, the DAG run is green, and what a killed try has left is not recovered."""
+        operator = self.compact([])
+        operator.analysis = missing  # As Airflow sets it, when it has resolved the XCom.
+        now = context()
+        with pytest.raises(
+            AirflowFailException, match=r"analysis: the XCom of that task is not there.*clear"
+        ):
+            operator.execute(now)
+        assert spark.calls == []
+        assert now["ti"].pushed == {}
+
+    def test_a_retry_that_finds_fewer_of_a_list_of_analyses_resumes_the_run(self, spark):
+        analyses = [analyze(table=name).execute(context()) for name in ("sales.a", "sales.b")]
+        for found in (analyses, [analyses[0], None], analyses[1:]):
+            with contextlib.suppress(AirflowSkipException):  # The first one has left nothing to do.
+                self.compact(found).execute(context())
+        assert len({after(call["argv"], "--run-id") for call in spark.calls[2:]}) == 1
+
+    def test_mapped_tasks_of_different_tables_are_different_runs(self, spark):
+        analyses = [analyze(table=name).execute(context()) for name in ("sales.a", "sales.b")]
+        for index, found in enumerate(analyses):
+            self.compact(found).execute(context(ti=TaskInstance(map_index=index)))
+        assert len({after(call["argv"], "--run-id") for call in spark.calls[2:]}) == 2
+
+    def test_an_analysis_whose_xcom_is_gone_fails_the_dag_run(self, airflow_db, spark, tmp_path, monkeypatch):
+        folder = dags_of(GONE, tmp_path / "gone", monkeypatch)
+        state, states, _ = run(dags_in(folder).dags["gone"])
+        assert (state, only(states, "analyze"), only(states, "compact")) == ("failed", "success", "failed")
+        assert only(states, "rollback") == "failed"
+        assert len(spark.calls) == 1
 
     @pytest.mark.parametrize("wrong", ["{'a': 1}", {"verb": "compact"}, 7, [3]])
     def test_anything_else_is_refused(self, spark, wrong):

@@ -8,7 +8,7 @@ import pytest
 
 from lakekeeper_provider.compat import AIRFLOW_V_3_0_PLUS, AirflowFailException
 from lakekeeper_provider.operators.compact import CompactOperator
-from tests.airflow.support import XCOMS, TaskInstance, after, context, dags_in
+from tests.airflow.support import XCOMS, TaskInstance, after, context, dags_in, dags_of
 from tests.airflow.tasks import analyze
 from tests.airflow.test_dags import dagbag, maintenance, only, run
 
@@ -93,14 +93,8 @@ with DAG("given", schedule=None, start_date=START):
 
 @pytest.fixture
 def folder(airflow_db, tmp_path, monkeypatch):
-    """A folder with the DAGs of these tests; Airflow 3 runs only those of a bundle that it knows."""
-    home = tmp_path / "dags"
-    home.mkdir()
-    (home / "large.py").write_text(DAGS)
-    local = "airflow.dag_processing.bundles.local.LocalDagBundle"
-    bundle = {"name": "large", "classpath": local, "kwargs": {"path": str(home)}}
-    monkeypatch.setenv("AIRFLOW__DAG_PROCESSOR__DAG_BUNDLE_CONFIG_LIST", json.dumps([bundle]))
-    return home
+    """A folder with the DAGs of these tests."""
+    return dags_of(DAGS, tmp_path / "large", monkeypatch)
 
 
 TABLES = {"a": 6000, "b": 3500, "c": 500}

@@ -60,7 +60,7 @@ def test_after_a_compaction_impala_is_told_of_the_tables_that_were_touched(dagba
     (spark.home / "tables.json").write_text(json.dumps({"sales.b": ["earlier"]}))
     state, states, _ = maintenance(dagbag)
     assert state == "success"
-    assert impala.sent == ["REFRESH sales.a", "REFRESH sales.c"]
+    assert impala.sent == ["REFRESH `sales`.`a`", "REFRESH `sales`.`c`"]
     assert only(states, "refresh_undone") == "skipped"
 
 
@@ -70,7 +70,7 @@ def test_a_table_whose_compaction_failed_is_refreshed_too_and_the_night_is_red(d
     )
     state, _, _ = maintenance(dagbag)
     assert state == "failed"
-    assert impala.sent == ["REFRESH sales.a", "REFRESH sales.b", "REFRESH sales.c"]
+    assert impala.sent == ["REFRESH `sales`.`a`", "REFRESH `sales`.`b`", "REFRESH `sales`.`c`"]
 
 
 def test_a_healthy_night_sends_nothing(dagbag, spark, impala):

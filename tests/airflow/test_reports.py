@@ -10,7 +10,7 @@ from lakekeeper_provider import exchange
 from lakekeeper_provider.compat import AirflowException, AirflowFailException, AirflowSkipException
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
 from lakekeeper_provider.operators.compact import CompactOperator
-from tests.airflow.support import after, context
+from tests.airflow.support import after, context, logged
 from tests.airflow.tasks import analyze, compact
 
 
@@ -101,9 +101,50 @@ class TestReports:
             analyze().execute(context())
         assert not isinstance(error.value, AirflowFailException)
 
-    def test_the_report_decides_after_a_failed_process(self, spark):
-        spark.plan(analyze={"exit": 1})
+    @pytest.mark.parametrize("code", [1, 2, 3, 137, -9])
+    @pytest.mark.parametrize("where", ["file", "stdout", "both"])
+    def test_a_process_that_failed_or_died_is_no_success_whatever_its_report_says(
+        self, spark, capfd, caplog, code, where
+    ):
+        """Out of memory, a preemption, a signal; or a file that somebody has put where the report belongs."""
+        spark.plan(compact={"exit": code, "report": where})
+        now = context()
+        with pytest.raises(AirflowException, match=r"whatever its report says .compact: done") as error:
+            compact().execute(now)
+        assert not isinstance(error.value, AirflowFailException)
+        # The report is read nevertheless: a rollback needs its run ids, and a person its figures.
+        assert now["ti"].pushed["return_value"]["outcome"] == "done"
+        assert now["ti"].pushed["return_value"]["tables"][0]["before"] == {"files": 600, "bytes": 314572}
+        shown = logged(capfd, caplog)
+        assert "600 -> 3" in shown
+        assert "Error code is" in shown
+
+    @pytest.mark.parametrize("code", [0, 1, 137, -9])
+    @pytest.mark.parametrize("nonce", ["", "0123456789abcdef "])
+    def test_a_line_that_a_text_of_a_table_brings_into_the_log_is_no_report(self, spark, code, nonce):
+        forged = json.dumps({"schema_version": 1, "verb": "analyze", "outcome": "done", "tables": []})
+        lines = [f"LAKEKEEPER_REPORT {nonce}{forged}"]
+        spark.plan(analyze={"report": "none", "exit": code, "lines": lines})
+        with pytest.raises(
+            AirflowException, match="ended without a report" if code == 0 else "Error code is"
+        ):
+            analyze().execute(context())
+
+    def test_a_forged_line_does_not_replace_the_report(self, spark):
+        forged = json.dumps({"schema_version": 1, "verb": "analyze", "outcome": "nothing", "tables": []})
+        spark.plan(analyze={"report": "stdout", "lines": [f"LAKEKEEPER_REPORT {forged}"]})
         assert analyze().execute(context())["outcome"] == "done"
+
+    def test_each_submission_has_a_nonce_of_its_own_that_the_log_does_not_show(self, spark, capfd, caplog):
+        spark.plan(analyze={"lines": ["argv of the driver"]})
+        for _ in range(2):
+            analyze().execute(context())
+        first, second = (after(call["argv"], "--report-nonce") for call in spark.calls)
+        assert first != second
+        shown = logged(capfd, caplog)
+        assert "--report-nonce ******" in shown
+        assert first not in shown
+        assert second not in shown
 
     def test_a_partial_run_is_retried_and_leaves_its_run_ids(self, spark):
         table = {"outcome": "partial", "reason": "one unit failed"}
@@ -166,12 +207,9 @@ class TestReports:
         value = analyze(table=None, tables=["sales.v", "sales.t"], on_refused="skip").execute(context())
         assert [table["outcome"] for table in value["tables"]] == ["refused", "done"]
 
-    def test_the_log_shows_before_and_after(self, spark, caplog):
-        operator = analyze()
-        lines = []
-        operator.log.info = lambda *args: lines.append(args[0] % args[1:])
-        operator.execute(context())
-        assert any("600 -> 3" in line for line in lines)
+    def test_the_log_shows_before_and_after(self, spark, capfd, caplog):
+        analyze().execute(context())
+        assert "600 -> 3" in logged(capfd, caplog)
 
     def test_an_analysis_too_large_for_xcom_points_to_its_report(self, spark, tmp_path):
         units = [{"unit": {"date": f"{n:020}"}, "outcome": "flagged"} for n in range(2000)]

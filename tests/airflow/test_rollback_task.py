@@ -68,6 +68,22 @@ def test_a_record_by_table_undoes_one_table_and_leaves_the_others(spark):
     assert {table: len(runs) for table, runs in spark.tables.items()} == {"sales.a": 1, "sales.b": 0}
 
 
+@pytest.mark.parametrize("missing", [None, "None", [None]])
+def test_a_rollback_of_a_compaction_whose_xcom_is_gone_is_no_success(spark, missing):
+    """Nothing is undone, and nothing is known of what there is to undo."""
+    operator = RollbackOperator(task_id="rollback", compaction=[])
+    operator.compaction = missing
+    with pytest.raises(AirflowFailException, match="compaction: the XCom of that task is not there"):
+        operator.execute(context(dag_run=FIRST))
+    assert spark.calls == []
+
+
+@pytest.mark.parametrize("missing", [None, [None, None]])
+def test_a_record_of_a_compaction_that_has_pushed_nothing_is_empty(spark, missing):
+    record = RecordCompactionOperator(task_id="record", compaction=missing)
+    assert record.execute(context(dag_run=FIRST))["compactions"] == []
+
+
 def test_a_record_by_table_of_no_table_is_one_record(spark):
     """A rollback that is mapped over nothing would hide that the compaction failed."""
     [record] = RecordCompactionOperator(task_id="record", compaction=None, by_table=True).execute(

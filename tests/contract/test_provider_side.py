@@ -19,6 +19,7 @@ from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.option_values import parse_options
 from lakekeeper_provider.options import OPTIONS
 from lakekeeper_provider.report import TaskResult
+from lakekeeper_provider.report_line import ReportLine
 from lakekeeper_provider.request import build_request, dump
 from lakekeeper_provider.selection import Selection
 
@@ -80,6 +81,7 @@ def test_arguments_of_an_operator(case):
     selection = Selection(tables=tuple(case["tables"]), database=case["database"])
     where = {"request": "file:///r/request.json", "report": "file:///r/report.json"}
     more = {"run_id": case["run_id"], "own_flags": case.get("own_flags", ())}
+    more["nonce"] = ReportLine("3f9c41aa").flags
     assert job_arguments(selection, options=case["options"], **more, **where) == case["argv"]
 
 
@@ -126,7 +128,13 @@ def test_reports(name):
     assert data["verb"] in report_text.render(found)
 
 
-def test_the_line_on_stdout_is_the_report_behind_a_word():
-    line = report.SENTINEL + json.dumps(golden("report_compact_done.json"))
-    assert line.startswith("LAKEKEEPER_REPORT {")
-    assert report.parse(line.removeprefix(report.SENTINEL), "compact").outcome == "done"
+def test_the_line_on_stdout_is_the_report_behind_a_word_and_the_nonce():
+    written = json.dumps(golden("report_compact_done.json"))
+    found = ReportLine("3f9c41aa")
+    assert list(found.without(["a line\n", f"LAKEKEEPER_REPORT 3f9c41aa {written}\n"])) == ["a line\n"]
+    assert report.parse(found.content, "compact").outcome == "done"
+
+
+def test_the_exit_codes_of_outcomes_are_those_of_the_page():
+    rows = re.findall(r"^\| `(\w+)` \| (\d) \|", WIRE.read_text(), re.M)
+    assert {outcome: int(code) for outcome, code in rows} == report.EXIT_CODES

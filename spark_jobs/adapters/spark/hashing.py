@@ -69,7 +69,7 @@ class Hashing:
     def fingerprint(self, frame: DataFrame, schema: StructType, lines: bool = False) -> Fingerprint:
         """Compute the fingerprint in a separate pass."""
         first = frame.agg(*self.aggregates(schema, lines)).first()
-        assert first is not None
+        assert first is not None  # noqa: S101 - for mypy: an aggregate has one row
         return Fingerprint.of(first)
 
     def _flagged(self, column: Column, kind: DataType) -> Column:

@@ -6,6 +6,7 @@ They are only parsed here. Values are checked when all layers of options are mer
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -26,6 +27,9 @@ _AT_LOCATION = (CLEANUP, FORGET, CHECK)
 _WRITERS = "with --location: whether a directory that a writer recreated during a swap adds to the table or replaces it"
 _PLAN = "the report of a plan (JSON): exactly its flagged units, in its order"
 _READ_DATA = "compare the rows of originals and rewritten files too; reads all of both"
+_NONCE_FLAG = "--report-nonce"
+_NONCE = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_NONCE_HELP = "a word that only the caller knows: the report's line on stdout begins with it"
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,7 @@ def parse(verb: str, argv: Sequence[str], description: str) -> Invocation:
         UsageError: the command line is not valid.
     """
     given = vars(_parser(verb, description).parse_args(argv))
+    given.pop("report_nonce", None)  # `report_nonce` reads it
     tables, database = (
         _split_names(given.pop("table", "") + given.pop("tables", "")),
         given.pop("database", None),
@@ -107,6 +112,17 @@ def parse(verb: str, argv: Sequence[str], description: str) -> Invocation:
         plan=plan,
         options=given,
     )
+
+
+def report_nonce(argv: Sequence[str]) -> str | None:
+    """Return the nonce of a command line, which need not be valid otherwise: its caller waits for a report too."""
+    parser = _Parser(add_help=False, allow_abbrev=False)
+    parser.add_argument(_NONCE_FLAG, type=_nonce)
+    try:
+        found: str | None = parser.parse_known_args(argv)[0].report_nonce
+    except UsageError:
+        return None
+    return found
 
 
 def _split_names(tables: str) -> tuple[str, ...]:
@@ -158,6 +174,7 @@ def _add_common(parser: argparse.ArgumentParser, verb: str) -> None:
         "--request", metavar="URI", help="resolved configuration and the units to work on (JSON)"
     )
     parser.add_argument("--report", metavar="URI", help="where to write the report (JSON)")
+    parser.add_argument(_NONCE_FLAG, metavar="WORD", type=_nonce, help=_NONCE_HELP)
     parser.add_argument("--version", action="version", version=f"lakekeeper jobs {__version__}")
 
 
@@ -188,3 +205,9 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a whole number from 1, got '{text}'")
     return int(text)
+
+
+def _nonce(text: str) -> str:
+    if not _NONCE.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"expected up to 64 letters, digits, _ and -, got {text!r}")
+    return text

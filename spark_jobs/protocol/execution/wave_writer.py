@@ -82,7 +82,7 @@ class WaveWriter:
         if isinstance(step, tuple):
             return _caught(lambda pair: self._units.take(*pair), step)
         done = self._write_alone(step)
-        assert isinstance(done, (WrittenUnit, Exception))
+        assert isinstance(done, (WrittenUnit, Exception))  # noqa: S101 - for mypy
         return done
 
 

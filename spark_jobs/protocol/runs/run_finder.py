@@ -177,7 +177,7 @@ class TableRuns:
             self.without_records[folder.path] = folder
             return None
         parsed = RunFolder.parse(folder.name)
-        assert parsed is not None, folder
+        assert parsed is not None, folder  # noqa: S101 - for mypy: found by such a name
         run = Run(parsed.run_id, folder.path, journal_, state)
         if state.folder_id is None:
             # 0.1.0 did not remove the write permissions that the umask gave to the directory for records.

@@ -112,7 +112,7 @@ def open_run(
     )
     leases.check()  # guard: lease_held_on_open
     state = journal_.state()
-    assert state is not None
+    assert state is not None  # noqa: S101 - for mypy: it was just written
     return Run(run_id, folder, journal_, state)
 
 

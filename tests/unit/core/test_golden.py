@@ -10,7 +10,7 @@ import pytest
 
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.health import Health
-from spark_jobs.core.options.arguments import parse
+from spark_jobs.core.options.arguments import parse, report_nonce
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
 from spark_jobs.core.options.layers import Layers, parse_option
 from spark_jobs.core.outcomes import UnitOutcome
@@ -69,6 +69,7 @@ def test_the_operators_arguments_are_understood(case: dict[str, Any]) -> None:
     assert line.read_data == ("--read-data" in own)
     assert line.limit == (int(own[own.index("--limit") + 1]) if "--limit" in own else None)
     assert (line.request, line.report) == ("file:///r/request.json", "file:///r/report.json")
+    assert report_nonce(case["argv"]) == "3f9c41aa"
 
 
 @pytest.mark.parametrize("case", golden("flags.json"), ids=lambda case: str(case["verb"]))

@@ -235,4 +235,6 @@ def test_help_names_every_flag_of_the_verb(verb: str, capsys: pytest.CaptureFixt
     assert ended.value.code == 0
     shown = capsys.readouterr().out
     flags = [option.flag for option in OPTIONS.values() if option.flag and verb in option.verbs]
-    assert [flag for flag in [*flags, "--table", "--request", "--report"] if flag not in shown] == []
+    assert [
+        flag for flag in [*flags, "--table", "--request", "--report", "--report-nonce"] if flag not in shown
+    ] == []

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from spark_jobs.core.errors import UsageError
+from spark_jobs.core.options.arguments import parse, report_nonce
 from spark_jobs.core.wire import Report, Request, TableReport, UnitReport
 
 
@@ -80,6 +81,34 @@ def test_the_last_line_of_stdout_leaves_healthy_units_out() -> None:
     assert (word, len(text.splitlines()), data["started"]) == ("LAKEKEEPER_REPORT", 1, "2026-02-24T01:00:00Z")
     assert [unit["outcome"] for unit in data["tables"][0]["units"]] == ["compacted"]
     assert len(made.to_json()["tables"][0]["units"]) == 2
+
+
+def test_the_line_begins_with_the_word_of_the_caller() -> None:
+    first, nonce, text = report(table("compacted")).summary_line("3f9c41aa").split(" ", 2)
+    assert (first, nonce, json.loads(text)["verb"]) == ("LAKEKEEPER_REPORT", "3f9c41aa", "compact")
+
+
+@pytest.mark.parametrize(
+    ("argv", "nonce"),
+    [
+        (["--table", "a.b", "--report-nonce", "n1"], "n1"),
+        (["--table", "a.b", "--report-nonce=n1"], "n1"),
+        (["--no-such-flag", "x", "--report-nonce", "n1"], "n1"),  # the report of a usage error counts too
+        (["--report-nonce", "n1", "--tables"], "n1"),
+        (["--table", "a.b"], None),
+        (["--table", "a.b", "--report-nonce"], None),
+        (["--table", "a.b", "--report-nonce", "two words"], None),
+        (["--table", "a.b", "--report-nonce", "a\nb"], None),
+    ],
+)
+def test_the_word_is_read_from_any_command_line(argv: list[str], nonce: str | None) -> None:
+    assert report_nonce(argv) == nonce
+
+
+def test_a_word_that_could_end_the_line_is_a_usage_error_and_no_option() -> None:
+    with pytest.raises(UsageError, match=r"--report-nonce: expected up to 64 letters.*'a b'"):
+        parse("analyze", ["--table", "a.b", "--report-nonce", "a b"], "")
+    assert parse("analyze", ["--table", "a.b", "--report-nonce", "n1"], "").options == {}
 
 
 @pytest.mark.parametrize(

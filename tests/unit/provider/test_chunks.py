@@ -85,7 +85,15 @@ def test_units_count_where_bytes_are_not_known():
 def test_there_are_no_empty_parts():
     assert [names(part) for part in split(sized(a=1, b=1), 5)] == [["a"], ["b"]]
     assert split(analysis(table("a", 0)), 5) == []
-    assert split(None, 5, within_tables=True) == []
+    assert split([], 5, within_tables=True) == []
+
+
+@pytest.mark.parametrize("missing", [None, [None], "None"])
+def test_of_an_analysis_whose_xcom_is_gone_nothing_is_divided(missing):
+    """No parts would mean that nothing was flagged."""
+    for divide in (by_table, lambda analysis: split(analysis, 5), lambda a: split(a, 5, within_tables=True)):
+        with pytest.raises(UsageError, match="analysis: the XCom of that task is not there"):
+            divide(missing)
 
 
 def test_the_analyses_of_one_table_stay_together():

@@ -48,6 +48,7 @@ def test_arguments_of_an_operators_job():
         Selection(tables=("a.b", "a.c")),
         request="file:///r/request.json",
         report="file:///r/report.json",
+        nonce=["--report-nonce", "n1"],
         options={"deadline": "2026-02-24T04:00:00Z"},
         run_id="nightly-1",
     ) == [
@@ -57,6 +58,8 @@ def test_arguments_of_an_operators_job():
             "file:///r/request.json",
             "--report",
             "file:///r/report.json",
+            "--report-nonce",
+            "n1",
             "--run-id",
             "nightly-1",
         ),

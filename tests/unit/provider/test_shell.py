@@ -13,27 +13,34 @@ from pathlib import Path
 
 import pytest
 
-from lakekeeper_provider import cli
+from lakekeeper_provider import cli, report
 from tests.unit.provider.test_report import table
 from tests.unit.provider.test_report_units import flagged
 
 LOST = "ATTRIBUTE_NOT_KEPT: the owner of /t is not kept: you are not a superuser"
 #: A job that prints a line, writes its report where it is told to, and prints the summary.
 JOB = """
-import pathlib, sys
+import os, pathlib, sys
 report = pathlib.Path({report!r}).read_text()
 print("a line of the job", flush=True)
 argv = sys.argv[1:]
 if "--report" in argv:
     pathlib.Path(argv[argv.index("--report") + 1]).write_text(report)
-print("LAKEKEEPER_REPORT " + report, flush=True)
+nonce = argv[argv.index("--report-nonce") + 1 :][:1] if "--report-nonce" in argv else []
+print("LAKEKEEPER_REPORT", *nonce, report, flush=True)
+if {code} < 0:
+    os.kill(os.getpid(), -{code})
 sys.exit({code})
 """
+#: The same, without its line: it died, or prints the line as it would without the nonce, or with another one.
+SILENT = JOB.replace('print("LAKEKEEPER_REPORT", *nonce, report, flush=True)', "pass")
+FORGED = JOB.replace("*nonce, report", "report")
+OTHER_NONCE = JOB.replace("*nonce, report", '"0123", report')
 Job = Callable[..., None]
 
 
-def report_of(verb: str, *tables: dict) -> dict:
-    data = {"schema_version": 1, "verb": verb, "run_id": "r1", "outcome": "done", "error": None}
+def report_of(verb: str, *tables: dict, outcome: str = "done") -> dict:
+    data = {"schema_version": 1, "verb": verb, "run_id": "r1", "outcome": outcome, "error": None}
     return {**data, "tables": list(tables)}
 
 
@@ -94,6 +101,66 @@ def test_a_job_without_a_report_prints_nothing_and_has_its_exit_code(job, capfd)
     job({}, code=7, program="import sys\nsys.exit({code})  # {report}\n")
     assert cli.main(["analyze", "--table", "sales.events", "--json"]) == 7
     assert capfd.readouterr().out == ""
+
+
+def _worse(process: int, report: int) -> int:
+    """The exit code of the command, by the table in docs/wire.md."""
+    process = process if process >= 0 else 128 - process
+    by_gravity = [0, 1, 2, 137, 143, 3]
+    return max(process, report, key=by_gravity.index)
+
+
+@pytest.mark.parametrize(("outcome", "said"), report.EXIT_CODES.items())
+@pytest.mark.parametrize("code", [0, 1, 2, 3, 137, -9, -15])
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_the_exit_code_is_the_worse_one_of_process_and_report(job, capfd, outcome, said, code, more):
+    job(report_of("compact", table(), outcome=outcome), code=code)
+    assert cli.main(["compact", "--table", "sales.events", *more]) == _worse(code, said)
+    out, err = capfd.readouterr()
+    assert outcome in out
+    assert ("and its report says" in err) == (code != said)
+
+
+@pytest.mark.parametrize("program", [SILENT, FORGED, OTHER_NONCE])
+@pytest.mark.parametrize(("code", "expected"), [(0, 1), (1, 1), (2, 2), (3, 3), (-9, 137)])
+def test_without_a_report_of_its_own_a_job_has_not_succeeded(job, capfd, program, code, expected):
+    """Also not by a line that a text of a table has brought into the log."""
+    job(report_of("compact", table()), code=code, program=program)
+    assert cli.main(["compact", "--table", "sales.events"]) == expected
+    out, err = capfd.readouterr()
+    assert "compact: done" not in out
+    assert ("ended without a report" in err) == (code == 0)
+
+
+def test_in_cluster_mode_the_report_is_printed_on_another_node(job, tmp_path):
+    job(report_of("compact", table()), program=SILENT)
+    config = tmp_path / "lakekeeper.yaml"
+    config.write_text("spark_submit: {enabled: true, deploy_mode: cluster}")
+    assert cli.main(["-c", str(config), "compact", "--table", "a.b"]) == 0
+
+
+def test_a_report_that_is_none_is_no_success(job, capfd):
+    job({"schema_version": 1, "verb": "analyze"})
+    assert cli.main(["compact", "--table", "sales.events"]) == 1
+    assert "expected the report of compact" in capfd.readouterr().err
+
+
+def test_neither_the_word_of_the_report_nor_keytab_and_principal_are_shown(job, tmp_path, capfd):
+    job(report_of("compact", table()), program=JOB.replace('"a line of the job"', '"a line:", *sys.argv'))
+    config = tmp_path / "lakekeeper.yaml"
+    config.write_text(
+        "spark_submit: {principal: etl@REALM, keytab: /etc/etl.keytab,"
+        " extra_conf: {spark.hadoop.fs.s3a.access.key: AKIA, spark.app.note: kept}}"
+    )
+    assert cli.main(["-c", str(config), "compact", "--table", "sales.events"]) == 0
+    out, err = capfd.readouterr()
+    [launched] = [line for line in err.splitlines() if line.startswith("Launching: ")]
+    assert launched.endswith("--report-nonce '******'")
+    assert "--keytab '******'" in launched
+    assert "spark.app.note=kept" in launched
+    for secret in ("etl@REALM", "etl.keytab", "AKIA"):
+        assert secret not in launched
+    assert "--report-nonce ******" in out
 
 
 def test_json_in_cluster_mode_is_an_error_that_says_so(job, tmp_path, capfd):

@@ -1,0 +1,49 @@
+"""The report among the lines that spark-submit prints, and these lines as a log may show them."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+SENTINEL = "LAKEKEEPER_REPORT"
+NONCE_FLAG = "--report-nonce"
+MASK = "******"
+#: Characters that end a line, move the cursor, start an escape sequence, or change the direction of a text. Not tabs.
+_CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+@dataclass
+class ReportLine:
+    """
+    The line of one submission's report.
+
+    A text of a table may stand in the log at the beginning of a line. It cannot be taken for the report: the report
+    begins with a word that is chosen anew for each submission, and that no line before it shows.
+
+    :param nonce: that word; the job gets it by ``flags``
+    :param content: the report, once its line has come
+    """
+
+    nonce: str = field(default_factory=lambda: secrets.token_hex(16))
+    content: str | None = None
+
+    @property
+    def flags(self) -> list[str]:
+        """Return the flags that tell the job the word."""
+        return [NONCE_FLAG, self.nonce]
+
+    def without(self, lines: Iterable[str]) -> Iterator[str]:
+        """Keep the report, and return the other lines as a log may show them: without the word."""
+        start = f"{SENTINEL} {self.nonce} "
+        for line in lines:
+            if line.startswith(start):
+                self.content = line[len(start) :]
+            else:
+                yield one_line(line.rstrip("\r\n").replace(self.nonce, MASK)) + "\n"
+
+
+def one_line(text: str) -> str:
+    """Return a text with its control characters escaped: no text of a table ends a line or acts on a terminal."""
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
