@@ -17,6 +17,7 @@ from spark_jobs.adapters.hadoop.metastore import (
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.model import DEFAULT_PARTITION, Spec, TableName, Unit
+from spark_jobs.core.partition_loss import set_by_people
 from tests.crash.fault_injection import FaultInjector
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class ModelTable:
 
     def storage(self, unit: Unit) -> Storage:
         created, parameters = self.created.get(unit.spec), self.parameters.get(unit.spec, {})
-        return replace(parquet(unit.location), created=created, parameters=parameters)
+        return replace(parquet(unit.location), created=created, parameters=set_by_people(parameters))
 
 
 class MetastoreState:

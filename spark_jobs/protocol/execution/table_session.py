@@ -183,7 +183,7 @@ class TableSession:
             name, warnings = sync_backup_table(self.services, self.facts, self.options, runs)
         self.notes += warnings
         with self.services.phases.during("log"):
-            self.warn_of_partitions(runs)
+            self.warn_of_partitions(runs)  # guard: told_before_closed
             leave(runs)
             self.log(runs)
         return name
