@@ -33,13 +33,19 @@ _CODES_BY_NAME = {
 class Storage:
     """The storage of a table or a partition, which says how its files are read.
 
-    `location` is a decoded, fully qualified URI.
+    Attributes:
+        location: a decoded, fully qualified URI.
+        created: when the metastore made the partition, in ms since the epoch; None for a table. A partition that was
+            dropped and added again has another one.
+        parameters: the partition's parameters that people or programs have set on it.
     """
 
     location: str
     input_format: str | None
     serde: str | None
     properties: Mapping[str, str] = field(default_factory=dict)
+    created: int | None = None
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def format(self) -> str | None:

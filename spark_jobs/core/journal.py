@@ -90,6 +90,9 @@ class UnitState:
     Attributes:
         forgotten: a person has ended the record of the originals (CLEANED); what is left of them was not deleted.
         seconds: the time that the rewrite took; None if it is not known. Version 0.1.0 did not note it.
+        created: when the metastore had made the partition, as it said before the swap; None if it is not known.
+        live_missing: the last intent is a rollback of a unit whose live directory did not exist any more.
+        dropped_at: when a job has found that the partition was dropped, and left its rows in the originals.
     """
 
     swap: Swap
@@ -98,10 +101,21 @@ class UnitState:
     committed_at: datetime | None = None
     forgotten: bool = False
     seconds: float | None = None
+    created: int | None = None
+    live_missing: bool = False
+    dropped_at: datetime | None = None
 
     @property
     def final(self) -> bool:
         return self.kind in FINAL
+
+    @property
+    def kept_since(self) -> datetime | None:
+        """Return from when on the originals are kept for the retention.
+
+        Of a partition that was dropped, this is when a job has said so: a person needs that time to get its rows back.
+        """
+        return self.dropped_at or self.committed_at  # guard: retention_since_dropped
 
 
 @dataclass(frozen=True)
@@ -143,12 +157,12 @@ class RunState:
 
     @property
     def committed_at(self) -> datetime | None:
-        """Return when the newest unit whose originals are kept was swapped; None if there is no such unit.
+        """Return since when the newest unit whose originals are kept has them; None if there is no such unit.
 
         A claim for cleanup does not change this time.
         """
-        held = (unit.committed_at for unit in self.units.values() if not unit.final and unit.committed_at)
-        return max(held, default=None)
+        held = (unit.kept_since for unit in self.units.values() if not unit.final and unit.committed_at)
+        return max((at for at in held if at), default=None)
 
     def of_kind(self, *kinds: str) -> list[UnitState]:
         return [unit for unit in self.units.values() if unit.kind in kinds]
@@ -223,7 +237,17 @@ def _prepared(units: Mapping[str, UnitState], record: Record) -> dict[str, UnitS
             raise Unsafe(
                 f"the journal prepares {swap.unit} again while it is {before.kind}; nothing is changed"
             )
-    return {swap.unit.key: UnitState(swap, PREPARED, record.at) for swap in swaps}
+    created = record.body.get("created")
+    known = created if isinstance(created, dict) else {}
+    return {
+        swap.unit.key: UnitState(swap, PREPARED, record.at, created=_number(known.get(swap.unit.key)))
+        for swap in swaps
+    }
+
+
+def _number(found: object) -> int | None:
+    """Return a number that is only compared for equality, so that no other value makes the record wrong."""
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
 
 
 def _moved(units: Mapping[str, UnitState], record: Record, body: Mapping[str, Any]) -> tuple[str, UnitState]:
@@ -238,8 +262,20 @@ def _moved(units: Mapping[str, UnitState], record: Record, body: Mapping[str, An
     committed_at = before.committed_at or (record.at if record.kind == COMMITTED else None)
     forgotten = record.kind == CLEANED and body.get("forgotten") is True
     seconds = _seconds(body) if record.kind == COMMITTED else before.seconds
+    missing = record.kind == ROLLBACK_PREPARED and body.get("live_missing") is True
+    dropped = record.kind == COMMITTED and body.get("dropped") is True
     swap = _as_found(before.swap, body)
-    return key, UnitState(swap, record.kind, record.at, committed_at, forgotten, seconds)
+    return key, UnitState(
+        swap,
+        record.kind,
+        record.at,
+        committed_at,
+        forgotten,
+        seconds,
+        created=before.created,
+        live_missing=missing,
+        dropped_at=record.at if dropped else before.dropped_at,
+    )
 
 
 def _seconds(body: Mapping[str, Any]) -> float | None:

@@ -57,14 +57,23 @@ class WarningCode(Explained):
         "None: nothing depends on it, and the next job tries again.",
     )
     PARTITION_UNREGISTERED = (
-        "The metastore has no partition any more whose directory this run has swapped: a repair of the metastore"
-        " dropped it between the two renames, or a person did.",
-        "Unless it was dropped on purpose, add it again: `MSCK REPAIR TABLE`, or `ALTER TABLE ADD PARTITION` with its"
-        " location.",
+        "The metastore has no partition any more whose directory this run has swapped, or has it at another location: a"
+        " repair of the metastore, or partition discovery, dropped it between the two renames, or a person did.",
+        "The warning says where its rows are, and has both commands. Unless it was dropped on purpose, add it again:"
+        " `ALTER TABLE ADD PARTITION` with its location, or `MSCK REPAIR TABLE` if it is below the table's root. If its"
+        " directory was deleted too, `lakekeeper rollback` then restores the originals.",
     )
     PARTITIONS_NOT_CHECKED = (
         "The metastore did not answer when the job asked whether it still has the partitions of the run.",
-        "Compare the partitions with those before, if the metastore was repaired at that time.",
+        "Compare the partitions with those before, if the metastore was repaired at that time. Of partitions outside"
+        " the table's root, the warning has the statement that adds them again.",
+    )
+    PARTITION_READDED = (
+        "The metastore has dropped a partition and added it again since the run began to work on it: partition"
+        " discovery (`discover.partitions`, `MSCK REPAIR TABLE ... SYNC PARTITIONS`) drops a partition while its"
+        " directory is away between the two renames, and adds it when it is back.",
+        "The rows are the same. Set again what discovery does not bring back, and what the partition needs: parameters,"
+        " SerDe properties, a format of its own, statistics. The warning names those that are known.",
     )
     BACKUP_TABLE_NOT_UPDATED = (
         "The backup table could not be created, updated or dropped.",

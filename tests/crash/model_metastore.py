@@ -17,6 +17,7 @@ from spark_jobs.adapters.hadoop.metastore import (
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.model import DEFAULT_PARTITION, Spec, TableName, Unit
+from spark_jobs.core.partition_loss import set_by_people
 from tests.crash.fault_injection import FaultInjector
 
 if TYPE_CHECKING:
@@ -35,10 +36,16 @@ def parquet(location: str) -> Storage:
 
 @dataclass(frozen=True)
 class ModelTable:
-    """What the metastore holds of one table."""
+    """What the metastore holds of one table.
+
+    `created` tells a partition from one of the same values that was dropped before: it grows. `parameters` are gone
+    with a partition that is dropped.
+    """
 
     facts: TableFacts
     partitions: Mapping[Spec, str] = field(default_factory=dict)
+    created: Mapping[Spec, int] = field(default_factory=dict)
+    parameters: Mapping[Spec, Mapping[str, str]] = field(default_factory=dict)
 
     def units(self) -> list[Unit]:
         """Where its rows lie: its partitions, or the table itself."""
@@ -46,6 +53,10 @@ class ModelTable:
             return [Unit((), self.facts.storage.location)]
         listed = sorted(self.partitions.items(), key=repr)
         return [Unit(spec, location) for spec, location in listed]
+
+    def storage(self, unit: Unit) -> Storage:
+        created, parameters = self.created.get(unit.spec), self.parameters.get(unit.spec, {})
+        return replace(parquet(unit.location), created=created, parameters=set_by_people(parameters))
 
 
 class MetastoreState:
@@ -102,7 +113,9 @@ def register_partition(sim: SimulatedCluster, name: TableName, spec: Spec, locat
     table = sim.metastore.get(name)
     if spec in table.partitions:
         return
-    sim.metastore.put(name, replace(table, partitions={**table.partitions, spec: location}))
+    created = {**table.created, spec: table.created.get(spec, 0) + 1}
+    partitions = {**table.partitions, spec: location}
+    sim.metastore.put(name, replace(table, partitions=partitions, created=created))
     sim.tree.make_dirs(location)
 
 
@@ -110,7 +123,8 @@ def forget_partitions(sim: SimulatedCluster, name: TableName, specs: Sequence[Sp
     """DROP IF EXISTS PARTITION of an external table: no file is touched."""
     table = sim.metastore.get(name)
     kept = {spec: place for spec, place in table.partitions.items() if spec not in specs}
-    sim.metastore.put(name, replace(table, partitions=kept))
+    parameters = {spec: known for spec, known in table.parameters.items() if spec not in specs}
+    sim.metastore.put(name, replace(table, partitions=kept, parameters=parameters))
 
 
 def msck(sim: SimulatedCluster, name: TableName, sync: bool = False) -> None:
@@ -188,8 +202,8 @@ class ModelMetastore:
             return [(Unit((), facts.storage.location), facts.storage)]
 
         def act() -> list[tuple[Unit, Storage]]:
-            found = self._state.get(TableName.parse(facts.name)).units()
-            return [(unit, parquet(unit.location)) for unit in found]
+            table = self._state.get(TableName.parse(facts.name))
+            return [(unit, table.storage(unit)) for unit in table.units()]
 
         return self._call(act, "units", facts.name)
 

@@ -72,6 +72,7 @@ HAZARDS = {
     "H45": "records of a run are deleted that are still needed",
     "H46": "a run goes on although its first units have failed",
     "H47": "the large files of a compaction in part are not what they were",
+    "H50": "the metastore drops or finds partitions while their directories are away",
 }
 ALL = tuple(HAZARDS)
 

@@ -10,6 +10,7 @@ _DROPPED = "tests/crash/test_dropped_tables.py"
 _FOLLOWED = "tests/crash/test_followed_messages.py"
 _FORGET = "tests/crash/test_forget.py"
 _LOCATIONS = "tests/crash/test_exits_of_locations.py"
+_LOST_PARTITIONS = "tests/crash/test_dropped_partitions.py"
 _MISSING = "tests/crash/test_rollback_without_live.py"
 
 _RUNS = "tests/crash/test_exits_of_runs.py"
@@ -124,6 +125,52 @@ STATES = (
         (Rewrite("renamed_still_registered", "A or B", "A"),),
         (
             "tests/crash/test_exits_of_partitions.py::TestRenamed::test_between_the_renames_of_a_swap_keeps_its_rows",
+        ),
+    ),
+    Mutation(
+        "H50-dropped",
+        "a partition that was dropped with its directory after a kill comes back with the recovery of a compaction",
+        (Condition("dropped_stays_dropped_forward", False),),
+        (f"{_LOST_PARTITIONS}::TestDroppedWithItsDirectory::test_its_rows_stay_away[compact]",),
+    ),
+    Mutation(
+        "H50-missing",
+        "the originals of a partition that discovery drops during its rollback stay hidden",
+        (Rewrite("missing_comes_back", "A or B", "B"),),
+        (
+            f"{_LOST_PARTITIONS}::TestDroppedByDiscovery"
+            "::test_a_rollback_of_a_partition_without_a_directory_that_dies_is_finished",
+        ),
+    ),
+    Mutation(
+        "H50-while",
+        "a partition that was dropped with its directory before its rollback is prepared comes back",
+        (Rewrite("missing_while_registered", "A and B", "A"),),
+        (
+            f"{_LOST_PARTITIONS}::TestDroppedWithItsDirectory::test_its_rows_stay_away_from_a_rollback_that_has_begun",
+        ),
+    ),
+    Mutation(
+        "H50-retention",
+        "a cleanup deletes the only copy of rows in the job that first says where they are",
+        (Rewrite("retention_since_dropped", "A or B", "B"),),
+        (f"{_LOST_PARTITIONS}::TestDroppedWithItsDirectory::test_the_retention_begins_when_it_is_said",),
+    ),
+    Mutation(
+        "H50-flagged",
+        "no compaction is started for a partition that discovery has dropped between the renames",
+        (Rewrite("unregistered_recovered", "A if B else C", "C"),),
+        (
+            f"{_LOST_PARTITIONS}::TestDroppedByDiscovery"
+            "::test_an_analysis_flags_it_so_that_a_compaction_of_what_is_flagged_brings_it_back",
+        ),
+    ),
+    Mutation(
+        "H50-told",
+        "a run is closed before anybody is told of a partition that the metastore has lost",
+        (Remove("told_before_closed"),),
+        (
+            f"{_LOST_PARTITIONS}::TestDroppedByDiscovery::test_a_kill_right_after_the_run_is_closed_hides_nothing",
         ),
     ),
     Mutation(

@@ -104,7 +104,7 @@ SWAP = (
     Mutation(
         "H6-dropped",
         "a partition that was dropped in the last moment comes back with a rollback",
-        (Rewrite("dropped_stays_dropped", "not P.M(S)", "not P.registered(S)"),),
+        (Condition("dropped_stays_dropped", False),),
         (
             f"{_ROLLBACK}::TestRollback::test_a_partition_that_is_dropped_in_the_last_moment_does_not_come_back",
         ),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -61,6 +63,18 @@ class Stage:
     def tables(self) -> list[str]:
         return [row[1] for row in self.driver.sql(f"SHOW TABLES IN {DATABASE}")[0]]
 
+    def discover(self) -> None:
+        """What `discover.partitions` does in the metastore by itself."""
+        self.driver.sql(f"MSCK REPAIR TABLE {EVENTS} SYNC PARTITIONS")
+
+    def partitions(self) -> list[str]:
+        return [row[0].rpartition("=")[2] for row in self.driver.sql(f"SHOW PARTITIONS {EVENTS}")[0]]
+
+    def rows(self) -> Counter[int]:
+        """What a query of the table returns."""
+        *_, found = self.driver.sql(f"REFRESH TABLE {EVENTS}", f"SELECT id FROM {EVENTS}")
+        return Counter(row[0] for row in found)
+
     def runs(self) -> dict[str, Left]:
         return {run.run_id: run for run in left(self.home)}
 
@@ -108,6 +122,67 @@ def test_a_driver_that_was_paused_while_another_took_over_fails_and_changes_noth
     assert stage.files() == files
     assert stage.tables() == tables
     assert stage.ids() == stage.committed()
+
+
+def _killed_between_renames(stage: Stage, run_id: str) -> str:
+    """Kill a driver between the renames of a partition, and let discovery drop that partition. Return its value."""
+    stage.fill()
+    victim = stage.garage.take()
+    victim.job("compact", _words(run_id), last=True, pause=True)
+    victim.wait_until_paused()
+    (away,) = [unit for unit, place in stage.events.items() if not place.exists()]
+    victim.kill()
+    stage.discover()
+    day = away.rpartition("=")[2]
+    assert day not in stage.partitions()
+    return day
+
+
+def _compact(stage: Stage, run_id: str) -> list[str]:
+    """Compact, and return the warnings."""
+    stage.driver.job("compact", _words(run_id))
+    answer = stage.driver.answer()
+    assert answer["exit_code"] == 0, answer
+    return list(answer["report"]["tables"][0]["warnings"])
+
+
+def test_rows_of_a_partition_that_discovery_drops_after_a_kill_are_found_by_the_next_discovery(
+    stage: Stage,
+) -> None:
+    day = _killed_between_renames(stage, "dropped")
+    warnings = _compact(stage, "after-dropped")
+    stage.discover()
+    assert len(stage.partitions()) == DAYS
+    assert stage.rows() == sum(stage.committed().values(), Counter())
+    assert any(text.startswith(f"PARTITION_UNREGISTERED: day={day}: ") for text in warnings), warnings
+    assert [text for text in _compact(stage, "after-found") if "PARTITION" in text] == []
+    assert stage.rows() == sum(stage.committed().values(), Counter())
+
+
+def test_without_the_rewritten_directory_the_commands_of_the_warning_bring_the_rows_back(
+    stage: Stage,
+) -> None:
+    day = _killed_between_renames(stage, "without")
+    (rewritten,) = stage.home.glob(f"without.*/__compact_tmp_*/day={day}")
+    shutil.rmtree(rewritten)
+    warnings = _compact(stage, "after-without")
+    (text,) = [text for text in warnings if text.startswith("PARTITION_UNREGISTERED")]
+    statement = re.search(r"ALTER TABLE \S+ ADD PARTITION \(.*?\) LOCATION '\S+'", text)
+    assert statement, text
+    stage.driver.sql(statement[0])
+    stage.events[f"events/day={day}"].rmdir()
+    stage.driver.job("rollback", ["--table", EVENTS, "--run-id", "without"])
+    stage.driver.answer()
+    assert stage.rows() == sum(stage.committed().values(), Counter())
+
+
+def test_a_partition_that_was_dropped_and_added_again_is_told(stage: Stage) -> None:
+    """By the time at which the metastore has made it, which the journal has."""
+    day = _killed_between_renames(stage, "readded")
+    stage.driver.sql(f"ALTER TABLE {EVENTS} ADD PARTITION (day='{day}')")
+    warnings = _compact(stage, "after-readded")
+    assert any(text.startswith(f"PARTITION_READDED: day={day}: ") for text in warnings), warnings
+    assert stage.rows() == sum(stage.committed().values(), Counter())
 
 
 def test_of_two_compactions_at_once_one_works_and_the_other_has_nothing_to_do(stage: Stage) -> None:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -31,6 +32,7 @@ from spark_jobs.core.ddl import identifier, partition_spec
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import Refusal, UsageError
 from spark_jobs.core.model import DEFAULT_PARTITION, TableName, Unit
+from spark_jobs.core.partition_loss import set_by_people
 from spark_jobs.core.refusals import RefusalCode
 
 #: Spark's error for a kind of table that it does not support (3.3 to 4.x).
@@ -108,7 +110,13 @@ class Metastore:
         return [
             (_unit(row["spec"], facts.partition_keys, s.location), s)
             for row in rows
-            for s in [self._storage(row["storage"])]
+            for s in [
+                replace(
+                    self._storage(row["storage"]),
+                    created=row["createTime"],
+                    parameters=set_by_people(row["parameters"]),
+                )
+            ]
         ]
 
     def units(self, facts: TableFacts) -> list[tuple[Unit, Storage]]:

@@ -98,8 +98,11 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
         return failed(item.unit, self._writer.cause(item, error), item.health)
 
     def journal_intent(self, ready: Sequence[WrittenUnit]) -> None:
+        found = {item.swap.unit.key: self.recovery.policy.created(item.swap.unit) for item in ready}
+        created = {key: at for key, at in found.items() if at is not None}
+        more = {"created": created} if created else {}
         # guard: journal_before_rename
-        self.entered.journal.append(journal.PREPARED, swaps=[item.swap.to_json() for item in ready])
+        self.entered.journal.append(journal.PREPARED, swaps=[item.swap.to_json() for item in ready], **more)
 
     def start_acting(self) -> None:
         # The units of a wave share the folders above them: each folder is listed once for the whole wave.

@@ -28,11 +28,23 @@ from spark_jobs.protocol.swap.swap_executor import SwapResult
 
 @dataclass(frozen=True)
 class _Ready:
-    """A unit whose originals may be moved back. `note` is a hint for the report."""
+    """A unit whose originals may be moved back.
+
+    Attributes:
+        note: a hint for the report.
+        live_missing: the metastore has the unit, and its live directory does not exist.
+    """
 
     swap: Swap
     note: str | None
     started: float
+    live_missing: bool
+
+    @property
+    def intent(self) -> dict[str, object]:
+        """Return the unit's part of the record that announces the renames."""
+        missing = {"live_missing": True} if self.live_missing else {}
+        return {"unit": self.swap.unit.key, **missing}
 
     @property
     def seconds(self) -> float:
@@ -56,19 +68,19 @@ class Rollback(UnitWork[UnitState, _Ready]):
 
     def prepare(self, item: UnitState) -> _Ready:
         started = time.monotonic()
-        self._executor.prepare(item.swap, self._on_new_data)
+        missing = self._executor.prepare(item.swap, self._on_new_data)
         self._folders.create(parent(self.entered.path(item.swap.aside)))
-        return _Ready(item.swap, self._executor.unlike(item.swap), started)
+        return _Ready(item.swap, self._executor.unlike(item.swap), started, missing)
 
     def not_prepared(self, item: UnitState, error: Exception) -> UnitResult:
         return self._failed(item.swap, error)
 
     def journal_intent(self, ready: Sequence[_Ready]) -> None:
-        units = [{"unit": item.swap.unit.key} for item in ready]
-        self.entered.journal.append(journal.ROLLBACK_PREPARED, units=units)
+        self.entered.journal.append(journal.ROLLBACK_PREPARED, units=[item.intent for item in ready])
 
     def act(self, ready: _Ready) -> UnitResult:
-        return restored(ready.swap, self._executor.finish(ready.swap), ready.seconds, ready.note)
+        executor = ReverseSwap(self.services, self.entered, self.recovery.policy, ready.live_missing)
+        return restored(ready.swap, executor.finish(ready.swap), ready.seconds, ready.note)
 
     def not_acted(self, ready: _Ready, error: Exception) -> UnitResult:
         return self._failed(ready.swap, error)

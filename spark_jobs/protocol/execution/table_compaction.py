@@ -253,6 +253,7 @@ class TableCompaction:
         with self._services.phases.during("log"):
             # Of a run that was resumed, nobody knows how long all of its attempts took.
             seconds = None if start.earlier else round(self._services.clock.monotonic() - self._began, 3)
+            self._session.warn_of_partitions(list(runs.values()))
             leave(runs.values(), journal.FINISHED, outcome=outcome, seconds=seconds)
             self._session.log(list(runs.values()), start.plan.cached)
         return list(self._session.notes)

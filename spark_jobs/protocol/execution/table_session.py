@@ -5,22 +5,21 @@ Recovery always comes first.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from spark_jobs.core import journal
 from spark_jobs.core.commit_log.cache import CachedUnit, merged
 from spark_jobs.core.eligibility import TableFacts
-from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.journal_bounds import check_units
 from spark_jobs.core.model import Unit, parent
 from spark_jobs.core.options.definitions import Options, writer_rules
 from spark_jobs.core.settled_runs import SettledRun
-from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.protocol.commit_log.publisher import log_runs
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
+from spark_jobs.protocol.execution.partition_warnings import partition_warnings
 from spark_jobs.protocol.execution.recovery import RecoveredRun, Recovery
 from spark_jobs.protocol.planning.outside_partitions import check_units_outside
 from spark_jobs.protocol.planning.table import Table
@@ -33,11 +32,9 @@ from spark_jobs.protocol.runs.settled_store import SettledStore
 from spark_jobs.protocol.runs.trust import Trust
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.later_runs import LaterRuns
-from spark_jobs.protocol.swap.locations import is_registered
 from spark_jobs.protocol.swap.policy import SwapPolicy
 
-#: Kinds of records after which the unit's directory is, or must be, at the location that the metastore has.
-_IN_PLACE = (journal.COMMITTED, journal.DISCARDED, journal.ROLLED_BACK)
+log = logging.getLogger("lakekeeper")
 
 
 @dataclass
@@ -100,6 +97,7 @@ class TableSession:
             self.facts.name,
             self.table.target,
             LaterRuns(self._found.all, self.owner_of),
+            self.table.created,
         )
 
     def owner_of(self, run: Run) -> str:
@@ -185,12 +183,13 @@ class TableSession:
             name, warnings = sync_backup_table(self.services, self.facts, self.options, runs)
         self.notes += warnings
         with self.services.phases.during("log"):
+            self.warn_of_partitions(runs)  # guard: told_before_closed
             leave(runs)
             self.log(runs)
         return name
 
     def log(self, runs: Sequence[Run], seen: Sequence[CachedUnit] | None = None) -> None:
-        """Publish the results of these runs to the commit log, and note partitions that the metastore has lost.
+        """Publish the results of these runs to the commit log.
 
         Args:
             seen: figures of file listings, to be published too.
@@ -200,33 +199,17 @@ class TableSession:
         if seen is not None and self.facts.partition_keys:
             survey = merged({}, seen, {unit.key for unit in self.units})
         self.notes += log_runs(fs, self.facts, runs, self.verb, now, survey)
-        self.notes += [text for text in self._lost_partitions(runs) if text not in self.notes]
 
-    def _lost_partitions(self, runs: Sequence[Run]) -> list[str]:
-        """Return a warning for each partition of these runs that the metastore does not have any more.
+    def warn_of_partitions(self, runs: Sequence[Run]) -> None:
+        """Note partitions of these runs that the metastore has not kept.
 
-        A tool that repairs the metastore drops a partition whose directory is missing between the two renames. A person
-        may also have dropped the partition, so it is never added again automatically.
+        This comes before the record that closes the runs, and goes to the log at once: after a kill in between, the
+        next job closes them, and says it again. Otherwise nobody might ever be told.
         """
-        states = [run.current() for run in runs]
-        swaps = [unit.swap for state in states for unit in state.of_kind(*_IN_PLACE)]
-        if not swaps or not self.facts.partition_keys or self.table.dropped:
-            return []
-        try:
-            known = self._registered_now()
-        except LakekeeperError as error:
-            text = f"could not check whether the metastore still has the partitions of this run: {error}"
-            return [WarningCode.PARTITIONS_NOT_CHECKED.text(text)]
-        return [
-            WarningCode.PARTITION_UNREGISTERED.text(
-                f"{swap.unit}: the metastore has no such partition any more, and its files are in {swap.live}; unless"
-                " it was dropped on purpose, add it again (MSCK REPAIR TABLE, or ALTER TABLE ADD PARTITION with that"
-                " location)"
-            )
-            for swap in swaps
-            # A partition that was renamed is there under other values: added again, its rows would be doubled.
-            if swap.unit.key not in known and not is_registered(swap, known)
-        ]
+        for text in partition_warnings(self.table, runs):
+            if text not in self.notes:
+                log.info("%s: %s", self.facts.name, text)
+                self.notes.append(text)
 
     def _unfinished(self) -> list[Run]:
         return self._checked(self._found.unfinished())

@@ -13,6 +13,7 @@ from spark_jobs.core.model import Unit
 from spark_jobs.core.options.definitions import writer_rules
 from spark_jobs.core.ordering import ordered
 from spark_jobs.core.other_writers import WriterRules
+from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.overlap import overlapping
 from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.refusals import RefusalCode
@@ -31,6 +32,7 @@ from spark_jobs.protocol.planning.unfinished_runs import (
     missing,
     taken_away,
     unfinished_warning,
+    unregistered,
 )
 from spark_jobs.protocol.planning.unit_planner import UnitPlanner
 from spark_jobs.protocol.runs.other_tables import OtherTables
@@ -184,6 +186,14 @@ class Planner:
             return self._table.units, []
         return selection.pick(self._table.units, self._wanted, self._table.facts.partition_keys)
 
+    @property
+    def _selects_all(self) -> bool:
+        return (
+            self._wanted is None
+            and self._table.options.partitions is None
+            and self._table.options.where is None
+        )
+
     def _origins(self) -> FileOrigins:
         thresholds, now = self._table.options.thresholds(), self._services.now()
         return FileOrigins(thresholds.small_file, int(now.timestamp() * 1000))
@@ -219,8 +229,10 @@ class Planner:
         unfinished, others = runs.unfinished(), OtherTables(self._services, self._table.facts)
         own = [run for run in unfinished if not others.own(run.state.table)]
         other = [run for run in unfinished if run not in own]
+        # guard: unregistered_recovered
+        lost_units = unregistered(own, self._table.units) if self._selects_all else []
         planned = []
-        for unit in units:
+        for unit in [*units, *(UnitPlan(unit, UnitOutcome.HEALTHY) for unit in lost_units)]:
             reason = interrupted(own, unit.unit)
             unit = unit.interrupted(reason) if reason else unit
             old = runs.left_in_copies.get(unit.unit.key)

@@ -38,9 +38,14 @@ class Table:
         """Tell whether the table was dropped: the metastore does not have it."""
         return False
 
-    def registered(self) -> list[Unit]:
+    def registered(self) -> Mapping[Unit, Storage]:
         """Return the units that the metastore has now. Raise MetastoreError if it does not answer."""
-        return [] if self.dropped else [unit for unit, _ in self.services.metastore.units(self.facts)]
+        return {} if self.dropped else dict(self.services.metastore.units(self.facts))
+
+    def created(self, unit: Unit) -> int | None:
+        """Return when the metastore made the partition that it had when the table was read; None if it had none."""
+        storage = self.storages.get(unit)
+        return storage.created if storage else None
 
     @property
     def units(self) -> list[Unit]:

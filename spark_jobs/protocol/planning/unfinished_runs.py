@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from spark_jobs.core import journal
 from spark_jobs.core.errors import Refusal
@@ -26,6 +26,17 @@ def interrupted(runs: Sequence[Run], unit: Unit) -> str | None:
         if state is not None and state.kind in journal.INTENTS:
             return f"run {run.run_id} was interrupted during the swap of this unit; the next compaction recovers it"
     return None
+
+
+def unregistered(runs: Sequence[Run], units: Collection[Unit]) -> list[Unit]:
+    """Return the units that have to be recovered although the metastore does not have them any more.
+
+    Partition discovery drops a partition whose directory is away between two renames. Nothing else is flagged then, and
+    no compaction would be started that puts the directory back.
+    """
+    known = {unit.key for unit in units}
+    found = (state.swap.unit for run in runs for state in run.state.of_kind(*journal.INTENTS))
+    return [unit for unit in dict.fromkeys(found) if unit.key not in known]
 
 
 def in_use(runs: Sequence[Run], location: str) -> Refusal | None:

@@ -14,5 +14,6 @@ from spark_jobs.protocol.swap.swap_executor import SwapExecutor
 
 def executor_of(services: Services, run: Run, unit: UnitState, policy: SwapPolicy) -> SwapExecutor:
     """Return what finishes the last swap of a unit."""
-    is_rollback = unit.kind in (journal.ROLLBACK_PREPARED, journal.ROLLED_BACK)
-    return (ReverseSwap if is_rollback else ForwardSwap)(services, run, policy)
+    if unit.kind in (journal.ROLLBACK_PREPARED, journal.ROLLED_BACK):
+        return ReverseSwap(services, run, policy, unit.live_missing)
+    return ForwardSwap(services, run, policy)

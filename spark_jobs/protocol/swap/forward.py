@@ -140,8 +140,8 @@ class ForwardSwap(SwapExecutor):
         return not changes.lost and (source == paths.aside or not changes.added)
 
     def _restore_without_rewritten(self, paths: SwapPaths, _: str | None) -> SwapResult | str:
-        if not self._policy.still_registered(paths.swap):
-            return self._overwritten_result(paths, f"the metastore has no unit at {paths.live} any more")
+        if not self._policy.still_registered(paths.swap):  # guard: dropped_stays_dropped_forward
+            return self._dropped_result(paths)
         self._fs.move(paths.old, paths.live, paths.swap.live_id)
         return f"the rewritten directory of {paths.live} is missing"
 

@@ -7,12 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.model import Unit
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.swap.later_runs import LaterRuns
 from spark_jobs.protocol.swap.locations import is_registered
 
 log = logging.getLogger("lakekeeper")
+
+
+def _unknown(_: Unit) -> int | None:
+    return None
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,7 @@ class SwapPolicy:
         table: the name of the table, for messages.
         target: the flag that names the table on the command line of a job, for messages.
         later: the runs at the table's location, for messages.
+        created: returns when the metastore had made a partition, as of the start of the job; None if it is not known.
     """
 
     locations: Mapping[str, str] = field(default_factory=dict)
@@ -38,6 +44,7 @@ class SwapPolicy:
     table: str = ""
     target: str = ""
     later: LaterRuns | None = None
+    created: Callable[[Unit], int | None] = _unknown
 
     @property
     def dropped(self) -> bool:

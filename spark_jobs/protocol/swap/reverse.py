@@ -6,24 +6,23 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from spark_jobs.core import journal
-from spark_jobs.core.errors import DamagedOriginals, LakekeeperError, WriterActive
+from spark_jobs.core.errors import DamagedOriginals, LakekeeperError
 from spark_jobs.core.model import FileListing, parent
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState
+from spark_jobs.protocol.runs.journal_store import Run
+from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import (
     SwapPaths,
     check_closed,
     list_originals,
     list_unit,
-    staging_above,
 )
 from spark_jobs.protocol.swap.late_files import differences, move_late_files
+from spark_jobs.protocol.swap.missing_live import check_stays_missing
+from spark_jobs.protocol.swap.policy import SwapPolicy
 from spark_jobs.protocol.swap.swap_executor import Action, SwapExecutor, SwapResult, overwritten
 from spark_jobs.protocol.swap.way_back import WayBack
-
-#: A live directory that is missing is looked for again this often before originals are moved into its place.
-_MISSING_CHECKS = 3
-_MISSING_SECONDS = 5.0
 
 
 class CannotRollBack(LakekeeperError):
@@ -31,10 +30,22 @@ class CannotRollBack(LakekeeperError):
 
 
 class ReverseSwap(SwapExecutor):
-    """The swap of units in a rollback. It also finishes rollbacks that were interrupted."""
+    """The swap of units in a rollback. It also finishes rollbacks that were interrupted.
 
-    def prepare(self, swap: Swap, on_new_data: str) -> None:
+    Args:
+        live_missing: `prepare` found that the live directory did not exist, although the metastore had the unit.
+    """
+
+    def __init__(self, services: Services, run: Run, policy: SwapPolicy, live_missing: bool = False) -> None:
+        super().__init__(services, run, policy)
+        self._live_missing = live_missing
+
+    def prepare(self, swap: Swap, on_new_data: str) -> bool:
         """Check that the originals may be moved back. Nothing is changed.
+
+        Returns:
+            Whether the live directory does not exist although the metastore has the unit. It is asked after the look: a
+            drop with purge deletes the partition first, and then its directory.
 
         Raises:
             CannotRollBack: the live directory is not the one of this run, was overwritten, is not at the location that
@@ -50,9 +61,12 @@ class ReverseSwap(SwapExecutor):
             self._check_live(paths, on_new_data)
         elif where is SwapState.OLD_ONLY:
             self._check_location(swap)
-            self._check_live_stays_missing(paths)  # guard: rollback_without_live
+            base = parent(parent(self._run.folder))
+            check_stays_missing(self._services, paths.live, base)  # guard: rollback_without_live
         else:
             raise CannotRollBack(self._other_live_message(paths))
+        # guard: missing_while_registered
+        return where is SwapState.OLD_ONLY and self._policy.still_registered(swap)
 
     def _other_live_message(self, paths: SwapPaths) -> str:
         known = self._policy.later
@@ -63,29 +77,6 @@ class ReverseSwap(SwapExecutor):
             f" {paths.old}; if they are not needed, `lakekeeper cleanup --table {self._policy.table}` deletes them when"
             " they are past the retention"
         )
-
-    def _check_live_stays_missing(self, paths: SwapPaths) -> None:
-        """Check that the live directory was deleted, and is not just being replaced by a writer.
-
-        An overwrite deletes the directory, and then moves its own there. Until then its staging directory exists in a
-        directory above, and it does not take long.
-
-        Raises:
-            WriterActive: a writer is at work.
-        """
-        for _ in range(_MISSING_CHECKS):
-            found = staging_above(self._fs, paths.live, parent(parent(self._run.folder)))
-            if found:
-                staging = found.path
-                raise WriterActive(
-                    f"a writer is replacing {paths.live}, or has died: {staging} exists. Run the rollback again when it"
-                    f" is gone; if its writer has died, delete it: hdfs dfs -rm -r '{staging}'"
-                )
-            if self._fs.status(paths.live) is not None:
-                raise WriterActive(
-                    f"a writer is replacing {paths.live}, which exists again; run the rollback again"
-                )
-            self._services.clock.sleep(_MISSING_SECONDS)
 
     def unlike(self, swap: Swap) -> str | None:
         """Return a note if mode, group or ACL were changed since the compaction: the originals have the earlier ones.
@@ -280,7 +271,13 @@ class ReverseSwap(SwapExecutor):
         return SwapResult(journal.ROLLED_BACK, moved_files=moved_files)
 
     def _restore_without_rewritten(self, paths: SwapPaths, _: str | None) -> SwapResult | None:
-        if not self._policy.still_registered(paths.swap):  # guard: dropped_stays_dropped
-            return self._overwritten_result(paths, f"the metastore has no unit at {paths.live} any more")
+        """Move the originals back, unless the partition was dropped together with the rewritten directory.
+
+        If the live directory was missing before, nobody has dropped the partition together with it: the metastore had
+        the partition without its directory. Discovery drops such a partition, so the originals are what is wanted.
+        """
+        known = self._live_missing or self._policy.still_registered(paths.swap)  # guard: missing_comes_back
+        if not known:  # guard: dropped_stays_dropped
+            return self._dropped_result(paths)
         self._fs.move(paths.old, paths.live, paths.swap.live_id)
         return None

@@ -24,6 +24,7 @@ from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import Blocker, SwapPaths
 from spark_jobs.protocol.swap.late_files import move_conflicting_files, move_late_files
 from spark_jobs.protocol.swap.policy import SwapPolicy
+from spark_jobs.protocol.swap.way_back import rows_only_in_originals
 
 log = logging.getLogger("lakekeeper")
 
@@ -45,6 +46,7 @@ class SwapResult:
         moved_files: the number of data files of other writers that were moved into the live directory.
         originals, live_id: the listing and identity of what is in `old`, if they are not those that were prepared.
         failed: the swap was called off by an error, not by a writer.
+        dropped: the metastore does not have the unit any more, and only the originals have its rows.
     """
 
     kind: str
@@ -53,11 +55,13 @@ class SwapResult:
     originals: FileListing | None = None
     live_id: str | None = None
     failed: bool = False
+    dropped: bool = False
 
     def body(self, swap: Swap) -> dict[str, object]:
         """Return the unit's part of the journal record."""
         known = {"originals": self.originals.to_json()} if self.originals else {}
-        return {"unit": swap.unit.key, **known, **({"live_id": self.live_id} if self.live_id else {})}
+        other = {"live_id": self.live_id} if self.live_id else {}
+        return {"unit": swap.unit.key, **known, **other, **({"dropped": True} if self.dropped else {})}
 
 
 #: The action of a state. It returns the result, or a reason to reverse the swap, or None to read the state again.
@@ -224,6 +228,19 @@ class SwapExecutor(ABC):
         appended = self._policy.writers == "append"
         moved_files = self._move_files_when_quiet(paths, paths.old, paths.swap.originals) if appended else 0
         return replace(self._overwritten_result(paths), moved_files=moved_files)
+
+    def _dropped_result(self, paths: SwapPaths) -> SwapResult:
+        """Return the result of a swap whose unit the metastore does not have any more, and whose rows somebody deleted.
+
+        No job deletes a rewritten directory before the record that ends its swap. So it is not there because a person,
+        or a drop with purge, has deleted the rows: they do not come back by themselves. The originals are kept until a
+        cleanup.
+        """
+        text = f"the metastore has no unit at {paths.live} any more, and somebody has deleted its directory"
+        if not self._policy.dropped:
+            table, run_id = self._policy.table, self._run.run_id
+            text = f"{text}: {rows_only_in_originals(self._fs, table, paths.swap, run_id, paths.old)}"
+        return replace(self._overwritten_result(paths, text), dropped=True)
 
     def _overwritten_result(self, paths: SwapPaths, problem: str | None = None) -> SwapResult:
         """Return the result of a swap after which the directory of a writer is the table.

@@ -13,6 +13,26 @@ from spark_jobs.protocol.swap.locations import statement_back
 from spark_jobs.protocol.swap.policy import SwapPolicy
 
 
+def add_again(fs: DataDirectories, table: str, swap: Swap) -> str:
+    """Return what adds a partition again where it was.
+
+    The metastore creates a directory that is missing, and a rollback replaces none that its run has not written.
+    """
+    statement = add_partition(table, swap.unit.spec, swap.live)
+    missing = fs.status(swap.live) is None
+    return f"{statement}; hdfs dfs -rmdir '{swap.live}'" if missing else statement
+
+
+def rows_only_in_originals(fs: DataDirectories, table: str, swap: Swap, run_id: str, old: str) -> str:
+    """Return what to do with the originals of a partition that was dropped, and whose live directory was deleted."""
+    statement = add_again(fs, table, swap)
+    return (
+        f"only the originals in {old} have its rows. To get them back, add it again ({statement}), then"
+        f" `lakekeeper rollback --table {table} --run-id {run_id}`. If it was dropped on purpose, `lakekeeper cleanup"
+        f" --table {table}` deletes them when they are past the retention"
+    )
+
+
 @dataclass(frozen=True)
 class WayBack:
     """The way back of one unit.
@@ -65,7 +85,4 @@ class WayBack:
         swap, policy = self.swap, self.policy
         if location or not swap.unit.spec:
             return statement_back(swap, policy.locations, policy.table, location or "")
-        statement = add_partition(policy.table, swap.unit.spec, swap.live)
-        # The metastore creates a directory that is missing, and a rollback replaces none that the run has not written.
-        missing = self.fs.status(swap.live) is None
-        return f"{statement}; hdfs dfs -rmdir '{swap.live}'" if missing else statement
+        return add_again(self.fs, policy.table, swap)
