@@ -51,7 +51,8 @@ class Storage:
 class TableFacts:
     """The description of a table in the metastore.
 
-    `columns` are pairs (name, Hive type), without the partition keys.
+    `columns` are pairs (name, Hive type), without the partition keys. `unreadable` says why Spark cannot read the
+    table; then the description is that of the metastore's own entry.
     """
 
     name: str
@@ -65,6 +66,7 @@ class TableFacts:
     bucketed: bool = False
     sorted_by: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()
+    unreadable: str | None = None
 
     @property
     def key_types(self) -> dict[str, str]:
@@ -81,7 +83,14 @@ def check_table(facts: TableFacts, bucketing: str = "refuse", enabled: bool = Tr
     check_place(facts.storage.location)
     found = check_storage(facts.storage, f"table {facts.name}")
     _check_provider(facts, found)
+    _check_types(facts, found)
     return found
+
+
+def _check_types(facts: TableFacts, file_format: str) -> None:
+    """Raise Refusal for a table that Spark cannot read, unless its files are copied without their types."""
+    if facts.unreadable and not FORMATS[file_format].copied_without_types:  # guard: types_that_spark_has
+        raise Refusal(RefusalCode.TYPE, f"Spark cannot read {facts.name}: {facts.unreadable}")
 
 
 def _check_provider(facts: TableFacts, file_format: str) -> None:

@@ -33,6 +33,7 @@ class FormatSpec:
         codec_property: the table property that declares the codec.
         no_codec: the name of the codec of files without compression.
         codec_classes: codecs are named by their Java classes, whose case counts.
+        copied_without_types: the files have no types, so that those of the metastore do not matter for a copy.
         lines: files are read and written as lines of text, which are not counted and cannot be sorted.
         mirrors_layout: row groups and Bloom filters are written as in the original files.
         by_position: tells whether readers match the columns of a file with these types by position.
@@ -48,6 +49,7 @@ class FormatSpec:
     codec_property: str | None = None
     no_codec: str = "none"
     codec_classes: bool = True
+    copied_without_types: bool = False
     lines: bool = False
     mirrors_layout: bool = False
     by_position: Callable[[Mapping[str, str]], bool] = lambda _: False
@@ -98,10 +100,12 @@ FORMATS: dict[str, FormatSpec] = {
     SEQUENCE: FormatSpec(
         (("org.apache.hadoop.mapred.SequenceFileInputFormat", f"{_HIVE}.serde2.lazy.LazySimpleSerDe"),),
         output_format=f"{_HIVE}.ql.io.HiveSequenceFileOutputFormat",
+        copied_without_types=True,
     ),
     TEXT: FormatSpec(
         tuple(("org.apache.hadoop.mapred.TextInputFormat", serde) for serde in _TEXT_SERDES),
         output_format=f"{_HIVE}.ql.io.HiveIgnoreKeyTextOutputFormat",
+        copied_without_types=True,
         lines=True,
         check_properties=check_lines,
     ),
