@@ -39,6 +39,53 @@ def test_a_parquet_schema_is_read_by_path_without_nullability() -> None:
     }
 
 
+def _message(*lines: str) -> str:
+    return "\n".join(["message m {", *(f"  {line}" for line in lines), "}"])
+
+
+def test_what_belongs_to_a_name_is_no_annotation_and_no_path() -> None:
+    found = parse_message(
+        _message(
+            "optional double Total (USD);",
+            "optional double Total (EUR) = 2;",
+            "optional binary Name (legal) (STRING);",
+            "optional int32 a.b;",
+            "optional group a {",
+            "optional int64 b;",
+            "}",
+            "optional group Sizes (cm) (LIST) {",
+            "}",
+        )
+    )
+    assert found == {
+        "total (usd)": "double",
+        "total (eur)": "double = 2",
+        "name (legal)": "binary (STRING)",
+        "`a.b`": "int32",
+        "a": "group",
+        "a.b": "int64",
+        "sizes (cm)": "group (LIST)",
+    }
+
+
+@pytest.mark.parametrize(
+    "note", ["UINT_8", "TIME(MICROS,true)", "INTEGER(8,false)", "MAP_KEY_VALUE", "FLOAT16"]
+)
+def test_annotations_of_all_ages_are_part_of_the_type(note: str) -> None:
+    assert parse_message(_message(f"optional int32 v ({note});")) == {"v": f"int32 ({note})"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("id", "ID"), ("a", "a"), ("Total (USD)", "total (usd)"), ("x.y", "X.Y")]
+)
+def test_columns_that_differ_only_in_case_are_named_as_they_are(one: str, other: str) -> None:
+    with pytest.raises(Refusal) as refusal:
+        parse_message(_message(f"optional int32 {one};", f"optional int32 {other};"))
+    assert refusal.value.code == "SCHEMA_CONFLICT"
+    assert one in refusal.value.reason
+    assert other in refusal.value.reason
+
+
 def test_an_orc_struct_is_read_by_its_top_fields() -> None:
     text = "struct<a:int,b:array<struct<c:int,d:map<string,int>>>,`we,i:rd`:decimal(10,2),Z:string>"
     assert parse_struct(text) == {
