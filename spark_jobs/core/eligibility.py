@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from spark_jobs.core.errors import Refusal
-from spark_jobs.core.formats.registry import FORMATS, format_of
+from spark_jobs.core.formats.registry import FORMATS, format_of, not_supported
 from spark_jobs.core.layout import is_inside_home
 from spark_jobs.core.refusals import RefusalCode
 
@@ -186,8 +186,8 @@ def check_storage(storage: Storage, what: str) -> str:
     if storage.format is None:
         raise Refusal(
             RefusalCode.SERDE,
-            f"{what} is stored as {storage.input_format} with {storage.serde}; only Parquet, ORC, Avro, text and"
-            " sequence files are compacted",
+            f"{what} {not_supported(storage.input_format, storage.serde)}; Parquet, ORC, Avro, text and sequence files"
+            " are",
         )
     return storage.format
 

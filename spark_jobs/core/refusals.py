@@ -163,6 +163,11 @@ class RefusalCode(Explained):
         " names the column.",
         _NONE,
     )
+    CODEC = (
+        "The table declares a compression codec that Spark cannot write, or its files have one; the reason names the"
+        " property, or the class that is missing.",
+        "Correct the property (`parquet.compression`, `orc.compress`), or put the jar of the codec on the class path.",
+    )
     CALENDAR = (
         "The files have dates before 1582 or timestamps before 1900, and two calendars or an unknown one.",
         _NONE,

@@ -6,6 +6,8 @@ from tests.mutation.mutation import Mutation
 from tests.mutation.operators import Condition
 
 _DECIDING = "tests/unit/core/test_deciding.py"
+_FOOTERS = "tests/unit/core/test_footers.py"
+_REFUSALS = "tests/spark/test_refusals.py"
 _UNREADABLE = "tests/spark/test_unreadable_tables.py"
 
 PLANNING = (
@@ -14,6 +16,12 @@ PLANNING = (
         "files with types that Spark cannot read are compacted",
         (Condition("types_that_spark_has", False),),
         (f"{_DECIDING}::test_tables_are_refused_by_code",),
+    ),
+    Mutation(
+        "H36-unknown",
+        "files are rewritten with a codec that nobody writes",
+        (Condition("codecs_that_spark_has", False),),
+        (f"{_FOOTERS}::test_a_declared_codec_that_nobody_writes_is_refused_with_its_property",),
     ),
 )
 
@@ -31,6 +39,13 @@ OF_THE_METASTORE = (
         "a metastore that does not answer makes a table one that Spark cannot read",
         (Condition("unreadable_is_no_outage", False),),
         (f"{_UNREADABLE}::test_a_metastore_that_is_away_makes_no_table_unreadable",),
+        "spark",
+    ),
+    Mutation(
+        "H36-class",
+        "files are rewritten with a codec whose class is missing",
+        (Condition("classes_of_codecs", False),),
+        (f"{_REFUSALS}::test_a_declared_codec_that_cannot_be_written_is_named_by_the_analysis",),
         "spark",
     ),
 )

@@ -130,3 +130,49 @@ def test_what_was_written_must_be_what_was_read() -> None:
     for leaves in ({"id": "int64"}, {"id": "int64", "d": "int64 (DECIMAL(10,2))"}):
         with pytest.raises(Refusal, match="TYPE"):
             verification.check_written(before, [footer(rows=5, **leaves)])
+
+
+@pytest.mark.parametrize(
+    ("declared", "file_format", "codec"),
+    [
+        ("SNAPPY ", "parquet", "snappy"),
+        (" Gzip", "parquet", "gzip"),
+        ("ZLIB\t", "orc", "zlib"),
+        ("", "parquet", "zstd"),
+        (" ", "parquet", "zstd"),
+    ],
+)
+def test_blanks_and_case_of_a_declared_codec_are_forgiven(
+    declared: str, file_format: str, codec: str
+) -> None:
+    assert footers.profile([footer(codec="ZSTD", id="int64")], declared, file_format).codec == codec
+
+
+@pytest.mark.parametrize(
+    ("declared", "file_format", "named"),
+    [
+        ("org.apache.hadoop.io.compress.SnappyCodec", "parquet", "parquet.compression"),
+        ("ZLIB", "parquet", "parquet.compression"),
+        ("snapy", "parquet", "parquet.compression"),
+        ("GZIP", "orc", "orc.compress"),
+        ("true", "orc", "orc.compress"),
+    ],
+)
+def test_a_declared_codec_that_nobody_writes_is_refused_with_its_property(
+    declared: str, file_format: str, named: str
+) -> None:
+    with pytest.raises(Refusal, match=f"{named} = '{declared}'") as refusal:
+        footers.profile([footer(id="int64")], declared, file_format)
+    assert refusal.value.code == "CODEC"
+
+
+def test_a_codec_of_files_that_nobody_writes_is_refused() -> None:
+    with pytest.raises(Refusal, match="brotli") as refusal:
+        footers.profile([footer(codec="BROTLI", id="int64")], None, "orc")
+    assert refusal.value.code == "CODEC"
+    assert footers.profile([footer(codec="BROTLI", id="int64")], "ZSTD", "orc").codec == "zstd"
+
+
+def test_formats_of_hadoop_name_their_codecs_by_class() -> None:
+    name = "org.apache.hadoop.io.compress.BZip2Codec"
+    assert footers.profile([footer(codec=name)], None, "text").codec == name
