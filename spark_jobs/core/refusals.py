@@ -101,6 +101,11 @@ class RefusalCode(Explained):
         " remove the permissions of other accounts on such a directory.",
         "Grant write permission on that directory; check the principal in the log.",
     )
+    NAME_TOO_LONG = (
+        "The name or the path of the directory is so long that the directory for its originals, which has a longer one,"
+        " would exceed the limit of the file system.",
+        "Move the data to a directory with a shorter name or path, and set the location of the table or partition.",
+    )
     UNTRUSTED_OWNER = (
         "A journal was written by an account that is neither the job's nor the owner of the table's root, or it is in"
         " a directory to which other accounts may write; or a partition outside the root belongs to such an"

@@ -6,6 +6,8 @@ from tests.mutation.mutation import Mutation
 from tests.mutation.operators import Condition
 
 _DECIDING = "tests/unit/core/test_deciding.py"
+_ANALYSIS = "tests/crash/test_analysis.py"
+_SORTED = "tests/spark/test_sort_columns.py"
 _FOOTERS = "tests/unit/core/test_footers.py"
 _REFUSALS = "tests/spark/test_refusals.py"
 _UNREADABLE = "tests/spark/test_unreadable_tables.py"
@@ -22,6 +24,20 @@ PLANNING = (
         "files are rewritten with a codec that nobody writes",
         (Condition("codecs_that_spark_has", False),),
         (f"{_FOOTERS}::test_a_declared_codec_that_nobody_writes_is_refused_with_its_property",),
+    ),
+    Mutation(
+        "H30-name",
+        "a directory is compacted beside which there is no room for a longer name",
+        (Condition("names_that_fit", False),),
+        (f"{_ANALYSIS}::TestLongNames::test_of_a_flat_table_are_refused_with_their_length",),
+    ),
+    Mutation(
+        "H30-path",
+        "a directory is compacted whose originals would have too long a path",
+        (Condition("paths_that_fit", False),),
+        (
+            f"{_ANALYSIS}::TestLongNames::test_a_path_whose_originals_would_have_a_longer_one_than_the_server_allows",
+        ),
     ),
 )
 
@@ -46,6 +62,13 @@ OF_THE_METASTORE = (
         "files are rewritten with a codec whose class is missing",
         (Condition("classes_of_codecs", False),),
         (f"{_REFUSALS}::test_a_declared_codec_that_cannot_be_written_is_named_by_the_analysis",),
+        "spark",
+    ),
+    Mutation(
+        "H36-sorted",
+        "files without names of columns are to be sorted by one",
+        (Condition("sorted_by_name", False),),
+        (f"{_SORTED}::test_files_with_names_of_hive_1_are_refused",),
         "spark",
     ),
 )

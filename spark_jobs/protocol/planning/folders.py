@@ -28,6 +28,11 @@ class Folder:
     def by_path(self) -> Mapping[str, Status]:
         return {entry.path: entry for entry in self._entries}
 
+    def partitions_of(self, key: str) -> list[Status]:
+        """Return the directories that look like those of a partition key."""
+        start = f"{key}=".casefold()
+        return [entry for entry in self._entries if entry.is_dir and entry.name.casefold().startswith(start)]
+
     def suspects(self, name: str) -> list[Status]:
         """Return what may prevent the compaction of a directory of this name.
 

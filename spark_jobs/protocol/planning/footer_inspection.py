@@ -217,6 +217,13 @@ def _check_positions(table: TablePlan, found: Sequence[Footer], inspection: Insp
             RefusalCode.POSITIONAL,
             f"{table.facts.name} matches columns by position, and its files differ in schema",
         )
+    sorted_by = table.options.sort_columns or table.facts.sorted_by
+    if nameless and sorted_by:  # guard: sorted_by_name
+        raise Refusal(
+            RefusalCode.POSITIONAL,
+            f"the files of {table.facts.name} name their columns {', '.join(list(found[0].leaves)[:2])}, ..., so that"
+            f" rows cannot be sorted by {sorted_by[0]}",
+        )
 
 
 def read_footers(services: Services, table: TablePlan, location: str, listing: FileListing) -> list[Footer]:
