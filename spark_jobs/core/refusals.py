@@ -124,12 +124,13 @@ class RefusalCode(Explained):
     ACTIVE_WRITER = (
         "A writer is active: its staging directory exists, a file is open, or a hidden or temporary file (`.tmp`,"
         " `.inprogress`, ...) is younger than `staging_ttl` and may still be committed (Flink, NiFi, Flume).",
-        "Nothing was swapped; the next run takes the unit. Delete the `_temporary` directory of a job that does not run"
-        " any more.",
+        "Nothing was swapped; the next run takes the unit. The reason says when the staging directory was changed last:"
+        " delete that of a job that does not run any more. No job does, at any age, because a query that is only slow"
+        " would lose its rows.",
     )
     SUBDIRECTORIES = (
         "The directory has a subdirectory, such as `HIVE_UNION_SUBDIR_1`.",
-        "Move its files up, or remove it. If it is `.lakekeeper`, which a dropped table with partitions has left:"
+        "Move its files up, or remove it; a hidden directory only if no query writes in it. If it is `.lakekeeper`, which a dropped table with partitions has left:"
         " `lakekeeper cleanup --location`.",
     )
     LEGACY_LEFTOVER = (

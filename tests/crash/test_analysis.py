@@ -9,7 +9,7 @@ import pytest
 
 from spark_jobs.core.model import TableName
 from tests.crash import writers
-from tests.crash.flat_table import only
+from tests.crash.flat_table import LIVE, only
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
@@ -135,3 +135,63 @@ class TestLongNames:
 def _of(report: dict[str, Any], table: str) -> dict[str, Any]:
     (found,) = (each for each in report["tables"] if each["table"] == table)
     return found
+
+
+DAY = 86_400
+
+
+class TestStaging:
+    """A query that still runs must not lose its rows, however long it takes: no age makes a unit due."""
+
+    @pytest.mark.parametrize("verb", PLANNING)
+    @pytest.mark.parametrize("staging", [".hive-staging_hive_1-1", "_temporary", "_impala_insert_staging"])
+    def test_that_a_writer_left_long_ago_is_named_with_its_age_and_the_command(
+        self, verb: str, staging: str
+    ) -> None:
+        sim = build()
+        sim.tree.write(f"{LIVE}/{staging}/-ext-1/000000_0", b"x", parents=True)
+        sim.advance(200 * DAY)
+        before = sim.tree.digest()
+        found = only(run(sim.client(), verb, "--table", FLAT))
+        assert (found["outcome"], found["code"]) == ("refused", "ACTIVE_WRITER")
+        assert "for the last time, longer ago than 'staging_ttl'" in found["reason"]
+        assert f"hdfs dfs -rm -r '{LIVE}/{staging}'" in found["reason"]
+        assert sim.tree.digest() == before
+
+    def test_is_as_young_as_what_is_in_it(self) -> None:
+        sim = build()
+        sim.tree.write(f"{LIVE}/.hive-staging_1/-ext-1/000000_0", b"x", parents=True)
+        sim.advance(200 * DAY)
+        sim.tree.write(f"{LIVE}/.hive-staging_1/-ext-1/000001_0", b"x")
+        reason = only(run(sim.client(), "analyze", "--table", FLAT))["reason"]
+        assert "belongs to a writer that has not finished" in reason
+        assert "staging_ttl" not in reason
+
+    @pytest.mark.parametrize("place", ["events", "events/k=a"])
+    @pytest.mark.parametrize("setting", [".stg", "/tmp/x/.stg/", "stage"])
+    def test_is_recognised_by_the_name_in_the_settings_of_the_table(self, place: str, setting: str) -> None:
+        sim = build()
+        name = TableName.parse(EVENTS)
+        entry = sim.metastore.get(name)
+        facts = replace(entry.facts, properties={"hive.exec.stagingdir": setting})
+        sim.metastore.put(name, replace(entry, facts=facts))
+        folder = setting.rstrip("/").rpartition("/")[2]
+        sim.tree.make_dirs(f"{WAREHOUSE}/{place}/{folder}_hive_2026-01-01_1-1")
+        units = only(run(sim.client(), "analyze", "--table", EVENTS))["units"]
+        assert {u["unit"]["k"]: u["code"] for u in units}["a"] == "ACTIVE_WRITER"
+
+    def test_is_recognised_by_the_name_in_the_settings_of_the_cluster(self) -> None:
+        sim = build()
+        sim.tree.make_dirs(f"{LIVE}/.stg_hive_1-1")
+        client = sim.client()
+        client.cluster = replace(client.cluster, staging=(".stg",))
+        assert only(run(client, "analyze", "--table", FLAT))["code"] == "ACTIVE_WRITER"
+
+    @pytest.mark.parametrize("folder", [".unknown", "_archive"])
+    def test_of_a_name_that_nobody_knows_is_not_to_be_moved_up(self, folder: str) -> None:
+        sim = build()
+        sim.tree.write(f"{LIVE}/{folder}/000000_0", b"x", parents=True)
+        found = only(run(sim.client(), "compact", "--table", FLAT))
+        assert (found["outcome"], found["code"]) == ("refused", "SUBDIRECTORIES")
+        assert "a query may be writing in it" in found["reason"]
+        assert "its rows would be lost" not in found["reason"]

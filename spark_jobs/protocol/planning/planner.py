@@ -11,7 +11,6 @@ from spark_jobs.core.errors import Refusal
 from spark_jobs.core.file_origins import FileOrigins
 from spark_jobs.core.layout import is_legacy_backup
 from spark_jobs.core.model import TableName, Unit
-from spark_jobs.core.options.definitions import writer_rules
 from spark_jobs.core.ordering import ordered
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.overlap import overlapping
@@ -115,7 +114,7 @@ class Planner:
         self._check_root()  # guard: table_format_marks
         self._check_backups()  # guard: legacy_backup_tables
         chosen, gone = self._choose()
-        rules = writer_rules(options, self._services.now())
+        rules = self._table.writer_rules()
         units = self._plan_units(chosen, rules, analysis, origins)
         self._check_single(units)
         units, warnings = self._with_unfinished_runs(units)
