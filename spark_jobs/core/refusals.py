@@ -130,8 +130,8 @@ class RefusalCode(Explained):
     )
     SUBDIRECTORIES = (
         "The directory has a subdirectory, such as `HIVE_UNION_SUBDIR_1`.",
-        "Move its files up, or remove it; a hidden directory only if no query writes in it. If it is `.lakekeeper`, which a dropped table with partitions has left:"
-        " `lakekeeper cleanup --location`.",
+        "Move its files up, or remove it; a hidden directory only if no query writes in it. If it is `.lakekeeper`,"
+        " which a dropped table with partitions has left: `lakekeeper cleanup --location`.",
     )
     LEGACY_LEFTOVER = (
         "Lakekeeper 0.0.6 left a sibling named `__old_<n>` or `__compact_tmp_<n>`.",
