@@ -19,9 +19,9 @@ class Py4JJavaError(Exception):
         (RuntimeError("\n first\nsecond"), "RuntimeError: first"),
         (
             Py4JJavaError(
-                "An error occurred while calling o92.get.\n: java.lang.IllegalStateException: away\n\tat a.b.C(D.java:1)\n"
+                "An error occurred while calling o92.get.\n: java.lang.RuntimeException: away\n\tat a.B(C.java:1)\n"
             ),
-            "Py4JJavaError: java.lang.IllegalStateException: away",
+            "Py4JJavaError: java.lang.RuntimeException: away",
         ),
     ],
 )
