@@ -65,7 +65,7 @@ OF_THE_METASTORE = (
         "spark",
     ),
     Mutation(
-        "H36-sorted",
+        "H36-nameless",
         "files without names of columns are to be sorted by one",
         (Condition("sorted_by_name", False),),
         (f"{_SORTED}::test_files_with_names_of_hive_1_are_refused",),
