@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,11 @@ from lakekeeper_provider.report_units import grid, human
 #: How many tables are listed; the others are counted.
 TABLES_SHOWN = 100
 _COMPACTED = ("done", "partial")
+#: Codes of tables that are not to be compacted: our own backups, and what others compact, or nobody.
+NOT_TO_COMPACT = (
+    *("BACKUP", "LEGACY_BACKUP", "VIEW", "MANAGED", "TRANSACTIONAL", "STORAGE_HANDLER", "OPTED_OUT"),
+    *("ICEBERG", "DELTA", "HUDI", "PAIMON"),
+)
 
 
 @dataclass(frozen=True)
@@ -65,15 +71,24 @@ class Overview:
         if left:
             lines += grid([("not, or not all", "why"), *left[:TABLES_SHOWN]], indent="  ")
             lines += _more(len(left))
+        if others := Counter(table["code"] for table in self._not_to_compact()):
+            lines.append(
+                f"  not to compact: {', '.join(f'{count} {code}' for code, count in others.items())}"
+            )
         return "\n".join(map(one_line, lines))
 
     def _compacted(self) -> Iterator[Mapping[str, Any]]:
         return (table for table in self.compacted if table["outcome"] in _COMPACTED)
 
+    def _not_to_compact(self) -> Iterator[Mapping[str, Any]]:
+        """Return the tables about which a person need not do anything; each one once."""
+        found = {table["table"]: table for table in (*self.analysed, *self.compacted) if _is_other(table)}
+        return iter(found.values())
+
     def _left_alone(self) -> Iterator[tuple[str, str]]:
         """Return the tables with something that was not compacted, and why; a table may have several reasons."""
         for table in (*self.analysed, *self.compacted):
-            if table["outcome"] not in ("done", "nothing"):
+            if table["outcome"] not in ("done", "nothing") and not _is_other(table):
                 yield table["table"], _why(table)
             for code, count in (table.get("skipped") or {}).items():
                 yield table["table"], f"{_count(count, 'partition')} skipped: {code}"
@@ -84,6 +99,10 @@ class Overview:
 
 def _tables(entries: Iterable[Mapping[str, Any] | None] | None) -> list[Mapping[str, Any]]:
     return [table for entry in entries or () if entry for table in entry.get("tables") or ()]
+
+
+def _is_other(table: Mapping[str, Any]) -> bool:
+    return table["outcome"] == "refused" and table.get("code") in NOT_TO_COMPACT
 
 
 def _why(table: Mapping[str, Any]) -> str:

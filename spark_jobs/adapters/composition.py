@@ -17,6 +17,7 @@ from spark_jobs.adapters.spark.java_logging import show_warnings_only
 from spark_jobs.adapters.spark.live_session import beside
 from spark_jobs.adapters.spark.rewriter import Rewriter
 from spark_jobs.core.namenode_calls import NameNodeCalls
+from spark_jobs.core.other_writers import STAGING_SETTING, staging_names
 from spark_jobs.core.phases import Phases
 from spark_jobs.protocol.services import Services
 
@@ -65,5 +66,8 @@ def spark_services(spark: SparkSession) -> Services:
         FairRewriter(spark, Rewriter(spark, formats, phases, calls)),
         phases=phases,
         environment=f"jobs {__version__}, Spark {spark.version}",
+        staging=staging_names(
+            [spark._jsc.hadoopConfiguration().get(STAGING_SETTING), spark.conf.get(STAGING_SETTING, None)]
+        ),
         calls=calls,
     )

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from spark_jobs.core.errors import Refusal
-from spark_jobs.core.formats.registry import FORMATS, format_of
+from spark_jobs.core.formats.registry import FORMATS, format_of, not_supported
 from spark_jobs.core.layout import is_inside_home
 from spark_jobs.core.refusals import RefusalCode
 
@@ -57,7 +57,8 @@ class Storage:
 class TableFacts:
     """The description of a table in the metastore.
 
-    `columns` are pairs (name, Hive type), without the partition keys.
+    `columns` are pairs (name, Hive type), without the partition keys. `unreadable` says why Spark cannot read the
+    table; then the description is that of the metastore's own entry.
     """
 
     name: str
@@ -71,6 +72,7 @@ class TableFacts:
     bucketed: bool = False
     sorted_by: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()
+    unreadable: str | None = None
 
     @property
     def key_types(self) -> dict[str, str]:
@@ -87,7 +89,14 @@ def check_table(facts: TableFacts, bucketing: str = "refuse", enabled: bool = Tr
     check_place(facts.storage.location)
     found = check_storage(facts.storage, f"table {facts.name}")
     _check_provider(facts, found)
+    _check_types(facts, found)
     return found
+
+
+def _check_types(facts: TableFacts, file_format: str) -> None:
+    """Raise Refusal for a table that Spark cannot read, unless its files are copied without their types."""
+    if facts.unreadable and not FORMATS[file_format].copied_without_types:  # guard: types_that_spark_has
+        raise Refusal(RefusalCode.TYPE, f"Spark cannot read {facts.name}: {facts.unreadable}")
 
 
 def _check_provider(facts: TableFacts, file_format: str) -> None:
@@ -183,8 +192,8 @@ def check_storage(storage: Storage, what: str) -> str:
     if storage.format is None:
         raise Refusal(
             RefusalCode.SERDE,
-            f"{what} is stored as {storage.input_format} with {storage.serde}; only Parquet, ORC, Avro, text and"
-            " sequence files are compacted",
+            f"{what} {not_supported(storage.input_format, storage.serde)}; Parquet, ORC, Avro, text and sequence files"
+            " are",
         )
     return storage.format
 

@@ -117,3 +117,14 @@ class LeaseLost(LakekeeperError):
 
 class Busy(LakekeeperError):
     """Another job works on the table. Try again later."""
+
+
+#: How the text of an error of Java begins. Java's own words are in the next line, and its stack in hundreds more.
+_PY4J = "An error occurred while calling"
+
+
+def in_one_line(error: Exception) -> str:
+    """Return the class and the message of an unexpected error."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
+    text = lines[1].lstrip(": ") if lines[0].startswith(_PY4J) and len(lines) > 1 else lines[0]
+    return f"{type(error).__name__}: {text}"

@@ -7,7 +7,9 @@ Spark and Impala; docs/design.md has the table.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime, timezone
 
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.refusals import RefusalCode
@@ -24,6 +26,8 @@ _STAGING_PREFIXES = (
     "-tmp.",
 )
 _STAGING_NAMES = ("+tmp",)
+#: The setting by which Hive and Spark name their staging directories; a number follows the name.
+STAGING_SETTING = "hive.exec.stagingdir"
 _STAGING_SUFFIX = "._COPYING_"
 #: A file that its writer will rename later. It may be closed already.
 _PENDING = re.compile(r".*\.(tmp|temp|inprogress|filepart|partial|writing)(\..*)?\Z", re.IGNORECASE)
@@ -49,6 +53,12 @@ def is_staging(name: str) -> bool:
     return name.startswith(_STAGING_PREFIXES) or name.endswith(_STAGING_SUFFIX) or name in _STAGING_NAMES
 
 
+def staging_names(settings: Iterable[str | None]) -> tuple[str, ...]:
+    """Return the beginnings of the names of staging directories, by values of STAGING_SETTING: names or paths."""
+    found = ((value or "").strip().rstrip("/").rpartition("/")[2] for value in settings)
+    return tuple(dict.fromkeys(name for name in found if name.strip(".")))
+
+
 def is_flag(name: str, length: int) -> bool:
     """Tell whether a file is a flag: a file without content whose name is a signal (`_SUCCESS`, `_READY`, `DONE`)."""
     return not length and not _PENDING.match(name) and (is_hidden(name) or not _EMPTY_OUTPUT.match(name))
@@ -67,6 +77,14 @@ def is_kept(name: str, length: int) -> bool:
     return is_hidden(name) and not is_flag(name, length)
 
 
+def moment(mtime: int) -> str:
+    """Return a time of a file system, in ms since the epoch, for a message."""
+    try:
+        return f"at {datetime.fromtimestamp(mtime / 1000, timezone.utc):%Y-%m-%d %H:%M} UTC"
+    except (OverflowError, OSError, ValueError):
+        return f"{mtime} ms after 1970"
+
+
 @dataclass(frozen=True)
 class WriterRules:
     """The rules for files of other writers.
@@ -77,12 +95,22 @@ class WriterRules:
         offsets: files with offsets in their names are allowed.
         described: summary files are allowed.
         staged: staging files of writers are allowed.
+        staging: the beginnings of the names of staging directories that a setting names.
     """
 
     dead_before: int | None = None
     offsets: bool = False
     described: bool = False
     staged: bool = False
+    staging: tuple[str, ...] = ()
+
+    def is_staging(self, name: str, is_dir: bool) -> bool:
+        """Tell whether a file or directory of this name belongs to a writer that may be active."""
+        return is_staging(name) or (is_dir and name.startswith(self.staging))
+
+    def is_young(self, mtime: int) -> bool:
+        """Tell whether a writer that has changed something at this time may still be active."""
+        return self.dead_before is None or mtime >= self.dead_before
 
     def check_summary(self, path: str, name: str) -> None:
         """Raise Refusal for a summary file, which would not match the rewritten files."""

@@ -37,6 +37,7 @@ class TablePlan:
         pressure: the used part of the fullest namespace quota above the table, from 0 to 1.
         why_full: why no unit is compacted in part, although that was asked for.
         origins: who makes the small files; None in the plan of a compaction.
+        reason: why the table has no units, although it seems to have some.
     """
 
     facts: TableFacts
@@ -50,6 +51,7 @@ class TablePlan:
     origins: Origins | None = None
     pressure: float = 0.0
     why_full: str | None = None
+    reason: str | None = None
 
     @cached_property
     def flagged(self) -> list[UnitPlan]:
@@ -131,6 +133,7 @@ class TablePlan:
         origins = self.origins
         return TableReport(
             table=self.facts.name,
+            reason=self.reason,
             format=self.file_format,
             location=self.facts.storage.location,
             partition_types=self.facts.key_types or None,

@@ -101,6 +101,11 @@ class RefusalCode(Explained):
         " remove the permissions of other accounts on such a directory.",
         "Grant write permission on that directory; check the principal in the log.",
     )
+    NAME_TOO_LONG = (
+        "The name or the path of the directory is so long that the directory for its originals, which has a longer one,"
+        " would exceed the limit of the file system.",
+        "Move the data to a directory with a shorter name or path, and set the location of the table or partition.",
+    )
     UNTRUSTED_OWNER = (
         "A journal was written by an account that is neither the job's nor the owner of the table's root, or it is in"
         " a directory to which other accounts may write; or a partition outside the root belongs to such an"
@@ -119,13 +124,14 @@ class RefusalCode(Explained):
     ACTIVE_WRITER = (
         "A writer is active: its staging directory exists, a file is open, or a hidden or temporary file (`.tmp`,"
         " `.inprogress`, ...) is younger than `staging_ttl` and may still be committed (Flink, NiFi, Flume).",
-        "Nothing was swapped; the next run takes the unit. Delete the `_temporary` directory of a job that does not run"
-        " any more.",
+        "Nothing was swapped; the next run takes the unit. The reason says when the staging directory was changed last:"
+        " delete that of a job that does not run any more. No job does, at any age, because a query that is only slow"
+        " would lose its rows.",
     )
     SUBDIRECTORIES = (
         "The directory has a subdirectory, such as `HIVE_UNION_SUBDIR_1`.",
-        "Move its files up, or remove it. If it is `.lakekeeper`, which a dropped table with partitions has left:"
-        " `lakekeeper cleanup --location`.",
+        "Move its files up, or remove it; a hidden directory only if no query writes in it. If it is `.lakekeeper`,"
+        " which a dropped table with partitions has left: `lakekeeper cleanup --location`.",
     )
     LEGACY_LEFTOVER = (
         "Lakekeeper 0.0.6 left a sibling named `__old_<n>` or `__compact_tmp_<n>`.",
@@ -163,6 +169,12 @@ class RefusalCode(Explained):
         " names the column.",
         _NONE,
     )
+    CODEC = (
+        "The table declares a compression codec that Spark cannot write, or its files have one that Spark lacks; the"
+        " reason names the property, or the file and the class.",
+        "Correct the property (`parquet.compression`, `orc.compress`), or add the jar of the codec to the job (`jars` of"
+        " `spark_submit`).",
+    )
     CALENDAR = (
         "The files have dates before 1582 or timestamps before 1900, and two calendars or an unknown one.",
         _NONE,
@@ -189,7 +201,7 @@ class RefusalCode(Explained):
         " order mark at the beginning.",
         _NONE,
     )
-    CODEC = (
+    NOT_TEXT = (
         "A file of a text table is not shown to be plain text: its extension is that of a codec or a cipher that this"
         " Spark lacks, or its bytes are not those of text. The reason names the file.",
         "Where a codec wrote it: add the codec's class to `io.compression.codecs`, and its jar to the job (`jars` of"

@@ -19,6 +19,7 @@ class Services:
 
     Attributes:
         calls: the calls to the NameNode that `fs` and `footers` make.
+        staging: the names of staging directories that the cluster's settings name.
         environment: the versions of the programs that read the footers. Other ones may decide otherwise.
     """
 
@@ -30,6 +31,7 @@ class Services:
     pool: PoolFactory = ThreadPoolExecutor
     phases: Phases = field(default_factory=Phases)
     environment: str = ""
+    staging: tuple[str, ...] = ()
     calls: NameNodeCalls = field(default_factory=NameNodeCalls)
 
     def now(self) -> datetime:

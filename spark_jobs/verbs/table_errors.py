@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from spark_jobs.core.errors import Busy, LakekeeperError, Refusal, UnreadableRun, Unsafe
+from spark_jobs.core.errors import Busy, LakekeeperError, Refusal, UnreadableRun, Unsafe, in_one_line
 from spark_jobs.core.model import TableName
 from spark_jobs.core.outcomes import TableOutcome
 from spark_jobs.core.quota import with_quota_command
@@ -29,7 +29,7 @@ def report_of(job: Job, name: str, error: Exception) -> TableReport:
     if isinstance(error, (LakekeeperError, OSError)):
         return TableReport(name, TableOutcome.FAILED, reason=with_quota_command(str(error)))
     log.error("%s failed", name, exc_info=error)
-    return TableReport(name, TableOutcome.FAILED, reason=f"{type(error).__name__}: {error}")
+    return TableReport(name, TableOutcome.FAILED, reason=in_one_line(error))
 
 
 def hint(job: Job) -> str:

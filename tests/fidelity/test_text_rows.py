@@ -70,7 +70,7 @@ def test_a_file_that_is_not_shown_to_be_plain_text_is_left_alone(
     for verb in ("analyze", "compact"):
         (unit,) = only(jobs(verb, "--table", table))["units"]
         assert unit["outcome"] == "skipped", unit
-        assert unit["code"] in ("CODEC", "SERDE"), unit
+        assert unit["code"] in ("NOT_TEXT", "SERDE"), unit
         assert name in unit["reason"], unit
     assert data_files(database.path / "t") == before
 
@@ -108,7 +108,7 @@ def test_another_encoding_is_text_where_the_table_declares_it(
     content = "Москва, улица Ленина\n".encode("koi8-r") * 30
     table = _table(spark, database, {f"{number}": content for number in range(3)})
     (unit,) = only(jobs("compact", "--table", table))["units"]
-    assert (unit["outcome"], unit["code"]) == ("skipped", "CODEC"), unit
+    assert (unit["outcome"], unit["code"]) == ("skipped", "NOT_TEXT"), unit
     assert "serialization.encoding" in unit["reason"]
     spark.sql(f"ALTER TABLE {table} SET SERDEPROPERTIES ('serialization.encoding'='KOI8-R')")
     (unit,) = only(jobs("compact", "--table", table))["units"]
@@ -203,7 +203,7 @@ def test_a_codec_that_cannot_be_loaded_is_named(spark: SparkSession, jobs: Jobs,
     table = _table(spark, database, {f"{number}.lzo": b"\x89LZO?" + TEXT for number in range(3)})
     with _cluster(spark, **_WITH_LZO):
         (unit,) = only(jobs("analyze", "--table", table))["units"]
-    assert (unit["outcome"], unit["code"]) == ("skipped", "CODEC"), unit
+    assert (unit["outcome"], unit["code"]) == ("skipped", "NOT_TEXT"), unit
     assert "io.compression.codecs names com.hadoop.compression.lzo.LzopCodec" in unit["reason"]
 
 

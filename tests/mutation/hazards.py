@@ -16,6 +16,7 @@ from tests.mutation.hazards_kept import KEPT
 from tests.mutation.hazards_limits import LIMITS
 from tests.mutation.hazards_minor import MINOR
 from tests.mutation.hazards_open import OPEN
+from tests.mutation.hazards_planning import OF_THE_METASTORE, PLANNING
 from tests.mutation.hazards_runs import RUNS
 from tests.mutation.hazards_seam import SEAM
 from tests.mutation.hazards_states import STATES
@@ -90,13 +91,14 @@ MUTATIONS: tuple[Mutation, ...] = (
             *FORMATS,
             *GROUND,
             *OPEN,
+            *PLANNING,
             *WRITERS,
             *RUNS,
             *STATES,
         ),
         key=lambda mutation: ALL.index(mutation.hazard),
     ),
-    *sorted(SEAM, key=lambda mutation: ALL.index(mutation.hazard)),
+    *sorted((*SEAM, *OF_THE_METASTORE), key=lambda mutation: ALL.index(mutation.hazard)),
 )
 
 #: What is still to be built, and why. Such a hazard never counts as killed, even where a part of it has a mutation.

@@ -149,7 +149,7 @@ FILES = (
     Mutation(
         "H36-codec",
         "the codec is the session's default",
-        (Rewrite("codec_of_files", "A[0][0] if A else B", "'snappy' if A else B"),),
+        (Rewrite("codec_of_files", "A[0] if A else B", "'snappy' if A else B"),),
         (f"{_FOOTERS}::test_a_profile_unites_all_footers",),
     ),
     Mutation(

@@ -293,3 +293,34 @@ def test_a_user_without_permission_is_told_so(
     report = jobs("compact", "--table", table)
     _refused(report, "NOT_WRITABLE")
     assert "user=etl" in only(report)["reason"]
+
+
+@pytest.mark.parametrize(
+    ("file_format", "key", "value", "named"),
+    [
+        ("parquet", "parquet.compression", "LZO", "com.hadoop.compression.lzo.LzoCodec"),
+        ("parquet", "parquet.compression", "brotli", "org.apache.hadoop.io.compress.BrotliCodec"),
+        (
+            "parquet",
+            "parquet.compression",
+            "org.apache.hadoop.io.compress.SnappyCodec",
+            "'org.apache.hadoop.io.compress.SnappyCodec'",
+        ),
+        ("orc", "orc.compress", "GZIP", "'GZIP'"),
+    ],
+)
+def test_a_declared_codec_that_cannot_be_written_is_named_by_the_analysis(
+    spark: SparkSession, jobs: Jobs, database: Database, file_format: str, key: str, value: str, named: str
+) -> None:
+    location = database.location("t")
+    many(spark, location, "SELECT id FROM range(40)", 4, file_format)
+    table = _create(spark, database, f"STORED AS {file_format} LOCATION '{location}'")
+    _set_property(spark, table, key, value)
+    for verb in ("analyze", "plan", "compact"):
+        report = jobs(verb, "--table", table)
+        found = only(report)
+        unit = found["units"][0] if found["units"] else found
+        assert unit["code"] == "CODEC", found
+        assert key in unit["reason"]
+        assert named in unit["reason"]
+    assert jobs("compact", "--database", str(database))["exit_code"] == 0

@@ -30,6 +30,8 @@ _ERRORS: dict[str, type[OSError]] = {
 }
 #: A status in an error of parquet-java. Made of path and length, it has an owner and a mode that the file has not.
 _STATUS = re.compile(r"\w*FileStatus\{path=([^;]*);[^}]*\}")
+#: A chain of causes may be a circle.
+_MOST_CAUSES = 50
 _WRAPPED = "org.apache.hadoop.ipc.RemoteException"
 
 
@@ -42,12 +44,32 @@ def java_errors(what: str) -> Iterator[None]:
     """
     try:
         yield
-    except Py4JJavaError as error:
-        kind = _kind(error.java_exception)
-        message = first_line(error.java_exception.getMessage() or kind)
+    except Exception as error:
+        if not is_java_error(error):
+            raise
+        java = _java_exception(error)
+        kind = _kind(java) if java is not None else ""
+        message = message_of(error)
         if kind not in _ERRORS:
             message = with_cause(message, error)
         raise _ERRORS.get(kind, FileSystemError)(f"{what}: {message}") from None
+
+
+def is_java_error(error: Exception) -> bool:
+    """Tell whether an error is one of Java: py4j's own, or one of the classes into which PySpark converts some."""
+    return isinstance(error, Py4JJavaError) or type(error).__module__.startswith("pyspark.")
+
+
+def message_of(error: Exception) -> str:
+    """Return the message of an error of Java in one line, without its traceback; its class if it has none."""
+    java = _java_exception(error)
+    if java is None:
+        return first_line(str(error))
+    return first_line(java.getMessage() or "") or _kind(java)
+
+
+def _java_exception(error: Exception) -> Any | None:
+    return error.java_exception if isinstance(error, Py4JJavaError) else getattr(error, "_origin", None)
 
 
 def call(target: Any, method: str, *args: Any) -> Any:
@@ -70,18 +92,31 @@ def _kind(java: Any) -> str:
 
 def with_cause(message: str, error: Exception) -> str:
     """Return the message with the first cause, unless the message contains it."""
-    _, cause = root_cause(error)
+    kind, cause = root_cause(error)
+    cause = cause or kind
     return message if cause in message else f"{message}: {cause}"
 
 
 def root_cause(error: Exception) -> tuple[str, str]:
     """Return the class and the first line of the first cause of an error, also of PySpark's own error classes."""
-    java = error.java_exception if isinstance(error, Py4JJavaError) else getattr(error, "_origin", None)
-    if java is None:
+    found = _causes(error)
+    if not found:
         return type(error).__name__, first_line(str(error))
-    while java.getCause() is not None:
+    return _kind(found[-1]), first_line(found[-1].getMessage() or "")
+
+
+def cause_classes(error: Exception) -> list[str]:
+    """Return the classes of an error of Java and of all its causes, the first cause last."""
+    return [_kind(java) for java in _causes(error)]
+
+
+def _causes(error: Exception) -> list[Any]:
+    found: list[Any] = []
+    java = _java_exception(error)
+    while java is not None and len(found) < _MOST_CAUSES:
+        found.append(java)
         java = java.getCause()
-    return _kind(java), first_line(java.getMessage() or "")
+    return found
 
 
 def first_line(text: str) -> str:

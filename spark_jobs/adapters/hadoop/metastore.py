@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -16,6 +16,8 @@ from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem, decode_loca
 from spark_jobs.adapters.hadoop.java_answers import java_json
 from spark_jobs.adapters.hadoop.java_errors import first_line
 from spark_jobs.adapters.hadoop.locations import Locations
+from spark_jobs.adapters.hadoop.metastore_connection import connect
+from spark_jobs.adapters.hadoop.metastore_entries import Entry, MetastoreEntries, is_read_by_classes
 from spark_jobs.adapters.hadoop.metastore_errors import MetastoreError, metastore_errors
 from spark_jobs.adapters.hadoop.partition_condition import check_condition, wrong
 from spark_jobs.adapters.hadoop.sql import (
@@ -30,13 +32,10 @@ from spark_jobs.adapters.hadoop.sql import (
 )
 from spark_jobs.core.ddl import identifier, partition_spec
 from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.core.errors import Refusal, UsageError
+from spark_jobs.core.errors import UsageError
 from spark_jobs.core.model import DEFAULT_PARTITION, TableName, Unit
 from spark_jobs.core.partition_loss import set_by_people
-from spark_jobs.core.refusals import RefusalCode
 
-#: Spark's error for a kind of table that it does not support (3.3 to 4.x).
-_OTHER_KIND = re.compile(r"[Hh]ive (materialized view|index table)")
 _ADD_BATCH = 500
 #: A column beside the partition keys, which no condition can name.
 _POSITION = "__lakekeeper_position"
@@ -49,11 +48,26 @@ class Metastore:
         self._spark = spark
         self._locations = Locations(fs.qualify)
         jvm = spark._jvm
-        self._catalog = spark._jsparkSession.sharedState().externalCatalog()
-        self._uris = str(spark._jsc.hadoopConfiguration().get("hive.metastore.uris") or "")
         self._no_filter = jvm.scala.Option.empty().toList()
         self._mapper = jvm.com.fasterxml.jackson.databind.ObjectMapper()
         self._mapper.registerModule(jvm.com.fasterxml.jackson.module.scala.DefaultScalaModule())
+        #: The table that was looked up last, and its entry, until the table is read.
+        self._looked_up: tuple[TableName, Entry] | None = None
+
+    @cached_property
+    def _uris(self) -> str:
+        self._spark._jsparkSession.sharedState()  # it reads hive-site.xml
+        return str(self._spark._jsc.hadoopConfiguration().get("hive.metastore.uris") or "")
+
+    @cached_property
+    def _catalog(self) -> Any:
+        """Return Spark's catalog, which connects to the metastore when it is first asked for."""
+        with self._errors("cannot connect to the metastore"):
+            return connect(self._spark)
+
+    @cached_property
+    def _entries(self) -> MetastoreEntries:
+        return MetastoreEntries(self._spark, self._catalog, self._mapper, self._locations.qualified)
 
     def _errors(self, what: str) -> AbstractContextManager[None]:
         return metastore_errors(what, self._uris)
@@ -64,7 +78,9 @@ class Metastore:
 
     def table_exists(self, table: TableName) -> bool:
         with self._errors(f"cannot look up {table}"):
-            return bool(self._catalog.tableExists(table.database, table.table))
+            entry = self._entries.table(table)
+        self._looked_up = (table, entry) if entry is not None else None
+        return entry is not None
 
     def databases(self) -> list[str]:
         """Return the names of all databases."""
@@ -78,23 +94,35 @@ class Metastore:
     def table(self, name: TableName) -> TableFacts:
         """Return the description of a table.
 
+        A table that Spark cannot read is described by its entry. Of one that was looked up just before, no class of a
+        storage handler is loaded.
+
         Raises:
             Refusal: it is a materialized view or an index table of Hive, which Spark cannot read.
             MetastoreError: the table does not exist, or the metastore does not answer.
         """
+        looked_up, self._looked_up = self._looked_up, None
+        # guard: handlers_not_loaded
+        if looked_up and looked_up[0] == name and is_read_by_classes(looked_up[1]):
+            return self._entries.facts(name, looked_up[1])
         try:
             with self._errors(f"cannot read {name}"):
-                raw = self._catalog.getTable(name.database, name.table)
-                return self._facts(name, raw)
+                return self._facts(name, self._catalog.getTable(name.database, name.table))
         except MetastoreError as error:
-            kind = _OTHER_KIND.search(str(error))
-            if kind is None:
+            if not error.answered:  # guard: unreadable_is_no_outage
                 raise
-            raise Refusal(RefusalCode.VIEW, f"{name} is a {kind[1]} of Hive") from None
+            return self._entries.unreadable_facts(name, self._entry(name), str(error))
 
     def properties(self, name: TableName) -> dict[str, str]:
+        return dict(self._entry(name)["parameters"] or {})
+
+    def _entry(self, name: TableName) -> Entry:
+        """Return the entry of a table. Raise MetastoreError if it does not exist."""
         with self._errors(f"cannot read {name}"):
-            return dict(self._json(self._catalog.getTable(name.database, name.table).properties()))
+            entry = self._entries.table(name)
+        if entry is None:
+            raise MetastoreError(f"cannot read {name}: it does not exist")
+        return entry
 
     def partitions(self, facts: TableFacts) -> list[tuple[Unit, Storage]]:
         """Return all partitions with their own locations, by one call, in the order of their values.
@@ -104,20 +132,17 @@ class Metastore:
         """
         name = TableName.parse(facts.name)
         with self._errors(f"cannot list the partitions of {name}"):  # guard: metastore_fails_closed
-            found = self._catalog.listPartitionsByFilter(name.database, name.table, self._no_filter, "UTC")
-            rows = self._json(found)
-        rows.sort(key=lambda row: [row["spec"][key] for key in facts.partition_keys])
-        return [
-            (_unit(row["spec"], facts.partition_keys, s.location), s)
-            for row in rows
-            for s in [
-                replace(
-                    self._storage(row["storage"]),
-                    created=row["createTime"],
-                    parameters=set_by_people(row["parameters"]),
-                )
-            ]
-        ]
+            if facts.unreadable:
+                found = self._entries.partitions(name, facts.partition_keys)
+            else:
+                java = self._catalog.listPartitionsByFilter(name.database, name.table, self._no_filter, "UTC")
+                found = [(row["spec"], self._partition(row)) for row in self._json(java)]
+        found.sort(key=lambda each: [each[0][key] for key in facts.partition_keys])
+        return [(_unit(spec, facts.partition_keys, s.location), s) for spec, s in found]
+
+    def _partition(self, row: dict[str, Any]) -> Storage:
+        parameters = set_by_people(row["parameters"])
+        return replace(self._storage(row["storage"]), created=row["createTime"], parameters=parameters)
 
     def units(self, facts: TableFacts) -> list[tuple[Unit, Storage]]:
         """Return the units that the metastore has now: the partitions, or the table itself."""

@@ -5,17 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from py4j.protocol import Py4JJavaError
-
-from spark_jobs.adapters.hadoop.java_errors import root_cause, with_cause
+from spark_jobs.adapters.hadoop.java_errors import (
+    cause_classes,
+    is_java_error,
+    message_of,
+    root_cause,
+    with_cause,
+)
 from spark_jobs.core.errors import LakekeeperError
 
 #: Exceptions that show that the metastore does not answer.
 _CONNECTION = ("TTransportException", "ConnectException", "SocketException", "SocketTimeoutException")
+#: The packages of the exceptions of the metastore and of the connection to it. Others are raised by Spark, or by Hive
+#: in the driver, about what the metastore has answered.
+_SERVER = ("org.apache.hadoop.hive.metastore.api.", "org.apache.thrift.", "java.net.", "java.io.")
 
 
 class MetastoreError(LakekeeperError):
-    """The metastore did not answer, or refused the call. This never means that a table does not exist."""
+    """The metastore did not answer, or refused the call. This never means that a table does not exist.
+
+    Attributes:
+        answered: the metastore has answered, but the driver cannot understand what it has. A retry changes nothing.
+    """
+
+    def __init__(self, message: str, *, answered: bool = False) -> None:
+        super().__init__(message)
+        self.answered = answered
 
 
 @contextmanager
@@ -28,16 +43,16 @@ def metastore_errors(what: str, uris: str = "") -> Iterator[None]:
     """
     try:
         yield
-    except Py4JJavaError as error:
-        message = (
-            error.java_exception.getMessage() or error.java_exception.getClass().getName()
-        ).splitlines()[0]
-        raise MetastoreError(f"{what}: {_explained(message, error, uris)}") from None
     except Exception as error:
-        if type(error).__module__.startswith("pyspark"):
-            message = str(error).splitlines()[0]
-            raise MetastoreError(f"{what}: {_explained(message, error, uris)}") from None
-        raise
+        if not is_java_error(error):
+            raise
+        text = f"{what}: {_explained(message_of(error), error, uris)}"
+        raise MetastoreError(text, answered=_answered(error)) from None
+
+
+def _answered(error: Exception) -> bool:
+    found = cause_classes(error)
+    return bool(found) and not any(name.startswith(_SERVER) for name in found)
 
 
 def _explained(message: str, error: Exception, uris: str) -> str:

@@ -109,6 +109,7 @@ class Profile:
         metadata: for Avro, the metadata of the written files.
         unended: for text without a codec, the number of files whose last line has no line feed; None if not known.
         warnings: warnings for the report.
+        codecs: all codecs of the files.
     """
 
     rows: int | None
@@ -131,6 +132,7 @@ class Profile:
     metadata: Mapping[str, str] = field(default_factory=dict)
     unended: int | None = None
     warnings: tuple[str, ...] = field(default_factory=tuple)
+    codecs: tuple[str, ...] = ()
 
 
 def profile(
@@ -147,7 +149,8 @@ def profile(
     leaves = _union(footers)
     _check_int96(footers)
     _check_spark_only_types(footers)
-    codec, warnings = _codec(footers, declared_codec, file_format)
+    seen = _codecs(footers, file_format)
+    codec, warnings = _codec(seen, declared_codec, file_format)
     problem = next((footer.problem for footer in footers if footer.problem), None)
     structs = dict.fromkeys(footer.struct for footer in footers if footer.struct)
     return Profile(
@@ -172,6 +175,7 @@ def profile(
         metadata=avro_metadata.common([(footer.name, footer.metadata) for footer in footers]),
         unended=unended_of(footers),
         warnings=warnings,
+        codecs=tuple(sorted(seen)),
     )
 
 
@@ -268,24 +272,42 @@ def _check_spark_only_types(footers: Iterable[Footer]) -> None:
             )
 
 
-def _codec(footers: Iterable[Footer], declared: str | None, file_format: str) -> tuple[str, tuple[str, ...]]:
+def _codec(seen: Sequence[str], declared: str | None, file_format: str) -> tuple[str, tuple[str, ...]]:
     """Return the codec to write with, and warnings.
 
     It is the declared codec, else the codec of most compressed bytes, and never the default of the session.
     """
+    spec = FORMATS[file_format]
+    if declared and declared.strip():
+        name = declared.strip().lower()
+        _check_codec(name, f"the table property {spec.codec_property} = '{declared}'", file_format)
+        others = [codec for codec in seen if codec != name]
+        warning = (
+            f"the table declares {name}, but some files are {', '.join(others)}; the declared codec is used"
+        )
+        return name, ((WarningCode.CODEC_DIFFERS.text(warning),) if others else ())
+    found = seen[0] if seen else spec.no_codec  # guard: codec_of_files
+    _check_codec(found, f"the codec of its files, {found},", file_format)
+    mixed = f"the files have several codecs ({', '.join(seen)}); the one with the most bytes is used"
+    return found, (WarningCode.CODEC_DIFFERS.text(mixed),) if len(seen) > 1 else ()
+
+
+def _check_codec(name: str, what: str, file_format: str) -> None:
+    spec = FORMATS[file_format]
+    if spec.codecs and name not in spec.codecs:  # guard: codecs_that_spark_has
+        raise Refusal(
+            RefusalCode.CODEC,
+            f"{what} is none that Spark writes. Set {spec.codec_property} on the table to one of"
+            f" {', '.join(spec.codecs)}",
+        )
+
+
+def _codecs(footers: Iterable[Footer], file_format: str) -> list[str]:
+    """Return the codecs of the files, that of most compressed bytes first."""
     sizes: Counter[str] = Counter()
     for footer in footers:
         sizes.update(footer.codecs)
-    seen = [(_codec_name(codec, file_format), size) for codec, size in sizes.most_common()]
-    if declared:
-        declared = declared.lower()
-        others = [codec for codec, _ in seen if codec != declared]
-        warning = f"the table declares {declared}, but some files are {', '.join(others)}; the declared codec is used"
-        return declared, ((WarningCode.CODEC_DIFFERS.text(warning),) if others else ())
-    mixed = f"the files have several codecs ({', '.join(c for c, _ in seen)}); the one with the most bytes is used"
-    nothing = FORMATS[file_format].no_codec
-    warnings = (WarningCode.CODEC_DIFFERS.text(mixed),) if len(seen) > 1 else ()
-    return (seen[0][0] if seen else nothing), warnings  # guard: codec_of_files
+    return [_codec_name(codec, file_format) for codec, _ in sizes.most_common()]
 
 
 def _codec_name(codec: str, file_format: str) -> str:

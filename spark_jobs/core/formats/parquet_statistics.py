@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from spark_jobs.core.formats.leaf_statistics import EMPTY, UNKNOWN, Bounds, LeafStatistics, combined
+from spark_jobs.core.formats.parquet_types import dotted
 
 #: Statistics in the text form of parquet-java. It leaves out the bounds of columns with NaN, of INT96, and those that
 #: were written in the wrong order (PARQUET-251).
@@ -86,7 +87,7 @@ def _over_blocks(parts: list[LeafStatistics], blocks: int) -> LeafStatistics:
 @lru_cache(maxsize=4096)
 def _path(text: str) -> str:
     """Return the path of a Java list in its text form, `[a, list, element]`."""
-    return text[1:-1].replace(", ", ".").lower()
+    return dotted(text[1:-1].split(", ")).lower()
 
 
 def _is_group(kind: str) -> bool:

@@ -3,53 +3,63 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.refusals import RefusalCode
 
-_GROUP = re.compile(
-    r"(?P<rep>required|optional|repeated) group (?P<name>.*?)(?: \((?P<note>[A-Z_]+)\))?(?P<id> = \d+)? \{\Z"
+#: The annotations of parquet-java, the older ones too. Other words in parentheses belong to the name: `Total (USD)`.
+_NOTE = (
+    r"(?: \((?P<note>STRING|UTF8|ENUM|JSON|BSON|UUID|DATE|INTERVAL|FLOAT16|UNKNOWN|LIST|MAP|MAP_KEY_VALUE"
+    r"|U?INT_(?:8|16|32|64)|TIME_(?:MILLIS|MICROS)|TIMESTAMP_(?:MILLIS|MICROS)"
+    r"|(?:DECIMAL|INTEGER|TIME|TIMESTAMP|VARIANT|GEOMETRY|GEOGRAPHY)(?:\([^()]*\))?)\))?(?P<id> = \d+)?"
 )
-_LEAF = re.compile(
-    r"(?P<rep>required|optional|repeated) (?P<kind>\w+(?:\(\d+\))?) (?P<name>.*?)"
-    r"(?: \((?P<note>[A-Z0-9_]+(?:\(.*\))?)\))?(?P<id> = \d+)?;\Z"
-)
+_GROUP = re.compile(rf"(?P<rep>required|optional|repeated) group (?P<name>.*?){_NOTE} \{{\Z")
+_LEAF = re.compile(rf"(?P<rep>required|optional|repeated) (?P<kind>\w+(?:\(\d+\))?) (?P<name>.*?){_NOTE};\Z")
 
 
 @lru_cache(maxsize=256)
 def parse_message(text: str) -> Mapping[str, str]:
     """Return the types of the leaves and groups of a Parquet message type, by lower-cased dotted path.
 
-    Field ids are part of the type.
+    Field ids are part of the type. A name with a dot is in backticks: `a.b` is another column than the field b of a.
 
     Raises:
         Refusal: SCHEMA_CONFLICT if two columns differ only in case.
     """
     path: list[str] = []
     found: dict[str, str] = {}
+    seen: dict[str, str] = {}
     for line in (raw.strip() for raw in text.splitlines()[1:]):
         group, leaf = _GROUP.match(line), _LEAF.match(line)
         if group:
-            path.append(group["name"].lower())
-            _add(found, path, _type("group", group))
+            path.append(group["name"])
+            found[_new(seen, path)] = _type("group", group)
         elif leaf:
-            _add(found, [*path, leaf["name"].lower()], _type(leaf["kind"], leaf))
+            found[_new(seen, [*path, leaf["name"]])] = _type(leaf["kind"], leaf)
         elif line == "}" and path:
             path.pop()
     return MappingProxyType(found)
 
 
-def _add(found: dict[str, str], path: list[str], kind: str) -> None:
-    name = ".".join(path)
-    if name in found:
+def dotted(names: Sequence[str]) -> str:
+    """Return a path as one text."""
+    return ".".join(f"`{name}`" if "." in name else name for name in names)
+
+
+def _new(seen: dict[str, str], names: Sequence[str]) -> str:
+    """Return a path in lower case. Raise Refusal if there is such a path already."""
+    path = dotted(names)
+    key = path.lower()
+    if key in seen:
         raise Refusal(
             RefusalCode.SCHEMA_CONFLICT,
-            f"a file has two columns '{name}' that differ only in case, which Hive ignores",
+            f"a file has the columns '{seen[key]}' and '{path}', which differ only in case; Hive ignores the case",
         )
-    found[name] = kind
+    seen[key] = path
+    return key
 
 
 def _type(kind: str, match: re.Match[str]) -> str:

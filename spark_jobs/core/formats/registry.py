@@ -31,8 +31,10 @@ class FormatSpec:
         table_properties: prefixes of table properties without which the files cannot be read.
         has_footer: files have a footer. A file with its footer is closed, and the footer has the number of rows.
         codec_property: the table property that declares the codec.
+        codecs: the names of codecs that Spark can write, if it has their classes; empty for any.
         no_codec: the name of the codec of files without compression.
         codec_classes: codecs are named by their Java classes, whose case counts.
+        copied_without_types: the files have no types, so that those of the metastore do not matter for a copy.
         lines: files are read and written as lines of text, which are not counted and cannot be sorted.
         mirrors_layout: row groups and Bloom filters are written as in the original files.
         by_position: tells whether readers match the columns of a file with these types by position.
@@ -46,8 +48,10 @@ class FormatSpec:
     table_properties: tuple[str, ...] = ()
     has_footer: bool = False
     codec_property: str | None = None
+    codecs: tuple[str, ...] = ()
     no_codec: str = "none"
     codec_classes: bool = True
+    copied_without_types: bool = False
     lines: bool = False
     mirrors_layout: bool = False
     by_position: Callable[[Mapping[str, str]], bool] = lambda _: False
@@ -60,13 +64,22 @@ class FormatSpec:
         return self.has_footer or self.lines
 
 
+#: SerDes that read one line as one row, whatever the lines before it are.
 _TEXT_SERDES = (
     f"{_HIVE}.serde2.lazy.LazySimpleSerDe",
     f"{_HIVE}.serde2.OpenCSVSerde",
     f"{_HIVE}.serde2.JsonSerDe",
     "org.apache.hive.hcatalog.data.JsonSerDe",
     f"{_HIVE}.serde2.RegexSerDe",
+    f"{_HIVE}.serde2.MultiDelimitSerDe",
+    f"{_HIVE}.contrib.serde2.MultiDelimitSerDe",
+    f"{_HIVE}.contrib.serde2.RegexSerDe",
+    "org.apache.hcatalog.data.JsonSerDe",
+    "org.openx.data.jsonserde.JsonSerDe",
+    "com.cloudera.hive.serde.JSONSerDe",
+    "com.bizo.hive.serde.csv.CSVSerde",
 )
+_TEXT_INPUT = "org.apache.hadoop.mapred.TextInputFormat"
 
 FORMATS: dict[str, FormatSpec] = {
     PARQUET: FormatSpec(
@@ -78,6 +91,7 @@ FORMATS: dict[str, FormatSpec] = {
         ),
         has_footer=True,
         codec_property="parquet.compression",
+        codecs=("none", "uncompressed", "snappy", "gzip", "lz4", "lz4_raw", "zstd", "lzo", "brotli"),
         no_codec="uncompressed",
         codec_classes=False,
         mirrors_layout=True,
@@ -86,6 +100,7 @@ FORMATS: dict[str, FormatSpec] = {
         ((f"{_HIVE}.ql.io.orc.OrcInputFormat", f"{_HIVE}.ql.io.orc.OrcSerde"),),
         has_footer=True,
         codec_property="orc.compress",
+        codecs=("none", "uncompressed", "snappy", "zlib", "lz4", "zstd", "lzo"),
         codec_classes=False,
         by_position=by_position,
         read_by_position=True,
@@ -98,10 +113,12 @@ FORMATS: dict[str, FormatSpec] = {
     SEQUENCE: FormatSpec(
         (("org.apache.hadoop.mapred.SequenceFileInputFormat", f"{_HIVE}.serde2.lazy.LazySimpleSerDe"),),
         output_format=f"{_HIVE}.ql.io.HiveSequenceFileOutputFormat",
+        copied_without_types=True,
     ),
     TEXT: FormatSpec(
-        tuple(("org.apache.hadoop.mapred.TextInputFormat", serde) for serde in _TEXT_SERDES),
+        tuple((_TEXT_INPUT, serde) for serde in _TEXT_SERDES),
         output_format=f"{_HIVE}.ql.io.HiveIgnoreKeyTextOutputFormat",
+        copied_without_types=True,
         lines=True,
         check_properties=check_lines,
     ),
@@ -112,6 +129,16 @@ _BY_STORAGE = {storage: name for name, spec in FORMATS.items() for storage in sp
 def format_of(input_format: str | None, serde: str | None) -> str | None:
     """Return the format of a table or partition; None if it is not one of `FORMATS`."""
     return _BY_STORAGE.get((input_format or "", serde or ""))  # guard: input_format_and_serde
+
+
+def not_supported(input_format: str | None, serde: str | None) -> str:
+    """Return why a table or partition has no known format."""
+    serdes = [known for known_input, known in _BY_STORAGE if known_input == input_format]
+    if input_format == _TEXT_INPUT:
+        return f"is text that the SerDe {serde} reads, of which is not known whether it reads each line by itself"
+    if serdes:
+        return f"has the input format {input_format}, but the SerDe {serde} instead of {' or '.join(serdes)}"
+    return f"has the input format {input_format} (with the SerDe {serde}), which is none of those that are compacted"
 
 
 def has_footer(name: str | None) -> bool:

@@ -193,12 +193,13 @@ class GroupWriter:
     def _sort_columns(self, group: FileGroup, groups: Iterable[FileGroup]) -> list[str]:
         """Return the columns to sort by: those of the option, else those of SORTED BY in the DDL.
 
-        Partition keys are left out, because they are constant within a unit, and so are columns that only other groups
-        have.
+        Partition keys are left out, because they are constant within a unit, and so are columns that the files of the
+        group do not have, as all their values are NULL: those of other groups, or that were added to the table later.
         """
         facts, own = self._table.facts, group.columns
         left_out = {key.lower() for key in facts.partition_keys}
         if own is not None:
             left_out.update(name for other in groups for name in other.columns or () if name not in own)
+            left_out.update({name.lower() for name, _ in facts.columns} - own)
         columns = self._table.options.sort_columns or facts.sorted_by
         return [column for column in columns if column.lower() not in left_out]

@@ -14,6 +14,7 @@ from spark_jobs.core.errors import (
     Refusal,
     UnitChanged,
     Unsafe,
+    in_one_line,
 )
 from spark_jobs.core.health import Health, settled
 from spark_jobs.core.journal import UnitState
@@ -75,7 +76,7 @@ def reason_of(error: Exception, unit: Unit) -> str:
     if isinstance(error, (LakekeeperError, OSError)):
         return with_quota_command(str(error)) or type(error).__name__
     log.error("%s failed", unit, exc_info=error)
-    return f"{type(error).__name__}: {error}"
+    return in_one_line(error)
 
 
 _OUTCOMES: tuple[tuple[type[Exception], UnitOutcome], ...] = (

@@ -6,9 +6,10 @@ from spark_jobs.core import eligibility
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.layout import ancestors, is_legacy_leftover
 from spark_jobs.core.model import name_of
-from spark_jobs.core.other_writers import WriterRules, is_staging
+from spark_jobs.core.other_writers import WriterRules, moment
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.planning.folders import Folders
+from spark_jobs.protocol.swap.directories import dead_writer
 
 
 def check_writers(folders: Folders, location: str, root: str, rules: WriterRules) -> None:
@@ -20,11 +21,13 @@ def check_writers(folders: Folders, location: str, root: str, rules: WriterRules
     for folder in ancestors(location, root):
         if location != root and folder != root:  # guard: table_format_marks_between
             eligibility.check_marks(folders(folder).names, folder)
-        for entry in folders(folder).suspects(name_of(location)):
-            young = rules.dead_before is None or entry.mtime >= rules.dead_before
-            if is_staging(entry.name) and location != root and young:  # guard: staging_above_unit
+        for entry in folders(folder).suspects(name_of(location), rules):
+            staging = rules.is_staging(entry.name, entry.is_dir) and location != root
+            if staging and rules.is_young(entry.mtime):  # guard: staging_above_unit
                 raise Refusal(
-                    RefusalCode.ACTIVE_WRITER, f"{entry.path} belongs to a writer that has not finished"
+                    RefusalCode.ACTIVE_WRITER,
+                    f"{entry.path} belongs to a writer that has not finished: it was changed {moment(entry.mtime)}"
+                    f" (after 'staging_ttl' it counts as abandoned). {dead_writer(entry.path)}",
                 )
             if location != root and not entry.is_dir:
                 rules.check_summary(entry.path, entry.name)  # guard: summaries_above_unit

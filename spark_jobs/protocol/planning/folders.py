@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from spark_jobs.core.layout import is_legacy_leftover
-from spark_jobs.core.other_writers import SUMMARIES, is_staging
+from spark_jobs.core.other_writers import SUMMARIES, WriterRules
 from spark_jobs.protocol.file_system import Status
 
 #: The position of an entry in its listing, and the entry.
@@ -19,6 +19,8 @@ class Folder:
 
     def __init__(self, entries: Sequence[Status]) -> None:
         self._entries = entries
+        #: The suspects of all directories, and the rules by which they were found.
+        self._known: tuple[WriterRules, list[_Placed]] | None = None
 
     @cached_property
     def names(self) -> list[str]:
@@ -28,19 +30,32 @@ class Folder:
     def by_path(self) -> Mapping[str, Status]:
         return {entry.path: entry for entry in self._entries}
 
-    def suspects(self, name: str) -> list[Status]:
+    def partitions_of(self, key: str) -> list[Status]:
+        """Return the directories that look like those of a partition key."""
+        start = f"{key}=".casefold()
+        return [entry for entry in self._entries if entry.is_dir and entry.name.casefold().startswith(start)]
+
+    def suspects(self, name: str, rules: WriterRules) -> list[Status]:
         """Return what may prevent the compaction of a directory of this name.
 
         These are staging of writers, summary files, and what another tool has left of that directory, in the order of
         the listing.
         """
-        placed = dict([*self._of_all, *self._leftovers.get(name, ())])
+        placed = dict([*self._of_all(rules), *self._leftovers.get(name, ())])
         return [placed[position] for position in sorted(placed)]
 
-    @cached_property
-    def _of_all(self) -> list[_Placed]:
-        entries = enumerate(self._entries)
-        return [(i, entry) for i, entry in entries if is_staging(entry.name) or entry.name in SUMMARIES]
+    def _of_all(self, rules: WriterRules) -> list[_Placed]:
+        if self._known is None or self._known[0] != rules:
+            entries = enumerate(self._entries)
+            self._known = (
+                rules,
+                [
+                    (i, entry)
+                    for i, entry in entries
+                    if entry.name in SUMMARIES or rules.is_staging(entry.name, entry.is_dir)
+                ],
+            )
+        return self._known[1]
 
     @cached_property
     def _leftovers(self) -> Mapping[str, list[_Placed]]:

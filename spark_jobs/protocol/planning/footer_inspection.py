@@ -193,7 +193,7 @@ def _check_encoding(table: TablePlan, part: Sequence[Footer]) -> None:
     other = next((footer for footer in part if footer.not_utf8), None)
     if other is not None and not declares_encoding(table.facts):  # guard: encoding_declared
         raise Refusal(
-            RefusalCode.CODEC,
+            RefusalCode.NOT_TEXT,
             f"{other.name} is not shown to be plain text: {other.not_utf8}. If it is text in another encoding, declare"
             " serialization.encoding on the table",
         )
@@ -228,6 +228,13 @@ def _check_positions(table: TablePlan, found: Sequence[Footer], inspection: Insp
         raise Refusal(
             RefusalCode.POSITIONAL,
             f"{table.facts.name} matches columns by position, and its files differ in schema",
+        )
+    sorted_by = table.options.sort_columns or table.facts.sorted_by
+    if nameless and sorted_by:  # guard: sorted_by_name
+        raise Refusal(
+            RefusalCode.POSITIONAL,
+            f"the files of {table.facts.name} name their columns {', '.join(list(found[0].leaves)[:2])}, ..., so that"
+            f" rows cannot be sorted by {sorted_by[0]}",
         )
 
 

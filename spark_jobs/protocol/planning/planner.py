@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from spark_jobs.core import eligibility, selection
+from spark_jobs.core.ddl import identifier
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.file_origins import FileOrigins
 from spark_jobs.core.layout import is_legacy_backup
-from spark_jobs.core.model import Unit
-from spark_jobs.core.options.definitions import writer_rules
+from spark_jobs.core.model import TableName, Unit
 from spark_jobs.core.ordering import ordered
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.overlap import overlapping
 from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.sort_columns import check_sort_columns
 from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
@@ -111,10 +112,11 @@ class Planner:
     def _plan_by_listings(self, analysis: bool, origins: FileOrigins | None) -> TablePlan:
         options = self._table.options
         file_format = eligibility.check_table(self._table.facts, options.bucketing, options.enabled)
+        check_sort_columns(self._table.facts, options.sort_columns, file_format)
         self._check_root()  # guard: table_format_marks
         self._check_backups()  # guard: legacy_backup_tables
         chosen, gone = self._choose()
-        rules = writer_rules(options, self._services.now())
+        rules = self._table.writer_rules()
         units = self._plan_units(chosen, rules, analysis, origins)
         self._check_single(units)
         units, warnings = self._with_unfinished_runs(units)
@@ -129,6 +131,7 @@ class Planner:
             tuple(warnings),
             self._services.rewriter.slots,
             origins.found() if origins else None,
+            reason=self._not_registered(),
         )
         plan = check_hdfs_constraints(self._services, replace(plan, why_full=self._table.why_full))
         self._check_single(plan.units)
@@ -149,6 +152,23 @@ class Planner:
         except FileNotFoundError:
             return
         eligibility.check_marks(names, self._table.root)
+
+    def _not_registered(self) -> str | None:
+        """Return why a table has no unit, if its root, which is listed already, has directories like partitions."""
+        if not self._table.partitioned or self._table.units:
+            return None
+        try:
+            found = self._folders(self._table.root).partitions_of(self._table.facts.partition_keys[0])
+        except FileNotFoundError:
+            return None
+        name = TableName.parse(self._table.facts.name)
+        repair = f"MSCK REPAIR TABLE {identifier(name.database)}.{identifier(name.table)}"
+        return (
+            f"{len(found)} director{'y' if len(found) == 1 else 'ies'} in {self._table.root} look like partitions, such"
+            f" as {found[0].name}, but the metastore has no partition of the table. To register them: {repair}"
+            if found
+            else None
+        )
 
     def _check_backups(self) -> None:
         """Raise Refusal for a backup table of Lakekeeper 0.0.6: its rollback needs these files unchanged."""

@@ -8,8 +8,9 @@ from functools import cached_property
 
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.model import TableName, Unit
-from spark_jobs.core.options.definitions import Options
+from spark_jobs.core.options.definitions import Options, writer_rules
 from spark_jobs.core.options.layers import Layers
+from spark_jobs.core.other_writers import STAGING_SETTING, WriterRules, staging_names
 from spark_jobs.core.strategy import FULL, why_table_is_full
 from spark_jobs.protocol.planning.outside_partitions import check_server
 from spark_jobs.protocol.services import Services
@@ -64,6 +65,13 @@ class Table:
     @property
     def root(self) -> str:
         return self.facts.storage.location
+
+    def writer_rules(self) -> WriterRules:
+        """Return the rules for files of other writers at this moment."""
+        facts, services = self.facts, self.services
+        named = [source.get(STAGING_SETTING) for source in (facts.properties, facts.storage.properties)]
+        rules = writer_rules(self.options, services.now())
+        return replace(rules, staging=(*services.staging, *staging_names(named)))
 
     @property
     def partitioned(self) -> bool:

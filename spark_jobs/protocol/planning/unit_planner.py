@@ -15,6 +15,7 @@ from spark_jobs.core.health import assess
 from spark_jobs.core.model import FileListing, Unit, parent
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.outcomes import UnitOutcome
+from spark_jobs.core.path_limits import check_lengths
 from spark_jobs.core.progress import Amount
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.unit_plan import UnitPlan
@@ -196,6 +197,7 @@ class UnitPlanner:
         eligibility.check_properties(facts, storage, what)
         if unit.key in self.overlaps:  # guard: shared_directories
             raise Refusal(RefusalCode.LOCATION_OVERLAP, f"{unit.location} overlaps {self.overlaps[unit.key]}")
+        check_lengths(self.table.root, unit.location)
         check_outside(self.table.services.fs, self.folders, self.trust, unit.location, self.table.root)
 
 

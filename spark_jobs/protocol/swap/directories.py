@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from spark_jobs.core.errors import DamagedOriginals, NoRule, Refusal
 from spark_jobs.core.layout import ancestors, is_home
 from spark_jobs.core.model import FileEntry, FileListing, parent
-from spark_jobs.core.other_writers import SUCCESS, WriterRules, is_staging
+from spark_jobs.core.other_writers import SUCCESS, WriterRules, is_hidden, is_staging, moment
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState, locate
@@ -32,6 +32,10 @@ class Blocker:
             return f"{path} belongs to a writer that has not finished. {dead_writer(path)}"
         if isinstance(self.entry, str):
             return f"a writer is active in {self.folder} ({self.name}); the next run resolves it"
+        if is_hidden(self.name):
+            return (
+                f"{self.folder} holds the directory {self.name}; {_why(self.entry)}; then run the job again"
+            )
         return (
             f"{self.folder} holds the directory {self.name}, whose rows would be lost. Move its files up to"
             f" {self.folder}, or move it away (hdfs dfs -mv '{path}' <a directory outside the table>); then run the job"
@@ -39,6 +43,8 @@ class Blocker:
         )
 
 
+#: So many directories in a staging directory are listed, to find out when it changed last.
+_MOST_LISTED = 20
 #: So many files are looked at one by one; there may be 65,000 others beside them.
 _FEW = 3
 
@@ -166,7 +172,7 @@ def files_of_unit(
 ) -> FileListing:
     """Return the files of a unit that was listed just now. Raise Refusal like `list_unit`."""
     for entry in entries:
-        _check_entry(entry, location, rules)
+        _check_entry(fs, entry, location, rules)
     files = [entry.entry() for entry in entries]
     # A file with a footer was closed. A file that is empty may still be open.
     _refuse_open(fs, location, [file.name for file in files if _possibly_open(file)])
@@ -219,10 +225,10 @@ def _opened(fs: DataDirectories, location: str, names: Sequence[str]) -> Sequenc
     return fs.open_files(location, names) if names else ()
 
 
-def _check_entry(entry: Status, location: str, rules: WriterRules) -> None:
+def _check_entry(fs: DataDirectories, entry: Status, location: str, rules: WriterRules) -> None:
     left = rules.staged and not entry.is_dir  # 0.1.0 moved hidden files with the originals
-    if is_staging(entry.name) and not left:  # guard: staging_in_unit
-        raise Refusal(RefusalCode.ACTIVE_WRITER, f"{entry.path} belongs to a writer that has not finished")
+    if rules.is_staging(entry.name, entry.is_dir) and not left:  # guard: staging_in_unit
+        raise _staged(fs, entry, rules)
     if entry.is_dir and is_home(entry.name):
         raise Refusal(
             RefusalCode.SUBDIRECTORIES,
@@ -231,11 +237,53 @@ def _check_entry(entry: Status, location: str, rules: WriterRules) -> None:
             " retention, and then this directory",
         )
     if entry.is_dir:  # guard: folders_in_unit
-        raise Refusal(
-            RefusalCode.SUBDIRECTORIES,
-            f"{location} holds the folder {entry.name}; its rows would be lost or misread",
-        )
+        raise Refusal(RefusalCode.SUBDIRECTORIES, f"{location} holds the folder {entry.name}; {_why(entry)}")
     rules.check_file(entry.path, entry.name, entry.length, entry.mtime)
+
+
+def _why(entry: Status) -> str:
+    """Return why a directory in a unit is in the way. What is in a hidden one, no reader reads, and a writer may."""
+    if not is_hidden(entry.name):
+        return "its rows would be lost or misread"
+    return (
+        f"it is hidden, so that a query may be writing in it. If none does, move it away: hdfs dfs -mv '{entry.path}'"
+        " <a directory outside the table>"
+    )
+
+
+def _staged(fs: DataDirectories, entry: Status, rules: WriterRules) -> Refusal:
+    """Return the refusal for staging in a unit.
+
+    It is refused at any age: it would move away with the originals, and a query that is only slow would lose its rows.
+    """
+    newest = _last_change(fs, entry) if entry.is_dir and not rules.is_young(entry.mtime) else entry.mtime
+    if rules.is_young(newest):
+        return Refusal(
+            RefusalCode.ACTIVE_WRITER,
+            f"{entry.path} belongs to a writer that has not finished: it was changed {moment(newest)}."
+            f" {dead_writer(entry.path)}",
+        )
+    command = f"hdfs dfs -rm -r '{entry.path}'"
+    return Refusal(
+        RefusalCode.ACTIVE_WRITER,
+        f"{entry.path} was left by a writer: it was changed {moment(newest)} for the last time, longer ago than"
+        f" 'staging_ttl'. If no query writes to the table any more, delete it: {command}",
+        command,
+    )
+
+
+def _last_change(fs: DataDirectories, entry: Status) -> int:
+    """Return when a directory, or what is in it, changed last; only so many directories are listed."""
+    newest, left, listed = entry.mtime, [entry.path], 0
+    while left and listed < _MOST_LISTED:
+        listed += 1
+        try:
+            found = fs.list(left.pop())
+        except OSError:
+            continue  # it is gone, or may not be read: what is known counts
+        newest = max([newest, *(each.mtime for each in found)])
+        left += [each.path for each in found if each.is_dir]
+    return newest
 
 
 def _possibly_open(file: FileEntry) -> bool:

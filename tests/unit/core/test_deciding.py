@@ -129,6 +129,7 @@ def facts(**more: object) -> TableFacts:
         ({"storage": Storage("s3a://bucket/t", *PARQUET)}, "OBJECT_STORE"),
         ({"storage": Storage("hdfs://nn/db/.lakekeeper-t/r.1/t", *PARQUET)}, "BACKUP"),
         ({"properties": {"lakekeeper.run_id": "r"}}, "BACKUP"),
+        ({"unreadable": "column 'v' has the type uniontype<int,string>"}, "TYPE"),
     ],
 )
 def test_tables_are_refused_by_code(more: dict[str, object], code: str) -> None:
@@ -136,6 +137,15 @@ def test_tables_are_refused_by_code(more: dict[str, object], code: str) -> None:
         check_table(facts(**more))
     assert refusal.value.code == code
     assert refusal.value.reason
+
+
+def test_types_that_spark_cannot_read_do_not_matter_in_files_without_types() -> None:
+    serde = "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe"
+    text = Storage("hdfs://nn/db/t", "org.apache.hadoop.mapred.TextInputFormat", serde)
+    sequences = Storage("hdfs://nn/db/t", "org.apache.hadoop.mapred.SequenceFileInputFormat", serde)
+    why = "column 'v' has the type uniontype<int,string>"
+    assert check_table(facts(storage=text, unreadable=why)) == "text"
+    assert check_table(facts(storage=sequences, unreadable=why)) == "sequencefile"
 
 
 def test_plain_external_tables_pass() -> None:

@@ -137,7 +137,8 @@ def test_row_groups_are_added_up_and_those_that_cannot_be_told_are_left_out() ->
     assert parquet({"v": "int32"}, *two)["v"] == LeafStatistics(12, 10, Bounds(1, 6))
     text = "num_nulls: 0, min/max not defined"
     leaves = {"a.b": "int32", "v": "int32"}
-    assert parquet(leaves, [chunk("a, b", text), chunk("a.b", text)]) == {"a.b": UNKNOWN, "v": UNKNOWN}
+    # A column named "a, b" has the text of a field b of a.
+    assert parquet(leaves, [chunk("a, b", text), chunk("a, b", text)]) == {"a.b": UNKNOWN, "v": UNKNOWN}
     assert parquet(leaves) == {"a.b": EMPTY, "v": EMPTY}
 
 
@@ -209,3 +210,13 @@ def test_orc_columns_that_cannot_be_told_apart_are_not_compared() -> None:
     found = [{"numberOfValues": count} for count in (6, 4, 5)]
     assert orc_statistics.file_statistics(columns, found, 6, "ORC_14") == {"a.b": UNKNOWN}
     assert set(orc_statistics.file_statistics(columns, found[1:], 6, "ORC_14").values()) == {UNKNOWN}
+
+
+def test_a_column_with_a_dot_in_its_name_is_no_field_of_a_struct() -> None:
+    leaves = {"`a.b`": "int32", "a": "group", "a.b": "int32"}
+    text = "min: {}, max: {}, num_nulls: 0"
+    found = parquet(leaves, [chunk("a.b", text.format(1, 2)), chunk("a, b", text.format(3, 4))])
+    assert {path: figures.bounds for path, figures in found.items()} == {
+        "`a.b`": Bounds(1, 2),
+        "a.b": Bounds(3, 4),
+    }

@@ -39,6 +39,53 @@ def test_a_parquet_schema_is_read_by_path_without_nullability() -> None:
     }
 
 
+def _message(*lines: str) -> str:
+    return "\n".join(["message m {", *(f"  {line}" for line in lines), "}"])
+
+
+def test_what_belongs_to_a_name_is_no_annotation_and_no_path() -> None:
+    found = parse_message(
+        _message(
+            "optional double Total (USD);",
+            "optional double Total (EUR) = 2;",
+            "optional binary Name (legal) (STRING);",
+            "optional int32 a.b;",
+            "optional group a {",
+            "optional int64 b;",
+            "}",
+            "optional group Sizes (cm) (LIST) {",
+            "}",
+        )
+    )
+    assert found == {
+        "total (usd)": "double",
+        "total (eur)": "double = 2",
+        "name (legal)": "binary (STRING)",
+        "`a.b`": "int32",
+        "a": "group",
+        "a.b": "int64",
+        "sizes (cm)": "group (LIST)",
+    }
+
+
+@pytest.mark.parametrize(
+    "note", ["UINT_8", "TIME(MICROS,true)", "INTEGER(8,false)", "MAP_KEY_VALUE", "FLOAT16"]
+)
+def test_annotations_of_all_ages_are_part_of_the_type(note: str) -> None:
+    assert parse_message(_message(f"optional int32 v ({note});")) == {"v": f"int32 ({note})"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("id", "ID"), ("a", "a"), ("Total (USD)", "total (usd)"), ("x.y", "X.Y")]
+)
+def test_columns_that_differ_only_in_case_are_named_as_they_are(one: str, other: str) -> None:
+    with pytest.raises(Refusal) as refusal:
+        parse_message(_message(f"optional int32 {one};", f"optional int32 {other};"))
+    assert refusal.value.code == "SCHEMA_CONFLICT"
+    assert one in refusal.value.reason
+    assert other in refusal.value.reason
+
+
 def test_an_orc_struct_is_read_by_its_top_fields() -> None:
     text = "struct<a:int,b:array<struct<c:int,d:map<string,int>>>,`we,i:rd`:decimal(10,2),Z:string>"
     assert parse_struct(text) == {
@@ -83,3 +130,49 @@ def test_what_was_written_must_be_what_was_read() -> None:
     for leaves in ({"id": "int64"}, {"id": "int64", "d": "int64 (DECIMAL(10,2))"}):
         with pytest.raises(Refusal, match="TYPE"):
             verification.check_written(before, [footer(rows=5, **leaves)])
+
+
+@pytest.mark.parametrize(
+    ("declared", "file_format", "codec"),
+    [
+        ("SNAPPY ", "parquet", "snappy"),
+        (" Gzip", "parquet", "gzip"),
+        ("ZLIB\t", "orc", "zlib"),
+        ("", "parquet", "zstd"),
+        (" ", "parquet", "zstd"),
+    ],
+)
+def test_blanks_and_case_of_a_declared_codec_are_forgiven(
+    declared: str, file_format: str, codec: str
+) -> None:
+    assert footers.profile([footer(codec="ZSTD", id="int64")], declared, file_format).codec == codec
+
+
+@pytest.mark.parametrize(
+    ("declared", "file_format", "named"),
+    [
+        ("org.apache.hadoop.io.compress.SnappyCodec", "parquet", "parquet.compression"),
+        ("ZLIB", "parquet", "parquet.compression"),
+        ("snapy", "parquet", "parquet.compression"),
+        ("GZIP", "orc", "orc.compress"),
+        ("true", "orc", "orc.compress"),
+    ],
+)
+def test_a_declared_codec_that_nobody_writes_is_refused_with_its_property(
+    declared: str, file_format: str, named: str
+) -> None:
+    with pytest.raises(Refusal, match=f"{named} = '{declared}'") as refusal:
+        footers.profile([footer(id="int64")], declared, file_format)
+    assert refusal.value.code == "CODEC"
+
+
+def test_a_codec_of_files_that_nobody_writes_is_refused() -> None:
+    with pytest.raises(Refusal, match="brotli") as refusal:
+        footers.profile([footer(codec="BROTLI", id="int64")], None, "orc")
+    assert refusal.value.code == "CODEC"
+    assert footers.profile([footer(codec="BROTLI", id="int64")], "ZSTD", "orc").codec == "zstd"
+
+
+def test_formats_of_hadoop_name_their_codecs_by_class() -> None:
+    name = "org.apache.hadoop.io.compress.BZip2Codec"
+    assert footers.profile([footer(codec=name)], None, "text").codec == name

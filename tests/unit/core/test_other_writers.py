@@ -6,7 +6,7 @@ import pytest
 
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.model import FileEntry
-from spark_jobs.core.other_writers import WriterRules, is_staging
+from spark_jobs.core.other_writers import WriterRules, is_staging, staging_names
 
 DEAD_BEFORE, YOUNG, OLD = 1_000_000, 1_000_000, 999_999
 
@@ -113,3 +113,19 @@ def test_writers_give_themselves_away(name: str) -> None:
 )
 def test_ordinary_names_are_no_staging(name: str) -> None:
     assert not is_staging(name)
+
+
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [
+        ([".stg", None], (".stg",)),
+        (["/warehouse/tmp/.stage/", ".stage"], (".stage",)),
+        (["", " ", "/", ".", ".."], ()),
+    ],
+)
+def test_names_of_staging_directories_in_settings(values: list[str | None], names: tuple[str, ...]) -> None:
+    assert staging_names(values) == names
+    rules = WriterRules(staging=staging_names(values))
+    assert rules.is_staging(".stg_hive_1-1", True) == (".stg" in names)
+    assert not rules.is_staging(".stg_hive_1-1", False)
+    assert not rules.is_staging("part-0", True)

@@ -72,3 +72,25 @@ def test_tables_in_the_shortest_form_of_a_summary_are_counted_too():
     """A summary that is too long for XCom keeps names and outcomes only."""
     night = Overview.of([], [{"tables": [{"table": "db.a", "outcome": "done"}]}, {"tables": []}])
     assert night.line == "1 table compacted, 0 -> 0 files, 0 B -> 0 B"
+
+
+def test_tables_that_are_not_to_be_compacted_are_no_work_left_undone():
+    night = Overview.of(
+        [
+            analysed("db.__bkp_a", "refused", code="BACKUP", reason="it is a backup"),
+            analysed("db.__bkp_b", "refused", code="BACKUP", reason="it is a backup"),
+            analysed("db.v", "refused", code="VIEW", reason="it is a view"),
+            analysed("db.m", "refused", code="MANAGED", reason="it is managed"),
+        ],
+        [compacted("db.v", "refused", code="VIEW", reason="it is a view")],
+    )
+    assert "left undone" not in night.line
+    assert [line.strip() for line in night.text().splitlines()[1:]] == [
+        "not to compact: 2 BACKUP, 1 VIEW, 1 MANAGED"
+    ]
+
+
+def test_only_what_a_person_can_act_on_is_counted():
+    refused = [("db.a", "VIEW"), ("db.b", "TYPE"), ("db.c", "QUOTA")]
+    night = Overview.of([analysed(name, "refused", code=code, reason="x") for name, code in refused], [])
+    assert night.line.endswith("2 tables with something left undone")

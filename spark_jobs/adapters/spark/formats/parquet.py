@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pyspark.sql import SparkSession
 
+from spark_jobs.adapters.hadoop.java_errors import is_java_error
 from spark_jobs.adapters.spark.formats.parquet_footers import ParquetFooters
 from spark_jobs.adapters.spark.formats.spark_format import RecordClasses, SparkFormat
 from spark_jobs.adapters.spark.formats.type_changes import changed_type
@@ -36,6 +37,8 @@ class ParquetFormat(SparkFormat):
         super().__init__(spark, calls)
         self._types = SparkTypes(spark)
         self._footers = ParquetFooters(spark, self._types, calls)
+        #: By codec, what is missing for it.
+        self._missing: dict[str, str | None] = {}
 
     def read(self, directories: Sequence[tuple[str, FileListing]]) -> list[list[Footer]]:
         return self._footers.read(directories)
@@ -48,6 +51,8 @@ class ParquetFormat(SparkFormat):
         Raises:
             Refusal: neither keeps the files as they are.
         """
+        for codec in {profile.codec, *profile.codecs}:
+            self._check_codec(codec)
         difference = profile.problem
         for encoding, leaves in self._candidates(profile):
             found = changed_type(profile.leaves, leaves)
@@ -59,6 +64,32 @@ class ParquetFormat(SparkFormat):
             dates = calendar_settings(profile.calendar, profile.int96_calendar, profile.zone)
             return Encoding(Engine.COPY, dates)
         raise Refusal(RefusalCode.TYPE, f"{difference}; {obstacle}")
+
+    def _check_codec(self, codec: str) -> None:
+        """Raise Refusal for a codec that this Spark does not know, or whose class is missing (LZO, Brotli)."""
+        if codec not in self._missing:
+            self._missing[codec] = self._lack(codec)
+        lack = self._missing[codec]
+        if lack:  # guard: classes_of_codecs
+            raise Refusal(
+                RefusalCode.CODEC,
+                f"its files are, or the table declares (parquet.compression), {codec}: {lack}",
+            )
+
+    def _lack(self, codec: str) -> str | None:
+        """Return why files cannot be read or written with a codec; None if they can."""
+        options = self._jvm.org.apache.spark.sql.execution.datasources.parquet.ParquetOptions
+        names = self._jvm.org.apache.parquet.hadoop.metadata.CompressionCodecName
+        try:
+            name = names.valueOf(options.getParquetCompressionCodecName(codec))
+        except Exception as error:
+            if not is_java_error(error):
+                raise
+            return "this Spark does not know it"
+        class_name = name.getHadoopCompressionCodecClassName()
+        if class_name is None or self._conf.getClassByNameOrNull(class_name) is not None:
+            return None
+        return f"its class {class_name} is not on the class path"
 
     def _candidates(self, profile: Profile) -> Iterator[tuple[Encoding, Leaves]]:
         """Return the settings of Spark's writer to try, its defaults first, with the types that it would write."""

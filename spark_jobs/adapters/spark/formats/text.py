@@ -75,7 +75,7 @@ class TextFormat(HeaderFormat):
         why = f"{extension} is the extension of a codec that this Spark lacks" if extension else None
         why = why or plain_text.why_not_text(samples)
         if why:  # guard: text_is_proved
-            raise Refusal(RefusalCode.CODEC, f"{name} is not shown to be plain text: {why}{self._without}")
+            raise Refusal(RefusalCode.NOT_TEXT, f"{name} is not shown to be plain text: {why}{self._without}")
         _check_mark(path, samples[0])
         return replace(
             header(path, {"none": size}, "text", _LINE),
