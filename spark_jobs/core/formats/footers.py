@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from spark_jobs.core.errors import Refusal
-from spark_jobs.core.formats import avro_metadata, leaf_statistics, struct_types
+from spark_jobs.core.formats import avro_metadata, leaf_statistics, stripes, struct_types
 from spark_jobs.core.formats.encoding import Calendar
 from spark_jobs.core.formats.leaf_statistics import FileStatistics
 from spark_jobs.core.formats.registry import FORMATS
+from spark_jobs.core.formats.stripes import Stripes
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.warning_codes import WarningCode
 
@@ -50,7 +51,7 @@ class Footer:
         created_by: the writer's name and version.
         row_group: the size in bytes of the largest row group; 0 if the file has only one.
         blooms: the columns, as dotted paths, that have a Bloom filter in all row groups.
-        layout: for ORC, everything that files must have in common before their stripes can be merged into one file.
+        stripes: for ORC, what a merge of the stripes needs to know.
         zones: for ORC, the time zones of the local timestamps in the stripes.
         statistics: the exact figures of each leaf; None in formats that have none.
         metadata: for Avro, the file's own metadata, which a copy carries.
@@ -68,7 +69,7 @@ class Footer:
     created_by: str = ""
     row_group: int = 0
     blooms: frozenset[str] = frozenset()
-    layout: str = ""
+    stripes: Stripes | None = None
     zones: frozenset[str] = frozenset()
     statistics: FileStatistics | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
@@ -99,7 +100,7 @@ class Profile:
         row_group: the size in bytes of the largest row group; 0 if no file has several.
         blooms: the columns, as dotted paths, that have a Bloom filter in all files.
         by_spark: Spark 3 or later wrote all files.
-        mergeable: the stripes of all files can be merged into one file.
+        stripes: for ORC, whether and how the stripes of all files can be merged into one file.
         zones: the time zones of the local timestamps in the stripes.
         statistics: the figures of each leaf over all files; a figure is None if a file lacks it.
         metadata: for Avro, the metadata of the written files.
@@ -120,7 +121,7 @@ class Profile:
     row_group: int = 0
     blooms: frozenset[str] = frozenset()
     by_spark: bool = False
-    mergeable: bool = False
+    stripes: Stripes | None = None
     zones: frozenset[str] = frozenset()
     statistics: FileStatistics = field(default_factory=dict)
     metadata: Mapping[str, str] = field(default_factory=dict)
@@ -160,7 +161,7 @@ def profile(
         row_group=max(footer.row_group for footer in footers),
         blooms=frozenset.intersection(*(footer.blooms for footer in footers)),
         by_spark=all(_spark_version(footer) >= _PROLEPTIC_SPARK for footer in footers),
-        mergeable=len({footer.layout for footer in footers}) == 1 and bool(footers[0].layout),
+        stripes=stripes.united([(footer.name, footer.stripes) for footer in footers]),
         zones=frozenset.union(*(footer.zones for footer in footers)),
         statistics=statistics_of(footers),
         metadata=avro_metadata.common([(footer.name, footer.metadata) for footer in footers]),
@@ -177,6 +178,21 @@ def rows_of(footers: Iterable[Footer]) -> int | None:
     """Return the number of rows; None if a file does not count them."""
     counts = [footer.rows for footer in footers]
     return None if None in counts else sum(count for count in counts if count is not None)
+
+
+def with_rows(footers: Sequence[Footer]) -> list[Footer]:
+    """Return the footers of files with rows; if no file has any, those of the first schema that has columns.
+
+    Writers create a file for a task without rows, Hive even one without columns. No reader gets a row from it, so that
+    its schema, codec and metadata do not count, and nothing is lost if it is not rewritten.
+    """
+    used = [footer for footer in footers if footer.rows != 0]  # guard: only_files_without_rows_left_out
+    if used:
+        return used
+    first = next((footer for footer in footers if footer.leaves), None)
+    if first is None:
+        raise Refusal(RefusalCode.EMPTY, "its files have neither rows nor columns")
+    return [first]
 
 
 def _calendar(footers: Sequence[Footer], legacy_mark: str) -> Calendar:

@@ -28,7 +28,7 @@ def kind_of(footer: Footer) -> tuple[Hashable, ...]:
         footer.problem,
         footer.created_by,
         footer.blooms,
-        footer.layout,
+        footer.stripes,
         footer.zones,
         footer.rows is None,
         footer.statistics is None,

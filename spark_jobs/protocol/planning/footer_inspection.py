@@ -57,12 +57,14 @@ class Inspection:
         by_kept_footers: an analysis has read them, and not all of them are read now.
         copied: the files that are copied, and in no group; None if all files are rewritten.
         why_full: why they are, although only some were to be.
+        without_rows: the names of files without rows, which are in no group.
     """
 
     groups: tuple[FileGroup, ...]
     by_kept_footers: bool = False
     copied: FileGroup | None = None
     why_full: str | None = None
+    without_rows: frozenset[str] = frozenset()
 
     @property
     def engines(self) -> str:
@@ -124,8 +126,10 @@ def _inspect_parts(
     whole = inspect_footers(encoding, table, location, files, [*small, *large])
     if len(whole.groups) > 1:  # guard: one_schema_for_copies
         return replace(whole, why_full="its files have several schemas")
-    rewritten = _group(encoding, table, choice.rewritten, small)
-    return Inspection((rewritten,), copied=_group(encoding, table, choice.copied, large))
+    used = footers.with_rows(small)
+    rewritten = _group(encoding, table, choice.rewritten, used)
+    copied = _group(encoding, table, choice.copied, large)
+    return Inspection((rewritten,), copied=copied, without_rows=_names(small) - _names(used))
 
 
 def _by_kept_footers(
@@ -166,9 +170,11 @@ def _inspected(
     if not found:
         raise Refusal(RefusalCode.EMPTY, f"{location} holds only empty files")
     _check_complete(location, files, found)
-    parts = file_groups.grouped(found, _by_position(table))
-    inspection = Inspection(tuple(_group(encoding, table, files, part) for part in parts.footers))
-    _check_positions(table, found, inspection)
+    used = footers.with_rows(found)
+    parts = file_groups.grouped(used, _by_position(table))
+    groups = tuple(_group(encoding, table, files, part) for part in parts.footers)
+    inspection = Inspection(groups, without_rows=_names(found) - _names(used))
+    _check_positions(table, used, inspection)
     return inspection, parts.reason
 
 
@@ -180,11 +186,15 @@ def _check_complete(location: str, files: FileListing, found: Sequence[Footer]) 
 
 
 def _group(encoding: GetEncoding, table: TablePlan, files: FileListing, part: Sequence[Footer]) -> FileGroup:
-    names = {name for footer in part for name in footer.names}
+    names = _names(part)
     columns = [name for name, _ in table.facts.columns]
     profile = footers.profile(part, _declared_codec(table), table.file_format, columns)
     data = FileListing.of(file for file in files.data if file.name in names)
     return FileGroup(data, profile, encoding(profile, table.file_format))
+
+
+def _names(found: Sequence[Footer]) -> frozenset[str]:
+    return frozenset(name for footer in found for name in footer.names)
 
 
 def _by_position(table: TablePlan) -> bool:
