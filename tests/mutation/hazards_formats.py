@@ -127,4 +127,10 @@ FORMATS = (
         ),
         "spark",
     ),
+    Mutation(
+        "H14-noted",
+        "records are copied without the note of their calendar",
+        (Condition("noted_calendar", False),),
+        ("tests/unit/core/test_footer_keys.py::test_a_copy_without_the_note_is_read_as_before",),
+    ),
 )

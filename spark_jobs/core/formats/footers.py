@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from spark_jobs.core.errors import Refusal
-from spark_jobs.core.formats import avro_metadata, leaf_statistics, stripes, struct_types
+from spark_jobs.core.formats import avro_metadata, footer_keys, leaf_statistics, stripes, struct_types
 from spark_jobs.core.formats.encoding import Calendar
 from spark_jobs.core.formats.leaf_statistics import FileStatistics
 from spark_jobs.core.formats.registry import FORMATS
@@ -22,17 +22,12 @@ from spark_jobs.core.warning_codes import WarningCode
 #: Physical leaves (and groups) of a file: lower-cased dotted path -> type, without nullability.
 Leaves = Mapping[str, str]
 
-#: Keys in the metadata of a footer by which writers note how their dates and timestamps must be interpreted.
-_INTERPRETATION_KEYS = re.compile(
-    r"org\.apache\.spark\..*|writer\.(time\.zone|date\.proleptic|zone\.conversion\.legacy)\Z"
-)
 _SPARK_VERSION = "org.apache.spark.version"
 #: The first version that uses the proleptic Gregorian calendar for days before 1582.
 _PROLEPTIC_SPARK = 3
 _SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"
 #: Types that only Spark's own metadata has. In the file's schema they are plain numbers or structs.
 _SPARK_ONLY_TYPES = re.compile(r'"type":"(interval [^"]*|udt)"')
-_TEMPORAL = re.compile(r"(repeated )?(int96\b|.*\((DATE|TIMESTAMP)|timestamp|date)")
 
 
 @dataclass(frozen=True)
@@ -94,6 +89,7 @@ class Profile:
         schemas: the distinct schemas, as their exact texts.
         meant: the writers noted how the dates and timestamps in the files must be interpreted. Copied without that
             note, the values would be interpreted differently.
+        unkept: the keys in the metadata of footers that only a merge of stripes keeps, and that readers may need.
         calendar: the calendar of old dates and timestamps.
         int96_calendar: the calendar of INT96 timestamps.
         zone: the time zone of Spark's session that wrote the files; None if it is unknown or not the same for all.
@@ -115,6 +111,7 @@ class Profile:
     problem: str | None = None
     schemas: tuple[str, ...] = ()
     meant: bool = False
+    unkept: tuple[str, ...] = ()
     calendar: Calendar = Calendar.UNKNOWN
     int96_calendar: Calendar = Calendar.UNKNOWN
     zone: str | None = None
@@ -153,8 +150,8 @@ def profile(
         struct=struct_types.union(structs, columns) if structs and not problem else None,
         problem=problem,
         schemas=tuple(dict.fromkeys(footer.schema for footer in footers)),
-        meant=_temporal(leaves)
-        and any(_INTERPRETATION_KEYS.match(key) for footer in footers for key in footer.writer),
+        meant=any(footer_keys.meant(leaves, footer.writer) for footer in footers),
+        unkept=footer_keys.unkept(footer.writer for footer in footers),
         calendar=_calendar(footers, "org.apache.spark.legacyDateTime"),
         int96_calendar=_calendar(footers, "org.apache.spark.legacyINT96"),
         zone=_zone(footers),
@@ -224,10 +221,6 @@ def _spark_version(footer: Footer) -> int:
 def _zone(footers: Sequence[Footer]) -> str | None:
     zones = {footer.writer.get("org.apache.spark.timeZone") for footer in footers}
     return zones.pop() if len(zones) == 1 else None
-
-
-def _temporal(leaves: Leaves) -> bool:
-    return any(_TEMPORAL.match(kind) for kind in leaves.values())
 
 
 def _union(footers: Iterable[Footer]) -> dict[str, str]:

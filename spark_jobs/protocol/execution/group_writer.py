@@ -32,7 +32,7 @@ class WrittenGroup:
 
     @property
     def warnings(self) -> list[str]:
-        return [*self.group.profile.warnings, *self.result.warnings]
+        return [*self.group.profile.warnings, *self.group.unkept, *self.result.warnings]
 
     def holds(self, name: str) -> bool:
         return self.names is None or name in self.names

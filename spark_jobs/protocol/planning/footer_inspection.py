@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from spark_jobs.core.eligibility import positional
 from spark_jobs.core.errors import LakekeeperError, NothingToGain, Refusal
-from spark_jobs.core.formats import file_groups, footers, struct_types
+from spark_jobs.core.formats import file_groups, footer_keys, footers, struct_types
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.registry import FORMATS
@@ -18,6 +18,7 @@ from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.strategy import Choice
 from spark_jobs.core.task_plan import TaskPlan, plan_tasks
+from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
 from spark_jobs.protocol.services import Services
 
@@ -42,6 +43,14 @@ class FileGroup:
         if self.encoding.engine is not Engine.SPARK:
             return TaskPlan(target_files, target_files)
         return plan_tasks(len(figures.data), figures.bytes, target_files, slots)
+
+    @property
+    def unkept(self) -> tuple[str, ...]:
+        """Return warnings about metadata of footers that the rewritten files will not have. A merge keeps all."""
+        keys = self.profile.unkept
+        if not keys or self.encoding.engine is Engine.MERGE:
+            return ()
+        return (WarningCode.METADATA_NOT_KEPT.text(footer_keys.warning(keys)),)
 
     @property
     def columns(self) -> frozenset[str] | None:
@@ -70,6 +79,11 @@ class Inspection:
     def engines(self) -> str:
         """Return what writes the groups, for example `spark`, or `copy+spark`."""
         return "+".join(sorted({group.encoding.engine.value for group in self.groups}))
+
+    @property
+    def unkept(self) -> tuple[str, ...]:
+        """Return warnings about metadata of footers that the rewritten files will not have."""
+        return tuple(dict.fromkeys(text for group in self.groups for text in group.unkept))
 
     @property
     def codec(self) -> str:
@@ -129,6 +143,8 @@ def _inspect_parts(
     used = footers.with_rows(small)
     rewritten = _group(encoding, table, choice.rewritten, used)
     copied = _group(encoding, table, choice.copied, large)
+    # A copy of all bytes keeps the keys of the footers.
+    copied = replace(copied, profile=replace(copied.profile, unkept=()))
     return Inspection((rewritten,), copied=copied, without_rows=_names(small) - _names(used))
 
 
