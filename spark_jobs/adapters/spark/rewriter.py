@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame, DataFrameReader, Observation, SparkSession
@@ -17,6 +18,7 @@ from spark_jobs.adapters.spark.joint_rewriter import JointRewriter
 from spark_jobs.adapters.spark.merging import Merger
 from spark_jobs.adapters.spark.requests import explained, schema_of, sort_columns, write_options
 from spark_jobs.adapters.spark.sessions import Sessions
+from spark_jobs.adapters.spark.unreadable_files import unreadable
 from spark_jobs.adapters.spark.wide_reading import scan_settings, shuffled, slots
 from spark_jobs.core.errors import LakekeeperError, VerificationFailed
 from spark_jobs.core.formats.encoding import Encoding, Engine
@@ -66,7 +68,17 @@ class Rewriter:
         except LakekeeperError:
             raise
         except Exception as error:
-            raise explained(error) from error
+            raise explained(error, self._unreadable(error, request)) from error
+
+    def _unreadable(self, error: Exception, request: RewriteRequest) -> str | None:
+        """Return the name of the file that could not be read, if it is known, or Spark can find it out."""
+        spec = FORMATS[request.file_format]
+        again = spec.has_footer and request.profile.struct is not None
+        return unreadable(error, request.files, partial(self._read_through, request) if again else None)
+
+    def _read_through(self, request: RewriteRequest, files: Sequence[str]) -> None:
+        """Read all values of some files, and write nothing."""
+        self._frame(request, files).write.format("noop").mode("overwrite").save()
 
     def write_jointly(self, requests: Sequence[RewriteRequest], staging: str) -> Sequence[str]:
         """Write the files of each request into a directory of its own below `staging`, in one job.
