@@ -70,7 +70,7 @@ class StripeWriter:
             self._append(file)
         except Py4JJavaError as error:
             kind, text = root_cause(error)
-            if kind in _OF_CONTENTS:  # guard: unmergeable_file_refused
+            if kind in _OF_CONTENTS:
                 raise Refusal(
                     RefusalCode.TYPE, f"ORC cannot merge the stripes of {name_of(file)}: {text or kind}"
                 ) from error

@@ -43,6 +43,7 @@ UNITS: dict[str, dict[str, tuple[str, Callable[[int], Any]]]] = {
     **{name: {name: column} for name, column in COLUMNS.items()},
     "all": COLUMNS,
     "with files without rows": COLUMNS,
+    "short index": {"timestamp": COLUMNS["timestamp"]},
     "union": {"union": ("uniontype<int,string>", lambda id: f"x{id}" if id % 2 else id)},
 }
 
@@ -52,7 +53,10 @@ def write(
 ) -> None:
     """Write a file with the column `id` and these columns."""
     text = ",".join(f"{name.replace(' ', '_')}:{kind}" for name, (kind, _) in columns.items())
-    with file.open("wb") as target, pyorc.Writer(target, f"struct<id:bigint,{text}>") as writer:
+    with (
+        file.open("wb") as target,
+        pyorc.Writer(target, f"struct<id:bigint,{text}>", row_index_stride=stride) as writer,
+    ):
         for row in range(start, start + rows):
             writer.write((row, *(value(row) for _, value in columns.values())))
 
@@ -63,7 +67,8 @@ def main(folder: str) -> None:
         target = Path(folder) / name.replace(" ", "_")
         target.mkdir(parents=True)
         for number in range(2):
-            write(target / f"00000{number}_0", columns, number * 100)
+            stride = 500 if name == "short index" else 10_000
+            write(target / f"00000{number}_0", columns, number * 100, stride=stride)
         if name == "with files without rows":
             write(target / "000002_0", columns, 0, rows=0)
 
