@@ -49,9 +49,13 @@ UNITS: dict[str, dict[str, tuple[str, Callable[[int], Any]]]] = {
 
 
 def write(
-    file: Path, columns: dict[str, tuple[str, Callable[[int], Any]]], start: int, rows: int = ROWS
+    file: Path,
+    columns: dict[str, tuple[str, Callable[[int], Any]]],
+    start: int,
+    rows: int = ROWS,
+    stride: int = 10_000,
 ) -> None:
-    """Write a file with the column `id` and these columns."""
+    """Write a file with the column `id` and these columns, and an index entry for so many rows."""
     text = ",".join(f"{name.replace(' ', '_')}:{kind}" for name, (kind, _) in columns.items())
     with (
         file.open("wb") as target,
