@@ -103,7 +103,7 @@ FORMATS = (
     ),
     Mutation(
         "H4-stripes",
-        "the rows of stripes that a footer does not count are lost (two layers: rows, and what readers find)",
+        "a file whose footer counts no rows is left out, with the rows of its stripes",
         (Condition("rows_of_stripes", False),),
         (
             "tests/fidelity/test_public_orc_files.py::test_every_row_is_kept[TestOrcFile.testWithoutCompressionBlockSize]",
@@ -118,7 +118,7 @@ FORMATS = (
         "spark",
     ),
     Mutation(
-        "H14-calendar",
+        "H14-stripes-calendar",
         "a merged file is in the calendar of the cluster, not of its stripes",
         (Remove("calendar_of_stripes"),),
         (
