@@ -138,7 +138,7 @@ class TablePlan:
             location=self.facts.storage.location,
             partition_types=self.facts.key_types or None,
             units=[*(self._unit_report(unit) for unit in self.units), *gone],
-            warnings=self.warnings,
+            warnings=[*self.warnings, *dict.fromkeys(text for unit in self.units for text in unit.warnings)],
             small_file_writers=origins.writers if origins else None,
             files_per_day=origins.files_per_day if origins else None,
             listed_units=origins.listed_units if origins else None,

@@ -44,6 +44,7 @@ class UnitPlan:
             rewritten; None without a listing.
         deferred_since: when an earlier job has deferred the unit; None if none has.
         engine: what will write the unit, if its footers were read for this plan.
+        warnings: what its footers, if they were read for this plan, say that a person should know.
     """
 
     unit: Unit
@@ -56,6 +57,7 @@ class UnitPlan:
     fingerprint: str | None = None
     deferred_since: str | None = None
     engine: str | None = None
+    warnings: tuple[str, ...] = ()
 
     @classmethod
     def listed(

@@ -24,6 +24,12 @@ class WarningCode(Explained):
         "The files of a unit have several codecs, or another one than the table declares.",
         "None, if the codec that the warning names is the right one; else declare it on the table.",
     )
+    METADATA_NOT_KEPT = (
+        "The footers of Parquet or ORC files have keys of their writer, such as `parquet.avro.schema`,"
+        " `thrift.descriptor` or `parquet.proto.class`, which neither Spark nor a copy record by record can write. The"
+        " rows are the same, but a reader that takes its schema from the key needs it from elsewhere.",
+        "If readers need the keys, set `lakekeeper.enabled=false` on the table, and roll back what was compacted.",
+    )
     RUN_UNFINISHED = (
         "A run is at work right now, or was interrupted.",
         "None: the next compaction, rollback or cleanup of the table finishes it.",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.fidelity import matrix
+from tests.fidelity import matrix, test_foreign_files
 from tests.spark.toolbox import Jobs
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ def jobs(spark: SparkSession, tmp_path: Path) -> Jobs:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """N identical, M refused, 0 different."""
+    _foreign(terminalreporter)
     if not matrix.COUNTS:
         return
     counts = dict(matrix.COUNTS)
@@ -31,3 +32,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         f"fidelity: {identical + different + refused} cells: {identical} identical,"
         f" {refused} refused{f' ({codes})' if codes else ''}, {different} different"
     )
+
+
+def _foreign(terminalreporter: pytest.TerminalReporter) -> None:
+    """For each other library: units compacted, and those that were not."""
+    outcomes = test_foreign_files.FOUND
+    for library in dict.fromkeys(name for name, _ in outcomes):
+        found = {unit: outcome for (name, unit), outcome in outcomes.items() if name == library}
+        left = [f"{unit} {outcome}" for unit, outcome in found.items() if outcome != "compacted"]
+        terminalreporter.write_line(
+            f"files of {library}: {len(found)} units, {len(found) - len(left)} compacted"
+            f"{', ' if left else ''}{', '.join(left)}"
+        )

@@ -313,7 +313,7 @@ def test_a_damaged_stretch_of_a_sequence_file_is_never_left_out(
         return
     assert (unit["outcome"], data_files(folder)) == ("failed", before), unit
     # The reader itself says so, although the cluster allows it to leave out the stretch.
-    assert f"{folder}/2 cannot be copied" in unit["reason"]
+    assert unit["reason"].startswith("2 cannot be copied")
 
 
 def test_records_that_the_reader_leaves_out_on_both_sides_fail_the_unit(

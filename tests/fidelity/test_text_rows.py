@@ -217,4 +217,4 @@ def test_a_file_that_is_cut_off_fails_its_unit_and_is_named(
     before = data_files(database.path / "t")
     (unit,) = only(jobs("compact", "--table", table))["units"]
     assert (unit["outcome"], data_files(database.path / "t")) == ("failed", before), unit
-    assert f"t/3{suffix}" in unit["reason"]
+    assert f"3{suffix}" in unit["reason"]

@@ -153,8 +153,8 @@ _ALSO = {
     "demo": ("airflow-3.3",),
 }
 _MORE = {
-    "fidelity 3.5": ("spark-4.3",),
-    "fidelity 4.3": ("spark-3.5",),
+    "fidelity 3.5": ("spark-4.3", "writers-python"),
+    "fidelity 4.3": ("spark-3.5", "writers-python"),
     "kerberos": ("airflow-3.3-kerberos",),
     # It has neither PySpark nor py4j.
     "unit jobs": ("dev",),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.operators import Condition, Item, Remove, Value
+from tests.mutation.operators import Condition, Item, Remove, Rewrite, Value
 
 _METADATA = "tests/unit/core/test_avro_metadata.py"
 _GROUPS = "tests/unit/core/test_file_groups.py"
@@ -13,6 +13,7 @@ _TEXT = "tests/fidelity/test_text_rows.py"
 _RECORDS = "tests/fidelity/test_record_rows.py"
 _BLOCKS = "tests/unit/core/test_avro_blocks.py"
 _SEQUENCES = "tests/unit/core/test_sequence_records.py"
+_STRIPES = "tests/unit/core/test_stripes.py"
 
 FORMATS = (
     Mutation(
@@ -181,5 +182,71 @@ FORMATS = (
         "nobody looks whether the schema was kept",
         (Condition("schema_compared", False),),
         (f"{_METADATA}::test_what_was_written_must_have_the_schema",),
+        "H14-stripes-alone",
+        "a file whose stripes cannot be merged is merged with others",
+        (Condition("mergeable_alone", False),),
+        (f"{_STRIPES}::test_all_files_are_merged_or_none",),
+    ),
+    Mutation(
+        "H14-stripes-layout",
+        "stripes of files that differ are merged",
+        (Rewrite("one_layout_to_merge", "A if B else C", "C"),),
+        (f"{_STRIPES}::test_all_files_are_merged_or_none",),
+    ),
+    Mutation(
+        "H14-stripes-missing",
+        "a stripe without statistics is merged",
+        (Condition("statistics_of_stripes", False),),
+        (f"{_STRIPES}::test_a_stripe_without_statistics_cannot_be_merged",),
+    ),
+    Mutation(
+        "H14-stripes-types",
+        "stripes without statistics of timestamps are merged: readers would skip their rows",
+        (Condition("statistics_of_each_type", False),),
+        (f"{_STRIPES}::test_statistics_decide_what_can_be_merged",),
+    ),
+    Mutation(
+        "H7-rows",
+        "files with rows are left out, or those without rows have a say",
+        (Value("only_files_without_rows_left_out", "footers"),),
+        (f"{_STRIPES}::test_files_without_rows_do_not_count_beside_others",),
+    ),
+    Mutation(
+        "H7-fields",
+        "fields that differ only in case are read as one",
+        (Condition("fields_by_case", False),),
+        (f"{_STRIPES}::test_fields_that_differ_only_in_case_are_refused",),
+    ),
+    Mutation(
+        "H4-stripes",
+        "a file whose footer counts no rows is left out, with the rows of its stripes",
+        (Condition("rows_of_stripes", False),),
+        (
+            "tests/fidelity/test_public_orc_files.py::test_every_row_is_kept[TestOrcFile.testWithoutCompressionBlockSize]",
+        ),
+        "spark",
+    ),
+    Mutation(
+        "H14-lists",
+        "lists without statistics of their own are appended without any",
+        (Condition("any_list_fits", False),),
+        ("tests/fidelity/test_old_orc.py::test_lists_and_maps_without_statistics_are_merged",),
+        "spark",
+    ),
+    Mutation(
+        "H14-stripes-calendar",
+        "a merged file is in the calendar of the cluster, not of its stripes",
+        (Remove("calendar_of_stripes"),),
+        (
+            "tests/fidelity/test_old_orc.py"
+            "::test_a_merge_keeps_the_calendar_whatever_the_cluster_says[names1]",
+        ),
+        "spark",
+    ),
+    Mutation(
+        "H14-noted",
+        "records are copied without the note of their calendar",
+        (Condition("noted_calendar", False),),
+        ("tests/unit/core/test_footer_keys.py::test_a_copy_without_the_note_is_read_as_before",),
     ),
 )

@@ -90,10 +90,9 @@ def test_a_file_that_was_replaced_by_one_of_another_length_is_an_error(
 ) -> None:
     folder, files = directories[0]
     changed = [file._replace(length=file.length + bytes_more) for file in files.files]
-    with pytest.raises(OSError, match="cannot read the footers of 3 files") as failed:
+    with pytest.raises(OSError, match=f"cannot read the footer of {files.files[0].name}") as failed:
         spark_formats(spark)[PARQUET].read([(folder, FileListing(tuple(changed)))])
     assert "FileStatus{" not in str(failed.value)  # its owner and mode would be made up
-    assert files.files[0].name in str(failed.value)
 
 
 def test_files_of_one_directory_cost_as_many_calls_as_those_of_another_size(

@@ -1,4 +1,4 @@
-"""Merges many ORC files into few with ORC's own merge of stripes, on the driver."""
+"""Merges many ORC files into few, by stripes, on the driver."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from spark_jobs.core.errors import VerificationFailed
+from spark_jobs.adapters.spark.stripe_writer import StripeWriter
+from spark_jobs.core.errors import Refusal
+from spark_jobs.core.formats.stripes import Stripes
+from spark_jobs.core.model import name_of
+from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import RewriteRequest
+
+#: Settings by which ORC's writer would encrypt or mask columns that the files have in plain text.
+_ENCRYPTING = ("orc.encrypt", "orc.mask")
 
 
 class Merger:
@@ -21,29 +29,53 @@ class Merger:
 
     def __init__(self, spark: SparkSession) -> None:
         self._jvm = spark._jvm
+        self._gateway = spark.sparkContext._gateway
         self._context = spark._jsc
 
     def write(self, request: RewriteRequest) -> None:
         """Write the merged files into the target directory.
 
         Raises:
-            VerificationFailed: ORC could not merge a file with the others.
+            Refusal: TYPE, ORC cannot merge a file with the others.
+            LakekeeperError: a file cannot be read or written.
         """
         conf = self._jvm.org.apache.hadoop.conf.Configuration(self._context.hadoopConfiguration())
+        for name in _ENCRYPTING:
+            conf.unset(name)
         if request.replication:
             conf.set("dfs.replication", str(request.replication))
-        name = uuid.uuid4()
-        for number, files in enumerate(_groups(request)):
-            self._merge(files, f"{request.target}/part-{number:05}-{name}.orc", conf)
+        token = uuid.uuid4()
+        for number, share in enumerate(request.shares()):
+            files = [f"{request.directory}/{file.name}" for file in share]
+            target = f"{request.target}/part-{number:05}-{token}.orc"
+            self._merge(files, target, conf, request.profile.stripes)
 
-    def _merge(self, files: Sequence[str], target: str, conf: Any) -> None:
+    def _merge(self, files: Sequence[str], target: str, conf: Any, stripes: Stripes | None) -> None:
+        if stripes and stripes.bare_collections:
+            self._append(files, target, conf)
+            return
         orc, paths = self._jvm.org.apache.orc.OrcFile, self._paths(files)
-        merged = orc.mergeFiles(self._jvm.org.apache.hadoop.fs.Path(target), orc.writerOptions(conf), paths)
+        options = orc.writerOptions(conf)
+        # ORC writes into the footer what the options say of the calendar, not what the files say.
+        options.setProlepticGregorian(bool(stripes and stripes.proleptic))  # guard: calendar_of_stripes
+        try:
+            merged = orc.mergeFiles(self._jvm.org.apache.hadoop.fs.Path(target), options, paths)
+        except Py4JJavaError:
+            # It has deleted what it wrote, and does not say which file it was.
+            self._append(files, target, conf)
+            return
         if merged.size() != len(files):
-            raise VerificationFailed(
-                f"ORC has not merged {len(files) - merged.size()} of {len(files)} files into {target}: they differ in"
-                " schema, compression or writer"
+            left = sorted({name_of(file) for file in files} - {str(path.getName()) for path in merged})
+            raise Refusal(
+                RefusalCode.TYPE,
+                f"ORC has not merged {left[0]}, in all {len(left)} of {len(files)} files: they differ in schema,"
+                " compression or writer",
             )
+
+    def _append(self, files: Sequence[str], target: str, conf: Any) -> None:
+        with StripeWriter(self._gateway, conf, target) as writer:
+            for file in files:
+                writer.append(file)
 
     def _paths(self, files: Sequence[str]) -> Any:
         """Return a Java list of paths, in one call to the JVM."""
@@ -51,13 +83,3 @@ class Merger:
         names = ("java.util.ArrayList", "org.apache.hadoop.fs.Path")
         kind = mapper.getTypeFactory().constructCollectionType(*(loaded.forName(name) for name in names))
         return mapper.readValue(json.dumps(files), kind)
-
-
-def _groups(request: RewriteRequest) -> list[list[str]]:
-    """Return the files in their order, in groups of about equal size."""
-    share, before = max(1, request.inputs.bytes) / request.target_files, 0
-    groups: list[list[str]] = [[] for _ in range(request.target_files)]
-    for uri, file in zip(request.files, request.inputs.data):
-        groups[min(int(before / share), request.target_files - 1)].append(uri)
-        before += file.length
-    return [group for group in groups if group]

@@ -47,12 +47,17 @@ def write_options(request: RewriteRequest, form: SparkFormat) -> dict[str, str]:
     }
 
 
-def explained(error: Exception) -> LakekeeperError:
-    """Translate an error of Spark into an error of the jobs, with the message of its first cause."""
+def explained(error: Exception, file: str | None = None) -> LakekeeperError:
+    """Translate an error of Spark into an error of the jobs, with the message of its first cause.
+
+    Args:
+        file: the name of the file that could not be read, if it is known.
+    """
     kind, text = root_cause(error)
     if kind.endswith("SparkUpgradeException"):
         return Refusal(
             RefusalCode.CALENDAR,
             "it holds dates before 1582 or timestamps before 1900, and its footers name no calendar, or different ones",
         )
-    return LakekeeperError(f"Spark could not rewrite the unit: {text or kind}")
+    reading = f"{file} cannot be read: " if file else ""
+    return LakekeeperError(f"Spark could not rewrite the unit: {reading}{text or kind}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from pyspark.sql import DataFrame, DataFrameReader, Observation, SparkSession
@@ -20,7 +21,7 @@ from spark_jobs.adapters.spark.requests import explained, schema_of, sort_column
 from spark_jobs.adapters.spark.sequence_copies import SequenceCopier
 from spark_jobs.adapters.spark.sessions import Sessions
 from spark_jobs.adapters.spark.text_bytes import TextBytes
-from spark_jobs.adapters.spark.unreadable_files import first_unreadable
+from spark_jobs.adapters.spark.unreadable_files import unreadable
 from spark_jobs.adapters.spark.wide_reading import scan_settings, shuffled, slots
 from spark_jobs.core.errors import LakekeeperError, Refusal, VerificationFailed
 from spark_jobs.core.formats.encoding import Encoding, Engine
@@ -85,17 +86,17 @@ class Rewriter:
         except LakekeeperError:
             raise
         except Exception as error:
-            raise self._named(request, explained(error)) from error
+            raise explained(error, self._unreadable(error, request)) from error
 
-    def _named(self, request: RewriteRequest, error: LakekeeperError) -> LakekeeperError:
-        """Return the error with the file that cannot be read. Spark's errors about text do not name it."""
-        if not _is_lines(request):
-            return error
-        schema = schema_of(request)
-        file = first_unreadable(
-            request.files, lambda files: self._hashing.fingerprint(self._frame(request, files), schema)
-        )
-        return LakekeeperError(f"{file}: {error}") if file else error
+    def _unreadable(self, error: Exception, request: RewriteRequest) -> str | None:
+        """Return the name of the file that could not be read, if it is known, or Spark can find it out."""
+        spec = FORMATS[request.file_format]
+        again = spec.read_by_spark and request.profile.struct is not None
+        return unreadable(error, request.files, partial(self._read_through, request) if again else None)
+
+    def _read_through(self, request: RewriteRequest, files: Sequence[str]) -> None:
+        """Read all values of some files, and write nothing."""
+        self._frame(request, files).write.format("noop").mode("overwrite").save()
 
     def write_jointly(self, requests: Sequence[RewriteRequest], staging: str) -> Sequence[str]:
         """Write the files of each request into a directory of its own below `staging`, in one job.

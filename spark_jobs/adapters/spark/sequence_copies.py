@@ -17,7 +17,7 @@ from spark_jobs.adapters.hadoop.file_bytes import file_bytes
 from spark_jobs.adapters.hadoop.java_errors import root_cause
 from spark_jobs.adapters.spark.copying import Copier
 from spark_jobs.adapters.spark.hashing import Fingerprint, Hashing
-from spark_jobs.adapters.spark.unreadable_files import first_unreadable
+from spark_jobs.adapters.spark.unreadable_files import unreadable
 from spark_jobs.core.errors import LakekeeperError, VerificationFailed
 from spark_jobs.core.formats import sequence_records
 from spark_jobs.core.formats.file_bytes import Damaged
@@ -50,7 +50,7 @@ class SequenceCopier:
         except LakekeeperError:
             raise
         except Exception as error:
-            file = first_unreadable(request.files, partial(self._fingerprint, request))
+            file = unreadable(error, request.files, partial(self._read_through, request))
             raise LakekeeperError(
                 f"{file or request.directory} cannot be copied: {root_cause(error)[1]}"
             ) from None
@@ -71,6 +71,9 @@ class SequenceCopier:
         if seen != written:  # guard: records_compared
             raise VerificationFailed(f"what was written is not what was read: {written} instead of {seen}")
         return seen
+
+    def _read_through(self, request: RewriteRequest, files: Sequence[str]) -> None:
+        self._fingerprint(request, files)
 
     def _fingerprint(self, request: RewriteRequest, paths: Sequence[str]) -> Fingerprint:
         return self._hashing.fingerprint(self._records(request, paths), _RECORD)

@@ -34,7 +34,7 @@ class _Group:
     def obstacle(self, footer: Footer, by_position: bool) -> str | None:
         """Return why the file needs another group than this one; None if it does not."""
         first = self.files[0]
-        if footer.rows is None and footer.layout != first.layout:  # guard: group_of_one_header
+        if footer.header != first.header:  # guard: group_of_one_header
             return f"{first.name} and {footer.name} differ in schema or codec"
         for name, kind in footer.leaves.items():
             before, where = self.columns.get(name, (kind, ""))
@@ -98,7 +98,7 @@ def _distinct(footers: Sequence[Footer]) -> list[Leaves]:
 
 def _key(footer: Footer) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return what files of one group have in common; for files with a header only, its schema and codec."""
-    return (footer.layout if footer.rows is None else "", tuple(footer.leaves.items()))
+    return (footer.header, tuple(footer.leaves.items()))
 
 
 def _grouped(footers: Sequence[Footer], by_position: bool) -> tuple[list[_Group], str | None]:

@@ -11,27 +11,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from spark_jobs.core.errors import Refusal
-from spark_jobs.core.formats import avro_metadata, leaf_statistics, struct_types
+from spark_jobs.core.formats import avro_metadata, footer_keys, leaf_statistics, stripes, struct_types
 from spark_jobs.core.formats.encoding import Calendar
 from spark_jobs.core.formats.leaf_statistics import FileStatistics
 from spark_jobs.core.formats.registry import FORMATS
+from spark_jobs.core.formats.stripes import Stripes
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.warning_codes import WarningCode
 
 #: Physical leaves (and groups) of a file: lower-cased dotted path -> type, without nullability.
 Leaves = Mapping[str, str]
 
-#: Keys in the metadata of a footer by which writers note how their dates and timestamps must be interpreted.
-_INTERPRETATION_KEYS = re.compile(
-    r"org\.apache\.spark\..*|writer\.(time\.zone|date\.proleptic|zone\.conversion\.legacy)\Z"
-)
 _SPARK_VERSION = "org.apache.spark.version"
 #: The first version that uses the proleptic Gregorian calendar for days before 1582.
 _PROLEPTIC_SPARK = 3
 _SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"
 #: Types that only Spark's own metadata has. In the file's schema they are plain numbers or structs.
 _SPARK_ONLY_TYPES = re.compile(r'"type":"(interval [^"]*|udt)"')
-_TEMPORAL = re.compile(r"(repeated )?(int96\b|.*\((DATE|TIMESTAMP)|timestamp|date)")
 
 
 @dataclass(frozen=True)
@@ -50,10 +46,11 @@ class Footer:
         created_by: the writer's name and version.
         row_group: the size in bytes of the largest row group; 0 if the file has only one.
         blooms: the columns, as dotted paths, that have a Bloom filter in all row groups.
-        layout: for ORC, everything that files must have in common before their stripes can be merged into one file.
+        stripes: for ORC, what a merge of the stripes needs to know.
         zones: for ORC, the time zones of the local timestamps in the stripes.
         statistics: the exact figures of each leaf; None in formats that have none.
         metadata: for Avro, the file's own metadata, which a copy carries.
+        header: for Avro and sequence files, what files must have in common to be written into one file.
         not_utf8: for text, why its bytes are those of another encoding than UTF-8; None if they are UTF-8.
         unended: for text without a codec, the number of files whose last line has no line feed; None if not known.
         others: the names of the other files. Rows, bytes, the largest row group and the figures are those of all files.
@@ -70,10 +67,11 @@ class Footer:
     created_by: str = ""
     row_group: int = 0
     blooms: frozenset[str] = frozenset()
-    layout: str = ""
+    stripes: Stripes | None = None
     zones: frozenset[str] = frozenset()
     statistics: FileStatistics | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
+    header: str = ""
     not_utf8: str | None = None
     unended: int | None = None
     others: tuple[str, ...] = ()
@@ -97,13 +95,14 @@ class Profile:
         schemas: the distinct schemas, as their exact texts.
         meant: the writers noted how the dates and timestamps in the files must be interpreted. Copied without that
             note, the values would be interpreted differently.
+        unkept: the keys in the metadata of footers that only a merge of stripes keeps, and that readers may need.
         calendar: the calendar of old dates and timestamps.
         int96_calendar: the calendar of INT96 timestamps.
         zone: the time zone of Spark's session that wrote the files; None if it is unknown or not the same for all.
         row_group: the size in bytes of the largest row group; 0 if no file has several.
         blooms: the columns, as dotted paths, that have a Bloom filter in all files.
         by_spark: Spark 3 or later wrote all files.
-        mergeable: the stripes of all files can be merged into one file.
+        stripes: for ORC, whether and how the stripes of all files can be merged into one file.
         zones: the time zones of the local timestamps in the stripes.
         statistics: the figures of each leaf over all files; a figure is None if a file lacks it.
         metadata: for Avro, the metadata of the written files.
@@ -120,13 +119,14 @@ class Profile:
     problem: str | None = None
     schemas: tuple[str, ...] = ()
     meant: bool = False
+    unkept: tuple[str, ...] = ()
     calendar: Calendar = Calendar.UNKNOWN
     int96_calendar: Calendar = Calendar.UNKNOWN
     zone: str | None = None
     row_group: int = 0
     blooms: frozenset[str] = frozenset()
     by_spark: bool = False
-    mergeable: bool = False
+    stripes: Stripes | None = None
     zones: frozenset[str] = frozenset()
     statistics: FileStatistics = field(default_factory=dict)
     metadata: Mapping[str, str] = field(default_factory=dict)
@@ -161,15 +161,15 @@ def profile(
         struct=struct_types.union(structs, columns) if structs and not problem else None,
         problem=problem,
         schemas=tuple(dict.fromkeys(footer.schema for footer in footers)),
-        meant=_temporal(leaves)
-        and any(_INTERPRETATION_KEYS.match(key) for footer in footers for key in footer.writer),
+        meant=any(footer_keys.meant(leaves, footer.writer) for footer in footers),
+        unkept=footer_keys.unkept(footer.writer for footer in footers),
         calendar=_calendar(footers, "org.apache.spark.legacyDateTime"),
         int96_calendar=_calendar(footers, "org.apache.spark.legacyINT96"),
         zone=_zone(footers),
         row_group=max(footer.row_group for footer in footers),
         blooms=frozenset.intersection(*(footer.blooms for footer in footers)),
         by_spark=all(_spark_version(footer) >= _PROLEPTIC_SPARK for footer in footers),
-        mergeable=len({footer.layout for footer in footers}) == 1 and bool(footers[0].layout),
+        stripes=stripes.united([(footer.name, footer.stripes) for footer in footers]),
         zones=frozenset.union(*(footer.zones for footer in footers)),
         statistics=statistics_of(footers),
         metadata=avro_metadata.common([(footer.name, footer.metadata) for footer in footers]),
@@ -198,6 +198,21 @@ def _sum(counts: Iterable[int | None]) -> int | None:
     """Return the sum of counts; None if one is not known."""
     found = list(counts)
     return None if None in found else sum(count for count in found if count is not None)
+
+
+def with_rows(footers: Sequence[Footer]) -> list[Footer]:
+    """Return the footers of files with rows; if no file has any, those of the first schema that has columns.
+
+    Writers create a file for a task without rows, Hive even one without columns. No reader gets a row from it, so that
+    its schema, codec and metadata do not count, and nothing is lost if it is not rewritten.
+    """
+    used = [footer for footer in footers if footer.rows != 0]  # guard: only_files_without_rows_left_out
+    if used:
+        return used
+    first = next((footer for footer in footers if footer.leaves), None)
+    if first is None:
+        raise Refusal(RefusalCode.EMPTY, "its files have neither rows nor columns")
+    return [first]
 
 
 def _calendar(footers: Sequence[Footer], legacy_mark: str) -> Calendar:
@@ -229,10 +244,6 @@ def _spark_version(footer: Footer) -> int:
 def _zone(footers: Sequence[Footer]) -> str | None:
     zones = {footer.writer.get("org.apache.spark.timeZone") for footer in footers}
     return zones.pop() if len(zones) == 1 else None
-
-
-def _temporal(leaves: Leaves) -> bool:
-    return any(_TEMPORAL.match(kind) for kind in leaves.values())
 
 
 def _union(footers: Iterable[Footer]) -> dict[str, str]:

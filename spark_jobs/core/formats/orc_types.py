@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.refusals import RefusalCode
@@ -11,12 +12,17 @@ from spark_jobs.core.refusals import RefusalCode
 #: Types whose values Spark changes in files of other writers: timestamps (fractions below a microsecond), dates (days
 #: that only the Julian calendar has), and maps (Spark sorts keys and removes duplicates).
 _CHANGED = re.compile(r"\b(timestamp|date|map<)")
+#: A quoted name that needs no quotes.
+_QUOTED = re.compile(r"`(\w+)`")
 #: The column names that Hive 1 wrote to the files of every table.
 _BY_POSITION = re.compile(r"_col\d+\Z")
 
 
 def parse_struct(text: str) -> dict[str, str]:
     """Return the types of the top-level fields of an ORC `struct<a:int,b:array<...>>`, by lower-cased name.
+
+    Names in the types are in lower case too: they are matched without regard to case, like those of columns. Spark
+    quotes all of them, ORC only those that need it.
 
     Raises:
         Refusal: SCHEMA_CONFLICT if two names differ only in case, TYPE if a name has a backtick.
@@ -36,7 +42,7 @@ def parse_struct(text: str) -> dict[str, str]:
                 if ":" not in text[start:index]
                 else _split(text[start:index])
             )
-            _add(found, name.strip("`").lower(), kind)
+            _add(found, name.strip("`").lower(), _QUOTED.sub(r"\1", kind.lower()))
             start = index + 1
         depth += (char in "<(") - (char in ">)")
     return {name: kind for name, kind in found.items() if name}
@@ -49,6 +55,16 @@ def _add(found: dict[str, str], name: str, kind: str) -> None:
             f"a file has two columns '{name}' that differ only in case, which Hive ignores",
         )
     found[name] = kind
+
+
+def check_fields(names: Sequence[str], struct: str) -> None:
+    """Raise Refusal SCHEMA_CONFLICT if two fields of a struct differ only in case, which Hive ignores."""
+    twice = [name for name, times in Counter(name.lower() for name in names).items() if times > 1]
+    if twice:  # guard: fields_by_case
+        raise Refusal(
+            RefusalCode.SCHEMA_CONFLICT,
+            f"struct '{struct}' has two fields '{twice[0]}' that differ only in case, which Hive ignores",
+        )
 
 
 def _split(field: str) -> tuple[str, str, str]:

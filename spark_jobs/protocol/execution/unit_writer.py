@@ -185,7 +185,7 @@ class UnitWriter:
         warnings = [*draft.warnings, *draft.attributes.apply_to_files(new, policy)]
         with self._services.phases.during("verify"):
             compacted = list_unit(self._services.fs, new)
-            check_all_written(written, draft.before)
+            check_all_written(written, draft.before, draft.found.without_rows)
             verify(compacted)
         swap = self._prepare(draft.plan, draft.before, compacted, sum(group.result.rows for group in written))
         texts = [text for group in written for text in group.warnings]

@@ -138,8 +138,8 @@ class _FooterChecks:
             return self._refused(unit, error)
         if self._listed_after:
             self._store.keep(unit.unit.location, with_footers(files), footers, self._listed_after)
-            return unit.judged(self._basis)
-        return replace(unit.judged(self._basis), engine=found.engines)
+            return replace(unit.judged(self._basis), warnings=found.unkept)
+        return replace(unit.judged(self._basis), engine=found.engines, warnings=found.unkept)
 
     def _encoding(self, profile: Profile, file_format: str) -> Encoding:
         """Return how files are written. Thousands of units have the same profile, but for rows and figures."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from spark_jobs.core.eligibility import declares_encoding, positional
 from spark_jobs.core.errors import LakekeeperError, NothingToGain, Refusal
-from spark_jobs.core.formats import file_groups, footers, struct_types
+from spark_jobs.core.formats import file_groups, footer_keys, footers, struct_types
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.registry import FORMATS
@@ -18,6 +18,7 @@ from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.strategy import Choice
 from spark_jobs.core.task_plan import TaskPlan, plan_tasks
+from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
 from spark_jobs.protocol.services import Services
 
@@ -44,6 +45,14 @@ class FileGroup:
         return plan_tasks(len(figures.data), figures.bytes, target_files, slots)
 
     @property
+    def unkept(self) -> tuple[str, ...]:
+        """Return warnings about metadata of footers that the rewritten files will not have. A merge keeps all."""
+        keys = self.profile.unkept
+        if not keys or self.encoding.engine is Engine.MERGE:
+            return ()
+        return (WarningCode.METADATA_NOT_KEPT.text(footer_keys.warning(keys)),)
+
+    @property
     def columns(self) -> frozenset[str] | None:
         """Return the names of the columns in lower case; None if Spark cannot read them."""
         return struct_types.names(self.profile.struct) if self.profile.struct else None
@@ -57,17 +66,24 @@ class Inspection:
         by_kept_footers: an analysis has read them, and not all of them are read now.
         copied: the files that are copied, and in no group; None if all files are rewritten.
         why_full: why they are, although only some were to be.
+        without_rows: the names of files without rows, which are in no group.
     """
 
     groups: tuple[FileGroup, ...]
     by_kept_footers: bool = False
     copied: FileGroup | None = None
     why_full: str | None = None
+    without_rows: frozenset[str] = frozenset()
 
     @property
     def engines(self) -> str:
         """Return what writes the groups, for example `spark`, or `copy+spark`."""
         return "+".join(sorted({group.encoding.engine.value for group in self.groups}))
+
+    @property
+    def unkept(self) -> tuple[str, ...]:
+        """Return warnings about metadata of footers that the rewritten files will not have."""
+        return tuple(dict.fromkeys(text for group in self.groups for text in group.unkept))
 
     @property
     def codec(self) -> str:
@@ -124,8 +140,12 @@ def _inspect_parts(
     whole = inspect_footers(encoding, table, location, files, [*small, *large])
     if len(whole.groups) > 1:  # guard: one_schema_for_copies
         return replace(whole, why_full="its files have several schemas")
-    rewritten = _group(encoding, table, choice.rewritten, small)
-    return Inspection((rewritten,), copied=_group(encoding, table, choice.copied, large))
+    used = footers.with_rows(small)
+    rewritten = _group(encoding, table, choice.rewritten, used)
+    copied = _group(encoding, table, choice.copied, large)
+    # A copy of all bytes keeps the keys of the footers.
+    copied = replace(copied, profile=replace(copied.profile, unkept=()))
+    return Inspection((rewritten,), copied=copied, without_rows=_names(small) - _names(used))
 
 
 def _by_kept_footers(
@@ -166,9 +186,11 @@ def _inspected(
     if not found:
         raise Refusal(RefusalCode.EMPTY, f"{location} holds only empty files")
     _check_complete(location, files, found)
-    parts = file_groups.grouped(found, _by_position(table))
-    inspection = Inspection(tuple(_group(encoding, table, files, part) for part in parts.footers))
-    _check_positions(table, found, inspection)
+    used = footers.with_rows(found)
+    parts = file_groups.grouped(used, _by_position(table))
+    groups = tuple(_group(encoding, table, files, part) for part in parts.footers)
+    inspection = Inspection(groups, without_rows=_names(found) - _names(used))
+    _check_positions(table, used, inspection)
     return inspection, parts.reason
 
 
@@ -181,7 +203,7 @@ def _check_complete(location: str, files: FileListing, found: Sequence[Footer]) 
 
 def _group(encoding: GetEncoding, table: TablePlan, files: FileListing, part: Sequence[Footer]) -> FileGroup:
     _check_encoding(table, part)
-    names = {name for footer in part for name in footer.names}
+    names = _names(part)
     columns = [name for name, _ in table.facts.columns]
     profile = footers.profile(part, _declared_codec(table), table.file_format, columns)
     data = FileListing.of(file for file in files.data if file.name in names)
@@ -197,6 +219,10 @@ def _check_encoding(table: TablePlan, part: Sequence[Footer]) -> None:
             f"{other.name} is not shown to be plain text: {other.not_utf8}. If it is text in another encoding, declare"
             " serialization.encoding on the table",
         )
+
+
+def _names(found: Sequence[Footer]) -> frozenset[str]:
+    return frozenset(name for footer in found for name in footer.names)
 
 
 def _by_position(table: TablePlan) -> bool:

@@ -115,7 +115,9 @@ def test_ancient_dates_are_read_and_written_in_one_calendar() -> None:
 @pytest.mark.parametrize(
     ("leaves", "writer", "meant"),
     [
-        ({"d": "int32 (DATE)"}, {"writer.time.zone": "UTC"}, True),
+        # Hive reads its time zone for INT96 only.
+        ({"d": "int32 (DATE)"}, {"writer.time.zone": "UTC"}, False),
+        ({"d": "int32 (DATE)"}, {"writer.date.proleptic": "true"}, True),
         ({"d": "int32 (DATE)"}, {"pandas": "{}"}, False),
         ({"d": "int32"}, {"org.apache.spark.version": "3.5.1"}, False),
         (

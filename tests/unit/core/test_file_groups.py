@@ -139,7 +139,7 @@ def test_too_many_groups_are_refused_by_what_makes_them() -> None:
 def test_files_that_differ_in_their_headers_are_groups() -> None:
     """Avro and sequence files have a schema in their headers, and do not count their rows."""
     files = [
-        replace(_footer(name), rows=None, layout=layout) for name, layout in zip("abcd", "xyxy", strict=True)
+        replace(_footer(name), rows=None, header=header) for name, header in zip("abcd", "xyxy", strict=True)
     ]
     found = grouped(files, by_position=False)
     assert _names(found) == ["ac", "bd"]

@@ -16,6 +16,7 @@ from spark_jobs.core.commit_log.kept_footers import KeptFooters, decode, encode
 from spark_jobs.core.commit_log.snapshots import BrokenLog, packed, unpacked
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.leaf_statistics import Bounds, LeafStatistics
+from spark_jobs.core.formats.stripes import Stripes
 from spark_jobs.core.model import FileEntry, FileListing
 
 _LOCATION = "hdfs://nn/t"
@@ -107,7 +108,7 @@ def test_bounds_keep_type_and_value(value: object) -> None:
         {"writer": {"org.apache.spark.timeZone": "UTC"}},
         {"leaves": {"id": "int32"}},
         {"blooms": frozenset({"id"})},
-        {"layout": "other stripes"},
+        {"stripes": Stripes("other layout")},
         {"zones": frozenset({"UTC", "Asia/Tokyo"})},
         {"metadata": {"key": "value"}},
         {"rows": None},

@@ -12,6 +12,7 @@ from spark_jobs.core.formats import file_groups, footers
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.leaf_statistics import Bounds, LeafStatistics
 from spark_jobs.core.formats.merged_footers import merged
+from spark_jobs.core.formats.stripes import Stripes
 
 _LEAVES = ({"id": "int64"}, {"id": "int64", "v": "binary (STRING)"}, {"id": "int32"}, {"t": "int96"})
 _WRITERS = (
@@ -48,7 +49,7 @@ def _files(draw: st.DrawFn) -> list[Footer]:
             schema=draw(st.sampled_from(("", "message"))),
             row_group=draw(st.sampled_from((0, 64, 9 << 20))),
             blooms=draw(st.sampled_from((frozenset(), frozenset({"id"})))),
-            layout=draw(st.sampled_from(("", "layout"))),
+            stripes=draw(st.sampled_from((None, Stripes("layout"), Stripes("layout", "lacks statistics")))),
             zones=draw(st.sampled_from((frozenset(), frozenset({"UTC"})))),
             statistics=draw(_FIGURES),
         )

@@ -35,7 +35,7 @@ class AvroFormat(HeaderFormat):
         check_keys(str(path.toString()), keys)
         self._check_end(path, start, size)
         # Blocks are appended as they are, so that files of other codecs are written by themselves.
-        return replace(header(path, {codec: size}, schema), metadata=metadata, layout=repr((schema, codec)))
+        return replace(header(path, {codec: size}, schema), metadata=metadata, header=repr((schema, codec)))
 
     def _reader(self, path: Any) -> Any:
         avro = self._jvm.org.apache.avro

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.hadoop.java_errors import java_errors
+from spark_jobs.adapters.spark.formats.orc_stripes import OrcStripes
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.formats.type_changes import changed_type, with_reading
 from spark_jobs.adapters.spark.spark_types import SparkTypes
@@ -18,10 +19,12 @@ from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.leaf_statistics import LeafStatistics
 from spark_jobs.core.formats.orc_statistics import OrcColumn, file_statistics
-from spark_jobs.core.formats.orc_types import changed_by_spark, local_time, parse_struct
+from spark_jobs.core.formats.orc_types import changed_by_spark, check_fields, local_time, parse_struct
+from spark_jobs.core.formats.stripes import Stripes
 from spark_jobs.core.model import name_of
 from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.protocol.file_system import FileSystemError
 
 #: The number of tasks that ask an executor for its time zone. They are spread over all executors.
 _PROBES = 16
@@ -41,6 +44,7 @@ class OrcFormat(SparkFormat):
         self._types = SparkTypes(spark)
         self._executor_zones: frozenset[str] | None = None
         self._mapper = _statistics_mapper(self._jvm)
+        self._stripes = OrcStripes(self._jvm)
         self._columns: dict[str, list[OrcColumn]] = {}
 
     def _read_one(self, file: str) -> Footer:
@@ -53,12 +57,20 @@ class OrcFormat(SparkFormat):
                     # Without the key, ORC reads masked values, and a rewrite would keep only these.
                     raise Refusal(RefusalCode.ENCRYPTED, f"{name_of(file)} holds encrypted columns")
                 schema = reader.getSchema()
-                return with_reading(self._footer(name_of(file), reader), self._types.of_orc(schema))
+                return with_reading(self._footer(file, reader, schema), self._types.of_orc(schema))
             finally:
                 reader.close()
 
-    def _footer(self, name: str, reader: Any) -> Footer:
-        codec, schema = str(reader.getCompressionKind().toString()), str(reader.getSchema().toString())
+    def _footer(self, file: str, reader: Any, kind: Any) -> Footer:
+        codec, schema = str(reader.getCompressionKind().toString()), str(kind.toString())
+        version, rows = str(reader.getWriterVersion().toString()), int(reader.getNumberOfRows())
+        stripes = self._rows_of_stripes(reader)
+        if sum(stripes) != rows:  # guard: rows_of_stripes
+            raise FileSystemError(
+                f"{file} is damaged: its footer has {rows} rows, and its stripes {sum(stripes)}"
+            )
+        obstacle, bare = self._stripes.obstacle(reader, kind, schema, len(stripes))
+        proleptic = bool(reader.writerUsedProlepticGregorian())
         decode = self._jvm.java.nio.charset.StandardCharsets.ISO_8859_1.decode
         writer = {
             str(key): str(decode(reader.getMetadataValue(key)).toString()) for key in reader.getMetadataKeys()
@@ -68,31 +80,41 @@ class OrcFormat(SparkFormat):
             codec,
             reader.getRowIndexStride(),
             reader.getFileVersion().toString(),
-            reader.getWriterVersion().toString(),
+            version,
+            proleptic,
             sorted(writer.items()),
         )
         return Footer(
-            name,
-            reader.getNumberOfRows(),
+            name_of(file),
+            rows,
             {codec: reader.getContentLength()},
             parse_struct(schema),
             writer,
             schema,
-            layout=repr(common),
+            stripes=Stripes(repr(common), obstacle, bare, proleptic),
             zones=_zones(reader) if local_time(schema) else frozenset(),
-            statistics=self._statistics(reader, schema),
+            statistics=self._statistics(reader, self._columns_of(kind, schema), rows, version),
         )
 
-    def _statistics(self, reader: Any, schema: str) -> Mapping[str, LeafStatistics]:
-        """Return the statistics in the footer, which is read already, in one call to the JVM."""
+    def _rows_of_stripes(self, reader: Any) -> list[int]:
+        """Return the number of rows of each stripe: readers do not ask the footer."""
+        stripes = json.loads(self._mapper.writeValueAsString(reader.getStripes()))
+        return [int(stripe["numberOfRows"]) for stripe in stripes]
+
+    def _columns_of(self, kind: Any, schema: str) -> list[OrcColumn]:
         if schema not in self._columns:
-            self._columns[schema] = _columns(reader.getSchema())
+            self._columns[schema] = _columns(kind)
+        return self._columns[schema]
+
+    def _statistics(
+        self, reader: Any, columns: Sequence[OrcColumn], rows: int, writer: str
+    ) -> Mapping[str, LeafStatistics]:
+        """Return the statistics in the footer, which is read already, in one call to the JVM."""
         try:
             found = json.loads(self._mapper.writeValueAsString(reader.getStatistics()))
         except Py4JJavaError:
             found = []  # they cannot be serialized: nothing is compared
-        writer = str(reader.getWriterVersion().toString())
-        return file_statistics(self._columns[schema], found, int(reader.getNumberOfRows()), writer)
+        return file_statistics(columns, found, rows, writer)
 
     def encoding(self, profile: Profile) -> Encoding:
         """Return Spark as the engine if it changes neither types nor values.
@@ -102,12 +124,12 @@ class OrcFormat(SparkFormat):
         obstacle = self._not_by_spark(profile)
         if obstacle is None:
             return Encoding()
-        if profile.mergeable:
+        if profile.stripes and not profile.stripes.obstacle:
             return Encoding(Engine.MERGE)
         raise Refusal(
             RefusalCode[obstacle.code],
-            f"{obstacle.reason}; and their stripes cannot be merged, because the files differ in schema, compression or"
-            " writer",
+            f"{obstacle.reason}; and their stripes cannot be merged, because"
+            f" {profile.stripes.obstacle if profile.stripes else 'nothing is known of them'}",
         )
 
     def _not_by_spark(self, profile: Profile) -> Refusal | None:
@@ -167,8 +189,15 @@ def _zones(reader: Any) -> frozenset[str]:
 
 
 def _columns(schema: Any) -> list[OrcColumn]:
-    """Return all columns below the root, in the order of their ids; there are few schemas among thousands of files."""
+    """Return all columns below the root, in the order of their ids; there are few schemas among thousands of files.
+
+    Raises:
+        Refusal: SCHEMA_CONFLICT if two fields of a struct differ only in case: Spark would read one of them twice.
+    """
     kinds = [schema.findSubtype(number) for number in range(1, int(schema.getMaximumId()) + 1)]
+    for kind in kinds:
+        if str(kind.getCategory().getName()) == "struct":
+            check_fields([str(name) for name in kind.getFieldNames()], str(kind.getFullFieldName()))
     return [
         OrcColumn(str(kind.getFullFieldName()).lower(), str(kind.getCategory().getName())) for kind in kinds
     ]

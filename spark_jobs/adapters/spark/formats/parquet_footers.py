@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, groupby
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from spark_jobs.adapters.hadoop.java_answers import java_json
 from spark_jobs.adapters.hadoop.java_errors import call, java_errors, root_cause
 from spark_jobs.adapters.spark.file_index import without_server
 from spark_jobs.adapters.spark.spark_types import Reading, SparkTypes
+from spark_jobs.adapters.spark.unreadable_files import unreadable
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.merged_footers import merged
@@ -143,23 +144,35 @@ class ParquetFooters:
         The library needs the lengths of the files. They are those of the listing by which the files were chosen, so
         that neither the directory is listed again nor the NameNode is asked about each file.
         """
-        reader = self._jvm.org.apache.parquet.hadoop.ParquetFileReader
-        statuses = self._statuses.readValue(
-            json.dumps([{"path": file.uri, "length": file.entry.length} for file in files])
-        )
         try:
-            return reader.readAllFootersInParallel(self._conf, statuses)
+            return self._footers_of({file.uri: file.entry.length for file in files})
         except Py4JJavaError as error:
             kind, message = root_cause(error)
             if kind == "java.io.FileNotFoundException":
                 raise FileNotFoundError(message) from None
+            name = self._unreadable(error, files)
             # The library fails with this exception on a logical type that was added to Parquet after its release.
             if kind == "java.lang.NullPointerException":
                 raise Refusal(
                     RefusalCode.TYPE,
-                    f"{files[0].uri} holds a type that this Spark's Parquet library does not know",
+                    f"{name or files[0].uri} holds a type that this Spark's Parquet library does not know",
                 ) from None
+            if name:
+                raise FileSystemError(f"cannot read the footer of {name}: {message or kind}") from None
             raise
+
+    def _footers_of(self, lengths: Mapping[str, int]) -> Any:
+        """Return the footers of files with these URIs and lengths."""
+        reader = self._jvm.org.apache.parquet.hadoop.ParquetFileReader
+        files = [{"path": uri, "length": length} for uri, length in lengths.items()]
+        return reader.readAllFootersInParallel(self._conf, self._statuses.readValue(json.dumps(files)))
+
+    def _unreadable(self, error: Exception, files: Sequence[_File]) -> str | None:
+        """Return the name of the file whose footer cannot be read; None if it is not known."""
+        lengths = {file.uri: file.entry.length for file in files}
+        return unreadable(
+            error, list(lengths), lambda uris: self._footers_of({uri: lengths[uri] for uri in uris})
+        )
 
     def _footer(self, row: dict[str, Any], found: Any, number: int) -> Footer:
         """Return a footer with the columns as Spark reads them.

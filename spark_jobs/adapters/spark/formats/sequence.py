@@ -49,7 +49,7 @@ class SequenceFormat(RecordFormat):
             reader.close()
         refuse_metadata(path, [str(note) for note in notes])
         name = _SEPARATOR.join([kind, codec.getClass().getName() if codec is not None else ""]).strip()
-        return replace(header(path, {name: size}, classes), layout=classes)
+        return replace(header(path, {name: size}, classes), header=classes)
 
     def record_classes(self, request: RewriteRequest) -> RecordClasses:
         """Return the classes that copy keys and values as bytes.
