@@ -172,7 +172,7 @@ class RefusalCode(Explained):
     CODEC = (
         "The table declares a compression codec that Spark cannot write, or its files have one that Spark lacks; the"
         " reason names the property, or the file and the class.",
-        "Correct the property (`parquet.compression`, `orc.compress`), or add the jar of the codec to the job (`jars` of"
+        "Correct the property (`parquet.compression`, `orc.compress`), or add the codec's jar to the job (`jars` of"
         " `spark_submit`).",
     )
     CALENDAR = (
