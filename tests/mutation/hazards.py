@@ -20,6 +20,7 @@ from tests.mutation.hazards_runs import RUNS
 from tests.mutation.hazards_seam import SEAM
 from tests.mutation.hazards_states import STATES
 from tests.mutation.hazards_swap import SWAP
+from tests.mutation.hazards_text import TEXT_ON_SPARK
 from tests.mutation.hazards_writers import WRITERS
 from tests.mutation.mutation import Mutation
 
@@ -72,6 +73,7 @@ HAZARDS = {
     "H45": "records of a run are deleted that are still needed",
     "H46": "a run goes on although its first units have failed",
     "H47": "the large files of a compaction in part are not what they were",
+    "H48": "text that a table brings is substituted, expanded or executed",
 }
 ALL = tuple(HAZARDS)
 
@@ -95,7 +97,7 @@ MUTATIONS: tuple[Mutation, ...] = (
         ),
         key=lambda mutation: ALL.index(mutation.hazard),
     ),
-    *sorted(SEAM, key=lambda mutation: ALL.index(mutation.hazard)),
+    *sorted((*SEAM, *TEXT_ON_SPARK), key=lambda mutation: ALL.index(mutation.hazard)),
 )
 
 #: What is still to be built, and why. Such a hazard never counts as killed, even where a part of it has a mutation.

@@ -144,3 +144,20 @@ def test_the_type_of_a_column_is_a_type(kind: str) -> None:
 )
 def test_types_of_all_kinds_are_types(kind: str) -> None:
     assert kind in backup_ddl(BACKUP, replace(SOURCE, columns=(("id", kind),)), "r1", "hdfs://nn/w")
+
+
+@pytest.mark.parametrize(
+    ("kind", "declared"),
+    [
+        ("void", "string"),
+        ("timestamp_ntz", "timestamp"),
+        ("array<void>", "array<string>"),
+        ("struct<void:int,at:timestamp_ntz>", "struct<void:int,at:timestamp>"),
+        ("struct<a_void:void>", "struct<a_void:string>"),
+    ],
+)
+def test_types_that_no_statement_can_declare_cost_no_backup_table(kind: str, declared: str) -> None:
+    """Hive gives the type `void` to a column of `SELECT null`; Spark's setting timestampType renames TIMESTAMP."""
+    assert f"`id` {declared})" in backup_ddl(
+        BACKUP, replace(SOURCE, columns=(("id", kind),)), "r1", "hdfs://nn/w"
+    )
