@@ -20,7 +20,7 @@ from tests.mutation.hazards_runs import RUNS
 from tests.mutation.hazards_seam import SEAM
 from tests.mutation.hazards_states import STATES
 from tests.mutation.hazards_swap import SWAP
-from tests.mutation.hazards_text import TEXT_ON_SPARK
+from tests.mutation.hazards_text import TEXT, TEXT_ON_SPARK
 from tests.mutation.hazards_writers import WRITERS
 from tests.mutation.mutation import Mutation
 
@@ -94,6 +94,7 @@ MUTATIONS: tuple[Mutation, ...] = (
             *WRITERS,
             *RUNS,
             *STATES,
+            *TEXT,
         ),
         key=lambda mutation: ALL.index(mutation.hazard),
     ),

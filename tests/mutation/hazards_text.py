@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.operators import Item, Remove
+from tests.mutation.operators import Condition, Item, Remove, Rewrite
 
 _HOSTILE = "tests/spark/test_hostile_text.py"
 
+_LAYOUT = "tests/unit/core/test_writer_options.py"
+
+TEXT = (
+    Mutation(
+        "H48-layout",
+        "the value of a property of the layout is handed on whatever it is",
+        (Rewrite("layout_values_checked", "A and B and C and D(E)", "A and B and C"),),
+        (f"{_LAYOUT}::test_a_value_that_its_writer_does_not_take_is_left_out",),
+    ),
+    Mutation(
+        "H48-variables",
+        "the value of a property of the layout may have a variable",
+        (Rewrite("layout_values_checked", "A and B and C and D(E)", "A and B and D(E)"),),
+        (f"{_LAYOUT}::test_no_value_with_a_variable_or_without_a_form_is_handed_on",),
+    ),
+)
 #: Those that need Spark.
 TEXT_ON_SPARK = (
     Mutation(
@@ -28,6 +44,13 @@ TEXT_ON_SPARK = (
         "the text of a condition is parsed by the settings of another session",
         (Remove("text_parsed_by_own_session"),),
         (f"{_HOSTILE}::test_a_condition_means_what_it_says[defaults]",),
+        "spark",
+    ),
+    Mutation(
+        "H48-paths",
+        "a path with a variable is handed to a Hadoop configuration",
+        (Condition("paths_without_variables", False),),
+        (f"{_HOSTILE}::test_a_path_that_hadoop_would_expand_is_refused[TEXTFILE]",),
         "spark",
     ),
 )

@@ -14,7 +14,7 @@ from spark_jobs.adapters.hadoop.metastore import Metastore
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.model import TableName, Unit
 from tests.harness.fixtures import Database
-from tests.spark.toolbox import Jobs, only, rows
+from tests.spark.toolbox import Jobs, many, only, rows, tree
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -217,3 +217,76 @@ def test_a_schema_in_a_property_arrives_as_it_is(
     assert [unit["outcome"] for unit in report["units"]] == ["compacted"]
     assert report["warnings"] == []
     assert described(plain, report["backup_table"])["properties"]["avro.schema.literal"] == schema
+
+
+@pytest.mark.parametrize("name", ["parquet.block.size", "parquet.page.size", "parquet.bloom.filter.fpp"])
+def test_no_secret_of_the_configuration_is_in_a_report(
+    spark: SparkSession, plain: SparkSession, jobs: Jobs, database: Database, name: str
+) -> None:
+    secret = "s3cr3t-of-the-job"
+    spark._jsc.hadoopConfiguration().set("fs.s3a.secret.key", secret)
+    location = database.location("t")
+    many(plain, location, "SELECT id FROM range(60)", 6)
+    table = f"{database}.t"
+    plain.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT) STORED AS PARQUET LOCATION '{location}'"
+        f" TBLPROPERTIES ('{name}'='${{fs.s3a.secret.key}}')"
+    )
+    analysis = jobs("analyze", "--table", table)
+    report = jobs("compact", "--table", table)
+    assert [unit["outcome"] for unit in only(report)["units"]] == ["compacted"]
+    for found in (analysis, report):
+        (warning,) = only(found)["warnings"]
+        assert warning.startswith("LAYOUT_PROPERTY_IGNORED: ")
+        assert name in warning
+        assert secret not in json.dumps(found)
+
+
+@pytest.mark.parametrize("file_format", ["PARQUET", "TEXTFILE", "AVRO"])
+def test_a_path_that_hadoop_would_expand_is_refused(
+    spark: SparkSession, plain: SparkSession, jobs: Jobs, database: Database, file_format: str
+) -> None:
+    """The classes that write files get their directory by a configuration, which replaces variables in it."""
+    secret = "s3cr3t-of-the-job"
+    spark._jsc.hadoopConfiguration().set("fs.s3a.secret.key", secret)
+    folder = database.path / "t ${fs.s3a.secret.key}"
+    plain.sql(
+        f"CREATE TABLE {database}.source (id BIGINT) STORED AS {file_format}"
+        f" LOCATION '{database.location('source')}'"
+    )
+    for number in range(6):
+        plain.sql(f"INSERT INTO {database}.source VALUES ({number})")
+    (database.path / "source").rename(folder)
+    before = tree(database.path)
+    table = f"{database}.t"
+    plain.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT) STORED AS {file_format} LOCATION {literal(str(folder))}"
+    )
+    plain.sql(
+        f"CREATE EXTERNAL TABLE {table}p (id BIGINT) PARTITIONED BY (p INT) STORED AS {file_format}"
+        f" LOCATION '{database.location('p')}'"
+    )
+    plain.sql(f"ALTER TABLE {table}p ADD PARTITION (p=1) LOCATION {literal(str(folder))}")
+    whole, parts = jobs("compact", "--table", table), jobs("compact", "--table", f"{table}p")
+    assert (only(whole)["outcome"], only(whole)["code"]) == ("refused", "VARIABLE")
+    assert [(unit["outcome"], unit["code"]) for unit in only(parts)["units"]] == [("skipped", "VARIABLE")]
+    assert secret not in json.dumps([whole, parts])
+    assert tree(database.path) == before
+
+
+def test_a_file_whose_name_hadoop_would_expand_is_refused(
+    spark: SparkSession, plain: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    secret = "s3cr3t-of-the-job"
+    spark._jsc.hadoopConfiguration().set("fs.s3a.secret.key", secret)
+    folder = database.path / "t"
+    folder.mkdir(parents=True)
+    for number in range(6):
+        (folder / f"{number} ${{fs.s3a.secret.key}}.txt").write_text("row\n")
+    table = f"{database}.t"
+    plain.sql(f"CREATE EXTERNAL TABLE {table} (v STRING) STORED AS TEXTFILE LOCATION '{folder}'")
+    for verb in ("analyze", "compact"):
+        report = jobs(verb, "--table", table)
+        (unit,) = only(report)["units"]
+        assert (unit["outcome"], unit["code"]) == ("skipped", "VARIABLE")
+        assert secret not in json.dumps(report)

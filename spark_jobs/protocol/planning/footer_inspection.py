@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from spark_jobs.core.eligibility import positional
+from spark_jobs.core.eligibility import check_names, positional
 from spark_jobs.core.errors import LakekeeperError, NothingToGain, Refusal
 from spark_jobs.core.formats import file_groups, footers, struct_types
 from spark_jobs.core.formats.encoding import Encoding, Engine
@@ -166,6 +166,7 @@ def _inspected(
     if not found:
         raise Refusal(RefusalCode.EMPTY, f"{location} holds only empty files")
     _check_complete(location, files, found)
+    check_names(location, files)
     parts = file_groups.grouped(found, _by_position(table))
     inspection = Inspection(tuple(_group(encoding, table, files, part) for part in parts.footers))
     _check_positions(table, found, inspection)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from spark_jobs.core import eligibility, selection
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.file_origins import FileOrigins
+from spark_jobs.core.formats.layout_properties import ignored_properties
 from spark_jobs.core.layout import is_legacy_backup
 from spark_jobs.core.model import Unit
 from spark_jobs.core.options.definitions import writer_rules
@@ -116,6 +117,8 @@ class Planner:
         units = self._plan_units(chosen, rules, analysis, origins)
         self._check_single(units)
         units, warnings = self._with_unfinished_runs(units)
+        if any(unit.flagged for unit in units):
+            warnings += ignored_properties(file_format, self._table.facts.properties)
         units = self._in_order(units, analysis)
         plan = TablePlan(
             self._table.facts,
