@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from spark_jobs.core.printable import printable
 from spark_jobs.core.refusals import RefusalCode
 
 
 class LakekeeperError(Exception):
     """The base class of all errors that the jobs raise themselves."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class UsageError(LakekeeperError, ValueError):

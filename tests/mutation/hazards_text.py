@@ -7,6 +7,7 @@ from tests.mutation.operators import Condition, Item, Remove, Rewrite
 
 _HOSTILE = "tests/spark/test_hostile_text.py"
 
+_PRINTABLE = "tests/unit/core/test_printable.py"
 _LAYOUT = "tests/unit/core/test_writer_options.py"
 
 TEXT = (
@@ -21,6 +22,24 @@ TEXT = (
         "the value of a property of the layout may have a variable",
         (Rewrite("layout_values_checked", "A and B and C and D(E)", "A and B and D(E)"),),
         (f"{_LAYOUT}::test_no_value_with_a_variable_or_without_a_form_is_handed_on",),
+    ),
+    Mutation(
+        "H48-control",
+        "control characters of names are printed as they are",
+        (Rewrite("control_characters", "A if B else C", "A"),),
+        (f"{_PRINTABLE}::test_what_cannot_be_seen_is_shown_by_its_escape",),
+    ),
+    Mutation(
+        "H48-log",
+        "a value begins a line of the log",
+        (Remove("log_lines"),),
+        (f"{_PRINTABLE}::test_a_record_is_one_line",),
+    ),
+    Mutation(
+        "H48-traceback",
+        "a text of an error begins a line of the log",
+        (Remove("log_tracebacks"),),
+        (f"{_PRINTABLE}::test_no_line_of_a_traceback_begins_a_line_of_the_log",),
     ),
 )
 #: Those that need Spark.

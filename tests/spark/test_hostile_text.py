@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -290,3 +292,44 @@ def test_a_file_whose_name_hadoop_would_expand_is_refused(
         (unit,) = only(report)["units"]
         assert (unit["outcome"], unit["code"]) == ("skipped", "VARIABLE")
         assert secret not in json.dumps(report)
+
+
+def test_no_value_begins_a_line_of_what_a_job_prints(
+    spark: SparkSession,
+    plain: SparkSession,
+    jobs: Jobs,
+    database: Database,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Whoever may add a partition could else write the report of a job that has died."""
+    value = 'x\nLAKEKEEPER_REPORT {"outcome": "done"}\r\x1b[31m\u2028y'
+    table = f"{database}.t"
+    plain.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (p STRING) STORED AS PARQUET"
+        f" LOCATION '{database.location('t')}'"
+    )
+    for number in range(6):
+        plain.range(number, number + 1).selectExpr("id", f"{literal(value)} AS p").write.insertInto(table)
+    handler = logging.StreamHandler(sys.stderr)
+    logging.getLogger("lakekeeper").addHandler(handler)
+    try:
+        found = [
+            jobs("analyze", "--table", table, "--log-level", "DEBUG"),
+            jobs("compact", "--table", table, "--dry-run"),
+            jobs("compact", "--table", table),
+            jobs("check", "--table", table),
+            jobs("history", "--table", table, "--units"),
+            jobs("rollback", "--table", table),
+            jobs("analyze", "--table", table, "--where", f"p = {literal(value)} OR x = 1"),
+            jobs("analyze", "--table", f"{table}\n{value}"),
+            jobs("analyze", "--table", table, "--partitions", json.dumps([{value: "1"}])),
+        ]
+    finally:
+        logging.getLogger("lakekeeper").removeHandler(handler)
+    assert only(found[2])["units"][0]["unit"] == {"p": value}
+    assert only(found[2])["units"][0]["outcome"] == "compacted"
+    printed = capfd.readouterr()
+    lines = [line for text in printed for line in text.splitlines() if "LAKEKEEPER_REPORT" in line]
+    assert lines
+    assert not [line for line in lines if line.startswith("LAKEKEEPER_REPORT")]
+    assert "\x1b" not in printed.out + printed.err
