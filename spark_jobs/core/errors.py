@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from spark_jobs.core.commands import AWAY, hdfs_path
 from spark_jobs.core.printable import printable
 from spark_jobs.core.refusals import RefusalCode
 
@@ -107,7 +108,7 @@ class OutOfPlace(LakekeeperError):
     """
 
     def __init__(self, path: str, what: str) -> None:
-        self.command = f"hdfs dfs -mv '{path}' <a directory outside the table>"
+        self.command = f"hdfs dfs -mv {hdfs_path(path)} {AWAY}"
         super().__init__(f"{path} is {what}; nothing is changed. Move it away: {self.command}")
 
 

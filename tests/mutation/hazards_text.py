@@ -8,6 +8,7 @@ from tests.mutation.operators import Condition, Item, Remove, Rewrite
 _HOSTILE = "tests/spark/test_hostile_text.py"
 
 _PRINTABLE = "tests/unit/core/test_printable.py"
+_COMMANDS = "tests/unit/core/test_commands.py"
 _LAYOUT = "tests/unit/core/test_writer_options.py"
 
 TEXT = (
@@ -40,6 +41,24 @@ TEXT = (
         "a text of an error begins a line of the log",
         (Remove("log_tracebacks"),),
         (f"{_PRINTABLE}::test_no_line_of_a_traceback_begins_a_line_of_the_log",),
+    ),
+    Mutation(
+        "H48-shell",
+        "a quote in a path ends the word of a command",
+        (Rewrite("shell_quoting", "T.replace(A, B)", "T"),),
+        (f"{_COMMANDS}::test_the_commands_of_messages_run_nothing_else",),
+    ),
+    Mutation(
+        "H48-pattern",
+        "a path in a command is a pattern of Hadoop's shell",
+        (Rewrite("hadoop_pattern_quoting", "A.sub(B, C)", "C"),),
+        (f"{_COMMANDS}::test_a_path_is_no_pattern_for_hadoops_shell",),
+    ),
+    Mutation(
+        "H48-sql-shell",
+        "a variable or the end of a statement is in a literal as it is",
+        (Remove("sql_shell_quoting"),),
+        (f"{_COMMANDS}::test_no_shell_for_sql_changes_a_literal",),
     ),
 )
 #: Those that need Spark.

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.hadoop.metastore import Metastore
+from spark_jobs.core import ddl
+from spark_jobs.core.commands import hdfs_path
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.model import TableName, Unit
 from tests.harness.fixtures import Database
@@ -333,3 +337,30 @@ def test_no_value_begins_a_line_of_what_a_job_prints(
     assert lines
     assert not [line for line in lines if line.startswith("LAKEKEEPER_REPORT")]
     assert "\x1b" not in printed.out + printed.err
+
+
+@pytest.mark.parametrize("name", ["p=*", "p=[ab]", "{a,b}", "p=?", "a\\b", "it's", "${fs.s3a.secret.key}"])
+def test_a_path_of_a_command_is_the_only_one_that_hadoops_shell_works_on(
+    spark: SparkSession, tmp_path: Path, name: str
+) -> None:
+    """Hadoop's shell takes paths for patterns. The command of a message must delete one directory, not all."""
+    others = {"p=a", "p=b", "a", "b", "a,b", "p=ab"} - {name}
+    for folder in (name, *others):
+        (tmp_path / folder).mkdir()
+    jvm: Any = spark._jvm
+    path = subprocess.run(
+        ["bash", "-c", f"printf %s {hdfs_path(f'file:{tmp_path}/{name}')}"], capture_output=True, check=True
+    ).stdout.decode()
+    words = spark.sparkContext._gateway.new_array(jvm.java.lang.String, 3)
+    words[0], words[1], words[2] = "-rm", "-r", path
+    assert jvm.org.apache.hadoop.fs.FsShell(spark._jsc.hadoopConfiguration()).run(words) == 0
+    assert {each.name for each in tmp_path.iterdir()} == others
+
+
+@pytest.mark.parametrize("text", [*VARIABLES, *BREAKS, ";", "a;b", "\t\x7f", "$", "${", "été 東京"])
+def test_hive_and_spark_read_a_literal_alike(spark: SparkSession, text: str) -> None:
+    """Also in a session that substitutes variables: a person pastes the statements of messages into a shell."""
+    parser: Any = spark._jvm.org.apache.hadoop.hive.ql.parse.BaseSemanticAnalyzer
+    assert parser.unescapeSQLString(ddl.literal(text)) == text
+    (row,) = spark.sql(f"SELECT {ddl.literal(text)} AS text").collect()
+    assert row.text == text

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from spark_jobs.core.commands import hdfs_path
 from spark_jobs.core.commit_log.change import changes_of, contradicts
 from spark_jobs.core.commit_log.snapshots import BrokenLog, ManifestMeta, Token
 from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.journal import RunState, UnitState
 from spark_jobs.core.layout import Home
-from spark_jobs.protocol.checking.scope import Scope, quoted
+from spark_jobs.protocol.checking.scope import Scope
 from spark_jobs.protocol.commit_log.store import FOLDER, CommitLog
 
 #: By run id, unit key and path of the originals, which tells the swaps of a run apart.
@@ -69,7 +70,7 @@ def check_log(scope: Scope) -> Iterator[Finding]:
     facts, services = scope.table.facts, scope.services
     home = Home.of_table(facts.storage.location, bool(facts.partition_keys)).path
     folder, log = f"{home}/{FOLDER}", CheckedLog(services.fs, home, services.now)
-    command = f"hdfs dfs -rm -r {quoted(folder)}"
+    command = f"hdfs dfs -rm -r {hdfs_path(folder)}"
     try:
         log.compare(_units(scope))
     except OSError as error:

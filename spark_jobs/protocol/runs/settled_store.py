@@ -6,6 +6,7 @@ import logging
 import re
 import uuid
 
+from spark_jobs.core.commands import hdfs_path
 from spark_jobs.core.layout import SETTLED
 from spark_jobs.core.settled_runs import SettledRecord
 from spark_jobs.core.warning_codes import WarningCode
@@ -84,7 +85,7 @@ class SettledStore:
             return record
         note = WarningCode.RECORD_OF_COPY.text(
             f"{self.folder} came here with a copy of another directory: its record of settled runs is ignored."
-            f" Remove it: hdfs dfs -rm -r '{self.folder}'"
+            f" Remove it: hdfs dfs -rm -r {hdfs_path(self.folder)}"
         )
         self.notes = [note]
         return SettledRecord()

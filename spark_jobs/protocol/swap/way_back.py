@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from spark_jobs.core.commands import hdfs_path, word
 from spark_jobs.core.ddl import add_partition
 from spark_jobs.core.eligibility import may_have_runs
 from spark_jobs.core.layout import is_inside_home
@@ -50,7 +51,7 @@ class WayBack:
 
     @property
     def _kept(self) -> str:
-        cleanup = f"`lakekeeper cleanup --table {self.policy.table}`"
+        cleanup = f"`lakekeeper cleanup --table {word(self.policy.table)}`"
         return f"If it stays so, {cleanup} deletes its originals when they are past the retention"
 
     def _renamed(self) -> str | None:
@@ -68,4 +69,4 @@ class WayBack:
         statement = add_partition(policy.table, swap.unit.spec, swap.live)
         # The metastore creates a directory that is missing, and a rollback replaces none that the run has not written.
         missing = self.fs.status(swap.live) is None
-        return f"{statement}; hdfs dfs -rmdir '{swap.live}'" if missing else statement
+        return f"{statement}; hdfs dfs -rmdir {hdfs_path(swap.live)}" if missing else statement
