@@ -74,6 +74,7 @@ HAZARDS = {
     "H46": "a run goes on although its first units have failed",
     "H47": "the large files of a compaction in part are not what they were",
     "H48": "text that a table brings is substituted, expanded or executed",
+    "H49": "a record that somebody has planted takes the driver down",
 }
 ALL = tuple(HAZARDS)
 

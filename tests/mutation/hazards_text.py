@@ -8,6 +8,7 @@ from tests.mutation.operators import Condition, Item, Remove, Rewrite
 _HOSTILE = "tests/spark/test_hostile_text.py"
 
 _PRINTABLE = "tests/unit/core/test_printable.py"
+_RECORDS = "tests/unit/core/test_record_files.py"
 _COMMANDS = "tests/unit/core/test_commands.py"
 _LAYOUT = "tests/unit/core/test_writer_options.py"
 
@@ -59,6 +60,36 @@ TEXT = (
         "a variable or the end of a statement is in a literal as it is",
         (Remove("sql_shell_quoting"),),
         (f"{_COMMANDS}::test_no_shell_for_sql_changes_a_literal",),
+    ),
+    Mutation(
+        "H49-length",
+        "a file of any length is read and decompressed",
+        (Condition("record_length", False),),
+        (f"{_RECORDS}::test_a_record_that_grows_without_bounds_is_not_decompressed",),
+    ),
+    Mutation(
+        "H49-decompress",
+        "a file is decompressed whatever becomes of it",
+        (Rewrite("bounded_decompression", "S.read(A)", "S.read()"),),
+        (f"{_RECORDS}::test_a_record_that_grows_without_bounds_is_not_decompressed",),
+    ),
+    Mutation(
+        "H49-types",
+        "a field of the commit log has any type",
+        (Condition("record_types", False),),
+        (f"{_RECORDS}::test_a_field_of_another_type_is_a_broken_log",),
+    ),
+    Mutation(
+        "H49-owner",
+        "a file of the commit log counts whoever wrote it",
+        (Condition("commit_log_owner", False),),
+        (f"{_RECORDS}::test_a_file_of_the_log_by_another_account_is_not_read",),
+    ),
+    Mutation(
+        "H49-log",
+        "a file of the commit log is read whatever its size",
+        (Condition("commit_log_length", False),),
+        (f"{_RECORDS}::test_a_file_of_the_log_that_is_too_large_is_not_read",),
     ),
 )
 #: Those that need Spark.

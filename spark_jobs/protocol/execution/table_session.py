@@ -199,7 +199,7 @@ class TableSession:
         survey = None
         if seen is not None and self.facts.partition_keys:
             survey = merged({}, seen, {unit.key for unit in self.units})
-        self.notes += log_runs(fs, self.facts, runs, self.verb, now, survey)
+        self.notes += log_runs(fs, self.facts, runs, self.verb, now, survey, self.options.trusted_owners)
         self.notes += [text for text in self._lost_partitions(runs) if text not in self.notes]
 
     def _lost_partitions(self, runs: Sequence[Run]) -> list[str]:
