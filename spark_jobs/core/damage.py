@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import Enum, unique
 from typing import Any
 
+from spark_jobs.core.printable import printable, printable_lines
+
 
 class Severity(str, Enum):
     """Damage ends the check with exit code 1; a notice does not."""
@@ -201,7 +203,7 @@ class Finding:
             "run_id": self.run_id,
             "unit": self.unit,
             "path": self.path,
-            "message": self.message,
+            "message": printable(self.message),
             "command": self.command,
         }
 
@@ -225,7 +227,9 @@ def render(table: str, findings: Sequence[Finding]) -> str:
         return f"{table}: no damage"
     ordered = sorted(findings, key=lambda finding: not finding.is_damage)
     counted = f"{len(damage(findings))} of damage, {len(findings) - len(damage(findings))} notices"
-    return "\n".join([f"{table}: {counted}", *(line for finding in ordered for line in _lines(finding))])
+    return printable_lines(
+        [f"{table}: {counted}", *(line for finding in ordered for line in _lines(finding))]
+    )
 
 
 def _lines(finding: Finding) -> list[str]:

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+import re
+
 from spark_jobs.core.model import DEFAULT_PARTITION, Spec
+
+_HIVE, _SPARK = "hive.variable.substitute", "spark.sql.variable.substitute"
+_NAME = re.compile(r"\w+\Z", re.ASCII)
+#: What a shell for SQL acts on before it parses a literal: variables, the end of a statement, the end of a line.
+_SHELL = re.compile(r"\$(?=\{)|[;\x00-\x1f\x7f]")
 
 
 def literal(text: str) -> str:
+    """Return a text as a literal, which means the same in the jobs' own session, and in the shells of Hive and Spark.
+
+    Both read octal escapes alike. Hive reads `\\uXXXX` as decimal digits.
+    """
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")  # guard: sql_quoting
+    escaped = _SHELL.sub(lambda found: f"\\{ord(found[0]):03o}", escaped)  # guard: sql_shell_quoting
     return f"'{escaped}'"
 
 
 def identifier(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
+
+
+def table_name(name: str) -> str:
+    """Return the name of a table, DATABASE.TABLE, for a statement."""
+    return ".".join(part if _NAME.match(part) else identifier(part) for part in name.split("."))
 
 
 def partition_spec(spec: Spec) -> str:
@@ -21,9 +38,37 @@ def partition_spec(spec: Spec) -> str:
 
 def set_location(table: str, spec: Spec, location: str) -> str:
     """Return the statement that points a partition at another directory. It changes no file."""
-    return f"ALTER TABLE {table} {partition_spec(spec)} SET LOCATION {literal(location)}"
+    return _statement(
+        f"ALTER TABLE {table_name(table)} {partition_spec(spec)} SET LOCATION {literal(location)}"
+    )
 
 
 def add_partition(table: str, spec: Spec, location: str) -> str:
     """Return the statement that adds a partition. The metastore creates a directory that does not exist."""
-    return f"ALTER TABLE {table} ADD {partition_spec(spec)} LOCATION {literal(location)}"
+    return _statement(
+        f"ALTER TABLE {table_name(table)} ADD {partition_spec(spec)} LOCATION {literal(location)}"
+    )
+
+
+def repair(table: str) -> str:
+    """Return the statement that registers the directories of partitions that the metastore does not have."""
+    return _statement(f"MSCK REPAIR TABLE {table_name(table)}")
+
+
+def drop(table: str, spec: Spec = ()) -> str:
+    """Return the statement that drops a table, or one of its partitions."""
+    if not spec:
+        return _statement(f"DROP TABLE {table_name(table)}")
+    return _statement(f"ALTER TABLE {table_name(table)} DROP {partition_spec(spec)}")
+
+
+def set_property(table: str, key: str, value: str) -> str:
+    """Return the statement that sets a property of a table."""
+    return _statement(f"ALTER TABLE {table_name(table)} SET TBLPROPERTIES ({literal(key)}={literal(value)})")
+
+
+def _statement(text: str) -> str:
+    """Return a statement for a person. A name cannot be escaped, so that the shell must be told of a variable in it."""
+    if "${" not in text:
+        return text
+    return f"{text} (before it, SET {_HIVE}=false, or in Spark SET {_SPARK}=false)"

@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from spark_jobs.core.errors import Refusal
+from spark_jobs.core.formats.hadoop_values import is_literal
 from spark_jobs.core.formats.registry import FORMATS, format_of, not_supported
 from spark_jobs.core.layout import is_inside_home
+from spark_jobs.core.model import FileListing
 from spark_jobs.core.refusals import RefusalCode
 
 #: File systems on which a directory rename is atomic.
@@ -87,6 +89,7 @@ def check_table(facts: TableFacts, bucketing: str = "refuse", enabled: bool = Tr
     _check_owner(facts, enabled)
     _check_layout(facts, bucketing)
     check_place(facts.storage.location)
+    check_literal(facts.storage.location)
     found = check_storage(facts.storage, f"table {facts.name}")
     _check_provider(facts, found)
     _check_types(facts, found)
@@ -178,6 +181,20 @@ def check_place(location: str) -> None:
         raise Refusal(
             RefusalCode.OBJECT_STORE, f"{location} is on '{scheme}', where a directory rename is not atomic"
         )
+
+
+def check_literal(path: str) -> None:
+    """Raise Refusal for a path that Hadoop's readers and writers would take for another one."""
+    if not is_literal(path):  # guard: paths_without_variables
+        raise Refusal(
+            RefusalCode.VARIABLE, f"the path {path} has a variable, which Hadoop would replace; rename it"
+        )
+
+
+def check_names(location: str, files: FileListing) -> None:
+    """Raise Refusal for a file with such a path."""
+    for file in files.data:
+        check_literal(f"{location}/{file.name}")
 
 
 def check_storage(storage: Storage, what: str) -> str:

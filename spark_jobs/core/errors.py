@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from spark_jobs.core.commands import AWAY, hdfs_path
+from spark_jobs.core.printable import printable
 from spark_jobs.core.refusals import RefusalCode
 
 
 class LakekeeperError(Exception):
     """The base class of all errors that the jobs raise themselves."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class UsageError(LakekeeperError, ValueError):
@@ -103,7 +108,7 @@ class OutOfPlace(LakekeeperError):
     """
 
     def __init__(self, path: str, what: str) -> None:
-        self.command = f"hdfs dfs -mv '{path}' <a directory outside the table>"
+        self.command = f"hdfs dfs -mv {hdfs_path(path)} {AWAY}"
         super().__init__(f"{path} is {what}; nothing is changed. Move it away: {self.command}")
 
 

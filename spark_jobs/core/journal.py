@@ -17,6 +17,7 @@ from typing import Any
 from spark_jobs import __version__
 from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.model import FileListing
+from spark_jobs.core.record_files import DECODING_ERRORS, parsed
 from spark_jobs.core.swap import Swap
 
 SCHEMA_VERSION = 1
@@ -65,7 +66,7 @@ class Record:
             Unsafe: this version cannot read the record. It must not act on an intent that it knows only in part.
         """
         try:
-            body = json.loads(data)
+            body = parsed(data)
             schema, version = body.pop("schema_version"), body.pop("version", "unknown")
             if schema != SCHEMA_VERSION:
                 raise ValueError(
@@ -73,7 +74,7 @@ class Record:
                     f" {SCHEMA_VERSION}"
                 )
             return cls(body.pop("kind"), datetime.fromisoformat(body.pop("at")), body)
-        except (ValueError, KeyError, AttributeError, TypeError) as error:
+        except DECODING_ERRORS as error:
             raise Unsafe(f"journal record {name} cannot be read ({error}); nothing is changed") from None
 
 
@@ -182,7 +183,7 @@ def fold(records: Iterable[Record], before: RunState | None = None) -> RunState 
     for record in records:
         try:
             state = _start(record) if state is None else _step(state, units, record)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except DECODING_ERRORS as error:
             raise Unsafe(
                 f"a journal record {record.kind} cannot be read ({error!r}); nothing is changed"
             ) from None

@@ -10,6 +10,7 @@ import math
 import re
 from dataclasses import dataclass
 
+from spark_jobs.core.commands import word
 from spark_jobs.core.health import Health
 
 #: Additional names while a unit is written: two directories for each file, and those of the committer.
@@ -114,5 +115,5 @@ def with_quota_command(text: str) -> str:
         return text
     kind, folder = found.groups()
     value = "-setQuota <files and directories>" if kind == "NameSpace" else "-setSpaceQuota <bytes>"
-    command = f"hdfs dfsadmin {value} {folder}; hdfs dfs -count -q {folder} shows it"
+    command = f"hdfs dfsadmin {value} {word(folder)}; hdfs dfs -count -q {word(folder)} shows it"
     return f"{text}. Raise it ({command}); a cleanup needs a few names, too, before it frees any"

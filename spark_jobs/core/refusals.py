@@ -80,6 +80,11 @@ class RefusalCode(Explained):
         "Two partitions have the same directory, or the directory of one is inside that of the other.",
         "Give each partition its own location.",
     )
+    VARIABLE = (
+        "The path of the directory, or the name of a file in it, has `${`: Hadoop takes that for a variable, and would"
+        " read and write another path, with the value of a setting in it.",
+        "Rename it.",
+    )
     ENCRYPTION_ZONE_ROOT = (
         "The directory is the root of an encryption zone, or its parent is in another zone.",
         "Make the parent the root of the zone.",

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
@@ -22,6 +21,7 @@ from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.journal import RunState
 from spark_jobs.core.journal_bounds import uri_path
 from spark_jobs.core.layout import is_run_id
+from spark_jobs.core.record_files import DECODING_ERRORS, decompressed, parsed
 
 SCHEMA_VERSION = 1
 
@@ -128,7 +128,7 @@ class SettledRecord:
             Unsafe: this version cannot read it.
         """
         try:
-            body = json.loads(gzip.decompress(data))
+            body = parsed(decompressed(data))
             if body["schema_version"] != SCHEMA_VERSION:
                 raise ValueError(
                     f"version {body.get('version', 'unknown')} wrote it with schema {body['schema_version']}; this"
@@ -139,7 +139,7 @@ class SettledRecord:
                 tuple(_run(each) for each in body["runs"]),
                 tuple(_snapshot(each) for each in body["snapshots"]),
             )
-        except (ValueError, KeyError, TypeError, AttributeError, EOFError, OSError, zlib.error) as error:
+        except (*DECODING_ERRORS, OSError) as error:
             raise Unsafe(
                 f"the record of settled runs {name} cannot be read ({error}); nothing is changed. Update the jobs if a"
                 " newer version wrote it; otherwise move it away: the history of the runs in it is lost then"

@@ -109,6 +109,11 @@ class WarningCode(Explained):
         "The table was changed while it was checked, so that doubtful findings are notices.",
         "Run the check again.",
     )
+    LAYOUT_PROPERTY_IGNORED = (
+        "A table property of the files' layout (`parquet.block.size`, `orc.stripe.size` and others) has a value that"
+        " its writer does not take: no number of its kind, out of bounds, or with a variable (`${...}`).",
+        "Correct it, or remove it with `ALTER TABLE ... UNSET TBLPROPERTIES`: the files are written without it.",
+    )
 
     def text(self, message: str) -> str:
         """Return a warning as the report has it: `CODE: message`."""

@@ -11,6 +11,7 @@ from typing import Any
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.health import Health
 from spark_jobs.core.outcomes import JobOutcome, TableOutcome, UnitOutcome
+from spark_jobs.core.printable import printable
 from spark_jobs.core.progress import Amount
 
 SCHEMA_VERSION = 1
@@ -150,9 +151,10 @@ class UnitReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields, without those that are left out where they are None."""
-        return {
+        found = {
             k: value for k, value in vars(self).items() if value is not None or k not in _OPTIONAL_OF_UNIT
         }
+        return {**found, "reason": _sentence(self.reason)} if self.reason else found
 
 
 @dataclass(frozen=True)
@@ -220,11 +222,17 @@ class TableReport:
             **known,
             # There may be tens of thousands of units, so their values are not copied one by one.
             "units": [unit.to_json() for unit in units],
-            "warnings": list(self.warnings),
+            "reason": _sentence(self.reason),
+            "warnings": [printable(text) for text in self.warnings],
             "before": {"files": sum(u.files or 0 for u in units), "bytes": sum(u.bytes or 0 for u in units)},
             "after": {"files": sum(f for f, _ in after), "bytes": sum(b for _, b in after)},
             "rows": sum(rows) if rows else None,
         }
+
+
+def _sentence(text: str | None) -> str | None:
+    """Return a text for a person as one line. All other values of a report are exact."""
+    return None if text is None else printable(text)
 
 
 def _value_or(value: int | None, default: int | None) -> int:
@@ -280,7 +288,7 @@ class Report:
             "outcome": self.outcome,
             "started": utc(self.started) if self.started else None,
             "ended": utc(self.ended) if self.ended else None,
-            "error": self.error,
+            "error": _sentence(self.error),
             "phases": dict(self.phases),
             "namenode_calls": self.namenode_calls,
             "namenode_calls_per_second": self.namenode_calls_per_second,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from spark_jobs.core.commands import word
 from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.outcomes import TableOutcome, UnitOutcome
 from spark_jobs.core.wire import TableReport, UnitReport
@@ -53,10 +54,10 @@ def _forget_run(job: Job, session: TableSession) -> TableReport | None:
 
 def _unknown(job: Job, name: str, other: str | None = None) -> TableReport:
     run_id = job.invocation.run_id
-    hint = "" if job.invocation.location else f"; `lakekeeper history --table {name}` lists its runs"
+    hint = "" if job.invocation.location else f"; `lakekeeper history --table {word(name)}` lists its runs"
     reason = f"there is no run {run_id} of {name}{hint}"
     if other:
-        command = f"lakekeeper forget --table {other} --run-id {run_id} --yes"
+        command = f"lakekeeper forget --table {word(other)} --run-id {word(str(run_id))} --yes"
         reason = f"run {run_id} is of {other}, which is at the same location: `{command}`"
     return TableReport(name, TableOutcome.FAILED, reason=reason, run_id=run_id)
 

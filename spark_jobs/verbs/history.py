@@ -22,11 +22,12 @@ def history_table(job: Job, name: TableName) -> TableReport:
     root = facts.storage.location
     runs: dict[str, list[RunState]] = {}
     units = [unit for unit, _ in services.metastore.units(facts)]
-    found_runs = TableRuns(services.fs, facts, units, job.layers.resolve(str(name)).trusted_owners)
+    trusted = job.layers.resolve(str(name)).trusted_owners
+    found_runs = TableRuns(services.fs, facts, units, trusted)
     folders = found_runs.all()
     for run in folders:
         runs.setdefault(run.run_id, []).append(run.state)
-    log = log_of(services.fs, facts, services.now)
+    log = log_of(services.fs, facts, services.now, trusted)
     snapshots, logged, problem = _read(log, list(runs))
     # After the log: a snapshot is deleted only once the record of settled runs has it.
     settled = found_runs.settled(folders)

@@ -32,6 +32,7 @@ from spark_jobs.protocol.execution.table_session import TableSession, lease_opti
 from spark_jobs.protocol.planning.table import Table, read_table
 from spark_jobs.protocol.runs.lease import LeaseSet
 from spark_jobs.protocol.services import Services
+from spark_jobs.verbs.printable_log import keep_lines_printable
 from spark_jobs.verbs.table_errors import hint, report_of
 
 log = logging.getLogger("lakekeeper")
@@ -139,6 +140,7 @@ def run(
     show: Callable[[str], None] = _print,
 ) -> Report:
     """Run a job with services that are started already. Fill in the report, and return it."""
+    keep_lines_printable(log)
     report.by_name = not invocation.database
     report.complete = False
     try:

@@ -15,10 +15,12 @@ from spark_jobs.adapters.composition import spark_services, start_spark, trackin
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.options.arguments import Invocation, parse, report_nonce
 from spark_jobs.core.options.layers import parse_option
+from spark_jobs.core.printable import printable
 from spark_jobs.core.wire import Report
 from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.services import Services
 from spark_jobs.verbs.job import AtLocation, Finish, TableOrder, Verb, run
+from spark_jobs.verbs.printable_log import keep_lines_printable
 
 log = logging.getLogger("lakekeeper")
 
@@ -59,7 +61,7 @@ def main(
 def _show(tracking_url: str | None) -> None:
     """Print where the application can be watched, whatever the log level, in the words of YARN's own client."""
     if tracking_url:
-        print(f"tracking URL: {tracking_url}", file=sys.stderr, flush=True)
+        print(printable(f"tracking URL: {tracking_url}"), file=sys.stderr, flush=True)
 
 
 def _publish(
@@ -71,7 +73,7 @@ def _publish(
     """
     report.ended = report.ended or utc_now()
     if report.error:
-        print(f"error: {report.error}", file=sys.stderr)
+        print(printable(f"error: {report.error}"), file=sys.stderr)
     try:
         _write_report(report, invocation, services)
     except OSError as error:
@@ -105,3 +107,4 @@ def _configure_logging(level: str) -> None:
         level="WARNING", format="%(asctime)s %(levelname)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr
     )
     log.setLevel(level)
+    keep_lines_printable(log)

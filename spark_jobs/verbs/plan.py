@@ -35,7 +35,9 @@ def _report(job: Job, session: TableSession, wanted: WantedUnits | None) -> Tabl
     report = replace(
         plan.report(), held_bytes=held_bytes(session.runs()), options=options_of(session.options)
     )
-    pace = learned_pace(log_of(session.services.fs, session.facts, session.services.now))
+    pace = learned_pace(
+        log_of(session.services.fs, session.facts, session.services.now, session.options.trusted_owners)
+    )
     job.limits.learn(pace)
     units = [replace(unit, strategy=unit.strategy or FULL) if is_due(unit) else unit for unit in report.units]
     return _estimated(replace(report, units=units), pace).conclude(acted=PLANNED)

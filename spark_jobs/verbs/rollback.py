@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from spark_jobs.core import journal
+from spark_jobs.core.commands import word
 from spark_jobs.core.journal import UnitState
 from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.outcomes import TableOutcome, UnitOutcome
@@ -126,7 +127,7 @@ def _nothing_reason(
     other = session.other_table_of(unknown[0])
     if other is None:
         return f"nothing to restore: there is no run {unknown[0]} of this table"
-    command = f"lakekeeper rollback --table {other} --run-id {unknown[0]}"
+    command = f"lakekeeper rollback --table {word(other)} --run-id {word(unknown[0])}"
     return f"nothing to restore: run {unknown[0]} is of {other}, at the same location: `{command}`"
 
 

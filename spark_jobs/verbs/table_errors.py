@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from spark_jobs.core.commands import quoted, word
 from spark_jobs.core.errors import Busy, LakekeeperError, Refusal, UnreadableRun, Unsafe, in_one_line
 from spark_jobs.core.model import TableName
 from spark_jobs.core.outcomes import TableOutcome
@@ -47,7 +48,7 @@ def hint(job: Job) -> str:
 
 
 def _unsafe_way_out(job: Job, name: str, error: Unsafe) -> str:
-    which = f"--location '{name}'" if job.invocation.location else f"--table {name}"
+    which = f"--location {quoted(name)}" if job.invocation.location else f"--table {word(name)}"
     check = f"`lakekeeper check {which}` lists what the journals of the table still say"
     if not isinstance(error, UnreadableRun):
         return check

@@ -37,7 +37,7 @@ class TestPartitionsThatNobodyRegistered:
         assert found["outcome"] == "nothing"
         assert "2 directories" in found["reason"]
         assert "such as k=a" in found["reason"]
-        assert "MSCK REPAIR TABLE `sales`.`events`" in found["reason"]
+        assert "MSCK REPAIR TABLE sales.events" in found["reason"]
 
     def test_a_root_without_directories_needs_no_reason(self) -> None:
         sim = SimulatedCluster()

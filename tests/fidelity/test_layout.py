@@ -105,8 +105,8 @@ def test_stripes_are_as_the_table_declares(spark: SparkSession, jobs: Jobs, data
         ([Footer("a", 8, {}, {}, {}, row_group=64)], {}, {}),
         (
             [Footer("a", 8, {}, {}, {}, row_group=9 << 20)],
-            {"parquet.block.size": "9"},
-            {"parquet.block.size": "9"},
+            {"parquet.block.size": "65536"},
+            {"parquet.block.size": "65536"},
         ),
         ([Footer("a", 8, {}, {}, {}, blooms=frozenset({"u"})), Footer("b", 1, {}, {}, {})], {}, {}),
         ([Footer("a", 8, {}, {}, {})], {"parquet.compression": "gzip", "owner": "etl"}, {}),

@@ -17,10 +17,12 @@ from tests.mutation.hazards_limits import LIMITS
 from tests.mutation.hazards_minor import MINOR
 from tests.mutation.hazards_open import OPEN
 from tests.mutation.hazards_planning import OF_THE_METASTORE, PLANNING
+from tests.mutation.hazards_rows import ROWS, ROWS_ON_SPARK
 from tests.mutation.hazards_runs import RUNS
 from tests.mutation.hazards_seam import SEAM
 from tests.mutation.hazards_states import STATES
 from tests.mutation.hazards_swap import SWAP
+from tests.mutation.hazards_text import TEXT, TEXT_ON_SPARK
 from tests.mutation.hazards_writers import WRITERS
 from tests.mutation.mutation import Mutation
 
@@ -73,7 +75,10 @@ HAZARDS = {
     "H45": "records of a run are deleted that are still needed",
     "H46": "a run goes on although its first units have failed",
     "H47": "the large files of a compaction in part are not what they were",
+    "H48": "text that a table brings is substituted, expanded or executed",
+    "H49": "a record that somebody has planted takes the driver down",
     "H50": "the metastore drops or finds partitions while their directories are away",
+    "H51": "rows or bytes that a reader leaves out or changes are missed by nobody",
 }
 ALL = tuple(HAZARDS)
 
@@ -93,12 +98,17 @@ MUTATIONS: tuple[Mutation, ...] = (
             *OPEN,
             *PLANNING,
             *WRITERS,
+            *ROWS,
             *RUNS,
             *STATES,
+            *TEXT,
         ),
         key=lambda mutation: ALL.index(mutation.hazard),
     ),
-    *sorted((*SEAM, *OF_THE_METASTORE), key=lambda mutation: ALL.index(mutation.hazard)),
+    *sorted(
+        (*SEAM, *OF_THE_METASTORE, *ROWS_ON_SPARK, *TEXT_ON_SPARK),
+        key=lambda mutation: ALL.index(mutation.hazard),
+    ),
 )
 
 #: What is still to be built, and why. Such a hazard never counts as killed, even where a part of it has a mutation.

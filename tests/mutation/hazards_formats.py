@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.operators import Condition, Item, Remove, Rewrite, Value
+from tests.mutation.operators import Condition, Remove, Rewrite, Value
 
 _METADATA = "tests/unit/core/test_avro_metadata.py"
 _GROUPS = "tests/unit/core/test_file_groups.py"
 _WRITTEN = "tests/crash/test_file_groups.py"
-_PROOF = "tests/unit/core/test_plain_text.py"
-_TEXT = "tests/fidelity/test_text_rows.py"
-_RECORDS = "tests/fidelity/test_record_rows.py"
-_BLOCKS = "tests/unit/core/test_avro_blocks.py"
-_SEQUENCES = "tests/unit/core/test_sequence_records.py"
 _STRIPES = "tests/unit/core/test_stripes.py"
 
 FORMATS = (
@@ -71,117 +66,6 @@ FORMATS = (
         (f"{_WRITTEN}::test_a_file_that_belongs_to_no_group_fails_the_unit",),
     ),
     Mutation(
-        "A0-controls",
-        "control characters are taken for text",
-        (Condition("text_has_few_controls", False),),
-        (f"{_PROOF}::test_each_sample_counts",),
-    ),
-    Mutation(
-        "A0-utf8",
-        "random bytes are taken for text of another encoding",
-        (Condition("text_is_utf8", False),),
-        (f"{_PROOF}::test_another_encoding_is_text_but_not_utf8",),
-    ),
-    Mutation(
-        "A0-proof",
-        "a file that no codec reads is taken for text",
-        (Condition("text_is_proved", False),),
-        (f"{_TEXT}::test_a_file_that_is_not_shown_to_be_plain_text_is_left_alone",),
-        "spark",
-    ),
-    Mutation(
-        "A0-declared",
-        "another encoding is taken for declared",
-        (Condition("encoding_declared", False),),
-        (f"{_TEXT}::test_another_encoding_is_text_where_the_table_declares_it",),
-        "spark",
-    ),
-    Mutation(
-        "A1-pinned",
-        "the cluster says which lines are too long to be read",
-        (Value("no_line_is_skipped", '{"lineSep": "\\n"}'),),
-        (f"{_TEXT}::test_settings_of_the_cluster_do_not_skip_lines",),
-        "spark",
-    ),
-    Mutation(
-        "A1-bytes",
-        "lines that the reader leaves out are missed by nobody",
-        (Condition("each_byte_counted", False),),
-        (f"{_TEXT}::test_lines_that_the_reader_leaves_out_on_both_sides_fail_the_unit",),
-        "spark",
-    ),
-    Mutation(
-        "A5-bits",
-        "one NaN is taken for another where all values are compared",
-        (Value("bits_of_floats_hashed", "one_nan"),),
-        ("tests/fidelity/test_nan.py",),
-        "spark",
-    ),
-    Mutation(
-        "A2-count",
-        "records that the reader leaves out are missed by nobody",
-        (Condition("records_counted", False),),
-        (f"{_RECORDS}::test_records_that_the_reader_leaves_out_on_both_sides_fail_the_unit",),
-        "spark",
-    ),
-    Mutation(
-        "A3-blocks",
-        "a block that was not copied is missed by nobody",
-        (Condition("blocks_compared", False),),
-        (f"{_RECORDS}::test_a_block_that_is_lost_on_the_way_fails_the_unit",),
-        "spark",
-    ),
-    Mutation(
-        "A3-marker",
-        "a block without its marker is taken for a whole one",
-        (Condition("blocks_end_with_the_marker", False),),
-        (f"{_BLOCKS}::test_a_file_that_is_cut_off_is_damaged",),
-    ),
-    Mutation(
-        "A3-groups",
-        "files of several schemas or codecs are appended to one",
-        (Condition("group_of_one_header", False),),
-        (f"{_GROUPS}::test_files_that_differ_in_their_headers_are_groups",),
-    ),
-    Mutation(
-        "A2-marker",
-        "a marker of another file is taken for the file's own",
-        (Condition("markers_are_the_files", False),),
-        (f"{_SEQUENCES}::test_a_marker_of_another_file_is_damage",),
-    ),
-    Mutation(
-        "A2-damage",
-        "the cluster says that damaged stretches may be left out",
-        (Item("damage_not_skipped", "io.skip.checksum.errors", "true"),),
-        (f"{_RECORDS}::test_a_damaged_stretch_of_a_sequence_file_is_never_left_out",),
-        "spark",
-    ),
-    Mutation(
-        "A2-filter",
-        "the cluster says which files are read",
-        (Value("nothing_filtered", "()"),),
-        (f"{_RECORDS}::test_a_filter_of_the_cluster_is_not_asked",),
-        "spark",
-    ),
-    Mutation(
-        "A2-written",
-        "records that were not written are missed by nobody",
-        (Condition("records_compared", False),),
-        (f"{_RECORDS}::test_records_that_were_not_written_fail_the_unit",),
-        "spark",
-    ),
-    Mutation(
-        "A4-literal",
-        "a text with a variable becomes a setting",
-        (Condition("settings_are_literal", False),),
-        (f"{_RECORDS}::test_a_text_with_a_variable_is_no_setting",),
-        "spark",
-    ),
-    Mutation(
-        "A4-schema",
-        "nobody looks whether the schema was kept",
-        (Condition("schema_compared", False),),
-        (f"{_METADATA}::test_what_was_written_must_have_the_schema",),
         "H14-stripes-alone",
         "a file whose stripes cannot be merged is merged with others",
         (Condition("mergeable_alone", False),),

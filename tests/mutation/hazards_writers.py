@@ -86,7 +86,7 @@ WRITERS = (
     Mutation(
         "H40-layout",
         "any property of a table reaches readers and writers",
-        (Rewrite("layout_properties_only", "_LAYOUT.match(K)", "True"),),
+        (Rewrite("layout_properties_only", "_fits(K, V)", "True"),),
         ("tests/unit/core/test_writer_options.py::test_no_others_are",),
     ),
     Mutation(

@@ -30,6 +30,7 @@ from spark_jobs.adapters.hadoop.sql import (
     properties_clause,
     qualified,
 )
+from spark_jobs.adapters.spark.sessions import active, statement_session
 from spark_jobs.core.ddl import identifier, partition_spec
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import UsageError
@@ -45,7 +46,7 @@ class Metastore:
     """Reads tables and partitions in bulk, and creates and drops backup tables."""
 
     def __init__(self, spark: SparkSession, fs: HadoopFileSystem) -> None:
-        self._spark = spark
+        self._spark = statement_session(spark)
         self._locations = Locations(fs.qualify)
         jvm = spark._jvm
         self._no_filter = jvm.scala.Option.empty().toList()
@@ -106,7 +107,8 @@ class Metastore:
         if looked_up and looked_up[0] == name and is_read_by_classes(looked_up[1]):
             return self._entries.facts(name, looked_up[1])
         try:
-            with self._errors(f"cannot read {name}"):
+            # Spark parses the types of columns by the settings of the active session.
+            with self._errors(f"cannot read {name}"), active(self._spark):
                 return self._facts(name, self._catalog.getTable(name.database, name.table))
         except MetastoreError as error:
             if not error.answered:  # guard: unreadable_is_no_outage
@@ -168,12 +170,15 @@ class Metastore:
             f"CAST({name} AS {hive_type_name(kind)}) AS {identifier(key)}"
             for name, key, kind in zip(names, keys, facts.partition_types)
         ]
-        check_condition(self._spark, where, keys, facts.name)
-        try:
-            frame = self._values(units, names).selectExpr(*typed, f"{_POSITION} AS {identifier(_POSITION)}")
-            return [units[row[0]] for row in frame.filter(where).select(identifier(_POSITION)).collect()]
-        except Exception as error:
-            raise wrong(where, keys, first_line(str(error))) from None
+        with active(self._spark):
+            check_condition(self._spark, where, keys, facts.name)
+            try:
+                frame = self._values(units, names).selectExpr(
+                    *typed, f"{_POSITION} AS {identifier(_POSITION)}"
+                )
+                return [units[row[0]] for row in frame.filter(where).select(identifier(_POSITION)).collect()]
+            except Exception as error:
+                raise wrong(where, keys, first_line(str(error))) from None
 
     def _values(self, units: Sequence[Unit], names: Sequence[str]) -> DataFrame:
         """Return the partition values as a DataFrame, from a literal: createDataFrame would run Python on executors."""

@@ -12,6 +12,10 @@ from spark_jobs.core.model import TableName, Unit
 
 #: The types that are used in a statement. The names of a struct's fields have no special characters.
 _TYPE = re.compile(r"(?:(?:var)?char\(\d+\)|decimal\(\d+,\d+\)|[\w<>,:])+\Z", re.IGNORECASE)
+#: Types that no statement can declare, and those that read the same rows: a column of type `void` has none but NULL.
+_DECLARED_AS = {"void": "string", "timestamp_ntz": "timestamp"}
+#: Such a type, and not the name of a field, which a colon follows.
+_UNDECLARED = re.compile(rf"\b({'|'.join(_DECLARED_AS)})\b(?!:)", re.IGNORECASE)
 BACKUP_PROPERTIES = {"external.table.purge": "false", "discover.partitions": "false"}
 RUN_PROPERTY = "lakekeeper.run_id"
 SOURCE_PROPERTY = "lakekeeper.source_table"
@@ -29,12 +33,17 @@ def hive_type_name(kind: str) -> str:
     return kind
 
 
+def _declared(kind: str) -> str:
+    """Return the type that a backup table declares for a column of this type."""
+    return _UNDECLARED.sub(lambda found: _DECLARED_AS[found[1].lower()], hive_type_name(kind))
+
+
 def backup_ddl(backup: TableName, source: TableFacts, run_id: str, location: str) -> str:
     """Return the statement that creates a backup table.
 
     Of the source's properties, the backup table has only those that readers of the files need.
     """
-    columns = ", ".join(f"{identifier(name)} {hive_type_name(kind)}" for name, kind in source.columns)
+    columns = ", ".join(f"{identifier(name)} {_declared(kind)}" for name, kind in source.columns)
     # guard: backup_keys_are_strings
     keys = ", ".join(f"{identifier(key)} STRING" for key in source.partition_keys)
     partitioned = f" PARTITIONED BY ({keys})" if keys else ""

@@ -87,19 +87,19 @@ class RowCalls(JavaCalls):
 
     Args:
         rows: the values of each row, in the order of the columns.
-        typed: the columns by name, each as an SQL expression of the text columns `v0`, `v1`, ...
+        typed: the columns by name, made of the text columns `v0`, `v1`, ...
         hadoop: the Hadoop configuration for the executors.
     """
 
     def __init__(
-        self, spark: SparkSession, rows: Sequence[Sequence[object]], typed: Mapping[str, str], hadoop: Any
+        self, spark: SparkSession, rows: Sequence[Sequence[object]], typed: Mapping[str, Column], hadoop: Any
     ) -> None:
         super().__init__(spark)
         self._hadoop = hadoop
         schema = ", ".join(f"v{number} STRING" for number in range(len(rows[0])))
         kind = self._jvm.org.apache.spark.sql.types.StructType.fromDDL(schema)
-        table = DataFrame(spark._jsparkSession.createDataFrame(self._rows(rows), kind), spark).selectExpr(
-            *(f"{text} AS {name}" for name, text in typed.items())
+        table = DataFrame(spark._jsparkSession.createDataFrame(self._rows(rows), kind), spark).select(
+            *(column.alias(name) for name, column in typed.items())
         )
         self._table = table.repartition(len(rows))._jdf
         output = self._table.queryExecution().analyzed().output()

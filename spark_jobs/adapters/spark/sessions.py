@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -56,6 +58,16 @@ COMMITTER = {  # guard: committer_pinned
     "parquet.encryption.column.keys": "",
     "parquet.encryption.uniform.key": "",
 }
+#: The settings of the session for SQL text, beside Spark's defaults. A value of a table must never be taken for a
+#: variable whose value is put into the text: with `${env:X}`, a partition would read the environment of the driver.
+STATEMENTS = {  # guard: statements_pinned
+    "spark.sql.variable.substitute": "false",
+    # Spark 4 has another default.
+    "spark.sql.ansi.enabled": "false",
+}
+_SQL = "spark.sql."
+#: These stay as the cluster has them: what "today" is, which metastore is read, and where Spark looks for classes.
+_KEPT = ("spark.sql.session.timeZone", "spark.sql.hive.metastore.", "spark.sql.artifact.")
 
 
 class Sessions:
@@ -79,3 +91,44 @@ def _configured(session: SparkSession, settings: Mapping[str, str]) -> SparkSess
     for key, value in settings.items():
         session.conf.set(key, value)
     return session
+
+
+def statement_session(spark: SparkSession) -> SparkSession:
+    """Return a session for SQL text, in which a literal, a name and a statement mean what they mean by default.
+
+    All of Spark's SQL settings that a cluster or a user has changed (escapes, quotes, the meaning of TIMESTAMP, the
+    default catalog and others) have their defaults there. The session that is given stays as it is.
+    """
+    session = spark.newSession()
+    settings = session._jsparkSession.sessionState().conf().settings()
+    for key in str(spark._jvm.java.lang.String.join("\n", settings.keySet())).split("\n"):
+        # Settings that are fixed at the start are the same in all sessions.
+        if key.startswith(_SQL) and not key.startswith(_KEPT) and not _is_static(session, key):
+            session.conf.unset(key)  # guard: statements_by_default
+    return _configured(session, STATEMENTS)
+
+
+def _is_static(session: SparkSession, key: str) -> bool:
+    sql: Any = session._jvm.org.apache.spark.sql
+    return bool(sql.internal.SQLConf.isStaticConfigKey(key))
+
+
+@contextmanager
+def active(session: SparkSession) -> Iterator[None]:
+    """Make a session the one by whose settings Spark parses the text of types and expressions in this thread."""
+    sessions = _java_class(session)
+    before = sessions.getActiveSession()
+    sessions.setActiveSession(session._jsparkSession)  # guard: text_parsed_by_own_session
+    try:
+        yield
+    finally:
+        if before.isDefined():
+            sessions.setActiveSession(before.get())
+        else:
+            sessions.clearActiveSession()
+
+
+def _java_class(session: SparkSession) -> Any:
+    since_4 = int(session.version.partition(".")[0]) >= 4
+    sql: Any = session._jvm.org.apache.spark.sql
+    return sql.classic.SparkSession if since_4 else sql.SparkSession

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from spark_jobs.adapters.spark.catalyst import RowCalls
 from spark_jobs.adapters.spark.formats.codecs import with_loadable_codecs
@@ -98,9 +99,9 @@ class _Files(RowCalls):
         self, spark: SparkSession, rows: Sequence[Sequence[object]], conf: Any, packed: bool
     ) -> None:
         self._packed = packed
-        last = {"before_last": "CAST(v1 AS LONG)"} if len(rows[0]) > 1 else {}
-        more = {"yes": "true", "no": "false", "line_feed": "CAST('\n' AS BINARY)"}
-        super().__init__(spark, rows, {"path": "v0", **last, **more}, conf)
+        last = {"before_last": F.col("v1").cast("long")} if len(rows[0]) > 1 else {}
+        more = {"yes": F.lit(True), "no": F.lit(False), "line_feed": F.lit("\n").cast("binary")}
+        super().__init__(spark, rows, {"path": F.col("v0"), **last, **more}, conf)
 
     def sizes(self) -> list[tuple[Any, ...]]:
         """Return the path and the bytes of each file."""

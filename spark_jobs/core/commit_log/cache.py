@@ -18,6 +18,7 @@ from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.health import Health, Thresholds, reassess, settled
 from spark_jobs.core.model import Unit
+from spark_jobs.core.record_files import built
 from spark_jobs.core.refusals import RefusalCode
 
 #: The time by which a directory must be older than its listing, in ms. The clocks of the driver and of the file system
@@ -213,14 +214,14 @@ def decode(data: bytes, name: str) -> dict[str, CachedUnit]:
 
 def _decoded(body: Mapping[str, Any]) -> list[CachedUnit]:
     verdicts = {unit: _verdict(row) for unit, row in body.get("verdicts", {}).items()}
-    figures = {unit: FileFigures(**row) for unit, row in body.get("figures", {}).items()}
+    figures = {unit: built(FileFigures, row) for unit, row in body.get("figures", {}).items()}
     return [
-        CachedUnit(**row, verdict=verdicts.get(row["unit"]), figures=figures.get(row["unit"]))
+        built(CachedUnit, {**row, "verdict": verdicts.get(row["unit"]), "figures": figures.get(row["unit"])})
         for row in body["units"]
     ]
 
 
 def _verdict(row: Mapping[str, Any]) -> Verdict:
     """Decode a verdict. Raise KeyError for a code that this version does not know."""
-    found = Verdict(**row)
+    found = built(Verdict, row)
     return found if found.code is None else replace(found, code=RefusalCode[found.code].name)

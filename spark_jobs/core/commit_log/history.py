@@ -13,6 +13,7 @@ from spark_jobs.core.amounts import human
 from spark_jobs.core.commit_log.change import Change, changes_of
 from spark_jobs.core.commit_log.snapshots import COMPACT, Sizes, Snapshot, Token, UnitChange
 from spark_jobs.core.journal import RunState, UnitState
+from spark_jobs.core.printable import printable_lines
 from spark_jobs.core.settled_runs import SettledRun
 from spark_jobs.core.wire import utc
 
@@ -177,7 +178,7 @@ def render(table: str, found: Sequence[Row], older: int = 0) -> str:
     rule = "-" * max(len(line) for line in (header, *lines))
     more = [f"... and {older} older"] if older else []
     shown = [header, rule, *lines, *more, rule, _sum(found)]
-    return "\n".join([table, *(f"  {line}" for line in shown), *_units_text(found)])
+    return printable_lines([table, *(f"  {line}" for line in shown), *_units_text(found)])
 
 
 def _units_text(found: Sequence[Row]) -> list[str]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime, timezone
@@ -18,6 +17,7 @@ from typing import Any, Callable, TypeVar
 
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.model import FileListing
+from spark_jobs.core.record_files import DECODING_ERRORS, built, decompressed, parsed
 
 SCHEMA_VERSION = 1
 ADD, DELETE = "ADD", "DELETE"
@@ -144,7 +144,7 @@ class Snapshot:
 
     @classmethod
     def decode(cls, data: bytes, name: str) -> Snapshot:
-        return readable(name, lambda: _snapshot(json.loads(data)))
+        return readable(name, lambda: _snapshot(parsed(data)))
 
 
 _TIMES = ("committed_at", "logged_at")
@@ -155,8 +155,8 @@ def _snapshot(body: Mapping[str, Any]) -> Snapshot:
     _check_version(body)
     known = {field.name: body[field.name] for field in fields(Snapshot) if field.name != "seconds"}
     times = {name: datetime.fromisoformat(known[name]) for name in _TIMES}
-    sizes = {name: Sizes(**known[name]) for name in _SIZES}
-    return Snapshot(**{**known, **times, **sizes, "seconds": body.get("seconds")})
+    sizes = {name: built(Sizes, known[name]) for name in _SIZES}
+    return built(Snapshot, {**known, **times, **sizes, "seconds": body.get("seconds")})
 
 
 @dataclass(frozen=True)
@@ -182,14 +182,15 @@ class ManifestList:
 
 
 def _manifest_list(body: Mapping[str, Any]) -> ManifestList:
-    metas = tuple(ManifestMeta(**meta) for meta in body["manifests"])
+    metas = tuple(built(ManifestMeta, meta) for meta in body["manifests"])
     seconds = {each["old"]: each["seconds"] for each in body.get("seconds", ())}
     return ManifestList(metas, tuple(_read_unit(unit, seconds.get(unit["old"])) for unit in body["units"]))
 
 
 def _read_unit(body: Mapping[str, Any], seconds: float | None) -> UnitChange:
-    sizes = {name: Sizes(**body[name]) for name in ("before", "after")}
-    return UnitChange(**{**body, **sizes, "at": datetime.fromisoformat(body["at"]), "seconds": seconds})
+    sizes = {name: built(Sizes, body[name]) for name in ("before", "after")}
+    at = datetime.fromisoformat(body["at"])
+    return built(UnitChange, {**body, **sizes, "at": at, "seconds": seconds})
 
 
 def encode_entries(entries: Iterable[Entry]) -> bytes:
@@ -199,7 +200,7 @@ def encode_entries(entries: Iterable[Entry]) -> bytes:
 
 
 def decode_entries(data: bytes, name: str) -> list[Entry]:
-    return readable(name, lambda: [Entry(**json.loads(line)) for line in gzip.decompress(data).splitlines()])
+    return readable(name, lambda: [built(Entry, parsed(line)) for line in decompressed(data).splitlines()])
 
 
 def merge(entries: Iterable[Entry], full: bool = False) -> list[Entry]:
@@ -228,7 +229,7 @@ def packed(body: Mapping[str, Any]) -> bytes:
 
 
 def unpacked(data: bytes) -> dict[str, Any]:
-    body: dict[str, Any] = json.loads(gzip.decompress(data))
+    body: dict[str, Any] = parsed(decompressed(data))
     _check_version(body)
     return body
 
@@ -237,7 +238,7 @@ def readable(name: str, read: Callable[[], T]) -> T:
     """Return the result of `read`. Raise BrokenLog if the file `name` is incomplete or of another version."""
     try:
         return read()
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, gzip.BadGzipFile, zlib.error) as error:
+    except DECODING_ERRORS as error:
         raise BrokenLog(f"{name} of the commit log cannot be read ({error})") from None
 
 

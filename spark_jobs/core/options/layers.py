@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from spark_jobs.core import ddl
 from spark_jobs.core.errors import Refusal, UsageError
 from spark_jobs.core.options.choosing import SELECTIONS
 from spark_jobs.core.options.definitions import OPTIONS, Options
@@ -121,8 +122,8 @@ def _parse_properties(layer: Mapping[str, Any], table: str) -> dict[str, Any]:
             raise Refusal(
                 RefusalCode.USAGE,
                 f"lakekeeper.{name} is not allowed as a property of table {table}: set it in the configuration or as"
-                f" an argument, and remove it with ALTER TABLE {table} UNSET TBLPROPERTIES"
-                f" ('lakekeeper.{name}')",
+                f" an argument, and remove it with ALTER TABLE {ddl.table_name(table)} UNSET TBLPROPERTIES"
+                f" ({ddl.literal(f'lakekeeper.{name}')})",
             )
     try:
         found = _parse_layer(layer, _properties_label(table))

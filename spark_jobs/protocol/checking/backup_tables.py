@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from spark_jobs.core import journal
+from spark_jobs.core import ddl, journal
 from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.journal_bounds import uri_path
@@ -76,7 +76,7 @@ class _BackupCheck:
             unit.key: self._as_in_journal(unit.location, wanted) for unit, _ in self._metastore.units(facts)
         }
         foreign = [path for path in registered.values() if self._is_elsewhere(path, wanted, runs)]
-        command = f"DROP TABLE {name}"
+        command = ddl.drop(str(name))
         if foreign:
             text = f"backup table {name} reads {foreign[0]}, which does not hold originals of run {run_id}"
             yield Finding(DamageCode.BACKUP_TABLE_ELSEWHERE, str(name), text, command, run_id=run_id)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from spark_jobs.core.commands import hdfs_path
 from spark_jobs.core.commit_log.change import changes_of, contradicts
 from spark_jobs.core.commit_log.snapshots import BrokenLog, ManifestMeta, Token
 from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.journal import RunState, UnitState
 from spark_jobs.core.layout import Home
-from spark_jobs.protocol.checking.scope import Scope, quoted
+from spark_jobs.protocol.checking.scope import Scope
 from spark_jobs.protocol.commit_log.store import FOLDER, CommitLog
+from spark_jobs.protocol.runs.trust import Trust
 
 #: By run id, unit key and path of the originals, which tells the swaps of a run apart.
 Units = Mapping[tuple[str, str, str], UnitState]
@@ -32,7 +34,7 @@ class CheckedLog(CommitLog):
         self.changes: set[Token] = set()
         self._read: set[str] = set()
         bases: dict[str, ManifestMeta] = {}
-        for number in sorted(self._numbers()):
+        for number in sorted(self._files.numbers()):
             self._try(lambda number=number: self._compare(number, units, bases))  # type: ignore[misc]
         # The manifests of a snapshot are in the bases of later ones, until they are merged.
         for meta in bases.values():
@@ -67,9 +69,11 @@ class CheckedLog(CommitLog):
 def check_log(scope: Scope) -> Iterator[Finding]:
     """Check the commit log in the table's own home."""
     facts, services = scope.table.facts, scope.services
-    home = Home.of_table(facts.storage.location, bool(facts.partition_keys)).path
-    folder, log = f"{home}/{FOLDER}", CheckedLog(services.fs, home, services.now)
-    command = f"hdfs dfs -rm -r {quoted(folder)}"
+    root = facts.storage.location
+    home = Home.of_table(root, bool(facts.partition_keys)).path
+    trust = Trust(services.fs, root, scope.table.options.trusted_owners)
+    folder, log = f"{home}/{FOLDER}", CheckedLog(services.fs, home, services.now, trust)
+    command = f"hdfs dfs -rm -r {hdfs_path(folder)}"
     try:
         log.compare(_units(scope))
     except OSError as error:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from spark_jobs.core import journal
+from spark_jobs.core import ddl, journal
+from spark_jobs.core.commands import AWAY, hdfs_path
 from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.errors import LakekeeperError, OutOfPlace
 from spark_jobs.core.journal_bounds import check_units
 from spark_jobs.core.layout import RECORDS, SETTLED, RunFolder, is_below
 from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.swap_state import SwapState
-from spark_jobs.protocol.checking.scope import AWAY, Scope, UnitOfRun, quoted
+from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
 from spark_jobs.protocol.file_system import FileSystem, Status
 from spark_jobs.protocol.planning.outside_partitions import check_units_outside
 from spark_jobs.protocol.planning.table import Table
@@ -116,7 +117,7 @@ def check_journals(runs: ReadableRuns) -> Iterator[Finding]:
     for path, text in runs.copies.items():
         # A copy that was taken between the renames of a swap may have the only rows of a unit.
         rows = any(is_below(old, path) for old in runs.left_in_copies.values())
-        command = f"hdfs dfs -mv {quoted(path)} {AWAY}" if rows else f"hdfs dfs -rm -r {quoted(path)}"
+        command = f"hdfs dfs -mv {hdfs_path(path)} {AWAY}" if rows else f"hdfs dfs -rm -r {hdfs_path(path)}"
         yield Finding(DamageCode.JOURNAL_OF_COPY, path, text, command)
 
 
@@ -144,7 +145,7 @@ def check_folders(scope: Scope, folders: Iterable[Status]) -> Iterator[Finding]:
             continue
         if other:
             text = f"{path} has no journal, but holds {other}: originals may be in it"
-            yield Finding(DamageCode.JOURNAL_MISSING, path, text, f"hdfs dfs -mv {quoted(path)} {AWAY}")
+            yield Finding(DamageCode.JOURNAL_MISSING, path, text, f"hdfs dfs -mv {hdfs_path(path)} {AWAY}")
         else:
             text = (
                 f"{path} has no journal, and nothing in it was ever live; the next job deletes it once it is older"
@@ -185,7 +186,7 @@ def _undecided(scope: Scope, unit: UnitOfRun, state: SwapState) -> Finding:
         command = (
             f"lakekeeper cleanup {scope.table.target} --writers append, or overwrite"
             if scope.table.dropped
-            else f"ALTER TABLE {scope.name} SET TBLPROPERTIES ('lakekeeper.writers'='append'), or 'overwrite'"
+            else f"{ddl.set_property(scope.name, 'lakekeeper.writers', 'append')}, or 'overwrite'"
         )
     return unit.finding(DamageCode.SWAP_UNDECIDED, paths.live, str(paths.explain(state)), command)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from spark_jobs.core import journal
+from spark_jobs.core import ddl, journal
+from spark_jobs.core.commands import AWAY, hdfs_path
 from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.eligibility import may_have_runs
-from spark_jobs.core.model import DEFAULT_PARTITION, FileListing, ListingDiff, Unit, parent
+from spark_jobs.core.model import FileListing, ListingDiff, Unit, parent
 from spark_jobs.core.swap_state import SwapState
-from spark_jobs.protocol.checking.scope import AWAY, Scope, UnitOfRun, quoted
+from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
 from spark_jobs.protocol.planning.unfinished_runs import taken_away
 from spark_jobs.protocol.swap.directories import staging_above
 from spark_jobs.protocol.swap.late_files import differences
@@ -99,7 +100,7 @@ class LiveCheck:
         rename of its swap counts as undone. What a readable journal knows at its path is copied.
         """
         act = "-mv" if rows == self._scope.only_originals.get(unit.location) else "-cp -p"
-        return f"hdfs dfs {act} {quoted(rows)} {quoted(unit.location)}"
+        return f"hdfs dfs {act} {hdfs_path(rows)} {hdfs_path(unit.location)}"
 
     def _only_copy(self, unit: Unit, interrupted: list[UnitOfRun]) -> str | None:
         """Return the directory that has the rows of a unit, and that no job puts in its place.
@@ -124,11 +125,7 @@ class LiveCheck:
         return rollback if statement is None else f"{statement}, then {rollback}"
 
     def _drop(self, unit: Unit) -> str:
-        if not unit.spec:
-            return f"DROP TABLE {self._scope.name}"
-        texts = [(key, DEFAULT_PARTITION if value is None else value) for key, value in unit.spec]
-        values = ", ".join(f"`{key}`='{value}'" for key, value in texts)
-        return f"ALTER TABLE {self._scope.name} DROP PARTITION ({values})"
+        return ddl.drop(self._scope.name, unit.spec)
 
     def _check_files(self, unit: Unit, found: UnitOfRun) -> Iterator[Finding]:
         compacted, live = found.state.swap.compacted, self._fs.list_files(unit.location)
@@ -183,7 +180,7 @@ class LiveCheck:
         command = "restore the files from a snapshot, or write the data again (INSERT OVERWRITE)"
         if found.held:
             # A rollback does not replace a directory that was changed: what is in it may be a writer's.
-            away = f"hdfs dfs -mv {quoted(unit.location)} {AWAY}"
+            away = f"hdfs dfs -mv {hdfs_path(unit.location)} {AWAY}"
             command = f"{away}, then {self._scope.rollback(found.run)}"
             command += f", then put back the {added} files that writers added" if added else ""
         return found.finding(DamageCode.LIVE_CHANGED, unit.location, text, command)

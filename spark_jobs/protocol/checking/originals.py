@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from spark_jobs.core import journal
+from spark_jobs.core.commands import AWAY, hdfs_path, hdfs_paths
 from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.errors import Refusal
-from spark_jobs.protocol.checking.scope import AWAY, Scope, UnitOfRun, quoted
+from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
 from spark_jobs.protocol.swap.directories import list_unit
 from spark_jobs.protocol.swap.late_files import differences
 
@@ -70,7 +71,7 @@ def _move_added(scope: Scope, unit: UnitOfRun) -> str:
     added = [entry.path for entry in scope.services.fs.list(unit.old) if entry.name not in known]
     if not added:
         return scope.forget(unit.run)
-    return f"hdfs dfs -mv {' '.join(map(quoted, added))} {AWAY}"
+    return f"hdfs dfs -mv {hdfs_paths(added)} {AWAY}"
 
 
 def _check_claimed(scope: Scope, unit: UnitOfRun) -> Iterator[Finding]:
@@ -94,7 +95,9 @@ def _check_forgotten(scope: Scope, unit: UnitOfRun) -> Iterator[Finding]:
     for path in (unit.old, unit.claimed, *(() if ended else (paths.new, paths.aside))):
         if scope.services.fs.status(path) is not None:
             text = f"{path} is left of a unit whose record was ended with forget"
-            command = f"hdfs dfs -rm -r {quoted(path)}" if ended else f"hdfs dfs -mv {quoted(path)} {AWAY}"
+            command = (
+                f"hdfs dfs -rm -r {hdfs_path(path)}" if ended else f"hdfs dfs -mv {hdfs_path(path)} {AWAY}"
+            )
             yield unit.finding(DamageCode.ORIGINALS_FORGOTTEN, path, text, command)
 
 

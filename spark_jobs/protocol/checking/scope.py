@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from spark_jobs.core import journal
+from spark_jobs.core.commands import word
 from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.journal import UnitState
 from spark_jobs.core.layout import claimed_folder
@@ -22,13 +23,6 @@ from spark_jobs.protocol.swap.policy import SwapPolicy
 
 #: Kinds of records after which the run holds the originals of a unit.
 HELD = (journal.COMMITTED, journal.CLEANUP_CLAIMED)
-#: Where a command moves what is in the way; a person has to choose.
-AWAY = "<a directory outside the table>"
-
-
-def quoted(path: str) -> str:
-    """Return a path as a word of a shell."""
-    return "'" + path.replace("'", "'\\''") + "'"
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +117,7 @@ class Scope:
         return sorted(dict.fromkeys(found), key=lambda each: each.run.state.started)
 
     def which(self, run: Run) -> str:
-        return f"{self.table.target} --run-id {run.run_id}"
+        return f"{self.table.target} --run-id {word(run.run_id)}"
 
     def recovery(self) -> str:
         """Return the command that recovers unfinished runs and deletes no originals."""

@@ -20,6 +20,7 @@ from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.layout import LOG, Home
 from spark_jobs.core.model import FileListing, name_of
 from spark_jobs.core.plan import TablePlan
+from spark_jobs.core.record_files import MOST_BYTES
 from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.protocol.commit_log.hint_folders import ensure_hint_folder, write_hint
 from spark_jobs.protocol.file_system import FileSystemError, Status
@@ -59,6 +60,8 @@ class FooterStore:
         path = self._path(location, fingerprint)
         found = self._listing(self._folder(location)).get(name_of(path))
         if found is None or not self._trust.counts(found.owner):  # guard: kept_footers_owner
+            return None
+        if found.length > MOST_BYTES:
             return None
         try:
             kept = decode(self._fs.read(path), path)

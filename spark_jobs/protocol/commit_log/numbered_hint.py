@@ -7,6 +7,7 @@ import uuid
 from datetime import timedelta
 
 from spark_jobs.core.layout import LOG
+from spark_jobs.core.record_files import MOST_BYTES
 from spark_jobs.protocol.commit_log.hint_folders import write_hint
 from spark_jobs.protocol.file_system import RecordFiles, Status
 from spark_jobs.protocol.runs.trust import Trust
@@ -31,14 +32,16 @@ class NumberedHint:
         self._staged = re.compile(rf"\.{name}-[0-9a-f]{{32}}\Z")
 
     def read(self) -> tuple[str, bytes] | None:
-        """Return the path and the content of the newest file; None if there is none, or another account wrote it.
+        """Return the path and the content of the newest file; None if there is none that counts.
+
+        It does not count if another account wrote it, or if it is too large to be one of the jobs.
 
         Raises:
             OSError: it cannot be read.
         """
         found = self._numbered()
         newest = found[max(found)] if found else None
-        if newest is None or not self._trust.counts(newest.owner):
+        if newest is None or newest.length > MOST_BYTES or not self._trust.counts(newest.owner):
             return None
         return newest.path, self._fs.read(newest.path)
 

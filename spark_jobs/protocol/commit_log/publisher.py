@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -17,14 +17,22 @@ from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.commit_log.store import CommitLog
 from spark_jobs.protocol.file_system import FileSystem
 from spark_jobs.protocol.runs.journal_store import Run
+from spark_jobs.protocol.runs.trust import Trust
 
 #: The pace of a table is that of so many compactions.
 _LEARNED_RUNS = 3
 
 
-def log_of(fs: FileSystem, facts: TableFacts, now: Callable[[], datetime]) -> CommitLog:
-    """Return the commit log of a table, which is in the table's own home."""
-    return CommitLog(fs, Home.of_table(facts.storage.location, bool(facts.partition_keys)).path, now)
+def log_of(
+    fs: FileSystem, facts: TableFacts, now: Callable[[], datetime], trusted: Iterable[str] = ()
+) -> CommitLog:
+    """Return the commit log of a table, which is in the table's own home.
+
+    Args:
+        trusted: the accounts in `trusted_owners`.
+    """
+    root = facts.storage.location
+    return CommitLog(fs, Home.of_table(root, bool(facts.partition_keys)).path, now, Trust(fs, root, trusted))
 
 
 def learned_pace(log: CommitLog) -> Pace:
@@ -42,6 +50,7 @@ def log_runs(
     verb: str,
     now: Callable[[], datetime],
     survey: Cache | None = None,
+    trusted: Iterable[str] = (),
 ) -> list[str]:
     """Publish the changes that are in the journals of these runs and not yet in the log.
 
@@ -51,11 +60,12 @@ def log_runs(
         runs: the directories of each run, under their current names, in all homes. Their journals are read again.
         verb: the verb that has worked on the runs.
         survey: figures of listings to publish with the changes.
+        trusted: the accounts in `trusted_owners`.
 
     Returns:
         Warnings.
     """
-    log = log_of(fs, facts, now)
+    log = log_of(fs, facts, now, trusted)
     try:
         if fs.status(log.home) is None:
             return []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -25,7 +24,9 @@ from spark_jobs.core.commit_log.snapshots import (
 )
 from spark_jobs.core.layout import LOG
 from spark_jobs.protocol.commit_log.draft import Draft
-from spark_jobs.protocol.file_system import RecordFiles, Status
+from spark_jobs.protocol.commit_log.log_files import OURS, LogFiles
+from spark_jobs.protocol.file_system import RecordFiles
+from spark_jobs.protocol.runs.trust import Trust
 
 FOLDER = LOG
 LATEST = "LATEST"
@@ -34,37 +35,37 @@ ORPHAN_AGE = timedelta(hours=1)
 _ATTEMPTS = 20
 #: So many of the newest snapshots are searched for those of one kind.
 _LOOKED_AT = 20
-_NUMBERED = re.compile(r"snapshot-([1-9]\d*)\Z")
-#: The names of files that an attempt to publish may leave, by directory. Files with other names are never deleted.
-_OURS = {
-    "snapshot": re.compile(r"\.snapshot-[0-9a-f]{32}\Z"),
-    "manifest": re.compile(r"manifest-(list-)?[0-9a-f]{32}\Z"),
-    "survey": re.compile(r"survey-[0-9a-f]{32}\Z"),
-}
 T = TypeVar("T")
 
 
 class CommitLog:
-    """The commit log in one home. A published file is never changed."""
+    """The commit log in one home. A published file is never changed.
 
-    def __init__(self, fs: RecordFiles, home: str, now: Callable[[], datetime]) -> None:
+    Args:
+        trust: tells whose files count; None if all do.
+    """
+
+    def __init__(
+        self, fs: RecordFiles, home: str, now: Callable[[], datetime], trust: Trust | None = None
+    ) -> None:
         self.home = home
+        self._files = LogFiles(fs, home, trust)
         self._fs = fs
         self._now = now
         self._decoded: dict[str, Any] = {}
 
     def snapshots(self) -> list[Snapshot]:
         """Return all snapshots in order. Raise BrokenLog."""
-        found = (self._snapshot_if_there(number) for number in sorted(self._numbers()))
+        found = (self._snapshot_if_there(number) for number in sorted(self._files.numbers()))
         return [snapshot for snapshot in found if snapshot is not None]
 
     def newest_first(self) -> Iterator[Snapshot]:
         """Return all snapshots, the newest first. Each is read when it is asked for. Raise BrokenLog."""
-        found = (self._snapshot_if_there(number) for number in sorted(self._numbers(), reverse=True))
+        found = (self._snapshot_if_there(number) for number in sorted(self._files.numbers(), reverse=True))
         return (snapshot for snapshot in found if snapshot is not None)
 
     def latest(self) -> Snapshot | None:
-        number = self._hinted() or max(self._numbers(), default=0)
+        number = max(self._files.numbers(), default=0)
         return self._snapshot(number) if number else None
 
     def files(self, snapshot: Snapshot) -> list[Entry]:
@@ -107,13 +108,13 @@ class CommitLog:
             rest = change.without(self._tokens(mine))
             if not rest.units:
                 return mine[-1] if mine else None
-            draft = Draft(self._fs, self._folder)
+            draft = Draft(self._fs, self._files.folder)
             snapshot = self._write(draft, rest, before[-1] if before else None, survey)
             if self._place(draft, snapshot):
                 self._hint(snapshot.id)
                 return snapshot
         raise BrokenLog(
-            f"{self._folder('snapshot')}: other jobs took {_ATTEMPTS} numbers in a row; try again"
+            f"{self._files.folder('snapshot')}: other jobs took {_ATTEMPTS} numbers in a row; try again"
         )
 
     def sweep(self) -> list[str]:
@@ -124,8 +125,8 @@ class CommitLog:
         dead_before = int((self._now() - ORPHAN_AGE).timestamp() * 1000)
         old = [
             status
-            for folder, pattern in _OURS.items()
-            for status in self._listing(folder)
+            for folder, pattern in OURS.items()
+            for status in self._files.listing(folder)
             if pattern.match(status.name) and not status.is_dir and status.mtime < dead_before
         ]
         named = self._named() if old else set()
@@ -144,50 +145,18 @@ class CommitLog:
         if not expired:
             return
         # A hint counts if the next number does not exist. So it is corrected before numbers are deleted.
-        self._fs.replace(f"{self._folder('snapshot')}/{LATEST}", str(max(self._numbers())).encode())
+        self._fs.replace(
+            f"{self._files.folder('snapshot')}/{LATEST}", str(max(self._files.numbers())).encode()
+        )
         for snapshot in expired:
-            self._fs.delete_file(self._path(snapshot.id))
+            self._fs.delete_file(self._files.snapshot(snapshot.id))
         self.sweep()
-
-    def _folder(self, name: str) -> str:
-        return f"{self.home}/{FOLDER}/{name}"
-
-    def _file(self, folder: str, name: str) -> str:
-        """Return the path of a file that a snapshot names. Raise BrokenLog if it is not a file name of the log."""
-        if not _NUMBERED.match(name) and not _OURS[folder].match(name):  # guard: names_in_the_log
-            raise BrokenLog(f"{self._folder(folder)}: a snapshot names {name!r}, which is no file of the log")
-        return f"{self._folder(folder)}/{name}"
-
-    def _listing(self, folder: str) -> Sequence[Status]:
-        try:
-            return self._fs.list(self._folder(folder))
-        except FileNotFoundError:
-            return []
-
-    def _numbers(self) -> list[int]:
-        matches = (_NUMBERED.match(status.name) for status in self._listing("snapshot"))
-        return [int(match[1]) for match in matches if match]
-
-    def _path(self, number: int) -> str:
-        return f"{self._folder('snapshot')}/snapshot-{number}"
-
-    def _hinted(self) -> int | None:
-        """Return the number in the hint file.
-
-        It may be outdated or incomplete, so it counts only if no later snapshot exists.
-        """
-        try:
-            number = int(self._fs.read(f"{self._folder('snapshot')}/{LATEST}"))
-        except (OSError, ValueError):
-            return None
-        newest = self._fs.status(self._path(number)) and not self._fs.status(self._path(number + 1))
-        return number if newest else None
 
     def _hint(self, number: int) -> None:
         try:
-            self._fs.replace(f"{self._folder('snapshot')}/{LATEST}", str(number).encode())
+            self._fs.replace(f"{self._files.folder('snapshot')}/{LATEST}", str(number).encode())
         except OSError:
-            return  # without the hint, a reader lists the directory
+            return  # Only earlier releases read it, and without it they list the directory.
 
     def _snapshot_if_there(self, number: int) -> Snapshot | None:
         """Return the snapshot; None if another job has deleted it since the numbers were listed."""
@@ -204,9 +173,9 @@ class CommitLog:
 
     def _once(self, folder: str, name: str, decode: Callable[[bytes, str], T]) -> T:
         """Read a file once. Published files never change."""
-        path = self._file(folder, name)
+        path = self._files.path(folder, name)
         if path not in self._decoded:
-            self._decoded[path] = decode(self._fs.read(path), path)
+            self._decoded[path] = decode(*self._files.read(folder, name))
         found: T = self._decoded[path]
         return found
 
@@ -219,8 +188,9 @@ class CommitLog:
         return [*self._list(snapshot.base).manifests, *self._list(snapshot.delta).manifests]
 
     def _entries(self, manifests: Sequence[ManifestMeta]) -> list[Entry]:
-        paths = [self._file("manifest", meta.name) for meta in manifests]
-        return [entry for path in paths for entry in decode_entries(self._fs.read(path), path)]
+        return [
+            entry for meta in manifests for entry in decode_entries(*self._files.read("manifest", meta.name))
+        ]
 
     def _named(self) -> set[str]:
         names: set[str] = set()
@@ -236,8 +206,8 @@ class CommitLog:
                 f"{self.home} was deleted or renamed; the commit log does not create it again"
             )
         try:
-            for folder in _OURS:
-                self._fs.mkdirs(self._folder(folder))
+            for folder in OURS:
+                self._fs.mkdirs(self._files.folder(folder))
             base = draft.list(self._merged(draft, self.standing(last)) if last else ())
             delta = draft.list(draft.manifest(change.entries), change.units)
             noted = (
@@ -279,7 +249,7 @@ class CommitLog:
         number is final. If that cannot be read, no file is deleted, because the snapshot may exist and name all files.
         """
         try:
-            self._fs.rename(draft.staged, self._path(snapshot.id))
+            self._fs.rename(draft.staged, self._files.snapshot(snapshot.id))
         except OSError as error:
             self._fs.delete_file(draft.staged)
             if self._is_at(snapshot):
@@ -291,7 +261,9 @@ class CommitLog:
         return True
 
     def _is_at(self, snapshot: Snapshot) -> bool:
-        path = self._path(snapshot.id)
-        if self._fs.status(path) is None:
+        path = self._files.snapshot(snapshot.id)
+        found = self._fs.status(path)
+        if found is None:
             return False
+        self._files.check(found)
         return Snapshot.decode(self._fs.read(path), path).uuid == snapshot.uuid

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spark_jobs.core import journal, layout
+from spark_jobs.core.commands import hdfs_path
 from spark_jobs.core.errors import DamagedOriginals, LakekeeperError, OnlyCopy, Unsafe
 from spark_jobs.core.journal import UnitState
 from spark_jobs.core.model import parent
@@ -219,5 +220,5 @@ class Cleanup(UnitWork[UnitState, Claim]):
 def _copy_of(claimed: str, error: OnlyCopy) -> str:
     """Return the command that gives a table what is left of its originals. FsShell copies into what exists."""
     if error.in_the_way is None:
-        return f"hdfs dfs -cp -p '{claimed}' '{error.place}'"
-    return f"hdfs dfs -cp -p '{claimed}'/* '{error.place}'/"
+        return f"hdfs dfs -cp -p {hdfs_path(claimed)} {hdfs_path(error.place)}"
+    return f"hdfs dfs -cp -p {hdfs_path(claimed, '/*')} {hdfs_path(error.place, '/')}"

@@ -59,7 +59,7 @@ class Folding:
         self._session = session
         self._fs = session.services.fs
         self._home = homes(session.facts, [])[0].path
-        self._log = log_of(self._fs, session.facts, session.services.now)
+        self._log = log_of(self._fs, session.facts, session.services.now, session.options.trusted_owners)
 
     def run(self) -> None:
         if not self._session.leases.holds(self._home):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from spark_jobs.core.commands import word
 from spark_jobs.core.eligibility import may_have_runs
 from spark_jobs.core.errors import OnlyCopy, Unsafe
 from spark_jobs.core.layout import is_below, is_inside_home
@@ -72,7 +73,7 @@ class UseOfOriginals:
     @property
     def rollback_command(self) -> str:
         """Return the command that restores the originals."""
-        return f"`lakekeeper rollback {self._policy.target} --run-id {self._run_id}`"
+        return f"`lakekeeper rollback {self._policy.target} --run-id {word(self._run_id)}`"
 
     @cached_property
     def _by_identity(self) -> dict[str | None, str]:

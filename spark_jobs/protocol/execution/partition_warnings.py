@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from spark_jobs.core import journal
+from spark_jobs.core.commands import hdfs_path
 from spark_jobs.core.eligibility import Storage, may_have_runs
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.journal import UnitState
@@ -109,7 +110,7 @@ class _Partitions:
             f"the metastore has no such partition any more, and its files are in {swap.live}. To get it back, add it"
             f" again ({_added(self._table, swap)}); {found if is_below(swap.live, self._table.root) else outside}."
             f" {self._lost(swap)}. If it was dropped on purpose, and its files are not needed: hdfs dfs -rm -r"
-            f" '{swap.live}'"
+            f" {hdfs_path(swap.live)}"
         )
 
     def _elsewhere(self, swap: Swap, place: str) -> str:

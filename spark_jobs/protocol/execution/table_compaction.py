@@ -109,7 +109,7 @@ class TableCompaction:
         held = held_bytes(run for run in runs if run.run_id != run_id)
         plan = self._limits.plan(plan, reserved_bytes(runs), len(_committed(earlier)))
         if self._options.deadline and plan.flagged:
-            log = log_of(self._services.fs, plan.facts, self._services.now)
+            log = log_of(self._services.fs, plan.facts, self._services.now, plan.options.trusted_owners)
             self._limits.learn(learned_pace(log))
         return Start(plan, run_id, earlier, recovered, held, run_id in {run.run_id for run in settled})
 

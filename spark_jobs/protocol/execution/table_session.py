@@ -198,7 +198,7 @@ class TableSession:
         survey = None
         if seen is not None and self.facts.partition_keys:
             survey = merged({}, seen, {unit.key for unit in self.units})
-        self.notes += log_runs(fs, self.facts, runs, self.verb, now, survey)
+        self.notes += log_runs(fs, self.facts, runs, self.verb, now, survey, self.options.trusted_owners)
 
     def warn_of_partitions(self, runs: Sequence[Run]) -> None:
         """Note partitions of these runs that the metastore has not kept.

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from spark_jobs.core import layout
 from spark_jobs.core.errors import Deferred, NothingToGain, Refusal, UnitChanged, VerificationFailed
+from spark_jobs.core.formats.layout_properties import ignored_properties
 from spark_jobs.core.job_limits import JobLimits
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import FileListing
@@ -189,6 +190,7 @@ class UnitWriter:
             verify(compacted)
         swap = self._prepare(draft.plan, draft.before, compacted, sum(group.result.rows for group in written))
         texts = [text for group in written for text in group.warnings]
+        texts += ignored_properties(self._table.file_format, self._table.facts.properties)
         seconds = draft.seconds + self._services.clock.monotonic() - started
         return WrittenUnit(
             draft.plan,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from spark_jobs.core.commands import AWAY, hdfs_path, word
 from spark_jobs.core.errors import DamagedOriginals, NoRule, OnlyCopy
 
 
@@ -13,7 +14,7 @@ def with_way_out(reason: str, error: Exception, target: str, run_id: str) -> str
         target: the flag that names the table: `--table NAME`, or `--location 'URI'` for a dropped table.
         run_id: the run to which the unit's originals belong.
     """
-    which = f"{target} --run-id {run_id}"
+    which = f"{target} --run-id {word(run_id)}"
     if isinstance(error, (DamagedOriginals, NoRule)):
         forget = f"`lakekeeper forget {which} --yes`"
         return f"{reason}. If this is as it should be, end it with {forget}, which deletes nothing"
@@ -40,7 +41,7 @@ def restore_command(error: OnlyCopy, which: str) -> str:
         return f"{text}{stays}" if error.in_the_way else text
     if error.in_the_way is None:
         return f"{rollback} restores them"
-    move = f"hdfs dfs -mv '{error.in_the_way}' <a directory outside the table>"
+    move = f"hdfs dfs -mv {hdfs_path(error.in_the_way)} {AWAY}"
     return f"To restore them, move what is there away ({move}), then {rollback}"
 
 
@@ -50,8 +51,9 @@ def without_trash(user: str, rollback: str | None) -> str:
     Args:
         rollback: the command that restores what was not deleted; None for a dropped table.
     """
+    home = word(f"/user/{user}")
     text = (
-        f"If {user} has no trash, make its home as the superuser (hdfs dfs -mkdir -p /user/{user}, then hdfs dfs -chown"
-        f" {user} /user/{user}), or use --skip-trash to delete permanently"
+        f"If {user} has no trash, make its home as the superuser (hdfs dfs -mkdir -p {home}, then hdfs dfs -chown"
+        f" {word(user)} {home}), or use --skip-trash to delete permanently"
     )
     return f"{text}. Until then {rollback} restores the originals" if rollback else text

@@ -95,7 +95,7 @@ class DueUnits:
     def _read_log(self) -> LogFigures:
         """Return the figures of the newest snapshots that are not of the resumed run."""
         facts, fs = self._table.facts, self._table.services.fs
-        commit_log = log_of(fs, facts, self._table.services.now)
+        commit_log = log_of(fs, facts, self._table.services.now, self._table.options.trusted_owners)
         newest: Snapshot | None = None
         last: Snapshot | None = None
         for snapshot in commit_log.newest_first():

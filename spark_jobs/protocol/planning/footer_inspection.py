@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from spark_jobs.core.eligibility import declares_encoding, positional
+from spark_jobs.core.eligibility import check_names, declares_encoding, positional
 from spark_jobs.core.errors import LakekeeperError, NothingToGain, Refusal
 from spark_jobs.core.formats import file_groups, footer_keys, footers, struct_types
 from spark_jobs.core.formats.encoding import Encoding, Engine
@@ -186,6 +186,7 @@ def _inspected(
     if not found:
         raise Refusal(RefusalCode.EMPTY, f"{location} holds only empty files")
     _check_complete(location, files, found)
+    check_names(location, files)
     used = footers.with_rows(found)
     parts = file_groups.grouped(used, _by_position(table))
     groups = tuple(_group(encoding, table, files, part) for part in parts.footers)

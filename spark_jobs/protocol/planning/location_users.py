@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from spark_jobs.core import ddl
+from spark_jobs.core.commands import word
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.journal_bounds import uri_path
@@ -81,12 +83,13 @@ class LocationUsers:
                 raise Refusal(
                     RefusalCode.LOCATION_IN_USE,
                     f"{name} reads {inside[0]}, which is in {home}: move its files out of that directory and set its"
-                    f" location to where they are (ALTER TABLE {name} SET LOCATION), or drop that table or partition",
+                    f" location to where they are (ALTER TABLE {ddl.table_name(name)} SET LOCATION), or drop that"
+                    " table or partition",
                 )
             if uri_path(home) in {uri_path(own.path) for own in homes(user.facts, user.units)}:
                 raise Refusal(
                     RefusalCode.LOCATION_IN_USE,
-                    f"{name} is at {user.root}: use `lakekeeper cleanup --table {name}`",
+                    f"{name} is at {user.root}: use `lakekeeper cleanup --table {word(name)}`",
                 )
 
     def _user(self, facts: TableFacts) -> _User | None:

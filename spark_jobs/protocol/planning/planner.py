@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from spark_jobs.core import eligibility, selection
-from spark_jobs.core.ddl import identifier
+from spark_jobs.core.ddl import repair
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.file_origins import FileOrigins
+from spark_jobs.core.formats.layout_properties import ignored_properties
 from spark_jobs.core.layout import is_legacy_backup
-from spark_jobs.core.model import TableName, Unit
+from spark_jobs.core.model import Unit
 from spark_jobs.core.ordering import ordered
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.outcomes import UnitOutcome
@@ -120,6 +121,8 @@ class Planner:
         units = self._plan_units(chosen, rules, analysis, origins)
         self._check_single(units)
         units, warnings = self._with_unfinished_runs(units)
+        if any(unit.flagged for unit in units):
+            warnings += ignored_properties(file_format, self._table.facts.properties)
         units = self._in_order(units, analysis)
         plan = TablePlan(
             self._table.facts,
@@ -161,13 +164,12 @@ class Planner:
             found = self._folders(self._table.root).partitions_of(self._table.facts.partition_keys[0])
         except FileNotFoundError:
             return None
-        name = TableName.parse(self._table.facts.name)
-        repair = f"MSCK REPAIR TABLE {identifier(name.database)}.{identifier(name.table)}"
+        if not found:
+            return None
         return (
             f"{len(found)} director{'y' if len(found) == 1 else 'ies'} in {self._table.root} look like partitions, such"
-            f" as {found[0].name}, but the metastore has no partition of the table. To register them: {repair}"
-            if found
-            else None
+            f" as {found[0].name}, but the metastore has no partition of the table. To register them:"
+            f" {repair(self._table.facts.name)}"
         )
 
     def _check_backups(self) -> None:

@@ -27,7 +27,7 @@ class Survey:
 
     def __init__(self, table: Table, trust: Trust) -> None:
         self._table = table
-        self._log = log_of(table.services.fs, table.facts, table.services.now)
+        self._log = log_of(table.services.fs, table.facts, table.services.now, table.options.trusted_owners)
         self._analysed = AnalysisStore(table.services.fs, self._log.home, trust)
 
     @property

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from spark_jobs.core.commands import quoted, word
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.model import TableName, Unit
 from spark_jobs.core.options.definitions import Options, writer_rules
@@ -60,7 +61,7 @@ class Table:
     @property
     def target(self) -> str:
         """Return the flag that names the table on the command line of a job."""
-        return f"--location '{self.root}'" if self.dropped else f"--table {self.facts.name}"
+        return f"--location {quoted(self.root)}" if self.dropped else f"--table {word(self.facts.name)}"
 
     @property
     def root(self) -> str:

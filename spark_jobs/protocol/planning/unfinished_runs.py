@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from spark_jobs.core import journal
+from spark_jobs.core.commands import hdfs_path, word
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.model import Unit
 from spark_jobs.core.refusals import RefusalCode
@@ -73,7 +74,7 @@ def taken_away(fs: FileSystem, runs: Sequence[Run], location: str) -> str | None
 
 def recovery_command(run: Run) -> str:
     """Return the command that recovers the unfinished runs of a run's table, and deletes no originals."""
-    return f"`lakekeeper cleanup --table {run.state.table} --older-than 36500d`"
+    return f"`lakekeeper cleanup --table {word(run.state.table)} --older-than 36500d`"
 
 
 def missing(fs: FileSystem, location: str, old: str) -> str | None:
@@ -86,5 +87,5 @@ def missing(fs: FileSystem, location: str, old: str) -> str | None:
         return None
     return (
         f"{location} is missing, and {old}, which came here with a copy, has its files. If they are the files of this"
-        f" unit, move them there: hdfs dfs -mv '{old}' '{location}'"
+        f" unit, move them there: hdfs dfs -mv {hdfs_path(old)} {hdfs_path(location)}"
     )

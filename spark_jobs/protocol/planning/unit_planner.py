@@ -187,6 +187,7 @@ class UnitPlanner:
         """Raise Refusal for a unit that is not looked at, because of what the metastore has of it."""
         unit, facts, storage = work.unit, self.table.facts, self.table.storages[work.unit]
         eligibility.check_place(unit.location)
+        eligibility.check_literal(unit.location)
         what = f"partition {unit} of {facts.name}" if unit.spec else f"table {facts.name}"
         found = eligibility.check_storage(storage, what)
         if found != facts.storage.format:  # guard: partition_format

@@ -17,6 +17,7 @@ from spark_jobs.core.journal import Record, RunState
 from spark_jobs.core.journal_bounds import uri_path, within
 from spark_jobs.core.layout import RECORDS, generation, generation_number
 from spark_jobs.core.model import FileEntry, parent
+from spark_jobs.core.record_files import check_length
 from spark_jobs.core.settled_runs import SettledRun
 from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.file_system import RecordFiles, Status
@@ -200,7 +201,17 @@ class Journal:
                 raise OutOfPlace(status.path, "a directory with the name of a journal record")
         if self._trust is not None:
             self._trust.check({file.owner for file in files.values()})
+        for status in files.values():
+            _check_length(status)
         return dict(sorted(files.items(), key=lambda item: item[0]))
+
+
+def _check_length(status: Status) -> None:
+    """Raise Unsafe for a record that is too large to be one of the jobs. It is not read."""
+    try:
+        check_length(status.length)
+    except ValueError as error:
+        raise Unsafe(f"journal record {status.path} cannot be read ({error}); nothing is changed") from None
 
 
 def _dated(record: Record, millis: int) -> Record:

@@ -20,6 +20,7 @@ from datetime import datetime, timezone
 from spark_jobs.core.errors import Busy, LeaseLost
 from spark_jobs.core.layout import LeaseFile
 from spark_jobs.protocol.file_system import RecordFiles
+from spark_jobs.protocol.runs.lease_content import read_content
 from spark_jobs.protocol.runs.rights import writing_in
 from spark_jobs.protocol.services import Services
 
@@ -100,12 +101,13 @@ class _Seen:
 
     file: LeaseFile
     mtime: int
+    length: int
 
 
 def _list_leases(fs: RecordFiles, home: str) -> list[_Seen]:
     with fs.at_once():
-        parsed = [(LeaseFile.parse(status.name), status.mtime) for status in fs.list(home)]
-    return [_Seen(file, mtime) for file, mtime in parsed if file is not None]
+        found = [(LeaseFile.parse(status.name), status) for status in fs.list(home)]
+    return [_Seen(file, status.mtime, status.length) for file, status in found if file is not None]
 
 
 def _highest(fs: RecordFiles, home: str) -> _Seen | None:
@@ -243,11 +245,10 @@ class LeaseSet:
         )
 
     def _describe(self, home: str, seen: _Seen) -> str:
-        try:
-            known = json.loads(self._services.fs.read(f"{home}/{seen.file.name}"))
-            return f"{known['verb']} on {known['host']}, process {known['pid']}, since {known['since']}"
-        except (OSError, ValueError, KeyError, TypeError):
+        known = read_content(self._services.fs, f"{home}/{seen.file.name}", seen.length)
+        if not {"verb", "host", "pid", "since"} <= known.keys():
             return seen.file.name
+        return f"{known['verb']} on {known['host']}, process {known['pid']}, since {known['since']}"
 
     def _create(self, home: str, seen: _Seen | None) -> Lease:
         file = LeaseFile((seen.file.epoch if seen else 0) + 1, released=False)
@@ -283,10 +284,7 @@ class LeaseSet:
 
     def _is_mine(self, path: str) -> bool:
         """Tell whether this job has created the file: a call may fail after the server has executed it."""
-        try:
-            return bool(json.loads(self._services.fs.read(path))["owner"] == self._owner)
-        except (OSError, ValueError, KeyError, TypeError):
-            return False
+        return bool(read_content(self._services.fs, path).get("owner") == self._owner)
 
     def _delete_older(self, home: str, mine: LeaseFile) -> None:
         """Delete lease files of lower epochs, which have no effect any more."""

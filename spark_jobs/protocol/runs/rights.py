@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from spark_jobs.core.commands import hdfs_path, word
 from spark_jobs.protocol.file_system import RecordFiles
 
 
@@ -33,5 +34,5 @@ def _way_out(fs: RecordFiles, folder: str, recursive: str) -> str:
     also = ", and with it the originals that a rollback restores" if recursive else ""
     return (
         f". {folder} belongs to {found.owner}: run the job as that account, or give the directory to {user}"
-        f" (hdfs dfs -chown {recursive}{user} '{folder}'){also}"
+        f" (hdfs dfs -chown {recursive}{word(user)} {hdfs_path(folder)}){also}"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+from spark_jobs.core.commands import hdfs_path
 from spark_jobs.core.eligibility import TableFacts, may_have_runs
 from spark_jobs.core.errors import OutOfPlace, UnreadableRun, Unsafe
 from spark_jobs.core.journal import INTENTS
@@ -240,7 +241,7 @@ def _advice(folder: str, open_units: Sequence[str]) -> str:
             f" {open_units[0]} exists, and the directory of its partition does not, move it to the location of the"
             " partition"
         )
-    return f"Remove it: hdfs dfs -rm -r '{folder}'"
+    return f"Remove it: hdfs dfs -rm -r {hdfs_path(folder)}"
 
 
 def _oldest_first(runs: Iterable[Run]) -> list[Run]:

@@ -6,7 +6,10 @@ import logging
 import re
 import uuid
 
+from spark_jobs.core.commands import hdfs_path
+from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.layout import SETTLED
+from spark_jobs.core.record_files import check_length
 from spark_jobs.core.settled_runs import SettledRecord
 from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.file_system import DataDirectories, Status
@@ -84,7 +87,7 @@ class SettledStore:
             return record
         note = WarningCode.RECORD_OF_COPY.text(
             f"{self.folder} came here with a copy of another directory: its record of settled runs is ignored."
-            f" Remove it: hdfs dfs -rm -r '{self.folder}'"
+            f" Remove it: hdfs dfs -rm -r {hdfs_path(self.folder)}"
         )
         self.notes = [note]
         return SettledRecord()
@@ -109,6 +112,8 @@ class SettledStore:
         if folder is not None:
             owners = {file.owner for file in files.values()}
             RunFolderTrust(self._trust, folder).check(owners)  # guard: settled_record_owner
+        for file in files.values():
+            _check_length(file)
         return files
 
     def _delete_older(self, number: int) -> None:
@@ -124,3 +129,14 @@ class SettledStore:
                     "an old record of settled runs is not deleted: %s; the next publication tries again",
                     error,
                 )
+
+
+def _check_length(file: Status) -> None:
+    """Raise Unsafe for a record that is too large to be one of the jobs. It is not read."""
+    try:
+        check_length(file.length)
+    except ValueError as error:
+        raise Unsafe(
+            f"the record of settled runs {file.path} cannot be read ({error}); nothing is changed. Move it away: the"
+            " history of the runs in it is lost then"
+        ) from None

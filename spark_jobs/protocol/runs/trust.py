@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from spark_jobs.core.commands import hdfs_path, word
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.file_system import FileSystem, Status
@@ -54,7 +55,7 @@ class Trust:
                 f"{directory.path} is outside the table's root and belongs to {directory.owner}, whose account is"
                 f" not {self._fs.user()}{self._nor_owner()}: it may be part of another table. If that account"
                 " writes this table, name it: trusted_owners in the configuration, or --trusted-owners",
-                f"--trusted-owners {directory.owner}, or `trusted_owners` in the configuration",
+                f"--trusted-owners {word(directory.owner)}, or `trusted_owners` in the configuration",
             )
 
     def check_folder(self, folder: Status) -> None:
@@ -66,7 +67,7 @@ class Trust:
         """
         self.check(folder.path, [folder.owner])
         if folder.shared == "others" or (folder.shared and not self._named):  # guard: shared_run_folder
-            command = f"hdfs dfs -chmod go-w '{folder.path}'"
+            command = f"hdfs dfs -chmod go-w {hdfs_path(folder.path)}"
             raise Refusal(
                 RefusalCode.UNTRUSTED_OWNER,
                 f"other accounts than {folder.owner} may write to {folder.path}: nothing is changed. Check its content,"

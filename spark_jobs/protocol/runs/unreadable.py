@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from spark_jobs.core.commands import AWAY, hdfs_path
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.journal import INTENTS, UnitState
 from spark_jobs.core.layout import Home, RunFolder, working_folder
@@ -12,7 +13,6 @@ from spark_jobs.core.model import name_of, parent
 from spark_jobs.protocol.file_system import FileSystem
 from spark_jobs.protocol.runs.journal_store import Journal
 
-_AWAY = "<a directory outside the table>"
 #: The working directories that may hold rows of a table. What is being written is not one of them.
 _WITH_ROWS = ("old", "undone", "conflict", "cleaned")
 #: Those with rows that were added to a table, and that no other directory has.
@@ -36,10 +36,10 @@ class Left:
         if self.unclear:
             return f"read docs/manual-restore.md, and copy what the table needs from {_named(self.unclear)}"
         back = [
-            f"hdfs dfs -test -e '{live}' || hdfs dfs -mv '{old}' '{live}'"
+            f"hdfs dfs -test -e {hdfs_path(live)} || hdfs dfs -mv {hdfs_path(old)} {hdfs_path(live)}"
             for live, old in self.originals.items()
         ]
-        return " && ".join([*(f"({text})" for text in back), f"hdfs dfs -mv '{folder}' {_AWAY}"])
+        return " && ".join([*(f"({text})" for text in back), f"hdfs dfs -mv {hdfs_path(folder)} {AWAY}"])
 
     def way_out(self, folder: str) -> str:
         """Return what a message says of the run."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from spark_jobs.core.commands import AWAY, hdfs_path, quoted
 from spark_jobs.core.errors import DamagedOriginals, NoRule, Refusal
 from spark_jobs.core.layout import ancestors, is_home
 from spark_jobs.core.model import FileEntry, FileListing, parent
@@ -38,8 +39,8 @@ class Blocker:
             )
         return (
             f"{self.folder} holds the directory {self.name}, whose rows would be lost. Move its files up to"
-            f" {self.folder}, or move it away (hdfs dfs -mv '{path}' <a directory outside the table>); then run the job"
-            " again"
+            f" {self.folder}, or move it away (hdfs dfs -mv {hdfs_path(path)} {AWAY}); then"
+            " run the job again"
         )
 
 
@@ -51,7 +52,7 @@ _FEW = 3
 
 def dead_writer(path: str) -> str:
     """Return what a person may do about a staging directory or file that nobody removes."""
-    return f"Wait until it is gone; if its writer has died, delete it: hdfs dfs -rm -r '{path}'"
+    return f"Wait until it is gone; if its writer has died, delete it: hdfs dfs -rm -r {hdfs_path(path)}"
 
 
 class SwapPaths:
@@ -202,8 +203,8 @@ def _foreign(entry: Status) -> str:
     if is_staging(entry.name):
         return f"{entry.path} is in originals, and belongs to a writer that has not finished. {dead_writer(entry.path)}"
     return (
-        f"{parent(entry.path)} holds the folder {entry.name}, which is not of the originals. Move it away: hdfs dfs -mv"
-        f" '{entry.path}' <a directory outside the table>"
+        f"{parent(entry.path)} holds the folder {entry.name}, which is not of the originals. Move it away:"
+        f" hdfs dfs -mv {hdfs_path(entry.path)} {AWAY}"
     )
 
 
@@ -233,7 +234,7 @@ def _check_entry(fs: DataDirectories, entry: Status, location: str, rules: Write
         raise Refusal(
             RefusalCode.SUBDIRECTORIES,
             f"{location} holds {entry.path}, with the runs of a table that had partitions here. If that table was"
-            f" dropped, `lakekeeper cleanup --location '{location}'` deletes its originals when they are past the"
+            f" dropped, `lakekeeper cleanup --location {quoted(location)}` deletes its originals when they are past the"
             " retention, and then this directory",
         )
     if entry.is_dir:  # guard: folders_in_unit
@@ -246,8 +247,8 @@ def _why(entry: Status) -> str:
     if not is_hidden(entry.name):
         return "its rows would be lost or misread"
     return (
-        f"it is hidden, so that a query may be writing in it. If none does, move it away: hdfs dfs -mv '{entry.path}'"
-        " <a directory outside the table>"
+        "it is hidden, so that a query may be writing in it. If none does, move it away:"
+        f" hdfs dfs -mv {hdfs_path(entry.path)} <a directory outside the table>"
     )
 
 
@@ -263,7 +264,7 @@ def _staged(fs: DataDirectories, entry: Status, rules: WriterRules) -> Refusal:
             f"{entry.path} belongs to a writer that has not finished: it was changed {moment(newest)}."
             f" {dead_writer(entry.path)}",
         )
-    command = f"hdfs dfs -rm -r '{entry.path}'"
+    command = f"hdfs dfs -rm -r {hdfs_path(entry.path)}"
     return Refusal(
         RefusalCode.ACTIVE_WRITER,
         f"{entry.path} was left by a writer: it was changed {moment(newest)} for the last time, longer ago than"

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Mapping
 
 from spark_jobs.core import layout
+from spark_jobs.core.commands import AWAY, hdfs_path
 from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.model import FileEntry, FileListing, ListingDiff
 from spark_jobs.core.other_writers import SUCCESS, SUMMARIES, has_offsets
@@ -55,10 +56,11 @@ def move_late_files(
     names = {file.name for file in here.files}
     changed = [file.name for file in changes.lost if file.is_data and file.name in names]
     if changed:
+        move = f"hdfs dfs -mv {hdfs_path(f'{folder}/{changed[0]}')} {AWAY}"
         raise Unsafe(
             f"a writer changed {folder}/{changed[0]}; no file of {folder} was moved to {live}. Nothing tells whose rows"
-            f" are in it: move it away (hdfs dfs -mv '{folder}/{changed[0]}' <a directory outside the table>), run the"
-            " job again, and then put it into the table under another name if its rows belong there"
+            f" are in it: move it away ({move}), run the job again, and then put it into the table under"
+            " another name if its rows belong there"
         )
     known = {file.name: file for file in ours.files}
     # 0.1.0 journaled hidden files too. They are moved to the live directory as well.

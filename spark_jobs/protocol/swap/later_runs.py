@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from spark_jobs.core.commands import word
 from spark_jobs.protocol.runs.journal_store import Run
 
 
@@ -26,7 +27,7 @@ class LaterRun:
         name = f"a newer run, {self.run_id} of {self.table},"
         if self.ended:
             return f"{name} compacted it again, and the originals of that run were deleted: neither is rolled back"
-        command = f"`lakekeeper rollback --table {self.table} --run-id {self.run_id}`"
+        command = f"`lakekeeper rollback --table {word(self.table)} --run-id {word(self.run_id)}`"
         return f"{name} compacted it again; roll that one back first ({command})"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from spark_jobs.core.commands import hdfs_path
 from spark_jobs.core.errors import WriterActive
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import staging_above
@@ -29,7 +30,7 @@ def check_stays_missing(services: Services, live: str, base: str) -> None:
             staging = found.path
             raise WriterActive(
                 f"a writer is replacing {live}, or has died: {staging} exists. Run the rollback again when it"
-                f" is gone; if its writer has died, delete it: hdfs dfs -rm -r '{staging}'"
+                f" is gone; if its writer has died, delete it: hdfs dfs -rm -r {hdfs_path(staging)}"
             )
         if services.fs.status(live) is not None:
             raise WriterActive(f"a writer is replacing {live}, which exists again; run the rollback again")

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from spark_jobs.core import ddl
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.model import Unit
 from spark_jobs.core.other_writers import WriterRules
@@ -56,8 +57,8 @@ class SwapPolicy:
         if self.dropped:
             return f"Say it: `lakekeeper cleanup {self.target} --writers append`, or overwrite"
         return (
-            f"Set this table property (ALTER TABLE {self.table} SET TBLPROPERTIES ('lakekeeper.writers'='append'), or"
-            " 'overwrite') and run the job again"
+            f"Set this table property ({ddl.set_property(self.table, 'lakekeeper.writers', 'append')}, or 'overwrite')"
+            " and run the job again"
         )
 
     def registered(self, swap: Swap) -> bool:

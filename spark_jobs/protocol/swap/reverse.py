@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from spark_jobs.core import journal
+from spark_jobs.core.commands import AWAY, hdfs_path, word
 from spark_jobs.core.errors import DamagedOriginals, LakekeeperError
 from spark_jobs.core.model import FileListing, parent
 from spark_jobs.core.swap import Swap
@@ -74,8 +75,8 @@ class ReverseSwap(SwapExecutor):
         return (
             f"{paths.live} is not the directory that run {self._run.run_id} put there:"
             f" {later or 'a writer, or a run that has no record any more, replaced it'}. The originals stay in"
-            f" {paths.old}; if they are not needed, `lakekeeper cleanup --table {self._policy.table}` deletes them when"
-            " they are past the retention"
+            f" {paths.old}; if they are not needed, `lakekeeper cleanup --table {word(self._policy.table)}` deletes"
+            " them when they are past the retention"
         )
 
     def unlike(self, swap: Swap) -> str | None:
@@ -107,7 +108,7 @@ class ReverseSwap(SwapExecutor):
 
     @property
     def _command(self) -> str:
-        return f"`lakekeeper rollback --table {self._policy.table} --run-id {self._run.run_id}`"
+        return f"`lakekeeper rollback --table {word(self._policy.table)} --run-id {word(self._run.run_id)}`"
 
     def _check_live(self, paths: SwapPaths, on_new_data: str) -> None:
         # A pending file is moved under its own name, so that its writer still finds it.
@@ -129,7 +130,7 @@ class ReverseSwap(SwapExecutor):
         return (
             f"{name} in {paths.live} was overwritten, removed or opened again since the compaction; a rollback would"
             f" restore outdated rows. The originals stay in {paths.old}. If they are what the table should hold, move"
-            f" the live directory away (hdfs dfs -mv '{paths.live}' <a directory outside the table>), then"
+            f" the live directory away (hdfs dfs -mv {hdfs_path(paths.live)} {AWAY}), then"
             f" {self._command}"
         )
 

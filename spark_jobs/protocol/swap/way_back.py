@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from spark_jobs.core.commands import hdfs_path, word
 from spark_jobs.core.ddl import add_partition
 from spark_jobs.core.eligibility import may_have_runs
 from spark_jobs.core.layout import is_inside_home
@@ -20,7 +21,7 @@ def add_again(fs: DataDirectories, table: str, swap: Swap) -> str:
     """
     statement = add_partition(table, swap.unit.spec, swap.live)
     missing = fs.status(swap.live) is None
-    return f"{statement}; hdfs dfs -rmdir '{swap.live}'" if missing else statement
+    return f"{statement}; hdfs dfs -rmdir {hdfs_path(swap.live)}" if missing else statement
 
 
 def rows_only_in_originals(fs: DataDirectories, table: str, swap: Swap, run_id: str, old: str) -> str:
@@ -28,8 +29,8 @@ def rows_only_in_originals(fs: DataDirectories, table: str, swap: Swap, run_id: 
     statement = add_again(fs, table, swap)
     return (
         f"only the originals in {old} have its rows. To get them back, add it again ({statement}), then"
-        f" `lakekeeper rollback --table {table} --run-id {run_id}`. If it was dropped on purpose, `lakekeeper cleanup"
-        f" --table {table}` deletes them when they are past the retention"
+        f" `lakekeeper rollback --table {word(table)} --run-id {word(run_id)}`. If it was dropped on purpose,"
+        f" `lakekeeper cleanup --table {word(table)}` deletes them when they are past the retention"
     )
 
 
@@ -70,7 +71,7 @@ class WayBack:
 
     @property
     def _kept(self) -> str:
-        cleanup = f"`lakekeeper cleanup --table {self.policy.table}`"
+        cleanup = f"`lakekeeper cleanup --table {word(self.policy.table)}`"
         return f"If it stays so, {cleanup} deletes its originals when they are past the retention"
 
     def _renamed(self) -> str | None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from spark_jobs.adapters.hadoop import sql
 from spark_jobs.adapters.hadoop.file_system import decode_location
 from spark_jobs.adapters.hadoop.metastore import Metastore, MetastoreError
 from spark_jobs.adapters.hadoop.sql import backup_ddl, partition_clause
@@ -144,3 +147,83 @@ def test_the_type_of_a_column_is_a_type(kind: str) -> None:
 )
 def test_types_of_all_kinds_are_types(kind: str) -> None:
     assert kind in backup_ddl(BACKUP, replace(SOURCE, columns=(("id", kind),)), "r1", "hdfs://nn/w")
+
+
+@pytest.mark.parametrize(
+    ("kind", "declared"),
+    [
+        ("void", "string"),
+        ("timestamp_ntz", "timestamp"),
+        ("array<void>", "array<string>"),
+        ("struct<void:int,at:timestamp_ntz>", "struct<void:int,at:timestamp>"),
+        ("struct<a_void:void>", "struct<a_void:string>"),
+    ],
+)
+def test_types_that_no_statement_can_declare_cost_no_backup_table(kind: str, declared: str) -> None:
+    """Hive gives the type `void` to a column of `SELECT null`; Spark's setting timestampType renames TIMESTAMP."""
+    assert f"`id` {declared})" in backup_ddl(
+        BACKUP, replace(SOURCE, columns=(("id", kind),)), "r1", "hdfs://nn/w"
+    )
+
+
+_ADAPTERS = Path(sql.__file__).parents[1]
+#: These use the session that is made for SQL text; all others write constants.
+_IN_STATEMENT_SESSION = {"hadoop/metastore.py", "hadoop/partition_condition.py"}
+#: An array of integers, by which rows are sent to tasks.
+_NUMBERS = {"F.expr(key)"}
+_TAKES_TEXT = {
+    "sql",
+    "selectExpr",
+    "expr",
+    "parseExpression",
+    "parsePlan",
+    "filter",
+    "where",
+    "createOrReplaceTempView",
+}
+
+
+def _constant(node: ast.AST) -> bool:
+    """Tell whether a text is written in the code: no name, value or property is in it."""
+    if isinstance(node, ast.Starred):
+        return _constant(node.value)
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return all(map(_constant, node.elts))
+    if isinstance(node, ast.JoinedStr):
+        return all(_constant(part) for part in node.values)
+    if isinstance(node, ast.FormattedValue):
+        return isinstance(node.value, ast.Name) and node.value.id.isupper()
+    return isinstance(node, ast.Constant)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(_ADAPTERS.rglob("*.py")), ids=lambda path: str(path.relative_to(_ADAPTERS))
+)
+def test_text_of_others_is_parsed_by_the_session_for_sql_text_only(path: Path) -> None:
+    if str(path.relative_to(_ADAPTERS)) in _IN_STATEMENT_SESSION:
+        return
+    calls = [
+        node
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in _TAKES_TEXT
+    ]
+    foreign = [call for call in calls if not all(map(_constant, call.args))]
+    assert [text for text in map(ast.unparse, foreign) if text not in _NUMBERS] == []
+
+
+def test_the_metastore_runs_its_statements_in_that_session() -> None:
+    tree = ast.parse((_ADAPTERS / "hadoop" / "metastore.py").read_text())
+    set_ = [
+        ast.unparse(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "self._spark"
+    ]
+    assert set_ == ["statement_session(spark)"]
+    callers = {
+        ast.unparse(node.func.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "sql"
+    }
+    assert callers == {"self._spark"}

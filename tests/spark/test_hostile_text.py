@@ -1,0 +1,366 @@
+"""Text that a table brings is text: no variable of the process is put into it, and none of it is executed."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
+from spark_jobs.adapters.hadoop.metastore import Metastore
+from spark_jobs.core import ddl
+from spark_jobs.core.commands import hdfs_path
+from spark_jobs.core.eligibility import Storage, TableFacts
+from spark_jobs.core.model import TableName, Unit
+from tests.harness.fixtures import Database
+from tests.spark.toolbox import Jobs, many, only, rows, tree
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: Each is replaced by a value of the process where Spark substitutes variables.
+VARIABLES = [
+    *("${env:PATH}", "${system:user.name}", "${system:lakekeeper.canary}", "${spark.app.name}"),
+    *("${hiveconf:hive.metastore.uris}", "${lakekeeper.canary}", "${hivevar:x}"),
+]
+#: Each ends a literal, a name or a statement where it is not quoted.
+BREAKS = [
+    *("it's", 'say "hi"', "back\\slash", "a\\", "tick`s", "two\nlines", "%_\\%", "\\u0027", "\\047"),
+    *("'; DROP TABLE victim; --", "`; DROP TABLE victim; --", "') -- ", "/*", "$(touch x)"),
+]
+#: What a cluster or a session may say about the meaning of text.
+SETTINGS = {
+    "spark.sql.variable.substitute": "true",
+    "spark.sql.parser.escapedStringLiterals": "true",
+    "spark.sql.parser.quotedRegexColumnNames": "true",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "true",
+    "spark.sql.ansi.enforceReservedKeywords": "true",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
+    "spark.sql.charAsVarchar": "true",
+    "spark.sql.legacy.charVarcharAsString": "true",
+    "spark.sql.legacy.notReserveProperties": "true",
+    "spark.sql.legacy.exponentLiteralAsDecimal.enabled": "true",
+    "spark.sql.defaultCatalog": "elsewhere",
+    "spark.sql.catalog.elsewhere": "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog",
+    "spark.sql.catalog.elsewhere.url": "jdbc:derby:memory:elsewhere;create=true",
+    "spark.sql.catalog.elsewhere.driver": "org.apache.derby.jdbc.EmbeddedDriver",
+}
+
+
+@pytest.fixture
+def plain(spark: SparkSession) -> SparkSession:
+    """A session that makes the tables of these tests, as another tool would: it substitutes nothing."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.variable.substitute", "false")
+    session.conf.set("hive.exec.dynamic.partition.mode", "nonstrict")
+    return session
+
+
+@pytest.fixture
+def canary(spark: SparkSession) -> str:
+    value = "c4nary-o'secret"
+    spark._jvm.java.lang.System.setProperty("lakekeeper.canary", value)
+    spark.conf.set("lakekeeper.canary", value)
+    return value
+
+
+@contextmanager
+def changed(spark: SparkSession, settings: dict[str, str]) -> Iterator[None]:
+    """The cluster's configuration, which each new session begins with, and this session have these settings."""
+    context = spark.sparkContext._jsc.sc().conf()
+    for key, value in settings.items():
+        context.set(key, value)
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key in settings:
+            context.remove(key)
+            spark.conf.unset(key)
+
+
+def literal(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def parts(session: SparkSession, table: str) -> list[str]:
+    """The values of the key `p` as the metastore has them."""
+    fs = HadoopFileSystem(session)
+    catalog = Metastore(session, fs)
+    return sorted(str(unit.spec[0][1]) for unit, _ in catalog.units(catalog.table(TableName.parse(table))))
+
+
+def described(session: SparkSession, table: str) -> dict[str, Any]:
+    """Columns, properties and storage of a table as the metastore has them."""
+    facts = Metastore(session, HadoopFileSystem(session)).table(TableName.parse(table))
+    return {
+        "columns": facts.columns,
+        "properties": dict(facts.properties),
+        "storage": dict(facts.storage.properties),
+        "location": facts.storage.location,
+    }
+
+
+@pytest.fixture
+def hostile(plain: SparkSession, database: Database, canary: str) -> str:
+    """A text table with such names and properties, and a partition of three files for each of the texts."""
+    table = f"{database}.hostile"
+    columns = ", ".join(
+        f"`{name}` STRING" for name in ("${env:PATH}", "${spark.app.name}", "${lakekeeper.canary}")
+    )
+    serde = ", ".join(f"{literal(f'p{i}')}={literal(text)}" for i, text in enumerate(VARIABLES + BREAKS))
+    plain.sql(
+        f"CREATE EXTERNAL TABLE {table} ({columns}) PARTITIONED BY (p STRING)"
+        f" ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe' WITH SERDEPROPERTIES ({serde})"
+        " STORED AS TEXTFILE"
+        f" LOCATION '{database.location('hostile')}'"
+    )
+    plain.sql(f"CREATE EXTERNAL TABLE {database}.victim (id INT) LOCATION '{database.location('victim')}'")
+    texts = json.dumps([{"p": text} for text in VARIABLES + BREAKS])
+    from pyspark.sql import functions as F
+
+    for start in range(3):
+        frame = plain.range(start, start + 1).select(
+            *[F.col("id").cast("string").alias(f"c{i}") for i in range(3)],
+            F.explode(F.from_json(F.lit(texts), "array<struct<p:string>>")).alias("row"),
+        )
+        frame.select("c0", "c1", "c2", "row.p").coalesce(1).write.insertInto(table)
+    return table
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("settings", [{}, SETTINGS], ids=["defaults", "others"])
+def test_text_of_a_table_arrives_as_it_is_in_its_backup_table(
+    spark: SparkSession, plain: SparkSession, jobs: Jobs, hostile: str, settings: dict[str, str]
+) -> None:
+    before = rows(plain, hostile)
+    with changed(spark, settings):
+        report = only(jobs("compact", "--table", hostile))
+        assert {key: spark.conf.get(key) for key in settings} == settings
+    assert report["warnings"] == []
+    assert {unit["outcome"] for unit in report["units"]} == {"compacted"}
+    backup = report["backup_table"]
+    assert parts(plain, backup) == sorted(VARIABLES + BREAKS)
+    found, source = described(plain, backup), described(plain, hostile)
+    assert found["columns"] == source["columns"]
+    assert {key: text for key, text in found["storage"].items() if key.startswith("p")} == {
+        f"p{i}": text for i, text in enumerate(VARIABLES + BREAKS)
+    }
+    assert rows(plain, hostile) == before
+    assert rows(plain, backup) == before
+    assert plain.catalog.tableExists(hostile.replace("hostile", "victim"))
+
+
+@pytest.mark.parametrize("settings", [{}, SETTINGS], ids=["defaults", "others"])
+def test_a_condition_means_what_it_says(spark: SparkSession, canary: str, settings: dict[str, str]) -> None:
+    facts = TableFacts("db.t", "EXTERNAL", Storage("file:/t", None, None), None, {}, (), ("p",), ("string",))
+    units = [Unit((("p", text),), f"file:/t/{i}") for i, text in enumerate(VARIABLES + BREAKS)]
+    with changed(spark, settings):
+        catalog = Metastore(spark, HadoopFileSystem(spark))
+        for unit in units:
+            where = f"`p` = {literal(str(unit.spec[0][1]))}"
+            assert catalog.matching(facts, units, where) == [unit], where
+
+
+@pytest.mark.parametrize("settings", [{}, SETTINGS], ids=["defaults", "others"])
+def test_columns_of_all_types_are_in_the_backup_table(
+    spark: SparkSession, plain: SparkSession, jobs: Jobs, database: Database, settings: dict[str, str]
+) -> None:
+    table = f"{database}.typed"
+    plain.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT, at TIMESTAMP, c CHAR(3), v VARCHAR(4),"
+        " l ARRAY<STRUCT<at: TIMESTAMP, void: INT>>)"
+        f" STORED AS TEXTFILE LOCATION '{database.location('typed')}'"
+    )
+    for _ in range(4):
+        plain.sql(
+            f"INSERT INTO {table} SELECT 1, timestamp '2026-01-01 12:00:00', 'abc', 'ab',"
+            " array(named_struct('at', timestamp '2026-01-01 12:00:00', 'void', 1))"
+        )
+    add_void(plain, table, "n")
+    with changed(spark, settings):
+        report = only(jobs("compact", "--table", table))
+    assert [unit["outcome"] for unit in report["units"]] == ["compacted"]
+    assert report["warnings"] == []
+    columns = dict(described(plain, report["backup_table"])["columns"])
+    assert columns == {**dict(described(plain, table)["columns"]), "n": "string"}
+    assert columns["at"] == "timestamp"
+
+
+def add_void(session: SparkSession, table: str, column: str) -> None:
+    """Add a column with the type that Hive gives to `SELECT null`. Spark's own statements cannot."""
+    name, catalog = TableName.parse(table), session._jsparkSession.sharedState().externalCatalog()
+    schema = json.loads(catalog.getTable(name.database, name.table).schema().json())
+    schema["fields"].append({"name": column, "type": "void", "nullable": True, "metadata": {}})
+    java = session._jvm.org.apache.spark.sql.types.DataType.fromJson(json.dumps(schema))
+    catalog.alterTableDataSchema(name.database, name.table, java)
+
+
+def test_a_schema_in_a_property_arrives_as_it_is(
+    plain: SparkSession, jobs: Jobs, database: Database, canary: str
+) -> None:
+    doc = "${env:PATH} it's ${lakekeeper.canary}"
+    schema = json.dumps(
+        {"type": "record", "name": "r", "fields": [{"name": "id", "type": "long", "doc": doc}]}
+    )
+    table = f"{database}.records"
+    plain.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT) STORED AS AVRO LOCATION '{database.location('records')}'"
+    )
+    for number in range(6):
+        plain.sql(f"INSERT INTO {table} VALUES ({number})")
+    plain.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('avro.schema.literal'={literal(schema)})")
+    report = only(jobs("compact", "--table", table))
+    assert [unit["outcome"] for unit in report["units"]] == ["compacted"]
+    assert report["warnings"] == []
+    assert described(plain, report["backup_table"])["properties"]["avro.schema.literal"] == schema
+
+
+@pytest.mark.parametrize("name", ["parquet.block.size", "parquet.page.size", "parquet.bloom.filter.fpp"])
+def test_no_secret_of_the_configuration_is_in_a_report(
+    spark: SparkSession, plain: SparkSession, jobs: Jobs, database: Database, name: str
+) -> None:
+    secret = "s3cr3t-of-the-job"
+    spark._jsc.hadoopConfiguration().set("fs.s3a.secret.key", secret)
+    location = database.location("t")
+    many(plain, location, "SELECT id FROM range(60)", 6)
+    table = f"{database}.t"
+    plain.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT) STORED AS PARQUET LOCATION '{location}'"
+        f" TBLPROPERTIES ('{name}'='${{fs.s3a.secret.key}}')"
+    )
+    analysis = jobs("analyze", "--table", table)
+    report = jobs("compact", "--table", table)
+    assert [unit["outcome"] for unit in only(report)["units"]] == ["compacted"]
+    for found in (analysis, report):
+        (warning,) = only(found)["warnings"]
+        assert warning.startswith("LAYOUT_PROPERTY_IGNORED: ")
+        assert name in warning
+        assert secret not in json.dumps(found)
+
+
+@pytest.mark.parametrize("file_format", ["PARQUET", "TEXTFILE", "AVRO"])
+def test_a_path_that_hadoop_would_expand_is_refused(
+    spark: SparkSession, plain: SparkSession, jobs: Jobs, database: Database, file_format: str
+) -> None:
+    """The classes that write files get their directory by a configuration, which replaces variables in it."""
+    secret = "s3cr3t-of-the-job"
+    spark._jsc.hadoopConfiguration().set("fs.s3a.secret.key", secret)
+    folder = database.path / "t ${fs.s3a.secret.key}"
+    plain.sql(
+        f"CREATE TABLE {database}.source (id BIGINT) STORED AS {file_format}"
+        f" LOCATION '{database.location('source')}'"
+    )
+    for number in range(6):
+        plain.sql(f"INSERT INTO {database}.source VALUES ({number})")
+    (database.path / "source").rename(folder)
+    before = tree(database.path)
+    table = f"{database}.t"
+    plain.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT) STORED AS {file_format} LOCATION {literal(str(folder))}"
+    )
+    plain.sql(
+        f"CREATE EXTERNAL TABLE {table}p (id BIGINT) PARTITIONED BY (p INT) STORED AS {file_format}"
+        f" LOCATION '{database.location('p')}'"
+    )
+    plain.sql(f"ALTER TABLE {table}p ADD PARTITION (p=1) LOCATION {literal(str(folder))}")
+    whole, parts = jobs("compact", "--table", table), jobs("compact", "--table", f"{table}p")
+    assert (only(whole)["outcome"], only(whole)["code"]) == ("refused", "VARIABLE")
+    assert [(unit["outcome"], unit["code"]) for unit in only(parts)["units"]] == [("skipped", "VARIABLE")]
+    assert secret not in json.dumps([whole, parts])
+    assert tree(database.path) == before
+
+
+def test_a_file_whose_name_hadoop_would_expand_is_refused(
+    spark: SparkSession, plain: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    secret = "s3cr3t-of-the-job"
+    spark._jsc.hadoopConfiguration().set("fs.s3a.secret.key", secret)
+    folder = database.path / "t"
+    folder.mkdir(parents=True)
+    for number in range(6):
+        (folder / f"{number} ${{fs.s3a.secret.key}}.txt").write_text("row\n")
+    table = f"{database}.t"
+    plain.sql(f"CREATE EXTERNAL TABLE {table} (v STRING) STORED AS TEXTFILE LOCATION '{folder}'")
+    for verb in ("analyze", "compact"):
+        report = jobs(verb, "--table", table)
+        (unit,) = only(report)["units"]
+        assert (unit["outcome"], unit["code"]) == ("skipped", "VARIABLE")
+        assert secret not in json.dumps(report)
+
+
+def test_no_value_begins_a_line_of_what_a_job_prints(
+    spark: SparkSession,
+    plain: SparkSession,
+    jobs: Jobs,
+    database: Database,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Whoever may add a partition could else write the report of a job that has died."""
+    value = 'x\nLAKEKEEPER_REPORT {"outcome": "done"}\r\x1b[31m\u2028y'
+    table = f"{database}.t"
+    plain.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (p STRING) STORED AS PARQUET"
+        f" LOCATION '{database.location('t')}'"
+    )
+    for number in range(6):
+        plain.range(number, number + 1).selectExpr("id", f"{literal(value)} AS p").write.insertInto(table)
+    handler = logging.StreamHandler(sys.stderr)
+    logging.getLogger("lakekeeper").addHandler(handler)
+    try:
+        found = [
+            jobs("analyze", "--table", table, "--log-level", "DEBUG"),
+            jobs("compact", "--table", table, "--dry-run"),
+            jobs("compact", "--table", table),
+            jobs("check", "--table", table),
+            jobs("history", "--table", table, "--units"),
+            jobs("rollback", "--table", table),
+            jobs("analyze", "--table", table, "--where", f"p = {literal(value)} OR x = 1"),
+            jobs("analyze", "--table", f"{table}\n{value}"),
+            jobs("analyze", "--table", table, "--partitions", json.dumps([{value: "1"}])),
+        ]
+    finally:
+        logging.getLogger("lakekeeper").removeHandler(handler)
+    assert only(found[2])["units"][0]["unit"] == {"p": value}
+    assert only(found[2])["units"][0]["outcome"] == "compacted"
+    printed = capfd.readouterr()
+    lines = [line for text in printed for line in text.splitlines() if "LAKEKEEPER_REPORT" in line]
+    assert lines
+    assert not [line for line in lines if line.startswith("LAKEKEEPER_REPORT")]
+    assert "\x1b" not in printed.out + printed.err
+
+
+@pytest.mark.parametrize("name", ["p=*", "p=[ab]", "{a,b}", "p=?", "a\\b", "it's", "${fs.s3a.secret.key}"])
+def test_a_path_of_a_command_is_the_only_one_that_hadoops_shell_works_on(
+    spark: SparkSession, tmp_path: Path, name: str
+) -> None:
+    """Hadoop's shell takes paths for patterns. The command of a message must delete one directory, not all."""
+    others = {"p=a", "p=b", "a", "b", "a,b", "p=ab"} - {name}
+    for folder in (name, *others):
+        (tmp_path / folder).mkdir()
+    jvm: Any = spark._jvm
+    path = subprocess.run(
+        ["bash", "-c", f"printf %s {hdfs_path(f'file:{tmp_path}/{name}')}"], capture_output=True, check=True
+    ).stdout.decode()
+    words = spark.sparkContext._gateway.new_array(jvm.java.lang.String, 3)
+    words[0], words[1], words[2] = "-rm", "-r", path
+    assert jvm.org.apache.hadoop.fs.FsShell(spark._jsc.hadoopConfiguration()).run(words) == 0
+    assert {each.name for each in tmp_path.iterdir()} == others
+
+
+@pytest.mark.parametrize("text", [*VARIABLES, *BREAKS, ";", "a;b", "\t\x7f", "$", "${", "été 東京"])
+def test_hive_and_spark_read_a_literal_alike(spark: SparkSession, text: str) -> None:
+    """Also in a session that substitutes variables: a person pastes the statements of messages into a shell."""
+    parser: Any = spark._jvm.org.apache.hadoop.hive.ql.parse.BaseSemanticAnalyzer
+    assert parser.unescapeSQLString(ddl.literal(text)) == text
+    (row,) = spark.sql(f"SELECT {ddl.literal(text)} AS text").collect()
+    assert row.text == text

@@ -1,0 +1,267 @@
+"""Commands that messages tell a person to paste: each name and path is one word, and nothing else is run."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from spark_jobs.core import ddl
+from spark_jobs.core.commands import AWAY, hdfs_path, quoted, word
+from spark_jobs.core.errors import DamagedOriginals, OnlyCopy, OutOfPlace
+from spark_jobs.core.quota import with_quota_command
+from spark_jobs.protocol.execution.ways_out import with_way_out, without_trash
+from spark_jobs.protocol.runs.unreadable import Left
+from spark_jobs.protocol.swap.directories import dead_writer
+
+#: Names that end a quote, run a command, name a variable, or look like an option.
+HOSTILE = [
+    *("it's", "'; touch pwned; '", "'\\''", "'", "''", 'say "hi"', '"; touch pwned; "', "`touch pwned`"),
+    *(
+        "$(touch pwned)",
+        "${HOME}",
+        "$HOME",
+        "!!",
+        "!touch",
+        "a b",
+        " a ",
+        "",
+        "-rf",
+        "--yes",
+        "~",
+        "#x",
+        "a;touch pwned",
+    ),
+    *(
+        "a&touch pwned",
+        "a|touch pwned",
+        "a>pwned",
+        "<x",
+        "*",
+        "?",
+        "[a]",
+        "{a,b}",
+        "\\",
+        "a\\",
+        "été 東京",
+        "=x",
+        "%1",
+    ),
+    *(
+        "\n",
+        "a\ntouch pwned\n",
+        "\r",
+        "\t",
+        "\x1b[31m",
+        "\x7f",
+        "it's\n$(touch pwned)",
+        "a\\\n'",
+        "\u2028",
+        "\u202e",
+    ),
+    *("\u00a0", "\x85", "\U0001f600"),
+]
+
+
+def run(command: str, folder: Path) -> list[str]:
+    """Run a command in bash, where the programs of the commands only tell their words."""
+    told = 'told() { printf \'%s\\0\' "$#" "$@"; }; hdfs() { told hdfs "$@"; }; lakekeeper() { told lakekeeper "$@"; };'
+    done = subprocess.run(
+        ["bash", "-c", f"{told}\n{command}"], cwd=folder, capture_output=True, check=True, env={"HOME": "/h"}
+    )
+    assert done.stderr == b""
+    assert list(folder.iterdir()) == []
+    found, words = done.stdout.decode().split("\0")[:-1], []
+    while found:
+        count, found = int(found[0]), found[1:]
+        words += found[:count]
+        found = found[count:]
+    return words
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_word_comes_out_as_it_is(tmp_path: Path, text: str) -> None:
+    for quote in (word, quoted):
+        assert run(f"hdfs {quote(text)} end", tmp_path) == ["hdfs", text, "end"]
+        assert quote(text).isprintable()
+        if text.isprintable():
+            assert shlex.split(quote(text)) == [text]
+
+
+def test_plain_words_are_not_quoted() -> None:
+    assert [word(text) for text in ("db.t", "nightly-9f2c", "hdfs://nn/w/p=1")] == [
+        "db.t",
+        "nightly-9f2c",
+        "hdfs://nn/w/p=1",
+    ]
+
+
+def test_a_zero_byte_does_not_cut_a_path_off(tmp_path: Path) -> None:
+    (found,) = run(f"hdfs {quoted('/w/t' + chr(0) + '/x')}", tmp_path)[1:]
+    assert found != "/w/t"
+    assert found.endswith("/x")
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_the_commands_of_messages_run_nothing_else(tmp_path: Path, name: str) -> None:
+    path = f"hdfs://nn/w/{name}/t"
+    escaped = re.sub(r"([\\*?\[\]{}])", r"\\\1", path)
+    away = re.escape(AWAY)
+    commands = [
+        (OutOfPlace(path, "a file").command, ["hdfs", "dfs", "-mv", escaped, "away"]),
+        (_last(dead_writer(path)), ["hdfs", "dfs", "-rm", "-r", escaped]),
+        (Left().commands(path), ["hdfs", "dfs", "-mv", escaped, "away"]),
+        (
+            Left({path: f"{path}2"}).commands(path),
+            [*("hdfs", "dfs", "-test", "-e", escaped), "hdfs", "dfs", "-mv", escaped, "away"],
+        ),
+        (
+            _ticked(with_way_out("r", DamagedOriginals("x"), f"--location {quoted(path)}", name)),
+            ["lakekeeper", "forget", "--location", path, "--run-id", name, "--yes"],
+        ),
+        (
+            _ticked(with_way_out("r", OnlyCopy("x", path, missing=True), f"--table {word(name)}", "r1")),
+            ["lakekeeper", "rollback", "--table", name, "--run-id", "r1"],
+        ),
+        (
+            re.search(r"superuser \((.*), then hdfs", without_trash(name, None), re.DOTALL)[1],  # type: ignore[index]
+            ["hdfs", "dfs", "-mkdir", "-p", f"/user/{name}"],
+        ),
+    ]
+    for command, words in commands:
+        assert run(re.sub(away, "away", command), tmp_path) == words
+
+
+def _last(text: str) -> str:
+    """Return the command at the end of a sentence."""
+    return text[text.index("hdfs dfs") :]
+
+
+def _ticked(text: str) -> str:
+    """Return the command between the first and the last backtick of a message."""
+    return text[text.index("`") + 1 : text.rindex("`")]
+
+
+def test_a_quota_is_raised_on_the_directory_of_the_message(tmp_path: Path) -> None:
+    text = "The NameSpace quota (directories and files) of directory /w/$(touch pwned) is exceeded: quota=1"
+    found = with_quota_command(text)
+    assert "$(touch pwned)" not in found.partition("Raise it")[2].replace("'/w/$(touch pwned)'", "")
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("hdfs://nn/w/p=1", "'hdfs://nn/w/p=1'"),
+        ("/w/[a]{b}*?", "'/w/\\[a\\]\\{b\\}\\*\\?'"),
+        ("/w/a\\b", "'/w/a\\\\b'"),
+    ],
+)
+def test_a_path_is_no_pattern_for_hadoops_shell(path: str, shown: str) -> None:
+    """`hdfs dfs -rm -r '/w/p=*'` would delete each partition."""
+    assert hdfs_path(path) == shown
+    assert hdfs_path(path, "/*") == f"{shown[:-1]}/*'"
+
+
+# What a shell for SQL does to a statement before it is parsed: variables, and the end of a statement.
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_shell_for_sql_changes_a_literal(text: str) -> None:
+    found = ddl.literal(f"{text}${{env:PATH}};")
+    assert "${" not in found
+    assert ";" not in found
+    assert not set(found) & set("\n\r\t\x1b\x7f")
+
+
+@pytest.mark.parametrize("name", ["db.t", "db.it`s", "db.t; DROP TABLE x", "db.a b"])
+def test_a_statement_names_its_table(name: str) -> None:
+    parts = [
+        part if re.fullmatch(r"\w+", part) else "`" + part.replace("`", "``") + "`"
+        for part in name.split(".")
+    ]
+    assert ddl.drop(name) == f"DROP TABLE {'.'.join(parts)}"
+    assert ddl.set_property(name, "a", "b").startswith(f"ALTER TABLE {'.'.join(parts)} SET ")
+
+
+def test_a_variable_in_a_name_is_pointed_out() -> None:
+    assert "SET hive.variable.substitute=false" in ddl.drop("db.t", (("${env:X}", "1"),))
+    assert "SET " not in ddl.drop("db.t", (("p", "${env:X}"),))
+
+
+_PRODUCT = Path(ddl.__file__).parents[1]
+#: Where the words are quoted, and the tables from which the documentation is made: their commands have no values.
+_OWN = ("core/commands.py", "core/ddl.py", "adapters/hadoop/sql.py", "adapters/hadoop/metastore.py")
+_COMMAND = re.compile(
+    r"hdfs dfs|hdfs dfsadmin|lakekeeper (?:analyze|plan|compact|rollback|cleanup|history|forget|check)\b"
+    r"|--(?:table|location|run-id|trusted-owners)\b|(?:ALTER|DROP|CREATE|ANALYZE|MSCK REPAIR) (?:EXTERNAL )?TABLE"
+    r"|TBLPROPERTIES"
+)
+_QUOTING = {
+    *("word", "quoted", "hdfs_path", "hdfs_paths", "table_name", "literal"),
+    *("set_property", "set_location", "add_partition", "drop"),
+}
+#: Values behind the beginning of a command that are commands, flags or sentences already, made of quoted words.
+_MADE = {
+    *("AWAY", "which", "target", "value", "recursive", "also", "stays", "act", "home", "command", "rollback"),
+    *("self.target", "self.table.target", "self._policy.target", "scope.table.target", "self.which(run)"),
+    *(
+        "self.commands(folder)",
+        "self.rollback_command",
+        "self.command",
+        "self._command",
+        "statement",
+        "scope.rollback(run)",
+    ),
+}
+
+
+def _strings(tree: ast.AST) -> Iterator[ast.JoinedStr]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr))
+
+
+def _unquoted(text: ast.JoinedStr) -> Iterator[str]:
+    """Yield the values behind the beginning of a command that no function has quoted."""
+    begun = ""
+    for part in text.values:
+        if isinstance(part, ast.Constant):
+            begun += str(part.value)
+        elif isinstance(part, ast.FormattedValue) and _COMMAND.search(begun):
+            call = part.value.func if isinstance(part.value, ast.Call) else None
+            name = getattr(call, "id", getattr(call, "attr", None))
+            if name not in _QUOTING and ast.unparse(part.value) not in _MADE:
+                yield ast.unparse(part.value)
+
+
+def _concatenated(node: ast.AST) -> bool:
+    """Tell whether a command is put together by `+`, `%`, `join` or `format`, where its words cannot be looked at."""
+    if isinstance(node, ast.BinOp):
+        parts = [node.left, node.right]
+    elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("format", "join"):
+        parts = [getattr(node.func, "value", None)]
+    else:
+        return False
+    return any(isinstance(part, ast.Constant) and _COMMAND.search(str(part.value)) for part in parts)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(_PRODUCT.rglob("*.py")), ids=lambda path: str(path.relative_to(_PRODUCT))
+)
+def test_no_message_has_a_command_with_a_word_that_is_not_quoted(path: Path) -> None:
+    if str(path.relative_to(_PRODUCT)) in _OWN:
+        return
+    tree = ast.parse(path.read_text())
+    assert [found for text in _strings(tree) for found in _unquoted(text)] == []
+    assert not [node for node in ast.walk(tree) if _concatenated(node)]
+
+
+def test_a_word_that_is_not_quoted_is_found() -> None:
+    def of(code: str) -> list[str]:
+        return [found for text in _strings(ast.parse(code)) for found in _unquoted(text)]
+
+    assert of("""f"delete it: hdfs dfs -rm -r '{path}'" """) == ["path"]
+    assert of("""f"`lakekeeper rollback --table {run.table}`" """) == ["run.table"]
+    assert of("""f"{path} is gone: hdfs dfs -mv {hdfs_path(path)} {AWAY}" """) == []
+    assert _concatenated(ast.parse("'hdfs dfs -rm ' + path").body[0].value)  # type: ignore[attr-defined]
