@@ -94,6 +94,16 @@ class WarningCode(Explained):
         "The table was changed while it was checked, so that doubtful findings are notices.",
         "Run the check again.",
     )
+    PROPERTY_IGNORED = (
+        "A table property `lakekeeper.<option>` has a value that is not allowed, or is one of an option that a table"
+        " property cannot set. It is ignored; if it protects the table or its originals, the strictest value counts.",
+        "Correct it, or remove it with `ALTER TABLE ... UNSET TBLPROPERTIES`.",
+    )
+    FILE_FROM_FUTURE = (
+        "The modification time of a file is more than a day ahead of the clock of the job: a clock was wrong, or"
+        " somebody has set the time. It tells neither that a writer is active nor that a file is young: it is not used.",
+        "Set the time of the file, or compare the clocks of the job and of the NameNode.",
+    )
 
     def text(self, message: str) -> str:
         """Return a warning as the report has it: `CODE: message`."""

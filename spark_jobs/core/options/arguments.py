@@ -15,6 +15,8 @@ from spark_jobs.core.errors import UsageError
 from spark_jobs.core.layout import check_run_id
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
 from spark_jobs.core.options.option import CHECK, CLEANUP, COMPACT, FORGET, HISTORY, ROLLBACK, Option
+from spark_jobs.core.options.parsers import number
+from spark_jobs.core.shown import printable, shown
 
 _RUN_ID = {
     COMPACT: "name of the run; a rollback can refer to it",
@@ -25,6 +27,8 @@ _RUN_ID = {
 _AT_LOCATION = (CLEANUP, FORGET, CHECK)
 _WRITERS = "with --location: whether a directory that a writer recreated during a swap adds to the table or replaces it"
 _PLAN = "the report of a plan (JSON): exactly its flagged units, in its order"
+#: So many rows of a history may be asked for.
+_ROWS = number(int, 1, 1_000_000_000)
 _READ_DATA = "compare the rows of originals and rewritten files too; reads all of both"
 
 
@@ -62,7 +66,7 @@ class Invocation:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}; see --help")
+        raise UsageError(f"{printable(message)}; see --help")
 
 
 def parse(verb: str, argv: Sequence[str], description: str) -> Invocation:
@@ -185,6 +189,7 @@ def _add_option(parser: Any, name: str, option: Option) -> None:
 
 
 def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1, got '{text}'")
-    return int(text)
+    try:
+        return int(_ROWS(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected {_ROWS.allowed}, got {shown(text)}") from None

@@ -21,12 +21,13 @@ from spark_jobs.core.due import (
     too_young,
 )
 from spark_jobs.core.model import FileEntry, FileListing
-from spark_jobs.core.options.parsers import parse_duration
+from spark_jobs.core.options.parsers import duration
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=timezone.utc)
 NOW_MS = int(NOW.timestamp() * 1000)
 HOUR = timedelta(hours=1)
 NOTHING = LogFigures()
+parse_duration = duration("0s", "60d")
 DURATIONS = st.timedeltas(timedelta(seconds=1), timedelta(days=60)).map(
     lambda time: timedelta(seconds=int(time.total_seconds()))
 )
