@@ -101,7 +101,7 @@ class WarningCode(Explained):
     )
     FILE_FROM_FUTURE = (
         "The modification time of a file is more than a day ahead of the clock of the job: a clock was wrong, or"
-        " somebody has set the time. It tells neither that a writer is active nor that a file is young: it is not used.",
+        " somebody has set the time. It tells neither that a writer is active nor that a file is young.",
         "Set the time of the file, or compare the clocks of the job and of the NameNode.",
     )
 

@@ -98,7 +98,11 @@ def metrics() -> str:
 
 def option_keys() -> str:
     rows = [
-        (f"`{name}`", ", ".join(option.choices) or option.parse.bounds or option.parse.allowed, option.setters())
+        (
+            f"`{name}`",
+            ", ".join(option.choices) or option.parse.bounds or option.parse.allowed,
+            option.setters(),
+        )
         for name, option in OPTIONS.items()
     ]
     return table(("key", "values", "set by"), rows)

@@ -17,7 +17,10 @@ _MOST_BYTES = "1048576tb"
 
 @dataclass(frozen=True)
 class LimitOptions(ChoosingOptions):
-    """How much, and in which order. Sizes are in bytes; 0 is no limit. Those that no section of a table may set count over the whole job."""
+    """How much, and in which order. Sizes are in bytes; 0 is no limit.
+
+    Those that no section of a table may set count over the whole job.
+    """
 
     order: str = choice(
         "score",
