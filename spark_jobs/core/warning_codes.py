@@ -99,10 +99,12 @@ class WarningCode(Explained):
         " property cannot set. It is ignored; if it protects the table or its originals, the strictest value counts.",
         "Correct it, or remove it with `ALTER TABLE ... UNSET TBLPROPERTIES`.",
     )
-    FILE_FROM_FUTURE = (
-        "The modification time of a file is more than a day ahead of the clock of the job: a clock was wrong, or"
-        " somebody has set the time. It tells neither that a writer is active nor that a file is young.",
-        "Set the time of the file, or compare the clocks of the job and of the NameNode.",
+    TIME_IN_FUTURE = (
+        "The time of a file, a directory or a run is more than a day ahead of the clock: a clock was wrong, or somebody"
+        " has set it. It does not tell that a writer is active, or that a file or a compaction is young. The originals"
+        " of such a run are kept.",
+        "Set the time of the file, or compare the clocks of the driver and of the NameNode. A cleanup with"
+        " `--older-than 0d`, or a rollback, ends such a run.",
     )
 
     def text(self, message: str) -> str:

@@ -8,9 +8,11 @@ this table, and so are the tables of options in docs/wire.md. The provider has i
 # ruff: noqa: RUF009 - `option` returns a field, whose default is a value
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 
+from spark_jobs.core.file_times import future_from, millis_of
 from spark_jobs.core.health import Thresholds
 from spark_jobs.core.options.choosing import LONGEST
 from spark_jobs.core.options.limits import LimitOptions
@@ -254,7 +256,18 @@ OPTIONS: dict[str, Option] = {each.name: each.metadata["option"] for each in fie
 DEFAULTS = Options()
 
 
-def writer_rules(options: Options, now: datetime) -> WriterRules:
-    """Return the rules for files of other writers at the time `now`."""
-    dead_before = int((now - options.staging_ttl).timestamp() * 1000)
-    return WriterRules(dead_before, offsets=options.kafka_connect == "retired")
+def writer_rules(
+    options: Options, clocks: Sequence[datetime], note: Callable[[str, int], object] | None = None
+) -> WriterRules:
+    """Return the rules for files of other writers.
+
+    Args:
+        clocks: the time now, by each clock that is known. A writer may be active as long as it may be by one of them.
+        note: takes path and time of each file whose time is in the future by all of them.
+    """
+    return WriterRules(
+        millis_of(min(clocks) - options.staging_ttl),
+        future_from(max(clocks)),
+        note,
+        offsets=options.kafka_connect == "retired",
+    )

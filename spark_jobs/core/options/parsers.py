@@ -147,7 +147,7 @@ def sendable(text: str, longest: int) -> str:
     return text
 
 
-def texts(*, fewest: int = 1, read_item: Callable[[str], object] | None = None) -> Parser:
+def texts(*, fewest: int = 1, read_item: Callable[[str], object] = str) -> Parser:
     """Return the parser of a list, its JSON, or a string of comma-separated items.
 
     Args:
@@ -157,7 +157,7 @@ def texts(*, fewest: int = 1, read_item: Callable[[str], object] | None = None) 
     def read(value: Any) -> tuple[str, ...]:
         found = _items(value)
         items = tuple(plain(item, LONGEST_ITEM).strip() for item in map(_item, found) if item.strip())
-        for item in items if read_item else ():
+        for item in items:
             read_item(item)
         # An empty text is likely a variable that is not set, and not a list without items.
         check(len(items), 1 if isinstance(value, str) and not value.strip() else fewest, LONGEST_LIST)

@@ -8,10 +8,12 @@ from functools import cached_property
 from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.errors import LakekeeperError, OutOfPlace
+from spark_jobs.core.file_times import future_from, millis_of, time_of
 from spark_jobs.core.journal_bounds import check_units
 from spark_jobs.core.layout import RECORDS, SETTLED, RunFolder, is_below
 from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.swap_state import SwapState
+from spark_jobs.core.wire import utc
 from spark_jobs.protocol.checking.scope import AWAY, Scope, UnitOfRun, quoted
 from spark_jobs.protocol.file_system import FileSystem, Status
 from spark_jobs.protocol.planning.outside_partitions import check_units_outside
@@ -202,7 +204,8 @@ def check_leases(scope: Scope, at_work: Callable[[str], object]) -> Iterator[Fin
     Args:
         at_work: called with the path of each lease that was renewed just now.
     """
-    now = scope.services.now().timestamp() * 1000
+    time = scope.services.now()
+    now = millis_of(time)
     timeout = scope.table.options.lease_timeout.total_seconds() * 1000
     for home in all_homes(scope):
         try:
@@ -214,11 +217,11 @@ def check_leases(scope: Scope, at_work: Callable[[str], object]) -> Iterator[Fin
             continue
         path, renewed = held
         # The clocks of two machines may differ. This is a notice, and decides nothing.
-        if now - renewed <= 2 * timeout:
+        if now - renewed <= 2 * timeout and renewed < future_from(time):
             at_work(path)
             continue
-        age = int((now - renewed) / 1000)
-        text = f"{path} was last renewed {age} s ago: its job has died, and the next one takes it over"
+        when = f"{int((now - renewed) / 1000)} s ago" if renewed <= now else f"at {utc(time_of(renewed))}"
+        text = f"{path} was last renewed {when}: its job has died, and the next one takes it over"
         yield Finding(DamageCode.LEASE_STALE, path, text)
 
 

@@ -9,6 +9,7 @@ from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.eligibility import may_have_runs
 from spark_jobs.core.model import DEFAULT_PARTITION, FileListing, ListingDiff, Unit, parent
+from spark_jobs.core.options.definitions import writer_rules
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.checking.scope import AWAY, Scope, UnitOfRun, quoted
 from spark_jobs.protocol.planning.unfinished_runs import taken_away
@@ -170,9 +171,9 @@ class LiveCheck:
         """Return the staging directory of a writer above a live directory; None if the writer has died long ago."""
         table = self._scope.table
         base = table.root if table.partitioned else parent(table.root)
-        limit = self._scope.services.now() - table.options.staging_ttl
+        rules = writer_rules(table.options, [self._scope.services.now()])
         found = staging_above(self._fs, live, base)
-        return found.path if found and found.mtime >= limit.timestamp() * 1000 else None
+        return found.path if found and rules.is_young(found.path, found.mtime) else None
 
     def _changed(self, unit: Unit, found: UnitOfRun, lost: list[str], added: int) -> Finding:
         text = (

@@ -10,6 +10,7 @@ from spark_jobs.core import journal
 from spark_jobs.core.job_limits import JobLimits
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import TableName, Unit, parent
+from spark_jobs.core.options.definitions import writer_rules
 from spark_jobs.core.outcomes import UNDONE, TableOutcome, UnitOutcome
 from spark_jobs.core.progress import Amount
 from spark_jobs.core.swap import Swap
@@ -81,6 +82,7 @@ class TableCompaction:
             start = self._start()
             if start.has_nothing_to_do:
                 return self._report_nothing(start)
+        start = self._by_clocks(start)
         runs, fresh = self._open(start)
         self.begun = start.run_id
         self._began = self._services.clock.monotonic()
@@ -105,6 +107,7 @@ class TableCompaction:
         run_id, earlier = choose_run_id(self._run_id, runs, settled)
         plan = Planner(self._session.table, self._wanted, Resumed.of(run_id, earlier)).plan()
         plan = plan.without([unit.unit for unit in self._session.unresolved])  # guard: unresolved_left_alone
+        self._session.notes += [text for text in plan.notes if text not in self._session.notes]
         self._count(earlier)
         held = held_bytes(run for run in runs if run.run_id != run_id)
         plan = self._limits.plan(plan, reserved_bytes(runs), len(_committed(earlier)))
@@ -112,6 +115,14 @@ class TableCompaction:
             log = log_of(self._services.fs, plan.facts, self._services.now)
             self._limits.learn(learned_pace(log))
         return Start(plan, run_id, earlier, recovered, held, run_id in {run.run_id for run in settled})
+
+    def _by_clocks(self, start: Start) -> Start:
+        """Return the start with rules by the clock of the file system too, which the leases have told.
+
+        The clock of this driver may be days behind: then each file of an active writer would be in the future.
+        """
+        rules = writer_rules(self._options, self._session.leases.clocks())  # guard: rules_by_both_clocks
+        return replace(start, plan=replace(start.plan, rules=rules))
 
     def _count(self, earlier: Sequence[Run]) -> None:
         """Count what earlier attempts of this run have compacted or written, so that a retry keeps the run's limits."""

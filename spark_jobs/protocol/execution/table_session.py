@@ -12,6 +12,7 @@ from spark_jobs.core import journal
 from spark_jobs.core.commit_log.cache import CachedUnit, merged
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.file_times import FutureFiles
 from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.journal_bounds import check_units
 from spark_jobs.core.model import Unit, parent
@@ -90,7 +91,7 @@ class TableSession:
     @property
     def policy(self) -> SwapPolicy:
         footers = has_footer(self.facts.storage.format)
-        rules = writer_rules(self.options, self.services.now())
+        rules = writer_rules(self.options, self.leases.clocks())
         return SwapPolicy(
             self.table.locations,
             self.options.writers,
@@ -160,9 +161,13 @@ class TableSession:
 
     def _delete_abandoned(self) -> None:
         """Delete folders that late tasks of dead drivers created again, once they are older than `staging_ttl`."""
-        limit = self.services.now() - self.options.staging_ttl
-        before = int(limit.timestamp() * 1000)
+        rules, future = writer_rules(self.options, [self.services.now()]), FutureFiles()
+        before = rules.dead_before or 0
         old = [folder for folder in self._found.without_records.values() if folder.mtime < before]
+        for folder in self._found.without_records.values():
+            if folder.mtime >= (rules.future_from or folder.mtime + 1):
+                future.add(folder.path, folder.mtime)  # Nothing tells its age, so that it stays.
+        self.notes += [text for text in future.warnings() if text not in self.notes]
         if not old:
             return
         self.leases.take(parent(folder.path) for folder in old)

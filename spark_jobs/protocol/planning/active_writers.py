@@ -21,7 +21,7 @@ def check_writers(folders: Folders, location: str, root: str, rules: WriterRules
         if location != root and folder != root:  # guard: table_format_marks_between
             eligibility.check_marks(folders(folder).names, folder)
         for entry in folders(folder).suspects(name_of(location)):
-            young = rules.dead_before is None or entry.mtime >= rules.dead_before
+            young = rules.dead_before is None or rules.is_young(entry.path, entry.mtime)
             if is_staging(entry.name) and location != root and young:  # guard: staging_above_unit
                 raise Refusal(
                     RefusalCode.ACTIVE_WRITER, f"{entry.path} belongs to a writer that has not finished"

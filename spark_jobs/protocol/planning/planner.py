@@ -8,6 +8,7 @@ from dataclasses import replace
 from spark_jobs.core import eligibility, selection
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.file_origins import FileOrigins
+from spark_jobs.core.file_times import FutureFiles, millis_of
 from spark_jobs.core.layout import is_legacy_backup
 from spark_jobs.core.model import Unit
 from spark_jobs.core.options.definitions import writer_rules
@@ -112,7 +113,8 @@ class Planner:
         self._check_root()  # guard: table_format_marks
         self._check_backups()  # guard: legacy_backup_tables
         chosen, gone = self._choose()
-        rules = writer_rules(options, self._services.now())
+        future = FutureFiles()
+        rules = writer_rules(options, [self._services.now()], future.add)
         units = self._plan_units(chosen, rules, analysis, origins)
         self._check_single(units)
         units, warnings = self._with_unfinished_runs(units)
@@ -127,6 +129,7 @@ class Planner:
             tuple(warnings),
             self._services.rewriter.slots,
             origins.found() if origins else None,
+            notes=(*future.warnings(), *self._due.warnings),
         )
         plan = check_hdfs_constraints(self._services, replace(plan, why_full=self._table.why_full))
         self._check_single(plan.units)
@@ -186,7 +189,7 @@ class Planner:
 
     def _origins(self) -> FileOrigins:
         thresholds, now = self._table.options.thresholds(), self._services.now()
-        return FileOrigins(thresholds.small_file, int(now.timestamp() * 1000))
+        return FileOrigins(thresholds.small_file, millis_of(now))
 
     def _plan_units(
         self, chosen: Sequence[Unit], rules: WriterRules, analysis: bool, origins: FileOrigins | None

@@ -15,9 +15,10 @@ import threading
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
+from datetime import datetime, timedelta
 
 from spark_jobs.core.errors import Busy, LeaseLost
+from spark_jobs.core.file_times import time_of
 from spark_jobs.core.layout import LeaseFile
 from spark_jobs.protocol.file_system import RecordFiles
 from spark_jobs.protocol.runs.rights import writing_in
@@ -44,10 +45,16 @@ class LeaseOptions:
 
 
 class Lease:
-    """The lease of one home; `taken` is when it was created, in ms since the epoch by the file system's clock."""
+    """The lease of one home.
+
+    Attributes:
+        taken: when it was created, in ms since the epoch by the file system's clock.
+        since: the same, in seconds of the clock that never jumps.
+    """
 
     def __init__(self, services: Services, home: str, file: LeaseFile, taken: int) -> None:
         self.taken = taken
+        self.since = services.clock.monotonic()
         self._services = services
         self._fs = services.fs
         self._home = home
@@ -199,7 +206,14 @@ class LeaseSet:
     def taken(self) -> datetime | None:
         """Return when the first lease was taken, by the clock of the file system; None without a lease."""
         millis = min((lease.taken for lease in self._held.values()), default=None)
-        return None if millis is None else datetime.fromtimestamp(millis / 1000, timezone.utc)
+        return None if millis is None else time_of(millis)
+
+    def clocks(self) -> list[datetime]:
+        """Return the time now by each clock that is known: that of this driver, and with a lease the file system's."""
+        found, elapsed = [self._services.now()], self._services.clock.monotonic()
+        for lease in self._held.values():
+            found.append(time_of(lease.taken) + timedelta(seconds=elapsed - lease.since))
+        return found
 
     def _acquire(self, home: str) -> Lease:
         """Wait for the current owner, then create the next lease.
