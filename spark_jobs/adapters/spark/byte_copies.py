@@ -6,7 +6,7 @@ methods of Hadoop's file systems. `StaticInvoke`, `Invoke` and `NewInstance` are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -17,6 +17,8 @@ from spark_jobs.core.namenode_calls import NameNodeCalls
 _OBJECTS = "org.apache.spark.sql.catalyst.expressions.objects"
 _FILE_SYSTEM, _PATH = "org.apache.hadoop.fs.FileSystem", "org.apache.hadoop.fs.Path"
 _BUFFER = 1024 * 1024
+#: A new name in the directory `target`. Spark's own `uuid()` is the same for all attempts of a task.
+_OF_THE_ATTEMPT = "concat(target, '/', reflect('java.util.UUID', 'randomUUID'))"
 
 
 class ByteCopies:
@@ -27,25 +29,30 @@ class ByteCopies:
         self._calls = calls
         self._jvm = spark._jvm
 
-    def copy(self, directory: str, files: FileListing, target: str) -> None:
+    def copy(self, directory: str, files: FileListing, target: str) -> dict[str, str]:
         """Copy files into another directory, with the block size and replication of the originals.
 
-        A file is never overwritten, so that a task that Spark has given up cannot change one that is complete. Where a
-        task failed in the middle, its next attempt fails too, and so does the unit.
+        Each attempt of a task writes a file of its own, so that a second one, by speculation or after a failure,
+        neither fails nor changes what the first one has written. Which attempt counts is decided by Spark, which takes
+        the answer of one. An attempt does not create the directory: one that comes late fails when it was deleted.
+
+        Returns:
+            The URI of the copy of each file, by the name of the file.
         """
         rows = [
-            (*_pair(directory, target, file.name), *self._layout(directory, file.name)) for file in files.data
+            (f"{directory}/{file.name}", target, *self._layout(directory, file.name)) for file in files.data
         ]
-        calls = _Calls(self._spark, rows)
+        calls = _Calls(self._spark, rows, _OF_THE_ATTEMPT)
         source = calls.invoke(
             calls.file_system("source"), "open", "java.io.InputStream", calls.path("source")
         )
         written = calls.invoke(
             calls.file_system("target"),
-            "create",
+            "createNonRecursive",
             "java.io.OutputStream",
             calls.path("target"),
             *(calls.column(name) for name in ("no", "buffer", "replication", "block")),
+            calls.nothing("org.apache.hadoop.util.Progressable"),
         )
         copied = calls.static(
             "org.apache.spark.util.Utils",
@@ -56,22 +63,24 @@ class ByteCopies:
             calls.column("yes"),
             calls.column("no"),
         )
-        calls.evaluate(copied)
+        answers = calls.evaluate(copied)
+        return {source.rpartition("/")[2]: copy for source, copy, _ in answers}
 
-    def differing(self, directory: str, files: FileListing, target: str) -> list[str]:
+    def differing(self, directory: str, copies: Mapping[str, str]) -> list[str]:
         """Return the names of the files whose copies have other bytes; equal checksums spare the reading."""
-        left = [file.name for file in files.data if not self._same_checksum(directory, target, file.name)]
+        left = [name for name, copy in copies.items() if not self._same_checksum(f"{directory}/{name}", copy)]
         if not left:
             return []
-        calls = _Calls(self._spark, [(*_pair(directory, target, name), 1, 1) for name in left])
+        calls = _Calls(self._spark, [(f"{directory}/{name}", copies[name], 1, 1) for name in left])
         streams = [
             calls.invoke(calls.file_system(side), "open", "java.io.InputStream", calls.path(side))
             for side in ("source", "target")
         ]
-        same = calls.evaluate(
+        answers = calls.evaluate(
             calls.static("org.apache.commons.io.IOUtils", "contentEquals", "boolean", *streams)
         )
-        return [name for name in left if same.get(f"{directory}/{name}") is not True]
+        same = {source for source, _, equal in answers if equal is True}
+        return [name for name in left if f"{directory}/{name}" not in same]
 
     def _layout(self, directory: str, name: str) -> tuple[int, int]:
         """Return the replication and the block size of a file."""
@@ -80,24 +89,26 @@ class ByteCopies:
         status = path.getFileSystem(self._spark._jsc.hadoopConfiguration()).getFileStatus(path)
         return int(status.getReplication()), int(status.getBlockSize())
 
-    def _same_checksum(self, directory: str, target: str, name: str) -> bool:
+    def _same_checksum(self, original: str, copy: str) -> bool:
         """Tell whether the file system has equal checksums of both; a local disk has none, nor other block sizes."""
         found = []
-        for path in _pair(directory, target, name):
+        for path in (original, copy):
             self._calls.take(path)  # for the blocks; their checksums are asked of the DataNodes
             of = self._jvm.org.apache.hadoop.fs.Path(path)
             found.append(of.getFileSystem(self._spark._jsc.hadoopConfiguration()).getFileChecksum(of))
         return found[0] is not None and found[1] is not None and bool(found[0].equals(found[1]))
 
 
-def _pair(directory: str, target: str, name: str) -> tuple[str, str]:
-    return f"{directory}/{name}", f"{target}/{name}"
-
-
 class _Calls:
-    """Calls of Java methods for each row of a table, with (source, target, replication, block size) in a row."""
+    """Calls of Java methods for each row of a table, with (source, target, replication, block size) in a row.
 
-    def __init__(self, spark: SparkSession, rows: Sequence[tuple[str, str, int, int]]) -> None:
+    Args:
+        target: an expression that makes another target of that of a row, in the task that evaluates the calls.
+    """
+
+    def __init__(
+        self, spark: SparkSession, rows: Sequence[tuple[str, str, int, int]], target: str = "target"
+    ) -> None:
         self._jvm = spark._jvm
         self._gateway = spark.sparkContext._gateway
         self._since_4 = int(spark.version.partition(".")[0]) >= 4
@@ -112,7 +123,9 @@ class _Calls:
             ),
             *("true AS yes", "false AS no", f"{_BUFFER} AS buffer"),
         )
-        self._table = table.repartition(len(rows))._jdf
+        others = [name for name in table.columns if name != "target"]
+        # Behind the shuffle, whose rows all attempts of a task have in common.
+        self._table = table.repartition(len(rows)).selectExpr(*others, f"{target} AS target")._jdf
         output = self._table.queryExecution().analyzed().output()
         self._columns = {output.apply(i).name(): output.apply(i) for i in range(output.size())}
 
@@ -155,13 +168,24 @@ class _Calls:
 
     def invoke(self, target: Any, method: str, answer: str, *arguments: Any) -> Any:
         """Return the call of a method of an object."""
-        return self._made(f"{_OBJECTS}.Invoke", target, method, self._type(answer), self._seq(arguments))
+        parts = (target, method, self._type(answer), self._seq(arguments), self._seq([]), False)
+        return self._made(
+            f"{_OBJECTS}.Invoke", *parts
+        )  # Without False, an argument that is null is the answer.
 
-    def evaluate(self, expression: Any) -> dict[str, Any]:
-        """Evaluate an expression for each row, on the executors. Return its values by the source of the row."""
-        columns = self._gateway.new_array(self._jvm.org.apache.spark.sql.Column, 2)
-        columns[0], columns[1] = self._as_column(self.column("source")), self._as_column(expression)
-        return {row.get(0): row.get(1) for row in self._table.select(columns).collectAsList()}
+    def nothing(self, kind: str) -> Any:
+        """Return null, of this class."""
+        literal = "org.apache.spark.sql.catalyst.expressions.Literal"
+        return self._made(literal, None, self._object(kind))
+
+    def evaluate(self, expression: Any) -> list[tuple[str, str, Any]]:
+        """Evaluate an expression for each row, on the executors. Return source, target and value of each row."""
+        found = [self.column("source"), self.column("target"), expression]
+        columns = self._gateway.new_array(self._jvm.org.apache.spark.sql.Column, len(found))
+        for position, each in enumerate(found):
+            columns[position] = self._as_column(each)
+        rows = self._table.select(columns).collectAsList()
+        return [(row.get(0), row.get(1), row.get(2)) for row in rows]
 
     def _as_column(self, expression: Any) -> Any:
         sql = self._jvm.org.apache.spark.sql
