@@ -16,6 +16,7 @@ from tests.mutation.hazards_kept import KEPT
 from tests.mutation.hazards_limits import LIMITS
 from tests.mutation.hazards_minor import MINOR
 from tests.mutation.hazards_open import OPEN
+from tests.mutation.hazards_options import OPTIONS
 from tests.mutation.hazards_runs import RUNS
 from tests.mutation.hazards_seam import SEAM
 from tests.mutation.hazards_states import STATES
@@ -72,6 +73,8 @@ HAZARDS = {
     "H45": "records of a run are deleted that are still needed",
     "H46": "a run goes on although its first units have failed",
     "H47": "the large files of a compaction in part are not what they were",
+    "H48": "a value, a property or a plan asks for what nobody may ask for",
+    "H49": "times of files and runs that other clocks have set",
 }
 ALL = tuple(HAZARDS)
 
@@ -85,6 +88,7 @@ MUTATIONS: tuple[Mutation, ...] = (
             *KEPT,
             *LIMITS,
             *MINOR,
+            *OPTIONS,
             *FILES,
             *FORMATS,
             *GROUND,
