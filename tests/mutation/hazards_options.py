@@ -68,8 +68,11 @@ OPTIONS = (
     ),
     Mutation(
         "H49-behind",
-        "a driver whose clock is behind takes a file of an active writer for one of the future",
-        (Value("rules_by_both_clocks", "start.plan.rules"),),
+        "a driver whose clock is behind takes a file of an active writer for one of the future (two layers)",
+        (
+            Value("rules_by_both_clocks", "start.plan.rules"),
+            Value("swap_by_both_clocks", "writer_rules(self.options, [self.services.now()])"),
+        ),
         (f"{_FUTURE}::test_a_writer_is_seen_although_the_clock_of_the_driver_is_days_off",),
     ),
     Mutation(

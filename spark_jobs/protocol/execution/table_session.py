@@ -91,7 +91,7 @@ class TableSession:
     @property
     def policy(self) -> SwapPolicy:
         footers = has_footer(self.facts.storage.format)
-        rules = writer_rules(self.options, self.leases.clocks())
+        rules = writer_rules(self.options, self.leases.clocks())  # guard: swap_by_both_clocks
         return SwapPolicy(
             self.table.locations,
             self.options.writers,
