@@ -100,7 +100,7 @@ class WarningCode(Explained):
         "Correct it, or remove it with `ALTER TABLE ... UNSET TBLPROPERTIES`.",
     )
     TIME_IN_FUTURE = (
-        "The time of a file, a directory or a run is more than a day ahead of the clock: a clock was wrong, or somebody"
+        "The time of a file, a directory or a run is more than a day ahead of the clock: a clock is wrong, or somebody"
         " has set it. It does not tell that a writer is active, or that a file or a compaction is young. The originals"
         " of such a run are kept.",
         "Set the time of the file, or compare the clocks of the driver and of the NameNode. A cleanup with"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from spark_jobs.core import journal
+from spark_jobs.core.file_times import AHEAD
 from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.outcomes import UnitOutcome
@@ -62,15 +63,22 @@ def _recover_and_choose(session: TableSession, runs: Sequence[Run]) -> list[Run]
     """Recover unfinished runs, and return the folders of the runs that are due.
 
     Which runs are due is decided again under the leases, and after the recovery. It is decided by the clock of the file
-    system, because the clock of this driver may be wrong. So other runs than before may be due.
+    system, because the clock of this driver may be wrong; if that one is more than a day ahead, by the driver's. So
+    other runs than before may be due.
     """
     session.leases.take(
         parent(run.folder) for run in (session.runs() if runs else ())
     )  # guard: leases_by_file_system
     session.recover()
-    by_files = session.leases.taken() or session.services.now()  # guard: retention_by_file_system
-    # That clock may be wrong too: only what is due by both of them is deleted.
-    now = min(by_files, session.services.now())  # guard: retention_by_both_clocks
+    now = session.leases.taken() or session.services.now()  # guard: retention_by_file_system
+    own = session.services.now()
+    if now - own > AHEAD:  # guard: retention_by_both_clocks
+        # Either clock may be the wrong one, so that only what is due by both of them is deleted.
+        text = (
+            f"the clock of the file system says {utc(now)}, and that of the driver {utc(own)}, which counts"
+        )
+        session.notes.append(WarningCode.TIME_IN_FUTURE.text(text))
+        now = own
     return _due(now, session.runs(), session.options)
 
 

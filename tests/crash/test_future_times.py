@@ -171,8 +171,9 @@ def test_a_file_system_whose_clock_is_ahead_ends_no_retention(ahead: float) -> N
             writers.append(sim, LIVE, sim.ledger.fresh(2))
         compact(sim.client(), FLAT, run_id)
         sim.advance(30 * DAY if run_id == "r1" else ahead)
-    run(sim.client(skew=-ahead), "cleanup", "--table", FLAT, "--older-than", "7d")
+    report = run(sim.client(skew=-ahead), "cleanup", "--table", FLAT, "--older-than", "7d")
     assert [held(sim, name) for name in ("r1", "r2")] == [False, True]
+    assert any("the clock of the file system says" in text for text in warnings(report))
 
 
 def test_a_folder_of_2099_that_has_no_journal_is_kept_and_named() -> None:

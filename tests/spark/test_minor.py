@@ -113,7 +113,8 @@ def test_a_second_attempt_of_a_copy_neither_fails_nor_changes_the_first_one(tmp_
         timeout=300,
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    found = json.loads(done.stdout.splitlines()[-1])
+    (shown,) = [line for line in done.stdout.splitlines() if line.startswith('{"copies"')]
+    found = json.loads(shown)
     names = [f"part {number}" for number in range(3)]
     assert sorted(found["copies"]) == sorted(found["again"]) == names
     counted = {copy.rpartition("/")[2] for each in ("copies", "again") for copy in found[each].values()}
