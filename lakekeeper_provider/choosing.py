@@ -8,16 +8,8 @@ from typing import Any
 
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.option import PLANNING, Flag, Option, Section
-from lakekeeper_provider.parsers import (
-    boolean,
-    choice,
-    duration,
-    integer,
-    number,
-    partition_list,
-    size,
-    text,
-)
+from lakekeeper_provider.option_parsers import partition_list, size
+from lakekeeper_provider.parsers import boolean, choice, duration, integer, number, text
 
 CHOOSING: tuple[Option, ...] = (
     Option(

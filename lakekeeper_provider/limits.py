@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from lakekeeper_provider.option import COMPACT, PLAN, Flag, Option, Section
-from lakekeeper_provider.parsers import choice, integer, size
+from lakekeeper_provider.option_parsers import size
+from lakekeeper_provider.parsers import choice, integer
 
 _VERBS = (COMPACT, PLAN)
 

@@ -12,16 +12,8 @@ from collections.abc import Mapping
 from lakekeeper_provider.choosing import CHOOSING
 from lakekeeper_provider.limits import LIMITS
 from lakekeeper_provider.option import ANALYZE, CHECK, CLEANUP, COMPACT, PLAN, ROLLBACK, Flag, Option, Section
-from lakekeeper_provider.parsers import (
-    boolean,
-    choice,
-    duration,
-    globs,
-    identifier,
-    instant,
-    integer,
-    option_list,
-)
+from lakekeeper_provider.option_parsers import globs, identifier, instant
+from lakekeeper_provider.parsers import boolean, choice, duration, integer, option_list
 
 OPTIONS: Mapping[str, Option] = {
     option.key: option

@@ -7,13 +7,11 @@ bounds of options are those of the jobs (``spark_jobs/core/options/parsers.py``)
 
 from __future__ import annotations
 
-import fnmatch
 import json
 import re
 import reprlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from typing import Any
 
 from lakekeeper_provider.exceptions import UsageError, nearest
@@ -37,7 +35,7 @@ class Parser:
         return self.parse(name, value)
 
 
-def _parser(bounds: str = "", **schema: Any) -> Callable[[Callable[[str, Any], Any]], Parser]:
+def parser(bounds: str = "", **schema: Any) -> Callable[[Callable[[str, Any], Any]], Parser]:
     return lambda parse: Parser(parse, schema, bounds)
 
 
@@ -78,14 +76,14 @@ def wrong(name: str, value: Any, expected: str) -> UsageError:
 LONGEST_LIST, LONGEST_ITEM, LONGEST_TEXT = 1_000, 1_000, 10_000
 
 
-def _plain(name: str, value: Any, longest: int, expected: str = "a string") -> str:
+def plain(name: str, value: Any, longest: int, expected: str = "a string") -> str:
     """Accept text that is not empty, is not too long, and is Unicode that another program reads."""
     if not isinstance(value, str) or not value.strip():
         raise wrong(name, value, expected)
-    return _sendable(name, value.strip(), longest)
+    return sendable(name, value.strip(), longest)
 
 
-def _sendable(name: str, value: str, longest: int) -> str:
+def sendable(name: str, value: str, longest: int) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -95,13 +93,13 @@ def _sendable(name: str, value: str, longest: int) -> str:
     return value
 
 
-@_parser(f"1 to {LONGEST_TEXT} characters", type="string", minLength=1, maxLength=LONGEST_TEXT)
+@parser(f"1 to {LONGEST_TEXT} characters", type="string", minLength=1, maxLength=LONGEST_TEXT)
 def text(name: str, value: Any) -> str:
     """Accept a non-empty string."""
-    return _plain(name, value, LONGEST_TEXT)
+    return plain(name, value, LONGEST_TEXT)
 
 
-@_parser(type="boolean")
+@parser(type="boolean")
 def boolean(name: str, value: Any) -> bool:
     """Accept true or false; a rendered template gives them as text, and ``bool("false")`` would be true."""
     if isinstance(value, bool):
@@ -121,7 +119,7 @@ MOST = 1_000_000_000
 def number(minimum: float, maximum: float) -> Parser:
     """Make a parser of numbers between two bounds."""
 
-    @_parser(f"{minimum} to {maximum}", type="number", minimum=minimum, maximum=maximum)
+    @parser(f"{minimum} to {maximum}", type="number", minimum=minimum, maximum=maximum)
     def parse(name: str, value: Any) -> float:
         result = _number(value, _NUMBER, float)
         if result is None or not minimum <= result <= maximum:
@@ -134,7 +132,7 @@ def number(minimum: float, maximum: float) -> Parser:
 def integer(minimum: int, maximum: int = MOST) -> Parser:
     """Make a parser of whole numbers between two bounds."""
 
-    @_parser(f"{minimum} to {maximum}", type="integer", minimum=minimum, maximum=maximum)
+    @parser(f"{minimum} to {maximum}", type="integer", minimum=minimum, maximum=maximum)
     def parse(name: str, value: Any) -> int:
         whole = isinstance(value, float) and value.is_integer()
         result = _number(int(value) if whole else value, _INTEGER, int)
@@ -157,7 +155,7 @@ def _number(value: Any, form: re.Pattern[str], kind: type) -> Any:
 def choice(*allowed: str, fold: Callable[[str], str] = str.lower) -> Parser:
     """Make a parser that accepts one of ``allowed``."""
 
-    @_parser(enum=list(allowed))
+    @parser(enum=list(allowed))
     def parse(name: str, value: Any) -> str:
         word = fold(value.strip()) if isinstance(value, str) else value
         if word not in allowed:
@@ -178,7 +176,7 @@ def pattern(
     :param within: tells whether a text that matches is within the bounds
     """
 
-    @_parser(bounds, type=["string", "integer"], pattern=f"^({regex.pattern})$")
+    @parser(bounds, type=["string", "integer"], pattern=f"^({regex.pattern})$")
     def parse(name: str, value: Any) -> str:
         try:
             word = str(value).strip()
@@ -189,31 +187,6 @@ def pattern(
         return word
 
     return parse
-
-
-_BYTES = {"b": 1, "kb": 1024, "mb": 1024**2, "gb": 1024**3, "tb": 1024**4}
-_SIZE = re.compile(r"([0-9]{1,19})(\.[0-9]{1,9})?\s*([kmgtKMGT]?[bB])?")
-
-
-def size(least: str, most: str) -> Parser:
-    """Make a parser of sizes between two bounds."""
-    lowest, highest = _bytes(least), _bytes(most)
-    bounds = f"{least} to {most}"
-    return pattern(_SIZE, "a size such as 512mb", bounds, lambda word: lowest <= _bytes(word) <= highest)
-
-
-def _bytes(word: str) -> float:
-    match = _SIZE.fullmatch(word)
-    assert match
-    return (int(match[1]) + float(match[2] or 0)) * _BYTES[(match[3] or "b").lower()]
-
-
-def identifier(longest: int) -> Parser:
-    """Make a parser of names of the metastore."""
-    bounds = f"1 to {longest} characters"
-    name = re.compile(rf"[A-Za-z0-9_]{{1,{longest}}}")
-    parse = pattern(name, f"a name of {bounds}: letters, digits and _")
-    return Parser(parse.parse, parse.schema, bounds)
 
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -238,35 +211,7 @@ def seconds(value: str) -> int:
     return int(value.rstrip("smhdw ")) * _SECONDS[value.strip()[-1]]
 
 
-#: ISO 8601 as each version of Python reads it.
-_INSTANT = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{3}([0-9]{3})?)?)?(Z|[+-][0-9]{2}:[0-9]{2})"
-)
-_YEARS = range(2000, 9999)
-
-
-@_parser(type="string", format="date-time")
-def instant(name: str, value: Any) -> str:
-    """Accept an ISO 8601 time with its UTC offset."""
-    word = value.strip() if isinstance(value, str) else ""
-    try:
-        if _INSTANT.fullmatch(word) and _year(word) in _YEARS:
-            return word
-    except (ValueError, OverflowError):
-        pass
-    raise wrong(
-        name,
-        value,
-        "an ISO 8601 time with its UTC offset, like 2026-02-24T05:00:00+00:00, from 2000 to 9998",
-    )
-
-
-def _year(word: str) -> int:
-    found = datetime.fromisoformat(word.replace("Z", "+00:00"))
-    return found.year if found.astimezone(timezone.utc) else 0
-
-
-@_parser(type="object")
+@parser(type="object")
 def mapping(name: str, value: Any) -> Mapping[str, Any]:
     """Accept keys and values; nothing means none."""
     if value is None:
@@ -289,7 +234,7 @@ def from_json(name: str, value: Any) -> Any:
 def texts(most: int) -> Parser:
     """Make a parser of lists of texts."""
 
-    @_parser(
+    @parser(
         f"up to {most} items",
         type=["array", "string"],
         items={"type": "string", "maxLength": LONGEST_ITEM},
@@ -303,7 +248,7 @@ def texts(most: int) -> Parser:
             value = value.split(",")
         if isinstance(value, Mapping) or not isinstance(value, Iterable):
             raise wrong(name, value, "a list")
-        items = [_plain(name, each, LONGEST_ITEM) for each in value]
+        items = [plain(name, each, LONGEST_ITEM) for each in value]
         if not 1 <= len(items) <= most:
             raise wrong(name, value, f"a list that is not empty, of at most {most} items")
         return items
@@ -313,48 +258,3 @@ def texts(most: int) -> Parser:
 
 #: A list of texts, a JSON list, or texts separated by commas: of any number, and as the value of an option.
 text_list, option_list = texts(100_000), texts(LONGEST_LIST)
-
-
-@_parser(option_list.bounds, type="string", minLength=1)
-def globs(name: str, value: Any) -> str:
-    """Accept shell globs, separated by commas."""
-    if not isinstance(value, str):
-        raise wrong(name, value, "a string")
-    for glob in option_list(name, value):
-        try:
-            re.compile(fnmatch.translate(glob))
-        except re.error:
-            raise wrong(name, glob, "a shell glob") from None
-    return value.strip()
-
-
-#: So many partition specs may be given, with so many characters in all of them, and in one key or value.
-MOST_SPECS, _LONGEST_SPECS, _LONGEST_VALUE = 100_000, 10_000_000, 10_000
-
-
-@_parser(f"1 to {MOST_SPECS} partitions", type=["array", "object"], minItems=1, maxItems=MOST_SPECS)
-def partition_list(name: str, value: Any) -> list[dict[str, str | None]]:
-    """Accept a list of partition specs such as ``[{"date": "2026-02-23"}]``, or one spec alone."""
-    value = from_json(name, _sendable(name, value, _LONGEST_SPECS) if isinstance(value, str) else value)
-    specs = [value] if isinstance(value, Mapping) else value
-    if isinstance(specs, str) or not isinstance(specs, Sequence) or not 1 <= len(specs) <= MOST_SPECS:
-        raise wrong(name, value, 'a list of partitions such as [{"date": "2026-02-23"}]')
-    return [_partition(name, spec) for spec in specs]
-
-
-def _partition(name: str, spec: Any) -> dict[str, str | None]:
-    if not isinstance(spec, Mapping) or not spec:
-        raise wrong(name, spec, 'a partition such as {"date": "2026-02-23"}')
-    return {_plain(name, key, _LONGEST_VALUE): _partition_value(name, value) for key, value in spec.items()}
-
-
-def _partition_value(name: str, value: Any) -> str | None:
-    if value is None:
-        return None
-    try:
-        if isinstance(value, (str, int)) and not isinstance(value, bool):
-            # JSON has no other way to write 2026; "01" must come as a text.
-            return _sendable(name, str(value), _LONGEST_VALUE)
-    except ValueError:
-        pass
-    raise wrong(name, value, "a partition value as a string")

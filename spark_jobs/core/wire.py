@@ -93,9 +93,6 @@ def _check_request(data: Any) -> None:
 
 
 def _check_tables(data: Mapping[str, Any]) -> None:
-    for table, section in (data.get("tables") or {}).items():
-        if not isinstance(section, dict):
-            raise UsageError(f"the section of table {shown(table)} in the request must be an object")
     units = data.get("units") or {}
     for table, fingerprints in (data.get("fingerprints") or {}).items():
         of_table = units.get(table)

@@ -70,7 +70,7 @@ OPTIONS = (
         "H49-behind",
         "a driver whose clock is behind takes a file of an active writer for one of the future (two layers)",
         (
-            Value("rules_by_both_clocks", "start.plan.rules"),
+            Value("rules_by_both_clocks", "start"),
             Value("swap_by_both_clocks", "writer_rules(self.options, [self.services.now()])"),
         ),
         (f"{_FUTURE}::test_a_writer_is_seen_although_the_clock_of_the_driver_is_days_off",),

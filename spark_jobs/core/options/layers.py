@@ -108,6 +108,8 @@ class Layers:
 
 
 def _parse_layer(layer: Mapping[str, Any], where: str, kind: Layer) -> dict[str, Any]:
+    if not isinstance(layer, Mapping):
+        raise UsageError(f"{where} must map options to values, and is {shown(layer)}")
     check_names(layer, where)
     for name in layer:
         if kind not in OPTIONS[name].layers:  # guard: layers_of_options

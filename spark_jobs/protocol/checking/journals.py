@@ -21,7 +21,7 @@ from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.planning.unfinished_runs import unfinished_warning
 from spark_jobs.protocol.runs.abandoned import other_content
 from spark_jobs.protocol.runs.journal_store import Run
-from spark_jobs.protocol.runs.lease import held_lease
+from spark_jobs.protocol.runs.lease_files import held_lease
 from spark_jobs.protocol.runs.other_tables import OtherTables
 from spark_jobs.protocol.runs.run_finder import TableRuns, homes
 from spark_jobs.protocol.runs.trust import Trust

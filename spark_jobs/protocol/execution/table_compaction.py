@@ -10,7 +10,6 @@ from spark_jobs.core import journal
 from spark_jobs.core.job_limits import JobLimits
 from spark_jobs.core.layout import Home
 from spark_jobs.core.model import TableName, Unit, parent
-from spark_jobs.core.options.definitions import writer_rules
 from spark_jobs.core.outcomes import UNDONE, TableOutcome, UnitOutcome
 from spark_jobs.core.progress import Amount
 from spark_jobs.core.swap import Swap
@@ -82,7 +81,7 @@ class TableCompaction:
             start = self._start()
             if start.has_nothing_to_do:
                 return self._report_nothing(start)
-        start = self._by_clocks(start)
+        start = start.by_clocks(self._session.leases.clocks())  # guard: rules_by_both_clocks
         runs, fresh = self._open(start)
         self.begun = start.run_id
         self._began = self._services.clock.monotonic()
@@ -115,14 +114,6 @@ class TableCompaction:
             log = log_of(self._services.fs, plan.facts, self._services.now)
             self._limits.learn(learned_pace(log))
         return Start(plan, run_id, earlier, recovered, held, run_id in {run.run_id for run in settled})
-
-    def _by_clocks(self, start: Start) -> Start:
-        """Return the start with rules by the clock of the file system too, which the leases have told.
-
-        The clock of this driver may be days behind: then each file of an active writer would be in the future.
-        """
-        rules = writer_rules(self._options, self._session.leases.clocks())  # guard: rules_by_both_clocks
-        return replace(start, plan=replace(start.plan, rules=rules))
 
     def _count(self, earlier: Sequence[Run]) -> None:
         """Count what earlier attempts of this run have compacted or written, so that a retry keeps the run's limits."""
