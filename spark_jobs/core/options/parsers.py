@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+from spark_jobs.core.errors import UsageError
+
 MB = 1024 * 1024
 #: Digits are those of ASCII: others are likely a mistake, and not each program that reads the value knows them.
 _DURATION = re.compile(r"\s*([0-9]{1,12})\s*([smhdw])\s*\Z")
@@ -51,6 +53,8 @@ class Parser:
         """Raise ValueError for a value that is not allowed."""
         try:
             return self.read(value)
+        except UsageError:
+            raise  # It says what is wrong in which part of the value.
         except (ValueError, TypeError, OverflowError, RecursionError, re.error):
             raise ValueError(f"it must be {self.allowed}") from None
 
