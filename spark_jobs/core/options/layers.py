@@ -45,8 +45,8 @@ def parse_option(name: str, value: Any, where: str) -> Any:
         return None
     try:
         return OPTIONS[name].parse(value)
-    except UsageError:
-        raise
+    except UsageError as error:
+        raise UsageError(f"{name} in {where}: {error}") from None
     except ValueError as error:
         raise UsageError(f"{name} = {shown(value)} in {where} is not valid: {error}") from None
 
