@@ -8,34 +8,28 @@ from typing import Any
 
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.option import PLANNING, Flag, Option, Section
-from lakekeeper_provider.parsers import (
-    boolean,
-    choice,
-    duration,
-    integer,
-    number,
-    partition_list,
-    size,
-    text,
-)
+from lakekeeper_provider.option_parsers import partition_list, size
+from lakekeeper_provider.parsers import boolean, choice, duration, integer, number, text
 
 CHOOSING: tuple[Option, ...] = (
     Option(
         "block_size_mb",
-        integer(1),
+        integer(1, 16_384),
         128,
         "HDFS block size (dfs.blocksize) in MB",
         Flag("--block-size", PLANNING, "MB"),
         Section.SELECTION,
+        planned=True,
     ),
     Option(
         "compaction_ratio_threshold",
-        number(1),
+        number(1, 1_000_000_000),
         10.0,
         "compact where min(average, median) file size is below block size / ratio",
         Flag("--ratio-threshold", PLANNING, "RATIO"),
         Section.SELECTION,
         "10.0 with blocks of 128 MB: below 12.8 MB. A lower ratio compacts more.",
+        planned=True,
     ),
     Option(
         "min_input_files",
@@ -44,15 +38,17 @@ CHOOSING: tuple[Option, ...] = (
         "leave directories with fewer files alone",
         Flag("--min-input-files", PLANNING, "N"),
         Section.SELECTION,
+        planned=True,
     ),
     Option(
         "target_file_size",
-        size,
+        size("0b", "1tb"),
         None,
         "size of the files to write (default: the block size)",
         Flag("--target-file-size", PLANNING, "512mb"),
         Section.SELECTION,
         example="512mb",
+        planned=True,
     ),
     Option(
         "strategy",
@@ -62,6 +58,7 @@ CHOOSING: tuple[Option, ...] = (
         " copied byte by byte (minor)",
         Flag("--strategy", PLANNING),
         Section.SELECTION,
+        planned=True,
     ),
     Option(
         "full_scan",
@@ -77,6 +74,7 @@ CHOOSING: tuple[Option, ...] = (
         None,
         'only these partitions, as JSON; a spec may be partial: [{"date": "2026-02-23"}]',
         Flag("--partitions", PLANNING, "JSON"),
+        as_property=False,
     ),
     Option(
         "where",
@@ -84,6 +82,7 @@ CHOOSING: tuple[Option, ...] = (
         None,
         "only partitions that meet a condition on the partition keys: date >= '2026-02-01'",
         Flag("--where", PLANNING, "SQL"),
+        as_property=False,
     ),
     Option(
         "idle_for",
@@ -144,7 +143,7 @@ CHOOSING: tuple[Option, ...] = (
     ),
     Option(
         "trigger_average_size",
-        size,
+        size("1b", "1tb"),
         None,
         "compact only partitions whose files are smaller than this on average",
         Flag("--trigger-average-size", PLANNING, "16mb"),

@@ -25,5 +25,5 @@ class ReportError(LakekeeperError):
 
 def nearest(word: object, known: Iterable[str]) -> str:
     """Return a hint such as `` (did you mean 'master'?)``, or the empty string."""
-    close = difflib.get_close_matches(str(word), sorted(known), n=1, cutoff=0.5)
+    close = difflib.get_close_matches(str(word)[:100], sorted(known), n=1, cutoff=0.5)
     return f" (did you mean {close[0]!r}?)" if close else ""

@@ -3,20 +3,42 @@
 from __future__ import annotations
 
 from lakekeeper_provider.option import COMPACT, PLAN, Flag, Option, Section
-from lakekeeper_provider.parsers import choice, integer, size
+from lakekeeper_provider.option_parsers import size
+from lakekeeper_provider.parsers import choice, integer
 
 _VERBS = (COMPACT, PLAN)
 
 
 def _limit(key: str, help: str, *, verbs: tuple[str, ...] = _VERBS, note: str = "") -> Option:
     """Return an option that counts units or files over the whole job; 0 is no limit."""
-    return Option(key, integer(0), 0, help, _flag(key, "N", verbs), Section.LIMITS, note, per_table=False)
+    return Option(
+        key,
+        integer(0),
+        0,
+        help,
+        _flag(key, "N", verbs),
+        Section.LIMITS,
+        note,
+        per_table=False,
+        as_property=False,
+    )
 
 
 def _size_limit(key: str, help: str, example: str, note: str = "", *, per_table: bool = False) -> Option:
     """Return an option that counts bytes."""
     flag = _flag(key, example, _VERBS)
-    return Option(key, size, None, help, flag, Section.LIMITS, note, example, per_table=per_table)
+    return Option(
+        key,
+        size("0b", "1048576tb"),
+        None,
+        help,
+        flag,
+        Section.LIMITS,
+        note,
+        example,
+        per_table=per_table,
+        as_property=False,
+    )
 
 
 def _flag(key: str, metavar: str, verbs: tuple[str, ...]) -> Flag:

@@ -57,6 +57,8 @@ class Option:
     :param note: what the YAML template says besides
     :param example: the value in the YAML template, where the default cannot be written there
     :param per_table: whether the section ``tables`` may set it
+    :param planned: whether a plan may set it: it chooses or sizes work
+    :param as_property: whether the property ``lakekeeper.<key>`` of a table may set it
     :param explicit: empty text is an error, and does not mean "not given": the option limits what is deleted
     """
 
@@ -69,4 +71,18 @@ class Option:
     note: str = ""
     example: Any = None
     per_table: bool = True
+    planned: bool = False
+    as_property: bool = True
     explicit: bool = False
+
+    @property
+    def layers(self) -> list[str]:
+        """Return the layers that may set it, by the names that the jobs give them."""
+        may = {
+            "argument": True,
+            "file": self.section is not None,
+            "section of a table": self.section is not None and self.per_table,
+            "plan": self.planned,
+            "table property": self.as_property,
+        }
+        return [name for name, allowed in may.items() if allowed]

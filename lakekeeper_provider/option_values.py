@@ -6,8 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from lakekeeper_provider.choosing import check_selections
+from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.options import OPTIONS
-from lakekeeper_provider.parsers import absent, wrong
+from lakekeeper_provider.parsers import absent, shown, wrong
+
+#: What a plan tells, and a compaction takes from the table.
+_TOLD = ("readers",)
 
 
 def parse_options(given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
@@ -23,3 +27,20 @@ def parse_options(given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
     parsed = {k: OPTIONS[k].parse(f"{where}{k}", v) for k, v in given.items() if not absent(v)}
     check_selections(parsed)
     return parsed
+
+
+def options_of_plan(where: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Return the options that a compaction takes from a plan, as the plan has them.
+
+    :param where: prefix of the keys in messages
+    :raises UsageError: an option is not one that chooses or sizes work, or its value is wrong
+    """
+    taken = {key: value for key, value in given.items() if key not in _TOLD}
+    for key, value in taken.items():
+        if key not in OPTIONS or not OPTIONS[key].planned:
+            may = ", ".join(each for each, option in OPTIONS.items() if option.planned)
+            raise UsageError(f"{where}a plan cannot set {shown(key)}, but only {may}")
+        if value != []:  # a table without columns to sort by
+            OPTIONS[key].parse(f"{where}{key}", value)
+    return taken

@@ -12,15 +12,8 @@ from collections.abc import Mapping
 from lakekeeper_provider.choosing import CHOOSING
 from lakekeeper_provider.limits import LIMITS
 from lakekeeper_provider.option import ANALYZE, CHECK, CLEANUP, COMPACT, PLAN, ROLLBACK, Flag, Option, Section
-from lakekeeper_provider.parsers import (
-    boolean,
-    choice,
-    duration,
-    identifier,
-    integer,
-    text,
-    text_list,
-)
+from lakekeeper_provider.option_parsers import globs, identifier, instant
+from lakekeeper_provider.parsers import boolean, choice, duration, integer, option_list
 
 OPTIONS: Mapping[str, Option] = {
     option.key: option
@@ -29,7 +22,7 @@ OPTIONS: Mapping[str, Option] = {
         *LIMITS,
         Option(
             "sort_columns",
-            text_list,
+            option_list,
             None,
             "sort the rewritten files by these columns",
             Flag("--sort-columns", (COMPACT, PLAN), "A,B"),
@@ -37,6 +30,7 @@ OPTIONS: Mapping[str, Option] = {
             "By table at the top level, a list below a table of `tables`. Sorting costs a shuffle. Default: SORTED BY"
             " of the table's DDL.",
             {"mydb.events": ["date", "user_id"]},
+            planned=True,
         ),
         Option(
             "analyze_after_compaction",
@@ -58,23 +52,25 @@ OPTIONS: Mapping[str, Option] = {
         ),
         Option(
             "deadline",
-            text,
+            instant,
             None,
             "start no swap after this time",
             Flag("--deadline", (COMPACT,), "ISO8601"),
+            as_property=False,
         ),
         Option(
             "parallelism",
-            integer(1),
+            integer(1, 256),
             4,
             "partitions (or tables without partitions) that are processed at the same time",
             Flag("--parallelism", (COMPACT, ROLLBACK, CLEANUP, CHECK), "N"),
             Section.JOB,
             per_table=False,
+            as_property=False,
         ),
         Option(
             "max_calls_per_second",
-            integer(1),
+            integer(1, 1_000_000),
             None,
             "calls to the NameNode that the driver makes per second at most (default: no limit)",
             Flag("--max-calls-per-second", (ANALYZE, PLAN, COMPACT, ROLLBACK, CLEANUP, CHECK), "N"),
@@ -82,6 +78,7 @@ OPTIONS: Mapping[str, Option] = {
             "Of one job. Spark's own calls do not count: those of its executors, and its listings.",
             200,
             per_table=False,
+            as_property=False,
         ),
         Option(
             "verify",
@@ -105,11 +102,12 @@ OPTIONS: Mapping[str, Option] = {
         ),
         Option(
             "quota_folders",
-            text_list,
+            option_list,
             None,
             "directories above the tables whose free quota is checked before anything is written",
             section=Section.REWRITE,
             example=["/data/sales"],
+            as_property=False,
         ),
         Option(
             "on_failure",
@@ -141,7 +139,7 @@ OPTIONS: Mapping[str, Option] = {
         ),
         Option(
             "keep_last",
-            integer(0),
+            integer(0, 1_000_000),
             None,
             "never delete the originals of the newest N runs",
             Flag("--keep-last", (CLEANUP,), "N"),
@@ -155,6 +153,7 @@ OPTIONS: Mapping[str, Option] = {
             False,
             "allow an older_than of less than 24 hours",
             section=Section.BACKUP,
+            as_property=False,
         ),
         Option(
             "skip_trash",
@@ -163,10 +162,11 @@ OPTIONS: Mapping[str, Option] = {
             "delete permanently instead of moving to the trash",
             Flag("--skip-trash", (CLEANUP,)),
             Section.BACKUP,
+            as_property=False,
         ),
         Option(
             "backup_prefix",
-            identifier,
+            identifier(64),
             "__bkp",
             "prefix of the names of backup tables",
             section=Section.BACKUP,
@@ -174,12 +174,13 @@ OPTIONS: Mapping[str, Option] = {
         ),
         Option(
             "backup_database",
-            identifier,
+            identifier(128),
             None,
             "database of the backup tables (default: the table's own)",
             section=Section.BACKUP,
             note="Set it where row filters are granted on mydb.*: they do not cover the name of a new table.",
             example="lakekeeper_backups",
+            as_property=False,
         ),
         Option(
             "register_backup",
@@ -190,7 +191,7 @@ OPTIONS: Mapping[str, Option] = {
         ),
         Option(
             "staging_ttl",
-            duration("24h"),
+            duration("24h", "1m", "3650d"),
             "24h",
             "age from which a writer's staging files count as abandoned",
             section=Section.CONCURRENCY,
@@ -207,27 +208,30 @@ OPTIONS: Mapping[str, Option] = {
         ),
         Option(
             "trusted_owners",
-            text_list,
+            option_list,
             None,
             "other accounts whose journals, and partitions outside the table's root, are trusted",
             Flag("--trusted-owners", metavar="A,B"),
             section=Section.CONCURRENCY,
             note="The account of the job and the owner of the table's root are always trusted.",
             example=["etl"],
+            as_property=False,
         ),
         Option(
             "lease_timeout",
-            duration("20s"),
+            duration("20s", "2s", "1h"),
             "20s",
             "time without a heartbeat after which another job takes a lease over",
             section=Section.CONCURRENCY,
+            as_property=False,
         ),
         Option(
             "lease_wait",
-            duration("60s"),
+            duration("60s", "0s", "24h"),
             "60s",
             "how long to wait for another job on the same table",
             section=Section.CONCURRENCY,
+            as_property=False,
         ),
         Option(
             "log_level",
@@ -237,20 +241,23 @@ OPTIONS: Mapping[str, Option] = {
             Flag("--log-level"),
             section=Section.JOB,
             per_table=False,
+            as_property=False,
         ),
         Option(
             "include",
-            text,
+            globs,
             None,
             "with --database: only tables whose names match (comma-separated)",
             Flag("--include", metavar="GLOB"),
+            as_property=False,
         ),
         Option(
             "exclude",
-            text,
+            globs,
             None,
             "with --database: no tables whose names match (comma-separated)",
             Flag("--exclude", metavar="GLOB"),
+            as_property=False,
         ),
     )
 }

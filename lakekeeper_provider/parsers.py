@@ -1,14 +1,16 @@
 """Typed values from what a user gave: a Python object, YAML, or text that a template rendered.
 
 Every parser takes the name of the value for its message, and either returns the typed value or raises an
-error that shows the offending one. Its ``schema`` tells an editor the same about the YAML file (JSON Schema).
+error that shows the offending one. Its ``schema`` tells an editor the same about the YAML file (JSON Schema). The
+bounds of options are those of the jobs (``spark_jobs/core/options/parsers.py``), and a contract test compares both.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import reprlib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,17 +24,19 @@ class Parser:
 
     :param parse: takes the name and the value; raises UsageError
     :param schema: the values that it accepts in a YAML file, as JSON Schema
+    :param bounds: the least and the greatest value, or the longest one, as the documentation shows them
     """
 
     parse: Callable[[str, Any], Any]
     schema: Mapping[str, Any]
+    bounds: str = ""
 
     def __call__(self, name: str, value: Any) -> Any:
         return self.parse(name, value)
 
 
-def _parser(**schema: Any) -> Callable[[Callable[[str, Any], Any]], Parser]:
-    return lambda parse: Parser(parse, schema)
+def parser(bounds: str = "", **schema: Any) -> Callable[[Callable[[str, Any], Any]], Parser]:
+    return lambda parse: Parser(parse, schema, bounds)
 
 
 def absent(value: Any) -> bool:
@@ -54,20 +58,48 @@ def given(value: Any) -> Any:
     return None if absent(value) else value
 
 
+def shown(value: Any) -> str:
+    """Return a value for a message: shortened, and with control characters escaped."""
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = short.maxlong = 100
+    try:
+        return short.repr(value)
+    except ValueError:  # Python writes no number with thousands of digits.
+        return f"a value of the type {type(value).__name__}"
+
+
 def wrong(name: str, value: Any, expected: str) -> UsageError:
     """Return the error for a value that is not what was expected."""
-    return UsageError(f"{name}: expected {expected}, got {value!r}")
+    return UsageError(f"{name}: expected {expected}, got {shown(value)}")
 
 
-@_parser(type="string", minLength=1)
+LONGEST_LIST, LONGEST_ITEM, LONGEST_TEXT = 1_000, 1_000, 10_000
+
+
+def plain(name: str, value: Any, longest: int, expected: str = "a string") -> str:
+    """Accept text that is not empty, is not too long, and is Unicode that another program reads."""
+    if not isinstance(value, str) or not value.strip():
+        raise wrong(name, value, expected)
+    return sendable(name, value.strip(), longest)
+
+
+def sendable(name: str, value: str, longest: int) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise wrong(name, value, "text that is valid Unicode") from None
+    if len(value) > longest:
+        raise wrong(name, value, f"at most {longest} characters")
+    return value
+
+
+@parser(f"1 to {LONGEST_TEXT} characters", type="string", minLength=1, maxLength=LONGEST_TEXT)
 def text(name: str, value: Any) -> str:
     """Accept a non-empty string."""
-    if not isinstance(value, str) or not value.strip():
-        raise wrong(name, value, "a string")
-    return value.strip()
+    return plain(name, value, LONGEST_TEXT)
 
 
-@_parser(type="boolean")
+@parser(type="boolean")
 def boolean(name: str, value: Any) -> bool:
     """Accept true or false; a rendered template gives them as text, and ``bool("false")`` would be true."""
     if isinstance(value, bool):
@@ -78,76 +110,100 @@ def boolean(name: str, value: Any) -> bool:
     return word == "true"
 
 
-def number(minimum: float) -> Parser:
-    """Make a parser of numbers from ``minimum`` up."""
+#: Digits are those of ASCII: others are likely a mistake, and not each program that reads the value knows them.
+_NUMBER = re.compile(r"[+-]?[0-9]{1,19}(\.[0-9]{1,19})?([eE][+-]?[0-9]{1,3})?")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
+MOST = 1_000_000_000
 
-    @_parser(type="number", minimum=minimum)
+
+def number(minimum: float, maximum: float) -> Parser:
+    """Make a parser of numbers between two bounds."""
+
+    @parser(f"{minimum} to {maximum}", type="number", minimum=minimum, maximum=maximum)
     def parse(name: str, value: Any) -> float:
-        expected = f"a number from {minimum}"
-        try:
-            result = float(value)
-        except (TypeError, ValueError):
-            raise wrong(name, value, expected) from None
-        if isinstance(value, bool) or not minimum <= result < float("inf"):
-            raise wrong(name, value, expected)
-        return result
+        result = _number(value, _NUMBER, float)
+        if result is None or not minimum <= result <= maximum:
+            raise wrong(name, value, f"a number from {minimum} to {maximum}")
+        return float(result)
 
     return parse
 
 
-def integer(minimum: int) -> Parser:
-    """Make a parser of whole numbers from ``minimum`` up."""
+def integer(minimum: int, maximum: int = MOST) -> Parser:
+    """Make a parser of whole numbers between two bounds."""
 
-    @_parser(type="integer", minimum=minimum)
+    @parser(f"{minimum} to {maximum}", type="integer", minimum=minimum, maximum=maximum)
     def parse(name: str, value: Any) -> int:
-        expected = f"a whole number from {minimum}"
-        try:
-            result = int(value)
-        except (TypeError, ValueError, OverflowError):
-            raise wrong(name, value, expected) from None
-        if isinstance(value, bool) or result < minimum or result != float(value):
-            raise wrong(name, value, expected)
-        return result
+        whole = isinstance(value, float) and value.is_integer()
+        result = _number(int(value) if whole else value, _INTEGER, int)
+        if result is None or not minimum <= result <= maximum:
+            raise wrong(name, value, f"a whole number from {minimum} to {maximum}")
+        return int(result)
 
     return parse
+
+
+def _number(value: Any, form: re.Pattern[str], kind: type) -> Any:
+    """Return a number, or None where the value is none."""
+    try:
+        word = str(value).strip()
+    except ValueError:  # Python writes no number with thousands of digits.
+        return None
+    return None if isinstance(value, bool) or not form.fullmatch(word) else kind(word)
 
 
 def choice(*allowed: str, fold: Callable[[str], str] = str.lower) -> Parser:
     """Make a parser that accepts one of ``allowed``."""
 
-    @_parser(enum=list(allowed))
+    @parser(enum=list(allowed))
     def parse(name: str, value: Any) -> str:
         word = fold(value.strip()) if isinstance(value, str) else value
         if word not in allowed:
             raise UsageError(
-                f"{name}: expected one of {', '.join(allowed)}, got {value!r}{nearest(word, allowed)}"
+                f"{name}: expected one of {', '.join(allowed)}, got {shown(value)}{nearest(shown(word), allowed)}"
             )
         return str(word)
 
     return parse
 
 
-def pattern(regex: re.Pattern[str], example: str) -> Parser:
-    """Make a parser of texts that match ``regex`` as a whole."""
+def pattern(
+    regex: re.Pattern[str], example: str, bounds: str = "", within: Callable[[str], bool] = bool
+) -> Parser:
+    """
+    Make a parser of texts that match ``regex`` as a whole.
 
-    @_parser(type=["string", "integer"], pattern=f"^({regex.pattern})$")
+    :param within: tells whether a text that matches is within the bounds
+    """
+
+    @parser(bounds, type=["string", "integer"], pattern=f"^({regex.pattern})$")
     def parse(name: str, value: Any) -> str:
-        word = str(value).strip()
-        if isinstance(value, bool) or not regex.fullmatch(word):
-            raise wrong(name, value, example)
+        try:
+            word = str(value).strip()
+        except ValueError:
+            raise wrong(name, value, example) from None
+        if isinstance(value, bool) or not regex.fullmatch(word) or not within(word):
+            raise wrong(name, value, f"{example}, from {bounds}" if bounds else example)
         return word
 
     return parse
 
 
-size = pattern(re.compile(r"\d+(\.\d+)?\s*([kmgtKMGT]?[bB])?"), "a size such as 512mb")
-identifier = pattern(re.compile(r"\w+"), "a name of letters, digits and _")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_DURATION = re.compile(r"[0-9]{1,12}\s*[smhdw]")
+#: A century: longer times leave the calendar.
+LONGEST = "36500d"
 
 
-def duration(example: str) -> Parser:
-    """Make a parser of durations; its message shows the example."""
-    return pattern(re.compile(r"\d+\s*[smhdw]"), f"a duration such as {example}")
+def duration(example: str, least: str = "0s", most: str = LONGEST) -> Parser:
+    """Make a parser of durations between two bounds; its message shows the example."""
+    lowest, highest = seconds(least), seconds(most)
+    return pattern(
+        _DURATION,
+        f"a duration such as {example}",
+        f"{least} to {most}",
+        lambda word: lowest <= seconds(word) <= highest,
+    )
 
 
 def seconds(value: str) -> int:
@@ -155,13 +211,13 @@ def seconds(value: str) -> int:
     return int(value.rstrip("smhdw ")) * _SECONDS[value.strip()[-1]]
 
 
-@_parser(type="object")
+@parser(type="object")
 def mapping(name: str, value: Any) -> Mapping[str, Any]:
     """Accept keys and values; nothing means none."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise UsageError(f"{name}: expected a mapping, got {value!r}")
+        raise UsageError(f"{name}: expected a mapping, got {shown(value)}")
     return value
 
 
@@ -170,44 +226,35 @@ def from_json(name: str, value: Any) -> Any:
     if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
         try:
             return json.loads(value)
-        except ValueError as error:
-            raise UsageError(f"{name}: not valid JSON ({error}): {value!r}") from None
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"{name}: not valid JSON ({error}): {shown(value)}") from None
     return value
 
 
-@_parser(type=["array", "string"], items={"type": "string"}, minItems=1, minLength=1)
-def text_list(name: str, value: Any) -> list[str]:
-    """Accept a list of texts, a JSON list, or texts separated by commas."""
-    value = from_json(name, value)
-    if isinstance(value, str):
-        value = value.split(",")
-    if isinstance(value, Mapping) or not isinstance(value, Iterable):
-        raise wrong(name, value, "a list")
-    items = [text(name, item) for item in value]
-    if not items:
-        raise wrong(name, value, "a list that is not empty")
-    return items
+def texts(most: int) -> Parser:
+    """Make a parser of lists of texts."""
+
+    @parser(
+        f"up to {most} items",
+        type=["array", "string"],
+        items={"type": "string", "maxLength": LONGEST_ITEM},
+        minItems=1,
+        maxItems=most,
+        minLength=1,
+    )
+    def parse(name: str, value: Any) -> list[str]:
+        value = from_json(name, value)
+        if isinstance(value, str):
+            value = value.split(",")
+        if isinstance(value, Mapping) or not isinstance(value, Iterable):
+            raise wrong(name, value, "a list")
+        items = [plain(name, each, LONGEST_ITEM) for each in value]
+        if not 1 <= len(items) <= most:
+            raise wrong(name, value, f"a list that is not empty, of at most {most} items")
+        return items
+
+    return parse
 
 
-@_parser(type=["array", "object"], minItems=1)
-def partition_list(name: str, value: Any) -> list[dict[str, str | None]]:
-    """Accept a list of partition specs such as ``[{"date": "2026-02-23"}]``, or one spec alone."""
-    value = from_json(name, value)
-    specs = [value] if isinstance(value, Mapping) else value
-    if isinstance(specs, str) or not isinstance(specs, Sequence) or not specs:
-        raise wrong(name, value, 'a list of partitions such as [{"date": "2026-02-23"}]')
-    return [_partition(name, spec) for spec in specs]
-
-
-def _partition(name: str, spec: Any) -> dict[str, str | None]:
-    if not isinstance(spec, Mapping) or not spec:
-        raise wrong(name, spec, 'a partition such as {"date": "2026-02-23"}')
-    return {text(name, key): _partition_value(name, value) for key, value in spec.items()}
-
-
-def _partition_value(name: str, value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)  # JSON has no other way to write 2026; "01" must come as a text
-    raise wrong(name, value, "a partition value as a string")
+#: A list of texts, a JSON list, or texts separated by commas: of any number, and as the value of an option.
+text_list, option_list = texts(100_000), texts(LONGEST_LIST)

@@ -10,6 +10,7 @@ from lakekeeper_provider import exchange, report, report_summary
 from lakekeeper_provider.compat import Context
 from lakekeeper_provider.exceptions import ReportError, UsageError
 from lakekeeper_provider.option import ANALYZE, PLAN
+from lakekeeper_provider.option_values import options_of_plan
 from lakekeeper_provider.pages import PageReader, Unit
 from lakekeeper_provider.parsers import from_json, given
 
@@ -65,6 +66,7 @@ def _of_plan(entry: Mapping[str, Any]) -> Mapping[str, Any]:
         raise UsageError(f"analysis: the plan cannot be read: {error}") from None
     if plan.error:
         raise UsageError(f"analysis: the plan is not whole: {plan.error}")
+    _check_once([table["table"].lower() for table in plan.tables])
     tables = [
         {
             **{"table": table["table"], "outcome": table["outcome"], "flagged": units},
@@ -78,6 +80,19 @@ def _of_plan(entry: Mapping[str, Any]) -> Mapping[str, Any]:
         **{"schema_version": 1, "verb": ANALYZE, "run_id": plan.run_id, "outcome": plan.outcome},
         **{"report": None, "as_planned": True, "tables": tables},
     }
+
+
+def _check_once(tables: Sequence[str]) -> None:
+    twice = (
+        sorted({table for table in tables if tables.count(table) > 1})
+        if len(set(tables)) < len(tables)
+        else []
+    )
+    if twice:
+        raise UsageError(
+            f"analysis: the plan has table {twice[0]} twice, and does not say which of the two is meant: plan the table"
+            " again, or remove one of them"
+        )
 
 
 def are_planned(found: Iterable[Mapping[str, Any]]) -> bool:
@@ -139,13 +154,21 @@ def fingerprints(
 
 
 def planned_options(found: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """Return the options by which plans were made, by table."""
-    return {
-        table["table"]: table["options"]
-        for analysis in found
-        for table in analysis["tables"]
-        if table.get("options")
-    }
+    """
+    Return the options by which plans were made, by table.
+
+    :raises UsageError: a plan sets an option that no plan can set, or two plans of one table differ
+    """
+    options: dict[str, Mapping[str, Any]] = {}
+    for table in (table for analysis in found for table in analysis["tables"] if table.get("options")):
+        name = table["table"].lower()
+        known = options.setdefault(name, options_of_plan(f"analysis: {name}: ", table["options"]))
+        if known != options_of_plan("", table["options"]):
+            raise UsageError(
+                f"analysis: {name} is in two plans that were made by other options: plan it again, or compact one after"
+                " the other"
+            )
+    return options
 
 
 class UnitReader:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from spark_jobs.core.file_times import AHEAD, future_from
 from spark_jobs.core.model import FileListing
 
 _UNITS = (("d", 86400), ("h", 3600), ("m", 60))
@@ -20,7 +21,7 @@ class FileFigures:
     """Figures of the data files of a unit that its health does not have.
 
     Attributes:
-        newest: the mtime of the newest file, in ms since the epoch; None without files.
+        newest: the mtime of the newest file that is not in the future, in ms since the epoch; None without any.
         small_files: the number of files that are smaller than `small_below` bytes.
     """
 
@@ -29,8 +30,9 @@ class FileFigures:
     small_below: int
 
     @classmethod
-    def of(cls, files: FileListing, small_below: int) -> FileFigures:
-        newest = max((file.mtime for file in files.data), default=None)
+    def of(cls, files: FileListing, small_below: int, future: int) -> FileFigures:
+        # guard: future_is_not_young
+        newest = max((file.mtime for file in files.data if file.mtime < future), default=None)
         return cls(newest, sum(file.length < small_below for file in files.data), small_below)
 
 
@@ -80,11 +82,16 @@ class Conditions:
         """Tell whether the commit log is needed."""
         return self.growth is not None or self.interval is not None
 
-    def can_judge(self, figures: FileFigures | None, small_below: int) -> bool:
-        """Tell whether a unit can be judged by figures of an earlier listing. Earlier releases kept none."""
+    def can_judge(self, figures: FileFigures | None, small_below: int, now: datetime) -> bool:
+        """Tell whether a unit can be judged by figures of an earlier listing.
+
+        Earlier releases kept none, or the time of a file in the future.
+        """
         if not self.idle_for and self.small_files is None:
             return True
-        return figures is not None and (self.small_files is None or figures.small_below == small_below)
+        if figures is None or (figures.newest or 0) >= future_from(now):
+            return False
+        return self.small_files is None or figures.small_below == small_below
 
 
 @dataclass(frozen=True)
@@ -169,7 +176,7 @@ class Judge:
             yield unit.average < of.average_size, text
 
     def _interval(self, interval: timedelta) -> tuple[bool, str]:
-        if self.log.last is None:
+        if self.log.last is None or self.log.last - self.now > AHEAD:  # guard: future_compaction_is_no_last
             return True, ""
         since = max(self.now - self.log.last, timedelta())
         text = f"trigger_interval is {exact(interval)}, and the last compaction was {rounded(since)} ago"

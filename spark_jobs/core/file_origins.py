@@ -10,9 +10,9 @@ import re
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from typing import Any, Protocol
 
+from spark_jobs.core.file_times import time_of
 from spark_jobs.core.other_writers import is_flag, is_hidden
 
 _DAYS = 7
@@ -80,7 +80,7 @@ class FileOrigins:
 
     def __init__(self, small_file: int, now: int) -> None:
         self._small_file = small_file
-        self._since = now - _DAYS * _DAY_MS
+        self._since, self._future = now - _DAYS * _DAY_MS, now + _DAY_MS
         self._units = self._recent_files = 0
         self._recent: dict[tuple[str, str], _Count] = {}
         #: The newest small files, as a heap: mtime, owner, name, length.
@@ -92,7 +92,9 @@ class FileOrigins:
         with self._lock:
             self._units += 1
             for file in files:
-                recent, small = file.mtime >= self._since, file.length < self._small_file
+                # A file in the future may be of any age, so that it does not count in what is made per day.
+                recent = self._since <= file.mtime <= self._future
+                small = file.length < self._small_file
                 if (recent or small) and _is_data(file):
                     self._recent_files += recent
                     if small:
@@ -102,7 +104,8 @@ class FileOrigins:
         if recent:
             _add(self._recent, file.owner, file.name, file.length, file.mtime)
         elif not self._recent:
-            known = (file.mtime, file.owner, file.name, file.length)
+            # One in the future must not hide the newest files.
+            known = (file.mtime if file.mtime <= self._future else 0, file.owner, file.name, file.length)
             if len(self._newest) < _NEWEST:
                 heapq.heappush(self._newest, known)
             else:
@@ -142,7 +145,7 @@ def _is_data(file: ListedFile) -> bool:
 
 
 def _row(key: tuple[str, str], count: _Count) -> dict[str, Any]:
-    newest = datetime.fromtimestamp(count.newest / 1000, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    newest = time_of(count.newest).strftime("%Y-%m-%dT%H:%M:%SZ")
     owner, names = key
     return {
         "owner": owner or None,

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.model import Spec, name_of, parent
+from spark_jobs.core.shown import shown
 
 HOME = ".lakekeeper"  # guard: hidden_home
 #: The directory of a run's journal records.
@@ -77,7 +78,7 @@ def ancestors(location: str, root: str) -> list[str]:
 
 def check_run_id(run_id: str) -> str:
     if not RUN_ID.match(run_id):
-        raise UsageError(f"run id '{run_id}' must be 1 to 64 characters of A-Z a-z 0-9 _ -")
+        raise UsageError(f"run id {shown(run_id)} must be 1 to 64 characters of A-Z a-z 0-9 _ -")
     return run_id
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Optional
 
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.other_writers import is_flag, is_hidden, is_kept
+from spark_jobs.core.shown import shown
 
 #: The name that Hive uses for a NULL partition value, in paths and in the metastore.
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -33,7 +34,7 @@ class TableName:
         """Parse `db.table`. Raise UsageError for any other text."""
         parts = [part.strip().strip("`").lower() for part in text.split(".")]
         if len(parts) != 2 or not all(parts):
-            raise UsageError(f"'{text}' is not a table name; write it as DATABASE.TABLE")
+            raise UsageError(f"{shown(text)} is not a table name; write it as DATABASE.TABLE")
         return cls(*parts)
 
     def __str__(self) -> str:

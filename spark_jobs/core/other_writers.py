@@ -7,8 +7,8 @@ Spark and Impala; docs/design.md has the table.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
 from spark_jobs.core.errors import Refusal
@@ -92,6 +92,9 @@ class WriterRules:
     Attributes:
         dead_before: a pending file that is older than this time (ms since the epoch) counts as abandoned. None: no file
             counts as pending.
+        future_from: a time from this one on (ms since the epoch) does not tell that a writer is active. None: each time
+            counts.
+        note: takes the path and the time of each file whose time is such a one.
         offsets: files with offsets in their names are allowed.
         described: summary files are allowed.
         staged: staging files of writers are allowed.
@@ -99,6 +102,8 @@ class WriterRules:
     """
 
     dead_before: int | None = None
+    future_from: int | None = None
+    note: Callable[[str, int], object] | None = field(default=None, compare=False)
     offsets: bool = False
     described: bool = False
     staged: bool = False
@@ -108,9 +113,19 @@ class WriterRules:
         """Tell whether a file or directory of this name belongs to a writer that may be active."""
         return is_staging(name) or (is_dir and name.startswith(self.staging))
 
-    def is_young(self, mtime: int) -> bool:
-        """Tell whether a writer that has changed something at this time may still be active."""
-        return self.dead_before is None or mtime >= self.dead_before
+    def may_be_active(self, path: str, mtime: int) -> bool:
+        """Tell whether the writer of a staging directory that was changed at this time may still be active."""
+        return self.dead_before is None or self.is_young(path, mtime)
+
+    def is_young(self, path: str, mtime: int) -> bool:
+        """Tell whether a file or directory was changed so lately that its writer may still be active."""
+        if self.dead_before is None:
+            return False
+        if self.future_from is not None and mtime >= self.future_from:  # guard: future_is_no_evidence
+            if self.note:
+                self.note(path, mtime)
+            return False
+        return mtime >= self.dead_before
 
     def check_summary(self, path: str, name: str) -> None:
         """Raise Refusal for a summary file, which would not match the rewritten files."""
@@ -129,7 +144,7 @@ class WriterRules:
             length: in bytes.
             mtime: in ms since the epoch.
         """
-        young = self.dead_before is not None and mtime >= self.dead_before
+        young = self.is_young(path, mtime)
         unfinished = _PENDING.match(name) or (is_kept(name, length) and name != SUCCESS)
         if young and unfinished:  # guard: pending_files
             raise Refusal(

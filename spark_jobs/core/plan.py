@@ -36,6 +36,7 @@ class TablePlan:
         slots: the tasks of Spark that can run at the same time; 0 if this is not known.
         pressure: the used part of the fullest namespace quota above the table, from 0 to 1.
         why_full: why no unit is compacted in part, although that was asked for.
+        notes: warnings that a compaction tells too. It ends what other warnings are about.
         origins: who makes the small files; None in the plan of a compaction.
         reason: why the table has no units, although it seems to have some.
     """
@@ -52,6 +53,7 @@ class TablePlan:
     pressure: float = 0.0
     why_full: str | None = None
     reason: str | None = None
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def flagged(self) -> list[UnitPlan]:
@@ -138,7 +140,11 @@ class TablePlan:
             location=self.facts.storage.location,
             partition_types=self.facts.key_types or None,
             units=[*(self._unit_report(unit) for unit in self.units), *gone],
-            warnings=[*self.warnings, *dict.fromkeys(text for unit in self.units for text in unit.warnings)],
+            warnings=[
+                *self.warnings,
+                *self.notes,
+                *dict.fromkeys(text for unit in self.units for text in unit.warnings),
+            ],
             small_file_writers=origins.writers if origins else None,
             files_per_day=origins.files_per_day if origins else None,
             listed_units=origins.listed_units if origins else None,

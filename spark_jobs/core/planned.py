@@ -9,18 +9,19 @@ from typing import Any
 
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.model import TableName
-from spark_jobs.core.options.definitions import Options
+from spark_jobs.core.options.definitions import OPTIONS, Options
+from spark_jobs.core.options.option import Layer
 from spark_jobs.core.outcomes import UnitOutcome
+from spark_jobs.core.shown import shortened, shown
 from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.core.wire import SCHEMA_VERSION, TableReport
 
 #: The verbs whose reports say what to compact.
 _VERBS = ("plan", "analyze")
 #: The options by which a unit is flagged and by which it is written: a compaction takes them from the plan.
-_OPTIONS = (
-    *("strategy", "target_file_size", "compaction_ratio_threshold", "min_input_files", "block_size_mb"),
-    *("sort_columns", "readers"),
-)
+_TAKEN = tuple(name for name, option in OPTIONS.items() if Layer.PLAN in option.layers)
+#: What a plan tells, and a compaction takes from the table: a plan may be older than the table's properties.
+_TOLD = ("readers",)
 #: So many units are named in a warning.
 _NAMED = 10
 
@@ -46,7 +47,7 @@ Planned = Mapping[str, PlannedTable]
 
 def options_of(options: Options) -> dict[str, Any]:
     """Return the options of a table that its plan tells, as values of JSON."""
-    values = {name: getattr(options, name) for name in _OPTIONS}
+    values = {name: getattr(options, name) for name in (*_TAKEN, *_TOLD)}
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in values.items()
@@ -66,27 +67,57 @@ def parse_plan(text: str, where: str) -> Planned:
     try:
         report = json.loads(text)
         version, verb = report["schema_version"], report["verb"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"{where} is not the report of a plan: {type(error).__name__}: {error}") from None
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise _no_plan(where, error) from None
     if version != SCHEMA_VERSION or verb not in _VERBS:
         raise UsageError(
-            f"{where} is not a plan: it has the verb {verb!r} and schema_version {version}; `lakekeeper plan` writes"
-            " one"
+            f"{where} is not a plan: it has the verb {shown(verb)} and schema_version {shown(version)}; "
+            " `lakekeeper plan` writes one"
         )
     if report.get("error"):
-        raise UsageError(f"{where} is not a whole plan: {report['error']}")
+        raise UsageError(f"{where} is not a whole plan: {shortened(str(report['error']))}")
     try:
-        tables = {table["table"]: _planned(table) for table in report["tables"]}
-        return {name: table for name, table in tables.items() if table.units}
+        return _tables(report["tables"], where)
+    except UsageError:
+        raise
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{where} is not the report of a plan: {type(error).__name__}: {error}") from None
+        raise _no_plan(where, error) from None
 
 
-def _planned(table: Mapping[str, Any]) -> PlannedTable:
-    TableName.parse(table["table"])
+def _no_plan(where: str, error: Exception) -> UsageError:
+    return UsageError(f"{where} is not the report of a plan: {type(error).__name__}: {shortened(str(error))}")
+
+
+def _tables(reports: Sequence[Mapping[str, Any]], where: str) -> Planned:
+    found: dict[str, PlannedTable] = {}
+    for report in reports:
+        name = str(TableName.parse(report["table"]))
+        if name in found:  # guard: each_table_once_in_a_plan
+            raise UsageError(
+                f"{where} has table {shortened(name)} twice, and does not say which of the two is meant: plan the"
+                " table again, or remove one of them"
+            )
+        found[name] = _planned(report, name, where)
+    return {name: table for name, table in found.items() if table.units}
+
+
+def _planned(table: Mapping[str, Any], name: str, where: str) -> PlannedTable:
     units = [unit for unit in table["units"] if unit["outcome"] == UnitOutcome.FLAGGED]
     found = [(dict(unit["unit"]), unit.get("fingerprint")) for unit in units]
-    return PlannedTable(found, dict(table.get("options") or {}))
+    return PlannedTable(
+        found, _options(dict(table.get("options") or {}), f"{where}, table {shortened(name)}")
+    )
+
+
+def _options(given: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return the options that a compaction takes. Raise UsageError for one that a plan cannot set."""
+    for name in given:
+        if name not in (*_TAKEN, *_TOLD):  # guard: plans_choose_and_size
+            raise UsageError(
+                f"{where}: a plan cannot set {shown(name)}, but only {', '.join(_TAKEN)}; remove it, and set it as an"
+                " argument or in the configuration"
+            )
+    return {name: value for name, value in given.items() if name in _TAKEN}
 
 
 def changed_since(table: TableReport, planned: Sequence[tuple[PlannedUnit, str | None]]) -> str | None:

@@ -66,8 +66,8 @@ class RefusalCode(Explained):
         "Drop it, then its directories, when the rollback of Lakekeeper 0.0.6 is not needed any more.",
     )
     USAGE = (
-        "A table property `lakekeeper.*` is not valid or not allowed, or an option does not fit this table of a"
-        " database.",
+        "A table property `lakekeeper.*` selects units in another way than the job does, or an option does not fit this"
+        " table of a database.",
         "The reason names the option.",
     )
     # The location.

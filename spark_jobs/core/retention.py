@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from spark_jobs.core.errors import UsageError
+from spark_jobs.core.file_times import AHEAD
 from spark_jobs.core.options.layers import Layers, parse_option
 from spark_jobs.core.options.parsers import parse_bool
 
@@ -73,8 +74,17 @@ def _allowed(layers: Layers, layer: Mapping[str, Any]) -> bool:
 def expired(
     runs: Sequence[Candidate], now: datetime, older_than: timedelta | None, keep_last: int = 0
 ) -> list[Candidate]:
-    """Return the runs that are past their retention, oldest first. The newest `keep_last` runs are never included."""
-    newest_first = sorted(runs, key=lambda run: run.committed_at, reverse=True)
-    candidates = newest_first[keep_last:]
-    due = [run for run in candidates if older_than is None or now - run.committed_at >= older_than]
+    """Return the runs that are past their retention, oldest first. The newest `keep_last` runs are never included.
+
+    A run in the future is none of the newest ones, which would be deleted in its place. It is due only if all are.
+    """
+    odd = in_future(runs, now)  # guard: future_runs_keep_no_place
+    newest_first = sorted((r for r in runs if r not in odd), key=lambda run: run.committed_at, reverse=True)
+    candidates = [*newest_first[keep_last:], *([] if keep_last else odd)]
+    due = [run for run in candidates if not older_than or now - run.committed_at >= older_than]
     return sorted(due, key=lambda run: run.committed_at)
+
+
+def in_future(runs: Sequence[Candidate], now: datetime) -> list[Candidate]:
+    """Return the runs whose time is no evidence of their age."""
+    return [run for run in runs if run.committed_at - now > AHEAD]

@@ -9,40 +9,60 @@ from typing import Any, Optional
 
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.model import DEFAULT_PARTITION, Unit, unit_key
+from spark_jobs.core.options.parsers import plain, sendable
+from spark_jobs.core.shown import shown
 
 PartitionSpec = dict[str, Optional[str]]
+
+
+#: So many partition specs may be given, with so many characters in all of them, and in one key or value.
+MOST_SPECS, _LONGEST, _LONGEST_VALUE = 100_000, 10_000_000, 10_000
 
 
 def parse_partitions(value: Any) -> list[PartitionSpec]:
     """Parse a list of partition specs, which may be partial, or its JSON. Raise UsageError if it is not valid."""
     specs = _from_json(value) if isinstance(value, str) else value
     specs = [specs] if isinstance(specs, Mapping) else specs
-    if not isinstance(specs, list) or not specs:
-        raise UsageError(f'partitions {value!r} must be a list like [{{"date": "2026-02-23"}}]')
+    if not isinstance(specs, list) or not 1 <= len(specs) <= MOST_SPECS:
+        raise UsageError(
+            f'partitions {shown(value)} must be a list of 1 to {MOST_SPECS} partitions, like [{{"date": "2026-02-23"}}]'
+        )
     return [_spec(spec) for spec in specs]
 
 
 def _from_json(text: str) -> Any:
     try:
-        return json.loads(text)
-    except ValueError as error:
+        return json.loads(plain(text, _LONGEST))
+    except (ValueError, RecursionError):
         raise UsageError(
-            f'partitions \'{text}\' is not valid JSON ({error}); write [{{"date": "2026-02-23"}}]'
+            f'partitions {shown(text)} is not valid JSON; write [{{"date": "2026-02-23"}}]'
         ) from None
 
 
 def _spec(spec: Any) -> PartitionSpec:
     if not isinstance(spec, Mapping) or not spec:
-        raise UsageError(f"partition spec {spec!r} must be an object of partition keys and values")
-    return {str(key).lower(): _value(key, value) for key, value in spec.items()}
+        raise UsageError(f"partition spec {shown(spec)} must be an object of partition keys and values")
+    return {_key(key): _value(key, value) for key, value in spec.items()}
+
+
+def _key(key: Any) -> str:
+    try:
+        return plain(str(key), _LONGEST_VALUE).lower()
+    except ValueError:
+        raise UsageError(f"partition key {shown(key)} must be the name of a key") from None
 
 
 def _value(key: str, value: Any) -> str | None:
     if value is None or value == DEFAULT_PARTITION:
         return None
-    if isinstance(value, (str, int)) and not isinstance(value, bool):
-        return str(value)
-    raise UsageError(f"partition value {value!r} of '{key}' must be a string, a whole number or null")
+    try:
+        if isinstance(value, (str, int)) and not isinstance(value, bool):
+            return sendable(str(value), _LONGEST_VALUE)
+    except ValueError:
+        pass
+    raise UsageError(
+        f"partition value {shown(value)} of {shown(key)} must be a string, a whole number or null"
+    )
 
 
 def check_keys(specs: Iterable[PartitionSpec], partition_keys: Sequence[str], table: str) -> None:

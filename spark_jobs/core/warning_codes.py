@@ -114,6 +114,18 @@ class WarningCode(Explained):
         " its writer does not take: no number of its kind, out of bounds, or with a variable (`${...}`).",
         "Correct it, or remove it with `ALTER TABLE ... UNSET TBLPROPERTIES`: the files are written without it.",
     )
+    PROPERTY_IGNORED = (
+        "A table property `lakekeeper.<option>` has a value that is not allowed, or is one of an option that a table"
+        " property cannot set. It is ignored; if it protects the table or its originals, the strictest value counts.",
+        "Correct it, or remove it with `ALTER TABLE ... UNSET TBLPROPERTIES`.",
+    )
+    TIME_IN_FUTURE = (
+        "The time of a file, a directory or a run is more than a day ahead of the clock: a clock is wrong, or somebody"
+        " has set it. It does not tell that a writer is active, or that a file or a compaction is young. The originals"
+        " of such a run are kept.",
+        "Set the time of the file, or compare the clocks of the driver and of the NameNode. A cleanup with"
+        " `--older-than 0d`, or a rollback, ends such a run.",
+    )
 
     def text(self, message: str) -> str:
         """Return a warning as the report has it: `CODE: message`."""

@@ -13,6 +13,7 @@ from spark_jobs.core.health import Health
 from spark_jobs.core.outcomes import JobOutcome, TableOutcome, UnitOutcome
 from spark_jobs.core.printable import printable
 from spark_jobs.core.progress import Amount
+from spark_jobs.core.shown import shortened, shown
 
 SCHEMA_VERSION = 1
 SENTINEL = "LAKEKEEPER_REPORT"
@@ -67,7 +68,7 @@ class Request:
         """Parse a request. Raise UsageError for anything that docs/wire.md does not allow."""
         try:
             data = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UsageError(f"the request is not valid JSON: {error}") from None
         _check_request(data)
         return cls(
@@ -81,22 +82,26 @@ def _check_request(data: Any) -> None:
     for key, value in data.items():
         if key not in _REQUEST_KEYS:
             raise UsageError(
-                f"unknown key '{key}' in the request; the known keys are {', '.join(_REQUEST_KEYS)}"
+                f"unknown key {shown(key)} in the request; the known keys are {', '.join(_REQUEST_KEYS)}"
             )
         if key != "schema_version" and value is not None and not isinstance(value, dict):
-            raise UsageError(f"'{key}' in the request must be an object, not {value!r}")
+            raise UsageError(f"'{key}' in the request must be an object, not {shown(value)}")
     if data.get("schema_version", SCHEMA_VERSION) != SCHEMA_VERSION:
         raise UsageError(
-            f"the request has schema_version {data['schema_version']}; these jobs support only {SCHEMA_VERSION}"
+            f"the request has schema_version {shown(data['schema_version'])}; these jobs support only {SCHEMA_VERSION}"
         )
+    _check_tables(data)
+
+
+def _check_tables(data: Mapping[str, Any]) -> None:
     units = data.get("units") or {}
     for table, fingerprints in (data.get("fingerprints") or {}).items():
         of_table = units.get(table)
         if not isinstance(fingerprints, list) or not isinstance(of_table, list):
-            raise UsageError(f"the units and fingerprints of {table} in the request must be lists")
+            raise UsageError(f"the units and fingerprints of {shortened(table)} in the request must be lists")
         if len(fingerprints) != len(of_table):
             raise UsageError(
-                f"the request has {len(of_table)} units of {table}, and fingerprints of {len(fingerprints)}"
+                f"the request has {len(of_table)} units of {shortened(table)}, and fingerprints of {len(fingerprints)}"
             )
 
 

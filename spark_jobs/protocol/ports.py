@@ -142,11 +142,22 @@ class FileRewriter(Protocol):
             The directory of each request. It does not exist if no rows were written.
         """
 
-    def copy(self, directory: str, files: FileListing, target: str) -> None:
-        """Copy files byte by byte into another directory. No file is overwritten. Raise LakekeeperError."""
+    def copy(self, directory: str, files: FileListing, target: str) -> Mapping[str, str]:
+        """Copy files byte by byte into a directory that exists, and is never created again. Raise LakekeeperError.
 
-    def differing(self, directory: str, files: FileListing, target: str) -> Sequence[str]:
-        """Return the names of the files of which the copies in another directory have other bytes."""
+        Each attempt of a task writes a file of its own. So the directory may hold more files than copies, and a late
+        attempt changes none of them.
+
+        Returns:
+            The URI of the copy of each file, by the name of the file.
+        """
+
+    def differing(self, directory: str, copies: Mapping[str, str]) -> Sequence[str]:
+        """Return the names of the files of which the copies have other bytes.
+
+        Args:
+            copies: their URIs, by the names of the files.
+        """
 
     def same_rows(self, request: RewriteRequest, written: Sequence[str]) -> bool | None:
         """Compare the rows of the request's files with those of other files, by content hash. Nothing is written.

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from spark_jobs.core import journal
+from spark_jobs.core.file_times import AHEAD
 from spark_jobs.core.model import TableName, parent
 from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.retention import Candidate, expired
-from spark_jobs.core.wire import TableReport
+from spark_jobs.core.retention import Candidate, expired, in_future
+from spark_jobs.core.warning_codes import WarningCode
+from spark_jobs.core.wire import TableReport, utc
 from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.folding import fold_settled_runs
 from spark_jobs.protocol.execution.table_session import TableSession
@@ -31,6 +33,7 @@ def cleanup_table(job: Job, name: TableName) -> TableReport:
 def clean_up(session: TableSession) -> TableReport:
     """Delete the originals of one table that are past the retention."""
     runs = _due(session.services.now(), session.runs(), session.options)
+    session.notes += _from_future(session, runs)
     if session.options.dry_run:
         return _report(session, runs, [result for run in runs for result in _dry_run(session, run)])
     runs = _recover_and_choose(session, runs)
@@ -60,13 +63,22 @@ def _recover_and_choose(session: TableSession, runs: Sequence[Run]) -> list[Run]
     """Recover unfinished runs, and return the folders of the runs that are due.
 
     Which runs are due is decided again under the leases, and after the recovery. It is decided by the clock of the file
-    system, because the clock of this driver may be wrong. So other runs than before may be due.
+    system, because the clock of this driver may be wrong; if that one is more than a day ahead, by the driver's. So
+    other runs than before may be due.
     """
     session.leases.take(
         parent(run.folder) for run in (session.runs() if runs else ())
     )  # guard: leases_by_file_system
     session.recover()
     now = session.leases.taken() or session.services.now()  # guard: retention_by_file_system
+    own = session.services.now()
+    if now - own > AHEAD:  # guard: retention_by_both_clocks
+        # Either clock may be the wrong one, so that only what is due by both of them is deleted.
+        text = (
+            f"the clock of the file system says {utc(now)}, and that of the driver {utc(own)}, which counts"
+        )
+        session.notes.append(WarningCode.TIME_IN_FUTURE.text(text))
+        now = own
     return _due(now, session.runs(), session.options)
 
 
@@ -76,19 +88,35 @@ def _close(session: TableSession, runs: Sequence[Run]) -> None:
         session.close([run for run in all_runs if run.run_id == run_id])
 
 
+def _from_future(session: TableSession, due: Sequence[Run]) -> list[str]:
+    """Return a warning for each run whose originals stay because nothing tells its age."""
+    candidates = [each for each in _ages(session.runs()) if each.run_id not in {run.run_id for run in due}]
+    return [
+        WarningCode.TIME_IN_FUTURE.text(
+            f"the swaps of run {each.run_id} are of {utc(each.committed_at)}: no retention deletes its originals"
+        )
+        for each in in_future(candidates, session.services.now())
+    ]
+
+
 def _due(now: datetime, runs: Sequence[Run], options: Options) -> list[Run]:
     """Return the folders of the runs that are past the retention.
 
     The folders that one run has in several homes are due together.
     """
+    due = {c.run_id for c in expired(_ages(runs), now, options.older_than, options.keep_last)}
+    return [run for run in runs if run.run_id in due]
+
+
+def _ages(runs: Sequence[Run]) -> list[Candidate]:
+    """Return each run once, with the time when it swapped the last of its units."""
     ages: dict[str, Candidate] = {}
     for run in runs:
         at = run.state.committed_at
         if at is not None:
             known = ages.get(run.run_id)
             ages[run.run_id] = Candidate(run.run_id, max(at, known.committed_at) if known else at)
-    due = {c.run_id for c in expired(list(ages.values()), now, options.older_than, options.keep_last)}
-    return [run for run in runs if run.run_id in due]
+    return list(ages.values())
 
 
 def _dry_run(session: TableSession, run: Run) -> list[UnitResult]:

@@ -6,7 +6,7 @@ import logging
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from spark_jobs.core.model import TableName
 from spark_jobs.core.options.arguments import Invocation
 from spark_jobs.core.options.choosing import SELECTIONS
 from spark_jobs.core.options.configuration import parse_config
-from spark_jobs.core.options.layers import Layers
+from spark_jobs.core.options.layers import Layers, read_properties
 from spark_jobs.core.options.option import CHECK
 from spark_jobs.core.outcomes import TableOutcome
 from spark_jobs.core.phases import describe
@@ -46,6 +46,7 @@ class Job:
     Attributes:
         limits: what the job may still do; all tables share it.
         planned: the units of the plan that is executed; None without a plan.
+        ignored: by table, warnings about its properties that do not count.
         show: shows a text to the person who has started the job, besides the report.
     """
 
@@ -57,6 +58,7 @@ class Job:
     limits: JobLimits
     planned: Planned | None = None
     show: Callable[[str], None] = _print
+    ignored: dict[str, Sequence[str]] = field(default_factory=dict)
 
     def planned_units(self, name: TableName) -> list[tuple[PlannedUnit, str | None]]:
         """Return the units of the plan for this table, with the fingerprints of their files then.
@@ -91,7 +93,9 @@ class Job:
     def table(self, name: TableName) -> Table:
         """Read one table and its options."""
         with self.services.phases.during("list"):
-            return read_table(self.services, self.layers, name)
+            table = read_table(self.services, self.layers, name)
+        self.ignored[table.facts.name] = read_properties(table.facts.properties, table.facts.name).ignored
+        return table
 
     def table_names(self) -> list[TableName]:
         """Return the tables to work on. Raise UsageError if the database does not exist."""
@@ -148,7 +152,7 @@ def run(
         report.run_id = job.run_id if invocation.verb == "compact" else invocation.run_id
         for what, act in _tasks(job, work, at_location, order):
             log.info("%s %s", invocation.verb, what)
-            found = _guarded(job, what, act, begun=bool(report.tables))
+            found = _with_ignored(job, _guarded(job, what, act, begun=bool(report.tables)))
             report.tables += found
             _log_end(what, found)
         if finish:
@@ -162,6 +166,11 @@ def run(
     report.namenode_calls = services.calls.made
     log.info("phases: %s", describe(report.phases))
     return report
+
+
+def _with_ignored(job: Job, found: Sequence[TableReport]) -> list[TableReport]:
+    """Return the reports with the warnings about properties, also of a table that has failed."""
+    return [replace(table, warnings=[*job.ignored.get(table.table, ()), *table.warnings]) for table in found]
 
 
 def _log_end(what: str, found: Sequence[TableReport]) -> None:
@@ -191,9 +200,8 @@ def _job(services: Services, invocation: Invocation) -> Job:
     layers = Layers(
         command_line=invocation.options if planned is None else {**_AS_PLANNED, **invocation.options},
         arguments=request.arguments,
-        tables=_as_planned(
-            {**_with_parsed_names(tables), **_with_parsed_names(request.tables)}, planned or {}
-        ),
+        planned={str(TableName.parse(name)): table.options for name, table in (planned or {}).items()},
+        tables={**_with_parsed_names(tables), **_with_parsed_names(request.tables)},
         settings={**settings, **request.settings},
     )
     layers.check()
@@ -215,12 +223,6 @@ def _plan_to_execute(services: Services, invocation: Invocation) -> Planned:
     if given.startswith("{"):
         return parse_plan(given, "the plan")
     return parse_plan(_read(services, given), given)
-
-
-def _as_planned(sections: Mapping[str, Mapping[str, Any]], planned: Planned) -> dict[str, Mapping[str, Any]]:
-    """Return the sections of the tables with the options of the plan, which only the command line replaces."""
-    options = {str(TableName.parse(name)): table.options for name, table in planned.items()}
-    return {name: {**sections.get(name, {}), **options.get(name, {})} for name in {**sections, **options}}
 
 
 def _new_run_id() -> str:

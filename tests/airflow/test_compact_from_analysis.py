@@ -186,6 +186,59 @@ class TestCompactFromPlan:
             "sales.a": {"verify": "count"},
         }
 
+    @pytest.mark.parametrize(
+        ("name", "value", "message"),
+        [
+            ("enabled", True, "sales.b: a plan cannot set 'enabled'"),
+            ("trusted_owners", ["mallory"], "sales.b: a plan cannot set 'trusted_owners'"),
+            ("register_backup", False, "sales.b: a plan cannot set 'register_backup'"),
+            ("attributes", "warn", "sales.b: a plan cannot set 'attributes'"),
+            ("lease_wait", "1s", "sales.b: a plan cannot set 'lease_wait'"),
+            ("block_size_mb", 10**9, "sales.b: block_size_mb: expected a whole number from 1 to 16384"),
+        ],
+    )
+    def test_a_plan_sets_nothing_but_what_chooses_and_sizes_work(self, spark, name, value, message):
+        planned = self.plan()
+        planned["tables"][0]["options"] = {"strategy": "minor", name: value}
+        with pytest.raises(AirflowFailException, match=message):
+            CompactOperator(task_id="compact", analysis=planned).execute(context())
+        assert spark.calls == []
+
+    def test_the_options_of_a_plan_as_the_jobs_write_them_are_taken(self, spark):
+        planned = self.plan()
+        planned["tables"][0]["options"] = {
+            **{
+                "strategy": "full",
+                "target_file_size": 0,
+                "compaction_ratio_threshold": 10.0,
+                "min_input_files": 2,
+            },
+            **{"block_size_mb": 128, "sort_columns": [], "readers": "by-name"},
+        }
+        CompactOperator(task_id="compact", analysis=planned).execute(context())
+        section = spark.calls[0]["request"]["tables"]["sales.b"]
+        assert section == {k: v for k, v in planned["tables"][0]["options"].items() if k != "readers"}
+
+    @pytest.mark.parametrize("name", ["sales.b", "Sales.B"])
+    def test_a_table_that_is_in_a_plan_twice_is_refused(self, spark, name):
+        planned = self.plan()
+        planned["tables"].append({**planned["tables"][0], "table": name})
+        with pytest.raises(AirflowFailException, match=r"has table sales\.b twice"):
+            CompactOperator(task_id="compact", analysis=planned).execute(context())
+        assert spark.calls == []
+
+    def test_a_table_of_two_plans_that_were_made_by_other_options_is_refused(self, spark):
+        one, other = self.plan(), self.plan()
+        one["tables"][0]["options"], other["tables"][0]["options"] = (
+            {"strategy": "minor"},
+            {"strategy": "full"},
+        )
+        with pytest.raises(
+            AirflowFailException, match=r"sales\.b is in two plans that were made by other options"
+        ):
+            CompactOperator(task_id="compact", analysis=[one, other]).execute(context())
+        assert spark.calls == []
+
     def test_a_plan_that_has_ended_with_an_error_is_refused(self, spark):
         broken = {**self.plan(), "error": "the metastore is away"}
         with pytest.raises(AirflowFailException, match="the plan is not whole: the metastore is away"):

@@ -39,6 +39,8 @@ def test_it_submits_its_limit_and_only_that(spark):
 
 
 def test_a_wrong_limit_is_refused_before_anything_is_submitted(spark):
-    with pytest.raises(AirflowFailException, match="limit: expected a whole number from 1, got '0'"):
+    with pytest.raises(
+        AirflowFailException, match="limit: expected a whole number from 1 to 1000000000, got '0'"
+    ):
         history(limit="0").execute(context())
     assert spark.calls == []

@@ -17,7 +17,7 @@ class TestMistakesAreFoundBeforeSubmitting:
             ({"table": None}, "give exactly one of table, tables and database"),
             ({"database": "sales"}, "table='sales.events' and database='sales'"),
             ({"table": "events"}, "expected a table as db.table, got 'events'"),
-            ({"block_size_mb": "big"}, "block_size_mb: expected a whole number from 1, got 'big'"),
+            ({"block_size_mb": "big"}, "block_size_mb: expected a whole number from 1 to 16384, got 'big'"),
             ({"dry_run": "maybe"}, "dry_run: expected true or false, got 'maybe'"),
             ({"use_krb5ccache": "maybe"}, "use_krb5ccache: expected true or false, got 'maybe'"),
             ({"config_file": "/nowhere.yaml"}, "cannot read the configuration file /nowhere.yaml"),

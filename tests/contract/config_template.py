@@ -82,6 +82,8 @@ def _option(option: Option) -> str:
 def _values(option: Option) -> str:
     """Return the values that are allowed, where they are few and the help does not show them."""
     few = option.parse.schema.get("enum", [])
+    if not few and option.parse.bounds:
+        return f" Values: {option.parse.bounds}."
     return "" if not few or f"({few[0]})" in option.help else f" Values: {', '.join(few)}."
 
 
@@ -135,7 +137,8 @@ def schema() -> str:
 
 def _described(option: Option) -> dict[str, Any]:
     default = {} if option.default is None else {"default": option.default}
-    return {**option.parse.schema, **default, "description": option.help}
+    bounds = f" ({option.parse.bounds})" if option.parse.bounds else ""
+    return {**option.parse.schema, **default, "description": option.help + bounds}
 
 
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -86,8 +86,9 @@ def _verbs(option: Option) -> str:
 
 def _help(name: str, option: Option) -> str:
     default = getattr(DEFAULTS, name)
-    shown = f" (default: `{default}`)" if default and not isinstance(default, bool) else ""
-    return option.help + shown
+    shown = f"default: `{default}`" if default and not isinstance(default, bool) else ""
+    more = "; ".join(filter(None, (option.parse.bounds, shown)))
+    return option.help + (f" ({more})" if more else "")
 
 
 def metrics() -> str:
@@ -96,7 +97,15 @@ def metrics() -> str:
 
 
 def option_keys() -> str:
-    return ", ".join(f"`{name}`" for name in OPTIONS) + "."
+    rows = [
+        (
+            f"`{name}`",
+            ", ".join(option.choices) or option.parse.bounds or option.parse.allowed,
+            option.setters(),
+        )
+        for name, option in OPTIONS.items()
+    ]
+    return table(("key", "values", "set by"), rows)
 
 
 def configuration() -> str:

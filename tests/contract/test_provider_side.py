@@ -52,6 +52,8 @@ def test_options_are_the_same_in_both_programs():
             "off_flag": option.flag.off if option.flag else None,
             "verbs": list(option.flag.verbs) if option.flag else [],
             "help": option.help,
+            "bounds": option.parse.bounds,
+            "layers": option.layers,
         }
         for key, option in OPTIONS.items()
     }

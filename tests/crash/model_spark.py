@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from spark_jobs.core.errors import LakekeeperError, VerificationFailed
@@ -118,17 +118,26 @@ class ModelRewriter:
             self._fs.replace(f"{folder}/part-00000-{job}.c000.snappy.parquet", encode_rows(rows))
         return bool(rows)
 
-    def copy(self, directory: str, files: FileListing, target: str) -> None:
-        for file in files.data:
+    def copy(self, directory: str, files: FileListing, target: str) -> dict[str, str]:
+        """The first attempt of each task dies in the middle, and leaves what it has written."""
+        copies = {}
+        for number, file in enumerate(files.data):
             try:
-                self._fs.create(f"{target}/{file.name}", self._fs.read(f"{directory}/{file.name}"))
+                content = self._fs.read(f"{directory}/{file.name}")
+                self._fs.create(f"{target}/{number}-given-up", content[: len(content) // 2])
+                copies[file.name] = f"{target}/{number}"
+                self._fs.create(copies[file.name], content)
             except (OSError, ValueError) as error:
                 raise LakekeeperError(f"Spark could not copy {file.name}: {error}") from error
+        return copies
 
-    def differing(self, directory: str, files: FileListing, target: str) -> list[str]:
+    def differing(self, directory: str, copies: Mapping[str, str]) -> list[str]:
         try:
-            pairs = [(f"{directory}/{file.name}", f"{target}/{file.name}") for file in files.data]
-            return [one for one, other in pairs if self._fs.read(one) != self._fs.read(other)]
+            return [
+                name
+                for name, copy in copies.items()
+                if self._fs.read(f"{directory}/{name}") != self._fs.read(copy)
+            ]
         except (OSError, ValueError) as error:
             raise LakekeeperError(f"Spark could not compare the copies: {error}") from error
 

@@ -246,7 +246,10 @@ def test_a_property_cannot_name_trusted_accounts() -> None:
     owned_by(sim, "mallory", lambda path: path.endswith(".json"))
     declare(sim, EVENTS, "lakekeeper.trusted_owners", "mallory")
     report = run(sim.client(), "rollback", "--tables", EVENTS)
-    assert [(table["outcome"], table["code"]) for table in report["tables"]] == [("refused", "USAGE")]
+    assert [(table["outcome"], table["code"]) for table in report["tables"]] == [
+        ("refused", "UNTRUSTED_OWNER")
+    ]
+    assert "PROPERTY_IGNORED: the property 'lakekeeper.trusted_owners'" in report["tables"][0]["warnings"][0]
 
 
 def restored_in_place(sim: SimulatedCluster, path: str) -> None:

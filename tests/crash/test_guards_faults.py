@@ -144,18 +144,32 @@ class TestFaults:
         assert {t["table"]: t["outcome"] for t in report["tables"]} == {EVENTS: "failed", FLAT: "done"}
 
     @pytest.mark.parametrize("verb", ["analyze", "compact", "rollback", "cleanup"])
-    @pytest.mark.parametrize("name", ["older_than", "target_file_size"])
-    def test_a_property_that_cannot_be_read_stops_its_own_table_alone(
-        self, flat: SimulatedCluster, verb: str, name: str
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("older_than", "7 days"),
+            ("target_file_size", "7 days"),
+            ("idle_for", "9999999999w"),
+            ("partitions", "[" * 5000),
+            ("lease_wait", "3650d"),
+            ("lease_timeout", "0s"),
+            ("parallelism", "100000"),
+            ("skip_trash", "true"),
+        ],
+    )
+    def test_a_property_that_does_not_count_is_named_and_stops_no_table(
+        self, flat: SimulatedCluster, verb: str, name: str, value: str
     ) -> None:
         root = f"{WAREHOUSE}/odd"
-        writers.create_table(flat, "sales.odd", root, **{f"lakekeeper.{name}": "7 days"})
+        writers.create_table(flat, "sales.odd", root, **{f"lakekeeper.{name}": value})
         report = run(flat.client(), verb, "--tables", f"sales.odd,{FLAT}")
         odd, other = report["tables"]
-        assert (odd["outcome"], odd["code"]) == ("refused", "USAGE")
-        assert all(text in odd["reason"] for text in (name, "'7 days'", "the properties of table sales.odd"))
-        assert other["outcome"] in ("done", "nothing")
-        assert report["exit_code"] == 1
+        assert all(table["outcome"] in ("done", "nothing") for table in (odd, other))
+        (warning,) = odd["warnings"]
+        assert warning.startswith(f"PROPERTY_IGNORED: the property 'lakekeeper.{name}' = '{value[:7]}")
+        assert "of table sales.odd is ignored: " in warning
+        assert not [text for text in other["warnings"] if text.startswith("PROPERTY_IGNORED")]
+        assert report["exit_code"] == 0
 
     def test_one_odd_unit_does_not_stop_the_others(
         self, flat: SimulatedCluster, monkeypatch: pytest.MonkeyPatch

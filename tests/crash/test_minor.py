@@ -25,6 +25,7 @@ from tests.crash.explorer import compact as compact_act
 from tests.crash.figures import figures
 from tests.crash.flat_table import LIVE, only
 from tests.crash.model_spark import ModelFooters, ModelRewriter, visible_rows
+from tests.crash.oracle import check
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
 from tests.crash.test_calls import WIDE, units_in, wide
@@ -120,19 +121,40 @@ def test_a_copy_that_differs_does_not_go_live(monkeypatch: pytest.MonkeyPatch) -
     before = sorted(name for name, _ in sim.tree.files(LIVE))
     copy = ModelRewriter.copy
 
-    def torn(self: ModelRewriter, directory: str, files: Any, target: str) -> None:
-        copy(self, directory, files, target)
-        name = files.data[0].name
-        content = bytearray(self._fs.read(f"{target}/{name}"))
+    def torn(self: ModelRewriter, directory: str, files: Any, target: str) -> dict[str, str]:
+        copies = copy(self, directory, files, target)
+        path = copies[files.data[0].name]
+        content = bytearray(self._fs.read(path))
         content[20:21] = b"9" if content[20:21] != b"9" else b"8"
-        self._fs.delete_file(f"{target}/{name}")
-        self._fs.create(f"{target}/{name}", bytes(content))
+        self._fs.delete_file(path)
+        self._fs.create(path, bytes(content))
+        return copies
 
     monkeypatch.setattr(ModelRewriter, "copy", torn)
     unit = _flat(compact(sim))
     assert unit["outcome"] == "failed"
     assert "is not what" in unit["reason"]
     assert sorted(name for name, _ in sim.tree.files(LIVE)) == before
+
+
+def test_a_copy_that_is_missing_does_not_go_live(monkeypatch: pytest.MonkeyPatch) -> None:
+    sim = mixed()
+    before = sorted(name for name, _ in sim.tree.files(LIVE))
+    copy = ModelRewriter.copy
+    monkeypatch.setattr(ModelRewriter, "copy", lambda *given: dict(list(copy(*given).items())[1:]))
+    unit = _flat(compact(sim))
+    assert unit["outcome"] == "failed"
+    assert "is not what" in unit["reason"]
+    assert sorted(name for name, _ in sim.tree.files(LIVE)) == before
+
+
+def test_what_attempts_of_tasks_leave_does_not_go_live() -> None:
+    """Each task of the model dies once in the middle of its copy."""
+    sim = mixed()
+    assert _flat(compact(sim))["strategy"] == "minor"
+    names = [path for path, _, _ in sim.tree.walk(LIVE)]
+    assert not [name for name in names if "given-up" in name or "/copies" in name]
+    assert check(sim) == []
 
 
 def test_files_of_two_schemas_are_all_rewritten(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from spark_jobs.core.model import TableName
 from tests.crash import writers
 from tests.crash.kept_plan import PLAN, kept, units_with
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
+from tests.crash.simulated_cluster import SimulatedCluster
 from tests.crash.uneven_table import by_outcome, job, uneven
 
 LIMITED = ("--database", "sales", "--max-units", "2")
@@ -108,12 +109,13 @@ def test_the_order_of_tables_is_their_own_where_nothing_limits_them() -> None:
 def test_a_table_that_cannot_be_planned_is_the_last_one_and_says_why() -> None:
     sim = build()
     facts = sim.metastore.get(TableName.parse(FLAT)).facts
-    facts.properties["lakekeeper.order"] = "sideways"  # type: ignore[index]
+    facts.properties["lakekeeper.enabled"] = "nope"  # type: ignore[index]
     report = run(sim.client(), "compact", *LIMITED)
     assert [(table["table"], table["code"]) for table in report["tables"]] == [
         (EVENTS, None),
-        (FLAT, "USAGE"),
+        (FLAT, "OPTED_OUT"),
     ]
+    assert report["tables"][1]["warnings"][0].startswith("PROPERTY_IGNORED")
 
 
 def test_a_compaction_takes_the_options_of_the_plan_and_the_command_line_replaces_them() -> None:
@@ -148,3 +150,76 @@ def test_a_plan_says_how_each_unit_is_written_and_who_makes_the_files() -> None:
     (table,) = job(uneven(), "plan")["tables"]
     assert {unit["strategy"] for unit in table["units"]} == {"full"}
     assert {writer["owner"] for writer in table["small_file_writers"]}
+
+
+def _opted_out(sim: SimulatedCluster) -> None:
+    facts = sim.metastore.get(TableName.parse("sales.uneven")).facts
+    facts.properties["lakekeeper.enabled"] = "false"  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("enabled", True),
+        ("trusted_owners", ["mallory"]),
+        ("attributes", "warn"),
+        ("register_backup", False),
+        ("writers", "overwrite"),
+        ("verify", "count"),
+        ("on_failure", "undo"),
+        ("lease_wait", "1s"),
+        ("staging_ttl", "1m"),
+        ("skip_trash", True),
+        ("nonsense", 1),
+    ],
+)
+def test_a_plan_sets_nothing_but_what_chooses_and_sizes_work(name: str, value: Any) -> None:
+    sim = uneven()
+    plan = job(sim, "plan")
+    plan["tables"][0]["options"][name] = value
+    uri = kept(sim, plan)
+    before = sim.tree.digest()
+    report = run(sim.client(), "compact", "--plan", uri)
+    assert report["exit_code"] == 2
+    assert f"table sales.uneven: a plan cannot set '{name}'" in report["error"]
+    assert sim.tree.digest() == before
+
+
+def test_a_value_of_a_plan_that_is_out_of_bounds_is_named_with_the_plan() -> None:
+    sim = uneven()
+    plan = job(sim, "plan")
+    plan["tables"][0]["options"]["block_size_mb"] = 10**9
+    report = run(sim.client(), "compact", "--plan", kept(sim, plan))
+    assert report["exit_code"] == 2
+    assert "block_size_mb = 1000000000 in the plan of table sales.uneven is not valid" in report["error"]
+    assert "from 1 to 16384" in report["error"]
+
+
+def test_a_table_that_was_opted_out_after_the_plan_is_not_compacted() -> None:
+    sim = uneven()
+    uri = kept(sim, job(sim, "plan"))
+    _opted_out(sim)
+    report = run(sim.client(), "compact", "--plan", uri)
+    assert [(table["outcome"], table["code"]) for table in report["tables"]] == [("refused", "OPTED_OUT")]
+
+
+def test_how_readers_match_columns_comes_from_the_table_and_not_from_its_plan() -> None:
+    """A plan tells it, and may be older than the property."""
+    sim = uneven()
+    plan = job(sim, "plan")
+    plan["tables"][0]["options"]["readers"] = "by-name"
+    uri = kept(sim, plan)
+    facts = sim.metastore.get(TableName.parse("sales.uneven")).facts
+    facts.properties["lakekeeper.readers"] = "by-position"  # type: ignore[index]
+    dry = run(sim.client(), "compact", "--plan", uri, "--dry-run")
+    assert dry["tables"][0]["options"]["readers"] == "by-position"
+
+
+@pytest.mark.parametrize("name", ["sales.uneven", "Sales.`Uneven`"])
+def test_a_table_that_is_in_a_plan_twice_is_an_error(name: str) -> None:
+    sim = uneven()
+    plan = job(sim, "plan")
+    plan["tables"] += [{**plan["tables"][0], "table": name, "units": plan["tables"][0]["units"][:1]}]
+    report = run(sim.client(), "compact", "--plan", kept(sim, plan))
+    assert report["exit_code"] == 2
+    assert "table sales.uneven twice" in report["error"]

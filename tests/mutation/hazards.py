@@ -16,6 +16,7 @@ from tests.mutation.hazards_kept import KEPT
 from tests.mutation.hazards_limits import LIMITS
 from tests.mutation.hazards_minor import MINOR
 from tests.mutation.hazards_open import OPEN
+from tests.mutation.hazards_options import OPTIONS
 from tests.mutation.hazards_planning import OF_THE_METASTORE, PLANNING
 from tests.mutation.hazards_rows import ROWS, ROWS_ON_SPARK
 from tests.mutation.hazards_runs import RUNS
@@ -79,6 +80,8 @@ HAZARDS = {
     "H49": "a record that somebody has planted takes the driver down",
     "H50": "the metastore drops or finds partitions while their directories are away",
     "H51": "rows or bytes that a reader leaves out or changes are missed by nobody",
+    "H52": "a value, a property or a plan asks for what nobody may ask for",
+    "H53": "times of files and runs that other clocks have set",
 }
 ALL = tuple(HAZARDS)
 
@@ -92,6 +95,7 @@ MUTATIONS: tuple[Mutation, ...] = (
             *KEPT,
             *LIMITS,
             *MINOR,
+            *OPTIONS,
             *FILES,
             *FORMATS,
             *GROUND,

@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,8 @@ from spark_jobs.verbs.job import run
 from spark_jobs.verbs.rollback import rollback_table
 
 VERBS = {"compact": compact_table, "rollback": rollback_table, "cleanup": cleanup_table}
+#: A takeover must take seconds.
+TAKEOVER = {"lease_timeout": "4s"}
 POLL = 0.005
 #: Longer than another job needs to take this one's place.
 PAUSE_LIMIT = 600
@@ -75,7 +78,9 @@ def obey(spark: SparkSession, command: dict[str, Any]) -> dict[str, Any]:
         return {"rows": [[list(row) for row in spark.sql(text).collect()] for text in command["sql"]]}
     verb = command["verb"]
     report = Report(verb, __version__, started=utc_now())
-    run(spark_services(spark), parse(verb, command["words"], ""), VERBS[verb], report)
+    line = parse(verb, command["words"], "")
+    line = replace(line, options={**TAKEOVER, **line.options})
+    run(spark_services(spark), line, VERBS[verb], report)
     return {"exit_code": report.exit_code, "report": report.to_json()}
 
 

@@ -17,8 +17,8 @@ DAYS = 8
 ROWS = 10
 COLUMNS = "(id BIGINT, payload STRING)"
 
-#: A takeover must take seconds; and all writers here only add.
-PROPERTIES = "TBLPROPERTIES ('lakekeeper.lease_timeout'='4s', 'lakekeeper.writers'='append')"
+#: All writers here only add.
+PROPERTIES = "TBLPROPERTIES ('lakekeeper.writers'='append')"
 
 
 def create(driver: Driver, warehouse: Path, days: int = DAYS) -> dict[str, Path]:

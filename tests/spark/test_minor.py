@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from demo.services import paths
 from tests.harness.fixtures import Database, fresh_database
 from tests.spark.toolbox import Jobs, data_files, local, many, rows
 
@@ -97,3 +101,44 @@ def test_a_sorted_table_is_rewritten_as_a_whole(
         "its rows are sorted, and a sort needs all of them",
     )
     spark.sql(f"ALTER TABLE {table} UNSET TBLPROPERTIES ('lakekeeper.sort_columns')")
+
+
+def test_a_second_attempt_of_a_copy_neither_fails_nor_changes_the_first_one(tmp_path: Path) -> None:
+    """As `spark.speculation` makes it, and as a task that has failed after it had created its file."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.spark.attempts_session", str(tmp_path)],
+        cwd=paths.ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    (shown,) = [line for line in done.stdout.splitlines() if line.startswith('{"copies"')]
+    found = json.loads(shown)
+    names = [f"part {number}" for number in range(3)]
+    assert sorted(found["copies"]) == sorted(found["again"]) == names
+    counted = {copy.rpartition("/")[2] for each in ("copies", "again") for copy in found[each].values()}
+    # Three attempts that have failed, three that have succeeded, and three of a second job beside them.
+    assert len(found["written"]) == 9
+    assert len(counted) == 6
+    assert counted < set(found["written"])
+    assert found["differing"] == [[], []]
+    assert found["late"]["error"] is not None
+    assert not found["late"]["made"]
+
+
+def test_nothing_of_the_attempts_is_left_in_the_table(
+    spark: SparkSession, database: Database, tmp_path: Path
+) -> None:
+    location = database.location("attempts")
+    many(spark, location, "SELECT id, uuid() AS text FROM range(600000)", LARGE, "parquet")
+    many(spark, location, "SELECT id, uuid() AS text FROM range(600)", SMALL, "parquet")
+    table = f"{database}.attempts"
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT, text STRING) STORED AS parquet LOCATION '{location}'"
+    )
+    unit = _unit(Jobs(spark, tmp_path)("compact", "--table", table, *MINOR))
+    assert unit["outcome"] == "compacted"
+    names = [path.name for path in local(location).iterdir() if not path.name.endswith(".crc")]
+    assert len(names) == LARGE + 1
+    assert all(name.startswith("part-") for name in names)

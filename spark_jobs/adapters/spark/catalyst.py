@@ -7,10 +7,13 @@ The executors evaluate them in their JVMs: no Python runs there, and there is no
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
 
+NO_COLUMNS: Mapping[str, Column] = MappingProxyType({})
 _OBJECTS = "org.apache.spark.sql.catalyst.expressions.objects"
 
 
@@ -32,14 +35,19 @@ class JavaCalls:
         return self._made(f"{_OBJECTS}.StaticInvoke", *parts)
 
     def invoke(self, target: Any, method: str, answer: str, *arguments: Any) -> Any:
-        """Return the call of a method of an object."""
-        return self._made(f"{_OBJECTS}.Invoke", target, method, self._type(answer), self._seq(arguments))
+        """Return the call of a method of an object, also with null as an argument."""
+        parts = (target, method, self._type(answer), self._seq(arguments), self._seq([]), False)
+        return self._made(f"{_OBJECTS}.Invoke", *parts)
 
     def new(self, name: str, *arguments: Any) -> Any:
         """Return the construction of an object of this class."""
         none = self._jvm.scala.Option.empty()
         parts = (self._class(name), self._seq(arguments), self._seq([]), True, self._object(name), none)
         return self._made(f"{_OBJECTS}.NewInstance", *parts)
+
+    def nothing(self, name: str) -> Any:
+        """Return null as an object of this class."""
+        return self._made("org.apache.spark.sql.catalyst.expressions.Literal", None, self._object(name))
 
     def as_column(self, expression: Any) -> Any:
         sql = self._jvm.org.apache.spark.sql
@@ -88,20 +96,29 @@ class RowCalls(JavaCalls):
     Args:
         rows: the values of each row, in the order of the columns.
         typed: the columns by name, made of the text columns `v0`, `v1`, ...
-        hadoop: the Hadoop configuration for the executors.
+        hadoop: the Hadoop configuration for the executors; None for their own.
+        by_attempt: columns that each attempt of a task evaluates anew, in the place of those of the same names.
     """
 
     def __init__(
-        self, spark: SparkSession, rows: Sequence[Sequence[object]], typed: Mapping[str, Column], hadoop: Any
+        self,
+        spark: SparkSession,
+        rows: Sequence[Sequence[object]],
+        typed: Mapping[str, Column],
+        hadoop: Any = None,
+        by_attempt: Mapping[str, Column] = NO_COLUMNS,
     ) -> None:
         super().__init__(spark)
         self._hadoop = hadoop
         schema = ", ".join(f"v{number} STRING" for number in range(len(rows[0])))
         kind = self._jvm.org.apache.spark.sql.types.StructType.fromDDL(schema)
-        table = DataFrame(spark._jsparkSession.createDataFrame(self._rows(rows), kind), spark).select(
-            *(column.alias(name) for name, column in typed.items())
+        table = DataFrame(spark._jsparkSession.createDataFrame(self._rows(rows), kind), spark)
+        shuffled = table.select(*(column.alias(name) for name, column in typed.items())).repartition(
+            len(rows)
         )
-        self._table = table.repartition(len(rows))._jdf
+        # Behind the shuffle, whose rows all attempts of a task have in common.
+        columns = {**{name: F.col(name) for name in typed}, **by_attempt}
+        self._table = shuffled.select(*(column.alias(name) for name, column in columns.items()))._jdf
         output = self._table.queryExecution().analyzed().output()
         self._columns = {output.apply(i).name(): output.apply(i) for i in range(output.size())}
 
@@ -119,21 +136,29 @@ class RowCalls(JavaCalls):
         return self._columns[name]
 
     def conf(self) -> Any:
-        """Return the Hadoop configuration on the executors: that of the driver, with what is pinned in it."""
+        """Return the Hadoop configuration on the executors."""
+        name = "org.apache.hadoop.conf.Configuration"
+        if self._hadoop is None:
+            helper = "org.apache.spark.deploy.SparkHadoopUtil"
+            return self.invoke(self.static(helper, "get", helper), "conf", name)
         kind = "org.apache.spark.util.SerializableConfiguration"
         carried = self._jvm.org.apache.spark.util.SerializableConfiguration(self._hadoop)
         literal = self._jvm.org.apache.spark.sql.catalyst.expressions.Literal(carried, self._object(kind))
-        return self.invoke(literal, "value", "org.apache.hadoop.conf.Configuration")
+        return self.invoke(literal, "value", name)
 
-    def text(self, name: str) -> Any:
-        """Return a column as a Java String."""
-        return self.invoke(self.column(name), "toString", "java.lang.String")
+    def path(self, name: str) -> Any:
+        """Return a Hadoop Path of the text in a column."""
+        return self.new(
+            "org.apache.hadoop.fs.Path", self.invoke(self.column(name), "toString", "java.lang.String")
+        )
+
+    def file_system(self, name: str) -> Any:
+        """Return the file system of the path in a column."""
+        return self.invoke(self.path(name), "getFileSystem", "org.apache.hadoop.fs.FileSystem", self.conf())
 
     def opened(self, name: str) -> Any:
-        """Return a stream of the file whose path is in the column."""
-        path = self.new("org.apache.hadoop.fs.Path", self.text(name))
-        fs = self.invoke(path, "getFileSystem", "org.apache.hadoop.fs.FileSystem", self.conf())
-        return self.invoke(fs, "open", "java.io.InputStream", path)
+        """Return a stream of the file whose path is in a column."""
+        return self.invoke(self.file_system(name), "open", "java.io.InputStream", self.path(name))
 
     def evaluate(self, *expressions: Any) -> list[tuple[Any, ...]]:
         """Evaluate expressions for each row, on the executors. Return their values, in any order of the rows."""

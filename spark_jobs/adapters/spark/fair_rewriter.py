@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 
@@ -54,12 +54,12 @@ class FairRewriter:
         with self._own_pool(), self._progress.shown():
             return self._rewriter.write_jointly(requests, staging)
 
-    def copy(self, directory: str, files: FileListing, target: str) -> None:
+    def copy(self, directory: str, files: FileListing, target: str) -> Mapping[str, str]:
         with self._own_pool(), self._progress.shown():
-            self._rewriter.copy(directory, files, target)
+            return self._rewriter.copy(directory, files, target)
 
-    def differing(self, directory: str, files: FileListing, target: str) -> Sequence[str]:
-        return self._rewriter.differing(directory, files, target)
+    def differing(self, directory: str, copies: Mapping[str, str]) -> Sequence[str]:
+        return self._rewriter.differing(directory, copies)
 
     def same_rows(self, request: RewriteRequest, written: Sequence[str]) -> bool | None:
         return self._rewriter.same_rows(request, written)

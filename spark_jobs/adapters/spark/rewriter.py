@@ -109,17 +109,17 @@ class Rewriter:
         except Exception as error:
             raise explained(error) from error
 
-    def copy(self, directory: str, files: FileListing, target: str) -> None:
-        """Copy files byte by byte into another directory. Raise LakekeeperError."""
+    def copy(self, directory: str, files: FileListing, target: str) -> Mapping[str, str]:
+        """Copy files byte by byte into another directory, and return the copies by name. Raise LakekeeperError."""
         try:
-            self._bytes.copy(directory, files, target)
+            return self._bytes.copy(directory, files, target)
         except Exception as error:
             raise explained(error) from error
 
-    def differing(self, directory: str, files: FileListing, target: str) -> Sequence[str]:
+    def differing(self, directory: str, copies: Mapping[str, str]) -> Sequence[str]:
         """Return the names of the files of which the copies have other bytes. Raise LakekeeperError."""
         try:
-            return self._bytes.differing(directory, files, target)
+            return self._bytes.differing(directory, copies)
         except Exception as error:
             raise explained(error) from error
 

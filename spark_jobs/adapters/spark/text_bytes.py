@@ -131,7 +131,8 @@ class _Files(RowCalls):
         opened = self.opened("path")
         if not self._packed:
             return opened
-        path = self.new("org.apache.hadoop.fs.Path", self.text("path"))
         factory = self.new("org.apache.hadoop.io.compress.CompressionCodecFactory", self.conf())
-        codec = self.invoke(factory, "getCodec", "org.apache.hadoop.io.compress.CompressionCodec", path)
+        codec = self.invoke(
+            factory, "getCodec", "org.apache.hadoop.io.compress.CompressionCodec", self.path("path")
+        )
         return self.invoke(codec, "createInputStream", "java.io.InputStream", opened)

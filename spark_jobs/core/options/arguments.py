@@ -16,6 +16,8 @@ from spark_jobs.core.errors import UsageError
 from spark_jobs.core.layout import check_run_id
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
 from spark_jobs.core.options.option import CHECK, CLEANUP, COMPACT, FORGET, HISTORY, ROLLBACK, Option
+from spark_jobs.core.options.parsers import number
+from spark_jobs.core.shown import shortened, shown
 
 _RUN_ID = {
     COMPACT: "name of the run; a rollback can refer to it",
@@ -26,6 +28,8 @@ _RUN_ID = {
 _AT_LOCATION = (CLEANUP, FORGET, CHECK)
 _WRITERS = "with --location: whether a directory that a writer recreated during a swap adds to the table or replaces it"
 _PLAN = "the report of a plan (JSON): exactly its flagged units, in its order"
+#: So many rows of a history may be asked for.
+_ROWS = number(int, 1, 1_000_000_000)
 _READ_DATA = "compare the rows of originals and rewritten files too; reads all of both"
 _NONCE_FLAG = "--report-nonce"
 _NONCE = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -66,7 +70,7 @@ class Invocation:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}; see --help")
+        raise UsageError(f"{shortened(message)}; see --help")
 
 
 def parse(verb: str, argv: Sequence[str], description: str) -> Invocation:
@@ -202,12 +206,13 @@ def _add_option(parser: Any, name: str, option: Option) -> None:
 
 
 def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1, got '{text}'")
-    return int(text)
+    try:
+        return int(_ROWS(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected {_ROWS.allowed}, got {shown(text)}") from None
 
 
 def _nonce(text: str) -> str:
     if not _NONCE.fullmatch(text):
-        raise argparse.ArgumentTypeError(f"expected up to 64 letters, digits, _ and -, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected up to 64 letters, digits, _ and -, got {shown(text)}")
     return text

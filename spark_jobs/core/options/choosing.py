@@ -7,15 +7,27 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from spark_jobs.core.due import Conditions
-from spark_jobs.core.options.option import ANALYZE, COMPACT, PLAN, TableProperty, choice, option, switch
-from spark_jobs.core.options.parsers import number, parse_duration, parse_size
-from spark_jobs.core.selection import PartitionSpec, parse_partitions
+from spark_jobs.core.options.option import (
+    ANALYZE,
+    CHOICE,
+    COMPACT,
+    OF_THE_CALL,
+    PLAN,
+    choice,
+    option,
+    switch,
+)
+from spark_jobs.core.options.parsers import CONDITION, Parser, duration, number, size
+from spark_jobs.core.selection import MOST_SPECS, PartitionSpec, parse_partitions
 from spark_jobs.core.strategy import FULL, STRATEGIES
 
 #: The verbs that plan: they have the same thresholds and selections.
 PLANNING = (ANALYZE, PLAN, COMPACT)
 #: The options that select units. Only one of them can be given.
 SELECTIONS = ("where", "partitions", "idle_for")
+#: A century: longer times leave the calendar. No directory has more files than the other.
+LONGEST, MOST_FILES = "36500d", 1_000_000_000
+_PARTITIONS = 'a list of partitions as JSON, like [{"date": "2026-02-23"}]'
 
 
 @dataclass(frozen=True)
@@ -24,35 +36,39 @@ class ChoosingOptions:
 
     block_size_mb: int = option(
         128,
-        number(int, 1),
+        number(int, 1, 16_384),
         "HDFS block size (dfs.blocksize) in MB",
         flag="--block-size",
         metavar="MB",
         verbs=PLANNING,
+        layers=CHOICE,
     )
     compaction_ratio_threshold: float = option(
         10.0,
-        number(float, 1),
+        number(float, 1, 1_000_000_000),
         "compact where min(average, median) file size is below block size / ratio",
         flag="--ratio-threshold",
         metavar="RATIO",
         verbs=PLANNING,
+        layers=CHOICE,
     )
     min_input_files: int = option(
         2,
-        number(int, 2),
+        number(int, 2, MOST_FILES),
         "leave directories with fewer files alone",
         flag="--min-input-files",
         metavar="N",
         verbs=PLANNING,
+        layers=CHOICE,
     )
     target_file_size: int = option(
         0,
-        parse_size,
+        size("0b", "1tb"),
         "size of the files to write (default: the block size)",
         flag="--target-file-size",
         metavar="512mb",
         verbs=PLANNING,
+        layers=CHOICE,
     )
     strategy: str = choice(
         FULL,
@@ -61,32 +77,34 @@ class ChoosingOptions:
         " copied byte by byte (minor)",
         flag="--strategy",
         verbs=PLANNING,
+        layers=CHOICE,
     )
     full_scan: bool = switch(
         "list every directory, also those that have not changed", flag="--full-scan", verbs=PLANNING
     )
     partitions: list[PartitionSpec] | None = option(
         None,
-        parse_partitions,
+        Parser(parse_partitions, _PARTITIONS, f"1 to {MOST_SPECS} partitions"),
         'only these partitions, as JSON; a spec may be partial: [{"date": "2026-02-23"}]',
         flag="--partitions",
         metavar="JSON",
         group="partitions",
         verbs=PLANNING,
+        layers=OF_THE_CALL,
     )
     where: str | None = option(
         None,
-        str,
+        CONDITION,
         "only partitions that meet a condition on the partition keys: date >= '2026-02-01'",
         flag="--where",
         metavar="SQL",
         group="partitions",
         verbs=PLANNING,
-        table_property=TableProperty.FORBIDDEN,
+        layers=OF_THE_CALL,
     )
     idle_for: timedelta | None = option(
         None,
-        parse_duration,
+        duration("0s", LONGEST),
         "only partitions whose newest file is at least this old; 0s: of any age",
         flag="--idle-for",
         metavar="7d",
@@ -101,7 +119,7 @@ class ChoosingOptions:
     )
     trigger_unit_files: int | None = option(
         None,
-        number(int, 1),
+        number(int, 1, MOST_FILES),
         "compact only partitions with at least so many files",
         flag="--trigger-unit-files",
         metavar="N",
@@ -109,7 +127,7 @@ class ChoosingOptions:
     )
     trigger_small_files: int | None = option(
         None,
-        number(int, 1),
+        number(int, 1, MOST_FILES),
         "compact only if the flagged partitions of the table have at least so many small files in total",
         flag="--trigger-small-files",
         metavar="N",
@@ -117,7 +135,7 @@ class ChoosingOptions:
     )
     trigger_growth: int | None = option(
         None,
-        number(int, 1),
+        number(int, 1, MOST_FILES),
         "compact only if at least so many files were added to the table since its last compaction",
         flag="--trigger-growth",
         metavar="N",
@@ -125,7 +143,7 @@ class ChoosingOptions:
     )
     trigger_interval: timedelta | None = option(
         None,
-        parse_duration,
+        duration("0s", LONGEST),
         "compact only if the last compaction of the table was at least this long ago",
         flag="--trigger-interval",
         metavar="1d",
@@ -133,7 +151,7 @@ class ChoosingOptions:
     )
     trigger_average_size: int | None = option(
         None,
-        parse_size,
+        size("1b", "1tb"),
         "compact only partitions whose files are smaller than this on average",
         flag="--trigger-average-size",
         metavar="16mb",

@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from spark_jobs.core.errors import UsageError
+from spark_jobs.core.shown import shortened
 
 #: Sections for submitting and scheduling, which a job ignores.
 _IGNORED_SECTIONS = ("spark_submit", "windows", "hive_server")
+#: What PyYAML raises for a tag whose value has another form, a number with thousands of digits, or deep nesting.
+_OF_VALUES = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
 
 
 def parse_config(text: str, name: str) -> tuple[dict[str, Any], dict[str, Mapping[str, Any]]]:
@@ -40,8 +43,8 @@ def _load(text: str, name: str) -> Any:
     if name.endswith(".json"):
         try:
             return json.loads(text)
-        except ValueError as error:
-            raise UsageError(f"{name} is not valid JSON: {error}") from None
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"{name} is not valid JSON: {shortened(str(error))}") from None
     try:
         import yaml
     except ImportError:
@@ -50,5 +53,5 @@ def _load(text: str, name: str) -> Any:
         ) from None
     try:
         return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise UsageError(f"{name} is not valid YAML: {' '.join(str(error).split())}") from None
+    except (yaml.YAMLError, *_OF_VALUES) as error:
+        raise UsageError(f"{name} is not valid YAML: {shortened(' '.join(str(error).split()))}") from None

@@ -8,37 +8,46 @@ this table, and so are the tables of options in docs/wire.md. The provider has i
 # ruff: noqa: RUF009 - `option` returns a field, whose default is a value
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 
+from spark_jobs.core.file_times import future_from, millis_of
 from spark_jobs.core.health import Thresholds
+from spark_jobs.core.options.choosing import LONGEST
 from spark_jobs.core.options.limits import LimitOptions
 from spark_jobs.core.options.option import (
     ANALYZE,
     CHECK,
+    CHOICE,
     CLEANUP,
     COMPACT,
+    NO_PROPERTY,
+    OF_THE_CALL,
+    OF_THE_JOB,
+    OF_THE_TABLE,
     PLAN,
     ROLLBACK,
+    Layer,
     Option,
-    TableProperty,
     choice,
     option,
     switch,
 )
 from spark_jobs.core.options.parsers import (
+    GLOBS,
+    INSTANT,
     MB,
+    duration,
+    identifier,
     number,
-    one_of,
-    parse_duration,
-    parse_identifier,
-    parse_instant,
-    parse_list,
+    texts,
 )
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.strategy import MINOR
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+MOST_RUNS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -47,11 +56,12 @@ class Options(LimitOptions):
 
     sort_columns: tuple[str, ...] = option(
         (),
-        parse_list,
+        texts(fewest=0),
         "sort the rewritten files by these columns",
         flag="--sort-columns",
         metavar="A,B",
         verbs=(COMPACT, PLAN),
+        layers=CHOICE,
     )
     analyze_after_compaction: bool = switch(
         "compute the metastore's statistics after a compaction",
@@ -60,32 +70,39 @@ class Options(LimitOptions):
         verbs=(COMPACT,),
     )
     dry_run: bool = switch(
-        "report what would be done; write nothing", flag="--dry-run", verbs=(COMPACT, CLEANUP)
+        "report what would be done; write nothing",
+        flag="--dry-run",
+        verbs=(COMPACT, CLEANUP),
+        layers=(Layer.ARGUMENT, Layer.FILE, Layer.PROPERTY),
+        lengthens=True,
+        unreadable=True,
     )
     deadline: datetime | None = option(
         None,
-        parse_instant,
+        INSTANT,
         "start no swap after this time",
         flag="--deadline",
         metavar="ISO8601",
         verbs=(COMPACT,),
+        layers=OF_THE_CALL,
     )
     parallelism: int = option(
         4,
-        number(int, 1),
+        number(int, 1, 256),
         "partitions (or tables without partitions) that are processed at the same time",
         flag="--parallelism",
         metavar="N",
         verbs=(COMPACT, ROLLBACK, CLEANUP, CHECK),
+        layers=OF_THE_JOB,
     )
     max_calls_per_second: int | None = option(
         None,
-        number(int, 1),
+        number(int, 1, 1_000_000),
         "calls to the NameNode that the driver makes per second at most (default: no limit)",
         flag="--max-calls-per-second",
         metavar="N",
         verbs=(ANALYZE, PLAN, COMPACT, ROLLBACK, CLEANUP, CHECK),
-        table_property=TableProperty.FORBIDDEN,
+        layers=OF_THE_JOB,
     )
     verify: str = choice(
         "count",
@@ -98,9 +115,14 @@ class Options(LimitOptions):
         None,
         ("require", "warn"),
         "owner, mode, ACL and policies that cannot be set: refuse the unit, or warn (default: warn for the owner only)",
+        unreadable="require",
+        too_weak=("warn",),
     )
     quota_folders: tuple[str, ...] = option(
-        (), parse_list, "directories above the tables whose free quota is checked before anything is written"
+        (),
+        texts(),
+        "directories above the tables whose free quota is checked before anything is written",
+        layers=NO_PROPERTY,
     )
     on_failure: str = choice(
         "keep",
@@ -118,93 +140,105 @@ class Options(LimitOptions):
     )
     older_than: timedelta | None = option(
         None,
-        parse_duration,
+        duration("0s", LONGEST),
         "delete only the originals of runs older than this (default: all)",
         flag="--older-than",
         metavar="7d",
         verbs=(CLEANUP,),
-        table_property=TableProperty.LENGTHEN,
+        lengthens=True,
+        unreadable=timedelta(days=36500),
     )
     keep_last: int = option(
         0,
-        number(int, 0),
+        number(int, 0, MOST_RUNS),
         "never delete the originals of the newest N runs",
         flag="--keep-last",
         metavar="N",
         verbs=(CLEANUP,),
-        table_property=TableProperty.LENGTHEN,
+        lengthens=True,
+        unreadable=MOST_RUNS,
     )
-    allow_short_retention: bool = switch(
-        "allow an older_than of less than 24 hours", table_property=TableProperty.FORBIDDEN
-    )
+    allow_short_retention: bool = switch("allow an older_than of less than 24 hours", layers=NO_PROPERTY)
     skip_trash: bool = switch(
         "delete permanently instead of moving to the trash",
         flag="--skip-trash",
         verbs=(CLEANUP,),
-        table_property=TableProperty.FORBIDDEN,
+        layers=NO_PROPERTY,
     )
-    backup_prefix: str = option("__bkp", parse_identifier, "prefix of the names of backup tables")
+    backup_prefix: str = option("__bkp", identifier(64), "prefix of the names of backup tables")
     backup_database: str | None = option(
         None,
-        parse_identifier,
+        identifier(128),
         "database of the backup tables (default: the table's own)",
-        table_property=TableProperty.FORBIDDEN,
+        layers=NO_PROPERTY,
     )
     register_backup: bool = switch("register the originals as a backup table", default=True)
     staging_ttl: timedelta = option(
-        timedelta(hours=24), parse_duration, "age from which a writer's staging files count as abandoned"
+        timedelta(hours=24),
+        duration("1m", "3650d"),
+        "age from which a writer's staging files count as abandoned",
     )
     writers: str | None = choice(
         None,
         ("append", "overwrite"),
         "whether a directory that a writer recreated during a swap adds to the table or replaces it (default: unknown)",
     )
-    bucketing: str = choice("refuse", ("refuse", "ignore"), "whether tables bucketed by Hive are compacted")
+    bucketing: str = choice(
+        "refuse", ("refuse", "ignore"), "whether tables bucketed by Hive are compacted", layers=OF_THE_TABLE
+    )
     kafka_connect: str = choice(
-        "refuse", ("refuse", "retired"), "whether files named by Kafka Connect's HDFS sink are compacted"
+        "refuse",
+        ("refuse", "retired"),
+        "whether files named by Kafka Connect's HDFS sink are compacted",
+        layers=OF_THE_TABLE,
     )
     readers: str | None = choice(
         None,
         ("by-name", "by-position"),
         "how the engines that read the table match columns (default: ORC possibly by position, other formats by name)",
+        layers=OF_THE_TABLE,
     )
-    enabled: bool = switch("whether the table is compacted at all", default=True)
+    enabled: bool = switch(
+        "whether the table is compacted at all", default=True, layers=OF_THE_TABLE, unreadable=False
+    )
     trusted_owners: tuple[str, ...] = option(
         (),
-        parse_list,
+        texts(),
         "other accounts whose journals, and partitions outside the table's root, are trusted",
         flag="--trusted-owners",
         metavar="A,B",
-        table_property=TableProperty.FORBIDDEN,
+        layers=NO_PROPERTY,
     )
     lease_timeout: timedelta = option(
         timedelta(seconds=20),
-        parse_duration,
+        duration("2s", "1h"),
         "time without a heartbeat after which another job takes a lease over",
+        layers=NO_PROPERTY,
     )
     lease_wait: timedelta = option(
-        timedelta(seconds=60), parse_duration, "how long to wait for another job on the same table"
+        timedelta(seconds=60),
+        duration("0s", "24h"),
+        "how long to wait for another job on the same table",
+        layers=NO_PROPERTY,
     )
     include: tuple[str, ...] = option(
         (),
-        parse_list,
+        GLOBS,
         "with --database: only tables whose names match (comma-separated)",
         flag="--include",
         metavar="GLOB",
+        layers=OF_THE_CALL,
     )
     exclude: tuple[str, ...] = option(
         (),
-        parse_list,
+        GLOBS,
         "with --database: no tables whose names match (comma-separated)",
         flag="--exclude",
         metavar="GLOB",
+        layers=OF_THE_CALL,
     )
-    log_level: str = option(
-        "INFO",
-        lambda value: one_of(*LOG_LEVELS)(str(value).upper()),
-        "verbosity of the log",
-        flag="--log-level",
-        choices=LOG_LEVELS,
+    log_level: str = choice(
+        "INFO", LOG_LEVELS, "verbosity of the log", fold=str.upper, flag="--log-level", layers=OF_THE_JOB
     )
 
     def thresholds(self) -> Thresholds:
@@ -222,7 +256,18 @@ OPTIONS: dict[str, Option] = {each.name: each.metadata["option"] for each in fie
 DEFAULTS = Options()
 
 
-def writer_rules(options: Options, now: datetime) -> WriterRules:
-    """Return the rules for files of other writers at the time `now`."""
-    dead_before = int((now - options.staging_ttl).timestamp() * 1000)
-    return WriterRules(dead_before, offsets=options.kafka_connect == "retired")
+def writer_rules(
+    options: Options, clocks: Sequence[datetime], note: Callable[[str, int], object] | None = None
+) -> WriterRules:
+    """Return the rules for files of other writers.
+
+    Args:
+        clocks: the time now, by each clock that is known. A writer may be active as long as it may be by one of them.
+        note: takes path and time of each file whose time is in the future by all of them.
+    """
+    return WriterRules(
+        millis_of(min(clocks) - options.staging_ttl),
+        future_from(max(clocks)),
+        note,
+        offsets=options.kafka_connect == "retired",
+    )

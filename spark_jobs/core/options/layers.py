@@ -1,25 +1,29 @@
 """The layers from which the options of a table come, and their precedence.
 
-Command line > request arguments > YAML section of the table > table property `lakekeeper.<option>` > YAML
+Command line > request arguments > plan > YAML section of the table > table property `lakekeeper.<option>` > YAML
 global > default.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from spark_jobs.core import ddl
 from spark_jobs.core.errors import Refusal, UsageError
 from spark_jobs.core.options.choosing import SELECTIONS
 from spark_jobs.core.options.definitions import OPTIONS, Options
-from spark_jobs.core.options.limits import JOB_WIDE
-from spark_jobs.core.options.option import TableProperty
+from spark_jobs.core.options.option import Layer
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.shown import shown
+from spark_jobs.core.warning_codes import WarningCode
 
 PROPERTY_PREFIX = "lakekeeper."
+#: So much of a name is compared with those that are known.
+_LONGEST_NAME = 100
+#: The properties of backup tables, which are no options.
+OWN_PROPERTIES = ("lakekeeper.run_id", "lakekeeper.source_table")
 
 
 def check_names(values: Iterable[str], where: str) -> None:
@@ -30,9 +34,9 @@ def check_names(values: Iterable[str], where: str) -> None:
     """
     for name in values:
         if name not in OPTIONS:
-            near = difflib.get_close_matches(name, OPTIONS, n=1)
+            near = difflib.get_close_matches(str(name)[:_LONGEST_NAME], OPTIONS, n=1)
             hint = f"; did you mean '{near[0]}'?" if near else ""
-            raise UsageError(f"unknown option '{name}' in {where}{hint}")
+            raise UsageError(f"unknown option {shown(name)} in {where}{hint}")
 
 
 def parse_option(name: str, value: Any, where: str) -> Any:
@@ -41,10 +45,10 @@ def parse_option(name: str, value: Any, where: str) -> Any:
         return None
     try:
         return OPTIONS[name].parse(value)
-    except UsageError:
-        raise
-    except (ValueError, TypeError) as error:
-        raise UsageError(f"{name} = {value!r} in {where} is not valid: {error}") from None
+    except UsageError as error:
+        raise UsageError(f"{name} in {where}: {error}") from None
+    except ValueError as error:
+        raise UsageError(f"{name} = {shown(value)} in {where} is not valid: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -54,91 +58,116 @@ class Layers:
     Attributes:
         command_line: options of the command line.
         arguments: arguments in the request.
+        planned: the options by which the units of a plan were chosen, by table.
         tables: sections of the YAML file, by table.
         settings: global settings of the YAML file.
     """
 
     command_line: Mapping[str, Any] = field(default_factory=dict)
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    planned: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self) -> None:
-        """Raise UsageError for an unknown option or a wrong value in any layer. Called before anything is changed."""
-        self.resolve()
-        for table, section in self.tables.items():
-            _check_job_wide(section, table)
+        """Raise UsageError for an unknown option, a wrong value, or an option in a layer that may not set it.
+
+        Called before anything is changed.
+        """
+        for table in ("", *self.tables, *self.planned):
             self.resolve(table)
 
     def resolve(self, table: str = "", properties: Mapping[str, str] | None = None) -> Options:
         """Return the options of one table.
 
         Args:
-            properties: the table's properties in the metastore.
+            properties: the table's properties in the metastore. Those that are wrong or not allowed are ignored
+                (`ignored_properties`): they are no mistake in the call of the job, and must not end it.
 
         Raises:
-            UsageError: an option is unknown, or a value is wrong.
-            Refusal: USAGE, a table property is wrong or not allowed. It is not a mistake in the call of the job, so
-                only this table is refused.
+            UsageError: an option is unknown or not allowed in its layer, or a value is wrong.
+            Refusal: USAGE, a table property selects units in another way than the job.
         """
-        chosen: dict[str, Any] = {}
-        for where, layer in reversed(self._layers(table, properties or {})):
-            if where == _properties_label(table):
-                chosen.update(_with_longer_retention(_parse_properties(layer, table), chosen))
-            else:
-                chosen.update(_parse_layer(layer, where))
+        own = read_properties(properties or {}, table).values
+        chosen = _parse_layer(_for_table(self.settings, table), "the configuration", Layer.FILE)
+        chosen.update(_with_longer_retention(own, chosen))
+        for where, kind, layer in self._above_properties(table):
+            chosen.update(_parse_layer(layer, where, kind))
         options = Options(**chosen)
-        _check_selections(options, table, own_properties(properties or {}))
+        _check_selections(options, table, own)
         return options
 
-    def _layers(self, table: str, properties: Mapping[str, str]) -> list[tuple[str, Mapping[str, Any]]]:
+    def _above_properties(self, table: str) -> list[tuple[str, Layer, Mapping[str, Any]]]:
+        """Return the layers that have priority over table properties, the highest one last."""
         return [
-            ("the command line", self.command_line),
-            ("the arguments", self.arguments),
-            (f"the section of table {table}", self.tables.get(table, {})),
-            (_properties_label(table), own_properties(properties)),
-            ("the configuration", _for_table(self.settings, table)),
+            (f"the section of table {table}", Layer.SECTION, self.tables.get(table, {})),
+            (f"the plan of table {table}", Layer.PLAN, self.planned.get(table, {})),
+            ("the arguments", Layer.ARGUMENT, self.arguments),
+            ("the command line", Layer.ARGUMENT, self.command_line),
         ]
 
 
-def _check_job_wide(section: Mapping[str, Any], table: str) -> None:
-    found = [name for name in JOB_WIDE if name in section]
-    if found:
-        raise UsageError(
-            f"'{found[0]}' in the section of table {table} would count over all tables of a job: set it for the job"
-        )
-
-
-def _parse_layer(layer: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _parse_layer(layer: Mapping[str, Any], where: str, kind: Layer) -> dict[str, Any]:
+    if not isinstance(layer, Mapping):
+        raise UsageError(f"{where} must map options to values, and is {shown(layer)}")
     check_names(layer, where)
+    for name in layer:
+        if kind not in OPTIONS[name].layers:  # guard: layers_of_options
+            raise UsageError(
+                f"'{name}' in {where} is not allowed; it can be set as: {OPTIONS[name].setters()}"
+            )
     parsed = {name: parse_option(name, value, where) for name, value in layer.items()}
     return {name: value for name, value in parsed.items() if value is not None}
 
 
-def _parse_properties(layer: Mapping[str, Any], table: str) -> dict[str, Any]:
-    """Raise Refusal for a table property that is not allowed, or whose value is wrong."""
-    for name in layer:  # guard: properties_of_the_table
-        if OPTIONS[name].table_property is TableProperty.FORBIDDEN:
-            raise Refusal(
-                RefusalCode.USAGE,
-                f"lakekeeper.{name} is not allowed as a property of table {table}: set it in the configuration or as"
-                f" an argument, and remove it with ALTER TABLE {ddl.table_name(table)} UNSET TBLPROPERTIES"
-                f" ({ddl.literal(f'lakekeeper.{name}')})",
-            )
-    try:
-        found = _parse_layer(layer, _properties_label(table))
-    except UsageError as error:
-        raise Refusal(RefusalCode.USAGE, str(error)) from None
-    if found.get("attributes") == "warn":
-        raise Refusal(
-            RefusalCode.USAGE,
-            f"table {table} has the property lakekeeper.attributes=warn, but a property may only be stricter (require);"
-            " set it in the configuration or as an argument",
+@dataclass(frozen=True)
+class OwnProperties:
+    """What the properties of a table set, and a text about each of those that do not count."""
+
+    values: Mapping[str, Any]
+    ignored: Sequence[str]
+
+
+def read_properties(properties: Mapping[str, str], table: str) -> OwnProperties:
+    """Read the table properties `lakekeeper.<option>`. No error is raised for any of them."""
+    values: dict[str, Any] = {}
+    ignored = []
+    for key, text in properties.items():
+        if not key.lower().startswith(PROPERTY_PREFIX) or key in OWN_PROPERTIES:
+            continue
+        value, why = _read_property(key, text)
+        if value is not None:
+            values[key[len(PROPERTY_PREFIX) :]] = value
+        if why is not None:
+            what = f"the property {shown(key)} = {shown(text)} of table {table} is ignored: {why}"
+            ignored.append(WarningCode.PROPERTY_IGNORED.text(what))
+    return OwnProperties(values, ignored)
+
+
+def _read_property(key: str, text: str) -> tuple[Any, str | None]:
+    """Return what a table property sets, None if nothing; and why its own value does not count, None if it does."""
+    name = key[len(PROPERTY_PREFIX) :]
+    if name not in OPTIONS or not key.startswith(PROPERTY_PREFIX):
+        near = difflib.get_close_matches(name.lower()[:_LONGEST_NAME], OPTIONS, n=1)
+        return None, "there is no such option" + (
+            f"; did you mean {PROPERTY_PREFIX}{near[0]}?" if near else ""
         )
-    return found
+    option = OPTIONS[name]
+    if Layer.PROPERTY not in option.layers:  # guard: properties_of_the_table
+        return None, f"a table property cannot set it; it can be set as: {option.setters()}"
+    try:
+        value = option.parse(text)
+    except ValueError:
+        why = f"it must be {option.parse.allowed}"
+        if option.unreadable is not None:  # guard: unreadable_properties_protect
+            return option.unreadable, f"{why}; until it is corrected, the strictest value counts"
+        return None, why
+    if value in option.too_weak:  # guard: properties_only_stricter
+        return None, "a table property may only be stricter"
+    return value, None
 
 
-_LENGTHEN_ONLY = [name for name, option in OPTIONS.items() if option.table_property is TableProperty.LENGTHEN]
+_LENGTHEN_ONLY = [name for name, option in OPTIONS.items() if option.lengthens]
 
 
 def _with_longer_retention(found: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
@@ -163,23 +192,13 @@ def _check_selections(options: Options, table: str, properties: Collection[str])
     raise UsageError(f"{'both ' if len(found) == 2 else ''}{names} are given; use only one of them")
 
 
-def _properties_label(table: str) -> str:
-    return f"the properties of table {table}"
-
-
-def own_properties(properties: Mapping[str, str]) -> dict[str, str]:
-    """Return the table properties `lakekeeper.<option>` by option. Other properties, such as run_id, are ignored."""
-    found = {k[len(PROPERTY_PREFIX) :]: v for k, v in properties.items() if k.startswith(PROPERTY_PREFIX)}
-    return {name: value for name, value in found.items() if name in OPTIONS}
-
-
 def _for_table(settings: Mapping[str, Any], table: str) -> dict[str, Any]:
     """Return the global settings for one table. There, sort columns are given by table."""
     flat = dict(settings)
     by_table = flat.pop("sort_columns", None) or {}
     if not isinstance(by_table, Mapping):
         raise UsageError(
-            f"sort_columns = {by_table!r} must map tables to columns, like {{db.events: [date]}}"
+            f"sort_columns = {shown(by_table)} must map tables to columns, like {{db.events: [date]}}"
         )
     if table in by_table:
         flat["sort_columns"] = by_table[table]

@@ -7,21 +7,35 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from spark_jobs.core.options.parsers import one_of, parse_bool
+from spark_jobs.core.options.parsers import SWITCH, Parser, one_of
 
 ANALYZE, COMPACT, ROLLBACK, CLEANUP, HISTORY = "analyze", "compact", "rollback", "cleanup", "history"
 FORGET, CHECK, PLAN = "forget", "check", "plan"
 VERBS = (ANALYZE, PLAN, COMPACT, ROLLBACK, CLEANUP, HISTORY, FORGET, CHECK)
 
 
-class TableProperty(Enum):
-    """The effect of the table property `lakekeeper.<option>`. Each user who may alter the table can set it."""
+class Layer(Enum):
+    """A layer that options come from. The value is its name for a person."""
 
-    SET = "it sets the option"
-    LENGTHEN = "it may only require more than the configuration"
-    FORBIDDEN = (
-        "it is refused: the option concerns more than this table, or protects the originals from its owner"
-    )
+    ARGUMENT = "argument"
+    FILE = "file"
+    SECTION = "section of a table"
+    PLAN = "plan"
+    PROPERTY = "table property"
+
+
+#: The layers of most options. Each user who may alter a table can set its properties.
+ANYWHERE = (Layer.ARGUMENT, Layer.FILE, Layer.SECTION, Layer.PROPERTY)
+#: An option that chooses or sizes work: a plan says with which value it was made, so that a compaction does the same.
+CHOICE = (Layer.ARGUMENT, Layer.FILE, Layer.SECTION, Layer.PLAN, Layer.PROPERTY)
+#: It concerns more than one table, or protects files from the table's owner.
+NO_PROPERTY = (Layer.ARGUMENT, Layer.FILE, Layer.SECTION)
+#: It counts over all tables of a job.
+OF_THE_JOB = (Layer.ARGUMENT, Layer.FILE)
+#: It is about one call.
+OF_THE_CALL = (Layer.ARGUMENT,)
+#: Only the table's owner knows it.
+OF_THE_TABLE = (Layer.PROPERTY,)
 
 
 @dataclass(frozen=True)
@@ -29,7 +43,7 @@ class Option:
     """One option.
 
     Attributes:
-        parse: returns the typed value of a string, a JSON or a YAML value. Raises ValueError with the expected form.
+        parse: returns the typed value of a string, a JSON or a YAML value. Raises ValueError with the allowed values.
         help: one line for `--help`, without the default.
         flag: its flag on the command line; None if only a file or a request can set it.
         off_flag: the flag that sets a boolean to false.
@@ -37,10 +51,14 @@ class Option:
         metavar: the placeholder of the value in `--help`; None for a boolean, or if there are `choices`.
         choices: the allowed values, if there are few.
         group: flags of one group exclude each other.
-        table_property: what the table property for the option may do.
+        layers: those that may set it.
+        lengthens: a table property may only require more than the configuration.
+        unreadable: what a table property means whose value is not allowed, where ignoring it could lose what its owner
+            wants to keep; None if it is ignored.
+        too_weak: values that a table property cannot set.
     """
 
-    parse: Callable[[Any], Any]
+    parse: Parser
     help: str
     flag: str | None = None
     off_flag: str | None = None
@@ -48,16 +66,25 @@ class Option:
     metavar: str | None = None
     choices: tuple[str, ...] = ()
     group: str | None = None
-    table_property: TableProperty = TableProperty.SET
+    layers: tuple[Layer, ...] = ANYWHERE
+    lengthens: bool = False
+    unreadable: Any = None
+    too_weak: tuple[str, ...] = ()
+
+    def setters(self) -> str:
+        """Return the layers that may set it, for messages."""
+        return ", ".join(layer.value for layer in self.layers)
 
 
-def option(default: Any, parse: Callable[[Any], Any], help: str, **more: Any) -> Any:
+def option(default: Any, parse: Parser, help: str, **more: Any) -> Any:
     return field(default=default, metadata={"option": Option(parse, help, **more)})
 
 
 def switch(help: str, *, default: bool = False, **more: Any) -> Any:
-    return option(default, parse_bool, help, **more)
+    return option(default, SWITCH, help, **more)
 
 
-def choice(default: str | None, choices: tuple[str, ...], help: str, **more: Any) -> Any:
-    return option(default, one_of(*choices), help, choices=choices, **more)
+def choice(
+    default: str | None, choices: tuple[str, ...], help: str, *, fold: Callable[[str], str] = str, **more: Any
+) -> Any:
+    return option(default, one_of(*choices, fold=fold), help, choices=choices, **more)

@@ -9,10 +9,12 @@ from spark_jobs.core import ddl, journal
 from spark_jobs.core.commands import AWAY, hdfs_path
 from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.errors import LakekeeperError, OutOfPlace
+from spark_jobs.core.file_times import future_from, millis_of, time_of
 from spark_jobs.core.journal_bounds import check_units
 from spark_jobs.core.layout import RECORDS, SETTLED, RunFolder, is_below
 from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.swap_state import SwapState
+from spark_jobs.core.wire import utc
 from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
 from spark_jobs.protocol.file_system import FileSystem, Status
 from spark_jobs.protocol.planning.outside_partitions import check_units_outside
@@ -20,7 +22,7 @@ from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.planning.unfinished_runs import unfinished_warning
 from spark_jobs.protocol.runs.abandoned import other_content
 from spark_jobs.protocol.runs.journal_store import Run
-from spark_jobs.protocol.runs.lease import held_lease
+from spark_jobs.protocol.runs.lease_files import held_lease
 from spark_jobs.protocol.runs.other_tables import OtherTables
 from spark_jobs.protocol.runs.run_finder import TableRuns, homes
 from spark_jobs.protocol.runs.trust import Trust
@@ -203,7 +205,8 @@ def check_leases(scope: Scope, at_work: Callable[[str], object]) -> Iterator[Fin
     Args:
         at_work: called with the path of each lease that was renewed just now.
     """
-    now = scope.services.now().timestamp() * 1000
+    time = scope.services.now()
+    now = millis_of(time)
     timeout = scope.table.options.lease_timeout.total_seconds() * 1000
     for home in all_homes(scope):
         try:
@@ -215,11 +218,11 @@ def check_leases(scope: Scope, at_work: Callable[[str], object]) -> Iterator[Fin
             continue
         path, renewed = held
         # The clocks of two machines may differ. This is a notice, and decides nothing.
-        if now - renewed <= 2 * timeout:
+        if now - renewed <= 2 * timeout and renewed < future_from(time):
             at_work(path)
             continue
-        age = int((now - renewed) / 1000)
-        text = f"{path} was last renewed {age} s ago: its job has died, and the next one takes it over"
+        when = f"{int((now - renewed) / 1000)} s ago" if renewed <= now else f"at {utc(time_of(renewed))}"
+        text = f"{path} was last renewed {when}: its job has died, and the next one takes it over"
         yield Finding(DamageCode.LEASE_STALE, path, text)
 
 

@@ -167,9 +167,9 @@ class LiveCheck:
         """Return the staging directory of a writer above a live directory; None if the writer has died long ago."""
         table = self._scope.table
         base = table.root if table.partitioned else parent(table.root)
-        limit = self._scope.services.now() - table.options.staging_ttl
+        rules = table.writer_rules([self._scope.services.now()])
         found = staging_above(self._fs, live, base)
-        return found.path if found and found.mtime >= limit.timestamp() * 1000 else None
+        return found.path if found and rules.is_young(found.path, found.mtime) else None
 
     def _changed(self, unit: Unit, found: UnitOfRun, lost: list[str], added: int) -> Finding:
         text = (

@@ -90,15 +90,24 @@ class GroupWriter:
     def _copy(self, files: FileListing, live: str, new: str) -> None:
         """Copy files with their times, and compare every byte.
 
+        They are copied into a directory of their own, where attempts of tasks that Spark has given up may leave files.
+        It is deleted, so that a late attempt finds no directory; and what was compared has another name by then.
+
         Raises:
             VerificationFailed: a copy differs. The unit is called off then, and its copies are deleted.
         """
-        self._services.rewriter.copy(live, files, new)
-        differing = self._services.rewriter.differing(live, files, new)
+        fs, rewriter, apart = self._services.fs, self._services.rewriter, f"{new}/copies"
+        fs.mkdirs(apart)
+        copies = rewriter.copy(live, files, apart)
+        lacking = sorted({file.name for file in files.data} - copies.keys())
+        differing = [*rewriter.differing(live, copies), *lacking]
         if differing:  # guard: copies_compared
-            raise VerificationFailed(f"{new}/{differing[0]} is not what {live}/{differing[0]} is")
+            raise VerificationFailed(f"the copy in {new} is not what {live}/{differing[0]} is")
         for file in files.data:
-            self._services.fs.touch(f"{new}/{file.name}", file.mtime)
+            fs.rename(copies[file.name], f"{new}/{file.name}")
+            fs.touch(f"{new}/{file.name}", file.mtime)
+        # This job has made the directory in one that was never live: nothing but attempts of its own tasks is in it.
+        fs.delete_tree(apart)  # guard: attempts_deleted
 
     def _write_beside(
         self, group: FileGroup, number: int, found: Inspection, live: str, new: str, replication: int | None

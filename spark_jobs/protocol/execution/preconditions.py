@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from spark_jobs.core.due import FileFigures, too_young
 from spark_jobs.core.errors import Deferred, UnitChanged
+from spark_jobs.core.file_times import future_from
 from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan
@@ -60,9 +61,10 @@ class Preconditions:
 
     def _check_idle(self, files: FileListing) -> None:
         """Raise UnitChanged if a file was added since the plan, so that the unit is too young now."""
-        options = self._table.options
-        newest = FileFigures.of(files, options.thresholds().small_file).newest
-        young = too_young(newest, options.idle_for, self._services.now())
+        options, now = self._table.options, self._services.now()
+        future = self._table.rules.future_from or future_from(now)
+        newest = FileFigures.of(files, options.thresholds().small_file, future).newest
+        young = too_young(newest, options.idle_for, now)
         if young:
             raise UnitChanged(f"since it was planned, a file was added: {young}")
 

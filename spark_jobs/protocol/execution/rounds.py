@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import islice
 
 from spark_jobs.core import journal
@@ -15,6 +16,7 @@ from spark_jobs.core.budget import within
 from spark_jobs.core.errors import Deferred
 from spark_jobs.core.job_limits import JobLimits
 from spark_jobs.core.layout import Home
+from spark_jobs.core.options.definitions import writer_rules
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.pace import too_late
 from spark_jobs.core.plan import TablePlan
@@ -50,6 +52,19 @@ class Start:
     recovered: Mapping[Home, RecoveredRun]
     held_bytes: int = 0
     resumed_settled: bool = False
+
+    def by_clocks(self, clocks: Sequence[datetime]) -> Start:
+        """Return the start with rules by the clock of the file system too, which the leases have told.
+
+        The clock of this driver may be days behind: then each file of an active writer would be in the future.
+        """
+        return replace(
+            self,
+            plan=replace(
+                self.plan,
+                rules=replace(writer_rules(self.plan.options, clocks), staging=self.plan.rules.staging),
+            ),
+        )
 
     @property
     def has_nothing_to_do(self) -> bool:

@@ -81,6 +81,7 @@ class TableCompaction:
             start = self._start()
             if start.has_nothing_to_do:
                 return self._report_nothing(start)
+        start = start.by_clocks(self._session.leases.clocks())  # guard: rules_by_both_clocks
         runs, fresh = self._open(start)
         self.begun = start.run_id
         self._began = self._services.clock.monotonic()
@@ -105,6 +106,7 @@ class TableCompaction:
         run_id, earlier = choose_run_id(self._run_id, runs, settled)
         plan = Planner(self._session.table, self._wanted, Resumed.of(run_id, earlier)).plan()
         plan = plan.without([unit.unit for unit in self._session.unresolved])  # guard: unresolved_left_alone
+        self._session.notes += [text for text in plan.notes if text not in self._session.notes]
         self._count(earlier)
         held = held_bytes(run for run in runs if run.run_id != run_id)
         plan = self._limits.plan(plan, reserved_bytes(runs), len(_committed(earlier)))

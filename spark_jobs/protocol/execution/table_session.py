@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 
 from spark_jobs.core.commit_log.cache import CachedUnit, merged
 from spark_jobs.core.eligibility import TableFacts
+from spark_jobs.core.file_times import FutureFiles
 from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.journal_bounds import check_units
 from spark_jobs.core.model import Unit, parent
-from spark_jobs.core.options.definitions import Options, writer_rules
+from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.settled_runs import SettledRun
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.protocol.commit_log.publisher import log_runs
@@ -87,7 +88,7 @@ class TableSession:
     @property
     def policy(self) -> SwapPolicy:
         footers = has_footer(self.facts.storage.format)
-        rules = writer_rules(self.options, self.services.now())
+        rules = self.table.writer_rules(self.leases.clocks())  # guard: swap_by_both_clocks
         return SwapPolicy(
             self.table.locations,
             self.options.writers,
@@ -158,9 +159,13 @@ class TableSession:
 
     def _delete_abandoned(self) -> None:
         """Delete folders that late tasks of dead drivers created again, once they are older than `staging_ttl`."""
-        limit = self.services.now() - self.options.staging_ttl
-        before = int(limit.timestamp() * 1000)
+        rules, future = self.table.writer_rules([self.services.now()]), FutureFiles()
+        before = rules.dead_before or 0
         old = [folder for folder in self._found.without_records.values() if folder.mtime < before]
+        for folder in self._found.without_records.values():
+            if folder.mtime >= (rules.future_from or folder.mtime + 1):
+                future.add(folder.path, folder.mtime)  # Nothing tells its age, so that it stays.
+        self.notes += [text for text in future.warnings() if text not in self.notes]
         if not old:
             return
         self.leases.take(parent(folder.path) for folder in old)

@@ -23,7 +23,7 @@ def check_writers(folders: Folders, location: str, root: str, rules: WriterRules
             eligibility.check_marks(folders(folder).names, folder)
         for entry in folders(folder).suspects(name_of(location), rules):
             staging = rules.is_staging(entry.name, entry.is_dir) and location != root
-            if staging and rules.is_young(entry.mtime):  # guard: staging_above_unit
+            if staging and rules.may_be_active(entry.path, entry.mtime):  # guard: staging_above_unit
                 raise Refusal(
                     RefusalCode.ACTIVE_WRITER,
                     f"{entry.path} belongs to a writer that has not finished: it was changed {moment(entry.mtime)}"

@@ -6,14 +6,17 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from spark_jobs.core.commit_log.history import of_table
 from spark_jobs.core.commit_log.snapshots import ADD, COMPACT, Snapshot
 from spark_jobs.core.due import Candidate, Conditions, FileFigures, Judge, LogFigures
 from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.file_times import AHEAD, future_from
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.unit_plan import UnitPlan
+from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
 from spark_jobs.protocol.commit_log.publisher import log_of
 from spark_jobs.protocol.planning.table import Table
@@ -57,6 +60,8 @@ class DueUnits:
     ) -> None:
         conditions = table.options.conditions()
         self.conditions = Conditions(conditions.idle_for) if selected else conditions
+        #: What the report must say of how the units were judged.
+        self.warnings: list[str] = []
         self._table = table
         self._trust = trust
         self._deferred = deferred
@@ -64,7 +69,8 @@ class DueUnits:
 
     def can_judge(self, figures: FileFigures | None) -> bool:
         """Tell whether a unit can be judged by figures of an earlier listing."""
-        return self.conditions.can_judge(figures, self._table.options.thresholds().small_file)
+        small_below, now = self._table.options.thresholds().small_file, self._table.services.now()
+        return self.conditions.can_judge(figures, small_below, now)
 
     def judge(self, plans: Iterable[UnitPlan]) -> Judge:
         """Return the judge of these units, which are all that were selected."""
@@ -72,25 +78,29 @@ class DueUnits:
         if not self.conditions.given:
             return Judge(self.conditions, now)
         done = self._swapped()
-        found = [unit for plan in plans if (unit := candidate_of(plan)) and unit.key not in done]
+        found = [unit for plan in plans if (unit := candidate_of(plan, now)) and unit.key not in done]
         deferred = self._deferred.read() if self.conditions.triggers else {}
         return Judge.of(self.conditions, [*found, *done.values()], self._of_log(), now, deferred)
 
     def _swapped(self) -> dict[str, Candidate]:
         """Return the units that the resumed run has swapped, as they were before."""
-        small_below = self._table.options.thresholds().small_file
+        small_below, now = self._table.options.thresholds().small_file, self._table.services.now()
         originals = self._resumed.originals if self._resumed else {}
-        return {key: _candidate(key, files, small_below) for key, files in originals.items()}
+        return {key: _candidate(key, files, small_below, now) for key, files in originals.items()}
 
     def _of_log(self) -> LogFigures:
         """Return what the log says. Without a log that can be read, the conditions on it hold."""
         if not self.conditions.of_log:
             return LogFigures()
         try:
-            return self._read_log()
+            found = self._read_log()
         except (LakekeeperError, OSError) as error:
             log.warning("when %s was compacted last is not known: %s", self._table.facts.name, error)
             return LogFigures()
+        if found.last and found.last - self._table.services.now() > AHEAD:
+            text = f"the last compaction is of {found.last:%Y-%m-%d}, so that trigger_interval does not count"
+            self.warnings.append(WarningCode.TIME_IN_FUTURE.text(text))
+        return found
 
     def _read_log(self) -> LogFigures:
         """Return the figures of the newest snapshots that are not of the resumed run."""
@@ -124,7 +134,7 @@ class DueUnits:
         return not own and bool(of_table([snapshot], facts.name, facts.storage.location))
 
 
-def candidate_of(plan: UnitPlan) -> Candidate | None:
+def candidate_of(plan: UnitPlan, now: datetime) -> Candidate | None:
     """Return the figures by which it is judged whether a unit is due; None if its files are not small.
 
     A unit that is refused by the verdict of an earlier analysis counts too. Otherwise, what the conditions of a table
@@ -135,19 +145,21 @@ def candidate_of(plan: UnitPlan) -> Candidate | None:
         return None
     figures = plan.cached.figures if plan.cached else None
     if plan.inputs is not None:
-        figures = FileFigures.of(plan.inputs.files, health.threshold)
+        figures = FileFigures.of(plan.inputs.files, health.threshold, future_from(now))
     return Candidate(plan.unit.key, health.files, health.avg_file_size, figures)
 
 
 def judged(plan: UnitPlan, judge: Judge) -> UnitPlan:
     """Return the plan of a unit: it is HEALTHY if it is not due."""
-    candidate = candidate_of(plan) if judge.conditions.given else None
+    candidate = candidate_of(plan, judge.now) if judge.conditions.given else None
     reason = judge.reason(candidate) if candidate else None
     if reason is None:
         return plan
     return replace(plan, outcome=UnitOutcome.HEALTHY, inputs=None, refusal=None, reason=reason)
 
 
-def _candidate(key: str, files: FileListing, small_below: int) -> Candidate:
+def _candidate(key: str, files: FileListing, small_below: int, now: datetime) -> Candidate:
     count = len(files.data)
-    return Candidate(key, count, files.bytes // (count or 1), FileFigures.of(files, small_below))
+    return Candidate(
+        key, count, files.bytes // (count or 1), FileFigures.of(files, small_below, future_from(now))
+    )

@@ -9,6 +9,7 @@ from spark_jobs.core import eligibility, selection
 from spark_jobs.core.ddl import repair
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.file_origins import FileOrigins
+from spark_jobs.core.file_times import FutureFiles, millis_of
 from spark_jobs.core.formats.layout_properties import ignored_properties
 from spark_jobs.core.layout import is_legacy_backup
 from spark_jobs.core.model import Unit
@@ -117,7 +118,8 @@ class Planner:
         self._check_root()  # guard: table_format_marks
         self._check_backups()  # guard: legacy_backup_tables
         chosen, gone = self._choose()
-        rules = self._table.writer_rules()
+        future = FutureFiles()
+        rules = self._table.writer_rules([self._services.now()], future.add)
         units = self._plan_units(chosen, rules, analysis, origins)
         self._check_single(units)
         units, warnings = self._with_unfinished_runs(units)
@@ -135,6 +137,7 @@ class Planner:
             self._services.rewriter.slots,
             origins.found() if origins else None,
             reason=self._not_registered(),
+            notes=(*future.warnings(), *self._due.warnings),
         )
         plan = check_hdfs_constraints(self._services, replace(plan, why_full=self._table.why_full))
         self._check_single(plan.units)
@@ -218,7 +221,7 @@ class Planner:
 
     def _origins(self) -> FileOrigins:
         thresholds, now = self._table.options.thresholds(), self._services.now()
-        return FileOrigins(thresholds.small_file, int(now.timestamp() * 1000))
+        return FileOrigins(thresholds.small_file, millis_of(now))
 
     def _plan_units(
         self, chosen: Sequence[Unit], rules: WriterRules, analysis: bool, origins: FileOrigins | None

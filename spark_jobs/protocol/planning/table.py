@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 
 from spark_jobs.core.commands import quoted, word
@@ -67,11 +68,17 @@ class Table:
     def root(self) -> str:
         return self.facts.storage.location
 
-    def writer_rules(self) -> WriterRules:
-        """Return the rules for files of other writers at this moment."""
+    def writer_rules(
+        self, clocks: Sequence[datetime], note: Callable[[str, int], object] | None = None
+    ) -> WriterRules:
+        """Return the rules for files of other writers, with the staging directories that settings name.
+
+        Args:
+            clocks, note: see `options.definitions.writer_rules`.
+        """
         facts, services = self.facts, self.services
         named = [source.get(STAGING_SETTING) for source in (facts.properties, facts.storage.properties)]
-        rules = writer_rules(self.options, services.now())
+        rules = writer_rules(self.options, clocks, note)
         return replace(rules, staging=(*services.staging, *staging_names(named)))
 
     @property

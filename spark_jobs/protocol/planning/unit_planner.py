@@ -11,6 +11,7 @@ from spark_jobs.core.commit_log.cache import Cache, CachedUnit, find, usable
 from spark_jobs.core.due import FileFigures
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.file_origins import FileOrigins
+from spark_jobs.core.file_times import future_from, millis_of
 from spark_jobs.core.health import assess
 from spark_jobs.core.model import FileListing, Unit, parent
 from spark_jobs.core.other_writers import WriterRules
@@ -178,9 +179,11 @@ class UnitPlanner:
         if mtime is None or plan.health is None or plan.fingerprint is None:
             return None
         closed = all(file.length for file in files.data)
-        now = int(self.table.services.now().timestamp() * 1000)
-        figures = FileFigures.of(files, plan.health.threshold)
-        cached = CachedUnit.of(plan.unit, mtime, now, closed, plan.health, plan.fingerprint, figures)
+        now = self.table.services.now()
+        figures = FileFigures.of(files, plan.health.threshold, future_from(now))
+        cached = CachedUnit.of(
+            plan.unit, mtime, millis_of(now), closed, plan.health, plan.fingerprint, figures
+        )
         return cached if usable(cached, mtime) else None
 
     def _check(self, work: _Work) -> None:

@@ -8,11 +8,12 @@ import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
+from datetime import datetime
 from typing import Any
 
 from spark_jobs.core import journal
 from spark_jobs.core.errors import OutOfPlace, Unsafe
+from spark_jobs.core.file_times import time_of
 from spark_jobs.core.journal import Record, RunState
 from spark_jobs.core.journal_bounds import uri_path, within
 from spark_jobs.core.layout import RECORDS, generation, generation_number
@@ -215,7 +216,7 @@ def _check_length(status: Status) -> None:
 
 
 def _dated(record: Record, millis: int) -> Record:
-    written = datetime.fromtimestamp(millis / 1000, timezone.utc)
+    written = time_of(millis)
     return replace(
         record, at=max(record.at, written), said=record.at, filed=written
     )  # guard: dated_by_file_system

@@ -15,12 +15,13 @@ import threading
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
+from datetime import datetime, timedelta
 
 from spark_jobs.core.errors import Busy, LeaseLost
+from spark_jobs.core.file_times import time_of
 from spark_jobs.core.layout import LeaseFile
-from spark_jobs.protocol.file_system import RecordFiles
 from spark_jobs.protocol.runs.lease_content import read_content
+from spark_jobs.protocol.runs.lease_files import Seen, highest, list_leases
 from spark_jobs.protocol.runs.rights import writing_in
 from spark_jobs.protocol.services import Services
 
@@ -45,10 +46,16 @@ class LeaseOptions:
 
 
 class Lease:
-    """The lease of one home; `taken` is when it was created, in ms since the epoch by the file system's clock."""
+    """The lease of one home.
+
+    Attributes:
+        taken: when it was created, in ms since the epoch by the file system's clock.
+        since: the same, in seconds of the clock that never jumps.
+    """
 
     def __init__(self, services: Services, home: str, file: LeaseFile, taken: int) -> None:
         self.taken = taken
+        self.since = services.clock.monotonic()
         self._services = services
         self._fs = services.fs
         self._home = home
@@ -70,7 +77,7 @@ class Lease:
 
     def is_ours(self) -> bool:
         """Tell whether this lease has the highest epoch of its home."""
-        top = _highest(self._fs, self._home)
+        top = highest(self._fs, self._home)
         return top is not None and top.file == self._file
 
     def check(self) -> None:
@@ -93,35 +100,6 @@ class Lease:
                 self._home,
                 error,
             )
-
-
-@dataclass(frozen=True)
-class _Seen:
-    """A lease file as it was listed. Only a change of it shows that its owner is alive."""
-
-    file: LeaseFile
-    mtime: int
-    length: int
-
-
-def _list_leases(fs: RecordFiles, home: str) -> list[_Seen]:
-    with fs.at_once():
-        found = [(LeaseFile.parse(status.name), status) for status in fs.list(home)]
-    return [_Seen(file, status.mtime, status.length) for file, status in found if file is not None]
-
-
-def _highest(fs: RecordFiles, home: str) -> _Seen | None:
-    """Return the lease of the highest epoch, or None. Of one epoch, the released file is the newer one."""
-    return max(_list_leases(fs, home), key=lambda seen: (seen.file.epoch, seen.file.released), default=None)
-
-
-def held_lease(fs: RecordFiles, home: str) -> tuple[str, int] | None:
-    """Return the path of the lease that is held in a home, and when it was renewed (ms); None if nobody holds one."""
-    try:
-        seen = _highest(fs, home)
-    except FileNotFoundError:
-        return None
-    return None if seen is None or seen.file.released else (f"{home}/{seen.file.name}", seen.mtime)
 
 
 class LeaseSet:
@@ -163,7 +141,7 @@ class LeaseSet:
         """
         for home in set(homes) - self._held.keys():
             try:
-                seen = _highest(self._services.fs, home)
+                seen = highest(self._services.fs, home)
             except FileNotFoundError:
                 seen = None
             self._watched[home] = seen.file if seen else None
@@ -201,7 +179,14 @@ class LeaseSet:
     def taken(self) -> datetime | None:
         """Return when the first lease was taken, by the clock of the file system; None without a lease."""
         millis = min((lease.taken for lease in self._held.values()), default=None)
-        return None if millis is None else datetime.fromtimestamp(millis / 1000, timezone.utc)
+        return None if millis is None else time_of(millis)
+
+    def clocks(self) -> list[datetime]:
+        """Return the time now by each clock that is known: that of this driver, and with a lease the file system's."""
+        found, elapsed = [self._services.now()], self._services.clock.monotonic()
+        for lease in self._held.values():
+            found.append(time_of(lease.taken) + timedelta(seconds=elapsed - lease.since))
+        return found
 
     def _acquire(self, home: str) -> Lease:
         """Wait for the current owner, then create the next lease.
@@ -211,7 +196,7 @@ class LeaseSet:
         clock, fs = self._services.clock, self._services.fs
         fs.mkdirs(home)
         started = clock.monotonic()
-        seen, since = _highest(fs, home), clock.monotonic()
+        seen, since = highest(fs, home), clock.monotonic()
         if home in self._watched and self._watched[home] != (seen.file if seen else None):
             self.waited = True
         while seen is not None and not seen.file.released:  # guard: living_owner
@@ -228,14 +213,14 @@ class LeaseSet:
             self.waited = True
             clock.sleep(min(_POLL_SECONDS, self._lease_options.expiry / 4))
             asked = clock.monotonic()
-            latest = _highest(fs, home)
+            latest = highest(fs, home)
             answered = clock.monotonic()
             # While the server does not answer, the heartbeat of a living owner waits too.
             since = answered if latest != seen else since + answered - asked  # guard: stalled_server
             seen = latest
         return self._create(home, seen)
 
-    def _check_wait_limit(self, home: str, seen: _Seen, waited: float) -> None:
+    def _check_wait_limit(self, home: str, seen: Seen, waited: float) -> None:
         until = self._lease_options.until
         if waited < self._lease_options.wait and not (until and self._services.now() >= until):
             return
@@ -244,13 +229,13 @@ class LeaseSet:
             " Try again later"
         )
 
-    def _describe(self, home: str, seen: _Seen) -> str:
+    def _describe(self, home: str, seen: Seen) -> str:
         known = read_content(self._services.fs, f"{home}/{seen.file.name}", seen.length)
         if not {"verb", "host", "pid", "since"} <= known.keys():
             return seen.file.name
         return f"{known['verb']} on {known['host']}, process {known['pid']}, since {known['since']}"
 
-    def _create(self, home: str, seen: _Seen | None) -> Lease:
+    def _create(self, home: str, seen: Seen | None) -> Lease:
         file = LeaseFile((seen.file.epoch if seen else 0) + 1, released=False)
         path = f"{home}/{file.name}"
         try:
@@ -260,7 +245,7 @@ class LeaseSet:
                 if isinstance(error, FileExistsError):
                     return self._acquire_again(home)
                 raise
-        top = _highest(self._services.fs, home)
+        top = highest(self._services.fs, home)
         if top is None or top.file != file:
             return self._acquire_again(home)
         self._delete_older(home, file)
@@ -288,7 +273,7 @@ class LeaseSet:
 
     def _delete_older(self, home: str, mine: LeaseFile) -> None:
         """Delete lease files of lower epochs, which have no effect any more."""
-        for seen in _list_leases(self._services.fs, home):
+        for seen in list_leases(self._services.fs, home):
             if seen.file.epoch < mine.epoch:
                 try:
                     self._services.fs.delete_file(f"{home}/{seen.file.name}")

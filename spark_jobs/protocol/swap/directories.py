@@ -257,8 +257,12 @@ def _staged(fs: DataDirectories, entry: Status, rules: WriterRules) -> Refusal:
 
     It is refused at any age: it would move away with the originals, and a query that is only slow would lose its rows.
     """
-    newest = _last_change(fs, entry) if entry.is_dir and not rules.is_young(entry.mtime) else entry.mtime
-    if rules.is_young(newest):
+    newest = (
+        _last_change(fs, entry)
+        if entry.is_dir and not rules.may_be_active(entry.path, entry.mtime)
+        else entry.mtime
+    )
+    if rules.may_be_active(entry.path, newest):
         return Refusal(
             RefusalCode.ACTIVE_WRITER,
             f"{entry.path} belongs to a writer that has not finished: it was changed {moment(newest)}."

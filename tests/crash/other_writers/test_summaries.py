@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from spark_jobs.core.model import TableName
 from tests.crash.flat_table import LIVE, compact, only
 from tests.crash.model_spark import encode_rows
 from tests.crash.oracle import check
@@ -28,8 +29,9 @@ def test_names_of_kafka_connect_are_a_refusal(sim: SimulatedCluster) -> None:
     put(sim, f"{LIVE}/orders+0+0000000000+0000000002.parquet", encode_rows(ids))
     sim.ledger.committed.update(ids)
     assert only(compact(sim.client()))["code"] == "OFFSETS_IN_NAMES"
-    request = {"arguments": {"kafka_connect": "retired"}}
-    report = run(sim.client(), "compact", "--table", FLAT, request=request)
+    facts = sim.metastore.get(TableName.parse(FLAT)).facts
+    facts.properties["lakekeeper.kafka_connect"] = "retired"  # type: ignore[index]
+    report = run(sim.client(), "compact", "--table", FLAT)
     assert only(report)["outcome"] == "done"
     assert check(sim) == []
 

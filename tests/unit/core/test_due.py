@@ -21,12 +21,13 @@ from spark_jobs.core.due import (
     too_young,
 )
 from spark_jobs.core.model import FileEntry, FileListing
-from spark_jobs.core.options.parsers import parse_duration
+from spark_jobs.core.options.parsers import duration
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=timezone.utc)
 NOW_MS = int(NOW.timestamp() * 1000)
 HOUR = timedelta(hours=1)
 NOTHING = LogFigures()
+parse_duration = duration("0s", "60d")
 DURATIONS = st.timedeltas(timedelta(seconds=1), timedelta(days=60)).map(
     lambda time: timedelta(seconds=int(time.total_seconds()))
 )
@@ -50,8 +51,8 @@ def test_figures_are_of_data_files() -> None:
     sizes = {"a": 10, "b": 999, "c": 1000, "_SUCCESS": 0, ".hidden": 5}
     mtimes = {"a": 1, "b": 7, "c": 3, "_SUCCESS": 99, ".hidden": 99}
     files = FileListing.of(FileEntry(name, size, mtimes[name]) for name, size in sizes.items())
-    assert FileFigures.of(files, 1000) == FileFigures(newest=7, small_files=2, small_below=1000)
-    assert FileFigures.of(FileListing(()), 1000).newest is None
+    assert FileFigures.of(files, 1000, 100) == FileFigures(newest=7, small_files=2, small_below=1000)
+    assert FileFigures.of(FileListing(()), 1000, 100).newest is None
 
 
 class TestIdleFor:
@@ -242,8 +243,8 @@ def test_without_a_condition_all_are_due(units: list[Candidate], log: LogFigures
 def test_figures_of_an_earlier_listing_count_only_if_they_are_of_what_is_asked() -> None:
     known = FileFigures(1, 2, 1000)
     for conditions in (Conditions(idle_for=HOUR), Conditions(small_files=1)):
-        assert not conditions.can_judge(None, 1000)
-        assert conditions.can_judge(known, 1000)
-    assert not Conditions(small_files=1).can_judge(known, 999)
-    assert Conditions(idle_for=HOUR).can_judge(known, 999)
-    assert Conditions(unit_files=1).can_judge(None, 1000)
+        assert not conditions.can_judge(None, 1000, NOW)
+        assert conditions.can_judge(known, 1000, NOW)
+    assert not Conditions(small_files=1).can_judge(known, 999, NOW)
+    assert Conditions(idle_for=HOUR).can_judge(known, 999, NOW)
+    assert Conditions(unit_files=1).can_judge(None, 1000, NOW)

@@ -13,6 +13,7 @@ from spark_jobs.core.health import Health
 from spark_jobs.core.options.arguments import parse, report_nonce
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
 from spark_jobs.core.options.layers import Layers, parse_option
+from spark_jobs.core.options.option import Layer
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.wire import Report, Request, TableReport, UnitReport
 
@@ -52,6 +53,8 @@ def test_an_option_is_the_same_in_both_programs(name: str, expected: dict[str, A
         "off_flag": option.off_flag,
         "verbs": list(option.verbs) if option.flag else [],
         "help": option.help,
+        "bounds": option.parse.bounds,
+        "layers": [layer.value for layer in Layer if layer in option.layers],
     }
     assert not default if expected["default"] is None else option.parse(expected["default"]) == default
 

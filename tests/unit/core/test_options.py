@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -11,8 +10,8 @@ import pytest
 from spark_jobs.core.errors import Refusal, UsageError
 from spark_jobs.core.options.arguments import parse
 from spark_jobs.core.options.configuration import parse_config
-from spark_jobs.core.options.definitions import OPTIONS
-from spark_jobs.core.options.layers import Layers, parse_option
+from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
+from spark_jobs.core.options.layers import Layers, parse_option, read_properties
 from spark_jobs.core.options.option import VERBS
 
 TABLE = "db.events"
@@ -196,32 +195,31 @@ def test_whoever_cleans_up_by_hand_may_say_so() -> None:
 
 
 def test_a_table_property_cannot_switch_the_trash_off() -> None:
-    with pytest.raises(Refusal, match=r"lakekeeper.skip_trash.*UNSET TBLPROPERTIES") as refusal:
-        Layers().resolve("db.t", {"lakekeeper.skip_trash": "true"})
-    assert refusal.value.code == "USAGE"
+    properties = {"lakekeeper.skip_trash": "true"}
+    assert not Layers().resolve("db.t", properties).skip_trash
+    (warning,) = read_properties(properties, "db.t").ignored
+    assert warning.startswith("PROPERTY_IGNORED: the property 'lakekeeper.skip_trash' = 'true' of table db.t")
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "message"),
+    ("name", "value", "layer"),
     [
-        ("max_calls_per_second", "100", "lakekeeper.max_calls_per_second is not allowed as a property"),
-        ("where", "d = '1'", "lakekeeper.where is not allowed as a property of table db.t"),
-        (
-            "backup_database",
-            "finance",
-            "lakekeeper.backup_database is not allowed as a property of table db.t",
-        ),
-        ("attributes", "warn", "table db.t has the property lakekeeper.attributes=warn"),
+        ("max_calls_per_second", "100", "settings"),
+        ("where", "d = '1'", "arguments"),
+        ("backup_database", "finance", "settings"),
+        ("attributes", "warn", "settings"),
+        ("trusted_owners", "mallory", "settings"),
     ],
 )
 def test_a_table_property_says_nothing_of_what_lies_outside_the_table(
-    name: str, value: str, message: str
+    name: str, value: str, layer: str
 ) -> None:
     """Whoever may change a table's properties has no right to what the jobs' account may do."""
-    with pytest.raises(Refusal, match=re.escape(message)) as refusal:
-        Layers().resolve("db.t", {f"lakekeeper.{name}": value})
-    assert refusal.value.code == "USAGE"
-    assert Layers(settings={name: value}).resolve("db.t")
+    properties = {f"lakekeeper.{name}": value}
+    assert getattr(Layers().resolve("db.t", properties), name) == getattr(DEFAULTS, name)
+    (warning,) = read_properties(properties, "db.t").ignored
+    assert f"'lakekeeper.{name}' = {value!r} of table db.t is ignored" in warning
+    assert getattr(Layers(**{layer: {name: value}}).resolve("db.t"), name) != getattr(DEFAULTS, name)
 
 
 def test_a_table_property_may_ask_for_more() -> None:

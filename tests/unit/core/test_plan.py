@@ -11,6 +11,7 @@ from spark_jobs.core.commit_log.cache import CachedUnit, Verdict
 from spark_jobs.core.due import Conditions, FileFigures, Judge
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import Refusal
+from spark_jobs.core.file_times import future_from
 from spark_jobs.core.health import Thresholds, assess
 from spark_jobs.core.model import FileEntry, FileListing, Unit
 from spark_jobs.core.options.definitions import Options
@@ -115,10 +116,10 @@ def test_a_unit_that_is_not_due_is_recovered() -> None:
 def test_a_unit_that_is_not_due_is_so_whether_its_footers_were_read_or_not() -> None:
     """What a table's conditions count must not depend on what an earlier analysis has read."""
     health = assess(files(3), THRESHOLDS)
-    figures = FileFigures.of(files(3), THRESHOLDS.small_file)
+    figures = FileFigures.of(files(3), THRESHOLDS.small_file, future_from(NOW))
     earlier = CachedUnit.of(unit(), 1, 10**13, True, health, "sha256:x", figures)
     refused = UnitPlan.known(unit(), health, earlier.judge(Verdict.of("basis", REFUSAL)))
-    assert candidate_of(refused) == candidate_of(planned(3))
+    assert candidate_of(refused, NOW) == candidate_of(planned(3), NOW)
     plan = judged(refused, Judge(Conditions(unit_files=4), NOW))
     assert (plan.outcome, plan.refusal) == (UnitOutcome.HEALTHY, None)
 

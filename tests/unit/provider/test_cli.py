@@ -210,10 +210,16 @@ def test_a_missing_spark_submit_is_named(monkeypatch, capsys, tmp_path):
     [
         (["compact"], "one of the arguments --table --tables --database --plan is required"),
         (["compact", "--table", "a.b", "--database", "a"], "not allowed with"),
-        (["compact", "--table", "a.b", "--block-size", "x"], "expected a whole number from 1, got 'x'"),
+        (
+            ["compact", "--table", "a.b", "--block-size", "x"],
+            "expected a whole number from 1 to 16384, got 'x'",
+        ),
         (["rollback", "--table", "a.b", "--block-size", "1"], "unrecognized arguments"),
         (["repair", "--table", "a.b"], "invalid choice: 'repair'"),
-        (["history", "--table", "a.b", "--limit", "0"], "expected a whole number from 1, got '0'"),
+        (
+            ["history", "--table", "a.b", "--limit", "0"],
+            "expected a whole number from 1 to 1000000000, got '0'",
+        ),
         (["history", "--table", "a.b", "--run-id", "r"], "unrecognized arguments"),
         (["cleanup", "--table", "a.b", "--limit", "1"], "unrecognized arguments"),
         (["compact", "--location", "hdfs://nn/w/events"], "one of the arguments --table --tables --database"),

@@ -40,8 +40,8 @@ def test_an_option_that_a_template_leaves_empty_is_not_given(nothing):
     [
         ("dry_run", "maybe", "dry_run: expected true or false, got 'maybe'"),
         ("dry_run", 0, "dry_run: expected true or false, got 0"),
-        ("parallelism", 0, "parallelism: expected a whole number from 1, got 0"),
-        ("keep_last", "-1", "keep_last: expected a whole number from 0, got '-1'"),
+        ("parallelism", 0, "parallelism: expected a whole number from 1 to 256, got 0"),
+        ("keep_last", "-1", "keep_last: expected a whole number from 0 to 1000000, got '-1'"),
         ("compaction_ratio_threshold", "nan", "expected a number from 1"),
         ("partitions", "[{", "partitions: not valid JSON"),
         ("partitions", "date=2026", "partitions: expected a list of partitions"),
@@ -50,8 +50,8 @@ def test_an_option_that_a_template_leaves_empty_is_not_given(nothing):
         ("partitions", "[]", "expected a list of partitions"),
         ("sort_columns", 3, "sort_columns: expected a list, got 3"),
         ("sort_columns", "[]", "expected a list that is not empty"),
-        ("target_file_size", "big", "expected a size such as 512mb, got 'big'"),
-        ("older_than", "a week", "expected a duration such as 7d, got 'a week'"),
+        ("target_file_size", "big", "expected a size such as 512mb, from 0b to 1tb, got 'big'"),
+        ("older_than", "a week", "expected a duration such as 7d, from 0s to 36500d, got 'a week'"),
         ("verify", "sum", "expected one of count, hash, got 'sum'"),
     ],
 )

@@ -192,10 +192,13 @@ def test_a_connection_that_does_not_exist_is_a_warning():
             )
             for statement in ("{name[4]}", "{table.real}", "{}", "{table", "{0}")
         ),
-        ([{"conn_id": "c", "attempts": 0}], "refresh.attempts: expected a whole number from 1, got 0"),
+        (
+            [{"conn_id": "c", "attempts": 0}],
+            "refresh.attempts: expected a whole number from 1 to 1000000000, got 0",
+        ),
         (
             [{"conn_id": "c", "timeout": "soon"}],
-            "refresh.timeout: expected a duration such as 60s, got 'soon'",
+            "refresh.timeout: expected a duration such as 60s, from 0s to 36500d, got 'soon'",
         ),
         ([{"conn_id": "c", "partitions": "maybe"}], "refresh.partitions: expected true or false"),
     ],

@@ -1,0 +1,37 @@
+"""The lease files of a home, as they are listed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spark_jobs.core.layout import LeaseFile
+from spark_jobs.protocol.file_system import RecordFiles
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A lease file as it was listed. Only a change of it shows that its owner is alive."""
+
+    file: LeaseFile
+    mtime: int
+    length: int
+
+
+def list_leases(fs: RecordFiles, home: str) -> list[Seen]:
+    with fs.at_once():
+        parsed = [(LeaseFile.parse(status.name), status) for status in fs.list(home)]
+    return [Seen(file, status.mtime, status.length) for file, status in parsed if file is not None]
+
+
+def highest(fs: RecordFiles, home: str) -> Seen | None:
+    """Return the lease of the highest epoch, or None. Of one epoch, the released file is the newer one."""
+    return max(list_leases(fs, home), key=lambda seen: (seen.file.epoch, seen.file.released), default=None)
+
+
+def held_lease(fs: RecordFiles, home: str) -> tuple[str, int] | None:
+    """Return the path of the lease that is held in a home, and when it was renewed (ms); None if nobody holds one."""
+    try:
+        seen = highest(fs, home)
+    except FileNotFoundError:
+        return None
+    return None if seen is None or seen.file.released else (f"{home}/{seen.file.name}", seen.mtime)
