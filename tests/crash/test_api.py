@@ -95,7 +95,7 @@ def test_nothing_is_printed_and_the_level_of_the_logger_stays(
         ({"table": "a.b", "older_than": "7d"}, "an option of cleanup, and not of compact"),
         ({"table": "a.b", "where": "k = 1", "partitions": [{"k": "1"}]}, "use only one of them"),
         ({"table": "a.b", "run_id": "two words"}, "64 characters"),
-        ({"table": "a.b", "partitions": []}, "must be a list like"),
+        ({"table": "a.b", "partitions": []}, "must be a list of 1 to"),
     ],
 )
 def test_a_wrong_argument_is_a_value_error_and_nothing_is_changed(

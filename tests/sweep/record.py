@@ -1,0 +1,59 @@
+"""Record the settings that are read while each table of the sweep is analysed, compacted and verified.
+
+.envs/spark-3.5/bin/python -m tests.sweep.record        writes tests/sweep/settings.json
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.sweep.recording import Recorder
+from tests.sweep.session import swept_session
+from tests.sweep.tables import TABLES
+from tests.sweep.trial import SAME, Trials
+
+SETTINGS = Path(__file__).with_name("settings.json")
+
+
+def record(spark: Any, folder: Path) -> dict[str, list[str]]:
+    """Return the settings that each table reads, by its name."""
+    from spark_jobs.adapters.spark import sessions
+
+    trials, recorder = Trials(spark, "sweep", folder), Recorder(spark)
+    configured = sessions._configured
+
+    def recorded(session: Any, settings: Any) -> Any:
+        found = configured(session, settings)
+        recorder.record_sql(found)
+        return found
+
+    for table in TABLES:  # what loads classes loads them now
+        assert trials.run(table, {}).kind == SAME, table.name
+    recorder.record_hadoop()
+    recorder.record_spark()
+    recorder.record_sql(spark)
+    sessions._configured = recorded
+    found = {}
+    for table in TABLES:
+        recorder.take()
+        verdict = trials.run(table, {})
+        assert verdict.kind == SAME, (table.name, verdict)
+        found[table.name] = sorted(recorder.take())
+    sessions._configured = configured
+    return found
+
+
+def main() -> int:
+    with swept_session() as (spark, folder):
+        found = record(spark, folder)
+    SETTINGS.write_text(json.dumps(found, indent=1) + "\n")
+    for name, read in found.items():
+        print(f"{name}: {len(read)} settings")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,118 @@
+"""One trial of the sweep: a table is compacted while a setting has another value, and read by another reader."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.spark.toolbox import Jobs
+from tests.sweep.recording import HADOOP, SQL
+from tests.sweep.tables import SweptTable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: Verdicts. Only DIFFERENT is a fault for certain: rows, types or metadata are others, and nobody was told.
+SAME, REFUSED, FAILED, DIFFERENT = "same", "refused", "failed", "different"
+#: Spark takes no such value for the setting, so that no cluster has it.
+REJECTED = "rejected"
+
+
+class Rejected(Exception):
+    """A setting cannot have this value."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of the table; `text` is the code of a refusal, or the reason of a failure."""
+
+    kind: str
+    text: str = ""
+
+
+class Trials:
+    """Trials in one session; each has a table of its own."""
+
+    def __init__(self, spark: SparkSession, database: str, folder: Path) -> None:
+        self._spark = spark
+        self._database = database
+        self._folder = folder
+        self._number = 0
+
+    def run(self, table: SweptTable, settings: Mapping[str, str]) -> Verdict:
+        """Compact the table under these settings, which are named `hadoop NAME` or `sql NAME`.
+
+        The table is written, and read before and after, under the session's own settings.
+        """
+        self._number += 1
+        name, folder = f"{self._database}.t{self._number}", self._folder / f"t{self._number}"
+        table.create(self._spark, name, folder)
+        try:
+            before = table.content(self._spark, folder)
+            with under(self._spark, settings):
+                report = self._compacted(name, table)
+            return _verdict(report, table.content(self._spark, folder) == before)
+        finally:
+            self._spark.sql(f"DROP TABLE {name}")
+            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(self._folder / f".lakekeeper-t{self._number}", ignore_errors=True)
+
+    def _compacted(self, name: str, table: SweptTable) -> dict[str, Any]:
+        with tempfile.TemporaryDirectory() as requests:
+            jobs = Jobs(self._spark, Path(requests))
+            jobs("analyze", "--table", name)
+            (report,) = jobs("compact", "--table", name, *table.arguments)["tables"]
+        return report
+
+
+def _verdict(report: Mapping[str, Any], same: bool) -> Verdict:
+    if not same:
+        return Verdict(DIFFERENT, str(report.get("reason") or ""))
+    units = report["units"]
+    outcomes = {str(unit["outcome"]) for unit in units}
+    if outcomes == {"compacted"}:
+        return Verdict(SAME)
+    codes = {str(each.get("code")) for each in [report, *units] if each.get("code")}
+    reason = next((str(each["reason"]) for each in [*units, report] if each.get("reason")), "")
+    return Verdict(REFUSED, ", ".join(sorted(codes))) if codes else Verdict(FAILED, reason[:300])
+
+
+@contextmanager
+def under(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Change settings of Hadoop and of the session until the end of the block. Raise Rejected if that is impossible."""
+    conf, session = spark._jsc.hadoopConfiguration(), {}
+    kept = {field: field.get(conf).clone() for field in _fields_of(conf)}
+    try:
+        for key, value in settings.items():
+            kind, _, name = key.partition(" ")
+            if kind == HADOOP:
+                conf.set(name, value)
+            elif kind == SQL:
+                before = spark.conf.get(name, None)
+                try:
+                    spark.conf.set(name, value)
+                except Exception as error:
+                    raise Rejected(f"{name} = {value}: {error}") from None
+                session[name] = before
+        yield
+    finally:
+        for name, before in session.items():
+            spark.conf.unset(name) if before is None else spark.conf.set(name, before)
+        # A name may be another one of an older release, which `unset` does not always undo.
+        for field, values in kept.items():
+            field.set(conf, values)
+
+
+def _fields_of(conf: Any) -> list[Any]:
+    kind = conf.getClass()
+    while str(kind.getName()) != "org.apache.hadoop.conf.Configuration":
+        kind = kind.getSuperclass()
+    fields = [kind.getDeclaredField(name) for name in ("properties", "overlay")]
+    for field in fields:
+        field.setAccessible(True)
+    return fields
