@@ -44,4 +44,4 @@ def check_lengths(root: str, location: str) -> None:
 
 
 def _bytes(text: str) -> int:
-    return len(text.encode())
+    return len(text.encode("utf-8", "surrogatepass"))

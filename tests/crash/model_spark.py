@@ -61,7 +61,11 @@ class ModelFooters:
         if rows is None:
             raise FileSystemError(f"cannot read the footer of {file}: expected magic number at tail")
         return Footer(
-            name_of(file), len(rows), {"SNAPPY": len(inode.content)}, {"id": "int64"}, {"writer.model.name": "model"}
+            name_of(file),
+            len(rows),
+            {"SNAPPY": len(inode.content)},
+            {"id": "int64"},
+            {"writer.model.name": "model"},
         )
 
 

@@ -18,8 +18,12 @@ from tests.crash.scenario import EVENTS
 from tests.crash.simulated_cluster import SimulatedCluster
 
 VERBS = ("compact", "rollback")
+#: By default one of both.
+ONE_VERB = ["compact", pytest.param("rollback", marks=pytest.mark.full)]
 #: Beyond the first kind of job, every so many calls are enough by default: `make test-all` takes all of them.
-EVERY = [pytest.param(1, marks=pytest.mark.full), pytest.param(9)]
+#: A second kill after every so many calls: all of them take an hour.
+DEPTH_2 = 9
+EVERY = [pytest.param(1, marks=pytest.mark.full), pytest.param(17)]
 
 
 def start_of(verb: str) -> tuple[Act, SimulatedCluster]:
@@ -41,6 +45,9 @@ STARTS: dict[str, Callable[[], tuple[Act, SimulatedCluster]]] = {
     "rollback": partial(start_of, "rollback"),
     WITHOUT_LIVE: without_live,
 }
+
+#: By default the first one of them.
+FIRST = ["compact", *(pytest.param(name, marks=pytest.mark.full) for name in ("rollback", WITHOUT_LIVE))]
 
 
 def last_words(name: str, sim: SimulatedCluster) -> list[str]:
@@ -93,7 +100,7 @@ def test_discovery_at_any_call_of_a_job(name: str) -> None:
 
 
 @pytest.mark.parametrize("every", EVERY)
-@pytest.mark.parametrize("name", STARTS)
+@pytest.mark.parametrize("name", FIRST)
 def test_an_error_at_any_call_and_discovery_at_any_other(name: str, every: int) -> None:
     act, start = STARTS[name]()
     line = figures(f"{name}, an error, and discovery at any call", "2 modes")
@@ -110,16 +117,16 @@ def test_an_error_at_any_call_and_discovery_at_any_other(name: str, every: int) 
     assert line.violations == []
 
 
-@pytest.mark.parametrize("every", EVERY)
+@pytest.mark.full
 @pytest.mark.parametrize("name", STARTS)
-def test_the_next_job_dies_too(name: str, every: int) -> None:
+def test_the_next_job_dies_too(name: str) -> None:
     """Depth 2, with discovery between the jobs. What the second one has said, it has said to its log."""
     act, start = STARTS[name]()
     line = figures(f"{name}, discovery, and the next job dies too", "crashes", depth=2)
     for state in [state for state in crash_states(start, act) if is_open(state.sim)]:
         discover(state.sim)
         for second in (compact(EVENTS, "other"), rollback(EVENTS)):
-            for number in range(1, points(state.sim, second) + 1, every):
+            for number in range(1, points(state.sim, second) + 1, DEPTH_2):
                 sim = state.sim.copy()
                 texts = job(sim, second, Fault.crash_after(number))
                 discover(sim)
@@ -136,7 +143,7 @@ def is_open(sim: SimulatedCluster) -> bool:
 
 
 @pytest.mark.parametrize("delete_data", [False, True], ids=["", "with its directory"])
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", ONE_VERB)
 def test_a_person_drops_a_partition_at_any_call(verb: str, delete_data: bool) -> None:
     """What he has deleted stays deleted; what he could not see, because it was away, is there or is named."""
     act, start = STARTS[verb]()
@@ -150,7 +157,7 @@ def test_a_person_drops_a_partition_at_any_call(verb: str, delete_data: bool) ->
 
 
 @pytest.mark.parametrize("delete_data", [False, True], ids=["", "with its directory"])
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", ONE_VERB)
 def test_a_person_drops_a_partition_after_a_kill(verb: str, delete_data: bool) -> None:
     act, start = STARTS[verb]()
     line = figures(f"{verb}, a kill, then a drop{' with the directory' * delete_data}", "crashes")

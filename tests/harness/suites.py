@@ -22,7 +22,7 @@ STEPS = tuple(f"tests/crash/{name}.py" for name in ("test_check_beside_jobs", "t
 #: Another program beside every step.
 BESIDE = tuple(
     f"tests/crash/{name}.py"
-    for name in ("test_copied_tables", "test_exhaustive_writers", "test_exhaustive_zombies")
+    for name in ("test_copied_tables", "test_discovery", "test_exhaustive_writers", "test_exhaustive_zombies")
 )
 #: What one more process of the crash tests takes: the verb check, and the folding of settled runs.
 RUNS = tuple(
