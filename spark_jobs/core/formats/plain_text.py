@@ -20,7 +20,7 @@ _CONTROLS = bytes(byte for byte in (*range(32), 127) if byte not in _IN_TEXT)
 _BYTES_FOR_A_CONTROL = 50
 #: At most one byte in so many is part of no UTF-8 character: letters of Latin-1 among others. Of a few bytes, random
 #: ones may look like that too.
-_BYTES_FOR_A_STRANGER, _BYTES_OF_FEW = 5, 10
+_BYTES_FOR_A_STRANGER, _BYTES_OF_FEW = 5, 8
 _FEW = 64
 
 
