@@ -64,19 +64,19 @@ def test_a_value_that_was_written_as_another_fails_the_unit(
     spark: SparkSession, jobs: Jobs, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a faulty writer would: the rows and their types are right, and one value is not."""
-    from spark_jobs.adapters.spark import rewriter
+    from spark_jobs.adapters.spark import spreading
 
     many(spark, database.location("t"), "SELECT id, concat('v', id) AS v FROM range(40)", 4)
     spark.sql(
         f"CREATE EXTERNAL TABLE {database}.t (id BIGINT, v STRING) STORED AS PARQUET"
         f" LOCATION '{database.location('t')}'"
     )
-    before, honest = data_files(database.path / "t"), rewriter._sorted
+    before, honest = data_files(database.path / "t"), spreading._sorted
 
     def faulty(frame: DataFrame, *rest: Any) -> DataFrame:
         return honest(frame, *rest).selectExpr("id", "IF(id = 7, 'v71', v) AS v")
 
-    monkeypatch.setattr(rewriter, "_sorted", faulty)
+    monkeypatch.setattr(spreading, "_sorted", faulty)
     (unit,) = only(jobs("compact", "--table", f"{database}.t", "--verify", "hash"))["units"]
     assert (unit["outcome"], data_files(database.path / "t")) == ("failed", before)
     assert "what was written is not what was read" in unit["reason"]

@@ -53,7 +53,7 @@ def test_a_faulty_rewrite_fails_the_unit_and_names_the_column(
     file_format: str,
 ) -> None:
     """Rows and types are right, so that only the figures of the columns tell."""
-    from spark_jobs.adapters.spark import rewriter
+    from spark_jobs.adapters.spark import spreading
 
     columns, named = FAULTS[fault]
     many(spark, database.location("t"), ROWS, 4, file_format)
@@ -61,12 +61,12 @@ def test_a_faulty_rewrite_fails_the_unit_and_names_the_column(
         f"CREATE EXTERNAL TABLE {database}.t ({COLUMNS}) STORED AS {file_format}"
         f" LOCATION '{database.location('t')}'"
     )
-    before, honest = data_files(database.path / "t"), rewriter._sorted
+    before, honest = data_files(database.path / "t"), spreading._sorted
 
     def faulty(frame: DataFrame, *rest: Any) -> DataFrame:
         return honest(frame, *rest).selectExpr(*columns)
 
-    monkeypatch.setattr(rewriter, "_sorted", faulty)
+    monkeypatch.setattr(spreading, "_sorted", faulty)
     (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
     assert (unit["outcome"], data_files(database.path / "t")) == ("failed", before), unit
     assert f"column {named}" in unit["reason"]

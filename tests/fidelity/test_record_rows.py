@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +14,7 @@ from spark_jobs.core.model import FileListing
 from tests.fidelity.avro_container import container, double, number, text
 from tests.fidelity.sampling import sampled
 from tests.harness.fixtures import Database
-from tests.spark.toolbox import Jobs, data_files, only
+from tests.spark.toolbox import Jobs, cluster_settings, data_files, only
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -102,7 +100,7 @@ def test_records_keep_their_bytes_and_files_their_schema(
     content = container(schema, [records, records], codec)
     folder = _avro(spark, database, {f"{n}.avro": content for n in range(3)})
     before = _schema(spark, folder / "0.avro")
-    with _cluster(spark, fs__s3a__secret__key="the-secret", a="b"):
+    with cluster_settings(spark, {"fs.s3a.secret.key": "the-secret", "a": "b"}):
         (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
     assert (unit["outcome"], unit["rows"]) == ("compacted", 6 * len(records)), unit
     (name,) = data_files(folder)
@@ -183,20 +181,6 @@ def test_a_block_that_is_lost_on_the_way_fails_the_unit(
     (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
     assert (unit["outcome"], data_files(folder)) == ("failed", before)
     assert "does not have the blocks" in unit["reason"]
-
-
-@contextmanager
-def _cluster(spark: SparkSession, **settings: str) -> Iterator[None]:
-    """The cluster's Hadoop configuration has these settings (dots are written as two underscores)."""
-    conf = spark._jsc.hadoopConfiguration()
-    named = {name.replace("__", "."): value for name, value in settings.items()}
-    for name, value in named.items():
-        conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name in named:
-            conf.unset(name)
 
 
 _IO = "org.apache.hadoop.io"
@@ -305,7 +289,7 @@ def test_a_damaged_stretch_of_a_sequence_file_is_never_left_out(
     damaged.write_bytes(content[: len(content) // 2] + b"\xee" * 400 + content[len(content) // 2 + 400 :])
     before = data_files(folder)
     values = _values(spark, folder) if packing == "BLOCK" else None
-    with _cluster(spark, io__skip__checksum__errors=str(lenient).lower()):
+    with cluster_settings(spark, {"io.skip.checksum.errors": str(lenient).lower()}):
         (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
     if values is not None:
         # Within a block Hadoop's reader does not see the damage. Each reader has the same values as before.
@@ -365,7 +349,7 @@ def test_a_codec_of_sequences_without_its_jar_is_named(
 def test_a_filter_of_the_cluster_is_not_asked(spark: SparkSession, jobs: Jobs, database: Database) -> None:
     """It would leave out files; this one cannot even be loaded."""
     _sequence(spark, database, "NONE", records=5)
-    with _cluster(spark, mapreduce__input__pathFilter__class="com.example.Filter"):
+    with cluster_settings(spark, {"mapreduce.input.pathFilter.class": "com.example.Filter"}):
         (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
     assert (unit["outcome"], unit["rows"]) == ("compacted", 20), unit
 

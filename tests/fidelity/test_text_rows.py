@@ -6,15 +6,13 @@ import bz2
 import gzip
 import random
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.fidelity.sampling import sampled
 from tests.harness.fixtures import Database
-from tests.spark.toolbox import Jobs, data_files, only
+from tests.spark.toolbox import Jobs, cluster_settings, data_files, only
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -115,20 +113,6 @@ def test_another_encoding_is_text_where_the_table_declares_it(
     assert unit["outcome"] == "compacted", unit
 
 
-@contextmanager
-def _cluster(spark: SparkSession, **settings: str) -> Iterator[None]:
-    """The cluster's Hadoop configuration has these settings (dots are written as two underscores)."""
-    conf = spark._jsc.hadoopConfiguration()
-    named = {name.replace("__", "."): value for name, value in settings.items()}
-    for name, value in named.items():
-        conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name in named:
-            conf.unset(name)
-
-
 PACKED = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress}
 UNPACK = {"": bytes, ".gz": gzip.decompress, ".bz2": bz2.decompress}
 
@@ -137,18 +121,18 @@ UNPACK = {"": bytes, ".gz": gzip.decompress, ".bz2": bz2.decompress}
 @pytest.mark.parametrize(
     "settings",
     [
-        {"mapreduce__input__linerecordreader__line__maxlength": "50"},
-        {"mapred__linerecordreader__maxlength": "50"},
-        {"textinputformat__record__delimiter": ","},
+        {"mapreduce.input.linerecordreader.line.maxlength": "50"},
+        {"mapred.linerecordreader.maxlength": "50"},
+        {"textinputformat.record.delimiter": ","},
     ],
-    ids=lambda each: next(iter(each)).replace("__", "."),
+    ids=lambda each: next(iter(each)),
 )
 def test_settings_of_the_cluster_do_not_skip_lines(
     spark: SparkSession, jobs: Jobs, database: Database, settings: dict[str, str], suffix: str
 ) -> None:
     content = PACKED[suffix](TEXT)
     table = _table(spark, database, {f"{number}{suffix}": content for number in range(4)})
-    with _cluster(spark, **settings):
+    with cluster_settings(spark, settings):
         (unit,) = only(jobs("compact", "--table", table))["units"]
     assert (unit["outcome"], unit["rows"]) == ("compacted", 4 * len(LINES)), unit
     (name,) = data_files(database.path / "t")
@@ -185,7 +169,7 @@ def test_lines_that_the_reader_leaves_out_on_both_sides_fail_the_unit(
 
 #: As every cluster with LZO has it, also where the driver lacks the jar.
 _WITH_LZO = {
-    "io__compression__codecs": "org.apache.hadoop.io.compress.GzipCodec,com.hadoop.compression.lzo.LzopCodec"
+    "io.compression.codecs": "org.apache.hadoop.io.compress.GzipCodec,com.hadoop.compression.lzo.LzopCodec"
 }
 
 
@@ -194,14 +178,14 @@ def test_text_without_lzo_is_compacted_where_the_cluster_has_it(
     spark: SparkSession, jobs: Jobs, database: Database, suffix: str
 ) -> None:
     table = _table(spark, database, {f"{number}{suffix}": PACKED[suffix](TEXT) for number in range(3)})
-    with _cluster(spark, **_WITH_LZO):
+    with cluster_settings(spark, _WITH_LZO):
         (unit,) = only(jobs("compact", "--table", table))["units"]
     assert (unit["outcome"], unit["rows"]) == ("compacted", 3 * len(LINES)), unit
 
 
 def test_a_codec_that_cannot_be_loaded_is_named(spark: SparkSession, jobs: Jobs, database: Database) -> None:
     table = _table(spark, database, {f"{number}.lzo": b"\x89LZO?" + TEXT for number in range(3)})
-    with _cluster(spark, **_WITH_LZO):
+    with cluster_settings(spark, _WITH_LZO):
         (unit,) = only(jobs("analyze", "--table", table))["units"]
     assert (unit["outcome"], unit["code"]) == ("skipped", "NOT_TEXT"), unit
     assert "io.compression.codecs names com.hadoop.compression.lzo.LzopCodec" in unit["reason"]

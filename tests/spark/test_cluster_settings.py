@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.harness.fixtures import Database
-from tests.spark.toolbox import Jobs, data_files, many, only, rows
+from tests.spark.toolbox import Jobs, cluster_settings, data_files, many, only, rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,19 +40,6 @@ SETTINGS = {
 }
 
 
-@contextmanager
-def _cluster(spark: SparkSession, settings: dict[str, str]) -> Iterator[None]:
-    conf = spark._jsc.hadoopConfiguration()
-    before = {name: conf.get(name) for name in settings}
-    for name, value in settings.items():
-        conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            conf.set(name, value) if value is not None else conf.unset(name)
-
-
 @pytest.mark.parametrize("joint", [True, False])
 @pytest.mark.parametrize("stored", SETTINGS)
 def test_settings_of_the_cluster_do_not_change_what_is_written(
@@ -78,7 +63,7 @@ def test_settings_of_the_cluster_do_not_change_what_is_written(
     if joint:
         spark.sql(f"MSCK REPAIR TABLE {table}")
     before = rows(spark, table)
-    with _cluster(spark, SETTINGS[stored]):
+    with cluster_settings(spark, SETTINGS[stored]):
         report = only(jobs("compact", "--table", table))
     assert {unit["outcome"] for unit in report["units"]} == {"compacted"}, report
     for part in partitions:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -145,6 +146,20 @@ def write_files(
         spark.sql(query).coalesce(1).write.mode("append").format(file_format).option(
             "mapreduce.fileoutputcommitter.marksuccessfuljobs", "false"
         ).save(folder)
+
+
+@contextmanager
+def cluster_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """The cluster's Hadoop configuration has these settings until the end of the block."""
+    conf = spark._jsc.hadoopConfiguration()
+    before = {name: conf.getRaw(name) for name in settings}
+    for name, value in settings.items():
+        conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, found in before.items():
+            conf.set(name, found) if found is not None else conf.unset(name)
 
 
 def many(spark: SparkSession, folder: str, query: str, files: int, file_format: str = "parquet") -> None:

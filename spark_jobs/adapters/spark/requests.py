@@ -12,6 +12,7 @@ from spark_jobs.adapters.hadoop.java_errors import root_cause
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.sessions import COMMITTER
 from spark_jobs.core.errors import LakekeeperError, Refusal
+from spark_jobs.core.formats.registry import FORMATS
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import RewriteRequest
 
@@ -19,6 +20,11 @@ from spark_jobs.protocol.ports import RewriteRequest
 def schema_of(request: RewriteRequest) -> StructType:
     """Return the columns of the input files, as Spark reads them."""
     return StructType.fromJson(json.loads(request.profile.struct or "null"))
+
+
+def is_lines(request: RewriteRequest) -> bool:
+    """Tell whether the files are read and written as lines of text."""
+    return FORMATS[request.file_format].lines
 
 
 def sort_columns(request: RewriteRequest, schema: StructType) -> list[Column]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 from pyspark.sql import DataFrame, DataFrameReader, Observation, SparkSession
 from pyspark.sql.types import StructType
@@ -17,12 +17,13 @@ from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.hashing import Fingerprint, Hashing
 from spark_jobs.adapters.spark.joint_rewriter import JointRewriter
 from spark_jobs.adapters.spark.merging import Merger
-from spark_jobs.adapters.spark.requests import explained, schema_of, sort_columns, write_options
+from spark_jobs.adapters.spark.requests import explained, is_lines, schema_of, write_options
 from spark_jobs.adapters.spark.sequence_copies import SequenceCopier
 from spark_jobs.adapters.spark.sessions import Sessions
+from spark_jobs.adapters.spark.spreading import spread
 from spark_jobs.adapters.spark.text_bytes import TextBytes
 from spark_jobs.adapters.spark.unreadable_files import unreadable
-from spark_jobs.adapters.spark.wide_reading import scan_settings, shuffled, slots
+from spark_jobs.adapters.spark.wide_reading import scan_settings, slots
 from spark_jobs.core.errors import LakekeeperError, Refusal, VerificationFailed
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Profile
@@ -149,12 +150,12 @@ class Rewriter:
             # Spark writes each row that it reads, or fails. So rows that were left out or doubled, and columns that
             # were changed, are found when the footers of both sides are compared. To count the rows on their way would
             # find nothing more, and costs an eighth of the write.
-            self._save(_spread(frame, request, schema), request)
+            self._save(spread(frame, request, schema), request)
             return RewriteResult(request.profile.rows or 0)
         seen = Observation()
         self._save(self._observed(frame, seen, request, schema), request)
         found = self._compare(request, Fingerprint.of(seen.get))
-        if not _is_lines(request):
+        if not is_lines(request):
             return RewriteResult(found.rows)
         self._text.check(request, found.rows, found.bytes or 0)
         return RewriteResult(found.rows, _unsorted(request))
@@ -171,12 +172,12 @@ class Rewriter:
         Rows are observed as they are read, before any other step. In two cases the observation is the last step: a sort
         into several files reads its input twice, and an observation does not survive `_as_declared`.
         """
-        wanted = self._hashing.aggregates(schema, _is_lines(request))
+        wanted = self._hashing.aggregates(schema, is_lines(request))
         if request.encoding.exact or (
-            request.sort_columns and request.target_files > 1 and not _is_lines(request)
+            request.sort_columns and request.target_files > 1 and not is_lines(request)
         ):
-            return _spread(frame, request, schema).observe(seen, *wanted)
-        return _spread(frame.observe(seen, *wanted), request, schema)
+            return spread(frame, request, schema).observe(seen, *wanted)
+        return spread(frame.observe(seen, *wanted), request, schema)
 
     def _copy(self, request: RewriteRequest) -> RewriteResult:
         if request.file_format in self._records:
@@ -202,7 +203,7 @@ class Rewriter:
             VerificationFailed: other rows were written, or the footers have another number of rows.
             Refusal: NAN, the rows differ in the bits of NaNs only.
         """
-        expected, schema, lines = request.profile.rows, schema_of(request), _is_lines(request)
+        expected, schema, lines = request.profile.rows, schema_of(request), is_lines(request)
         written = self._hashing.fingerprint(self._frame(request, [request.target]), schema, lines)
         if seen != written or expected not in (None, seen.rows):
             seen = self._hashing.fingerprint(self._inputs(request), schema, lines)
@@ -245,10 +246,6 @@ class Rewriter:
         return reader.options(**self._formats[request.file_format].options)
 
 
-def _is_lines(request: RewriteRequest) -> bool:
-    return FORMATS[request.file_format].lines
-
-
 def _hashed(request: RewriteRequest) -> bool:
     """Tell whether contents are compared: on request, and always for files that do not count their rows (text)."""
     return request.hashed or request.profile.rows is None
@@ -263,42 +260,3 @@ def _unsorted(request: RewriteRequest) -> list[str]:
         if request.sort_columns
         else []
     )
-
-
-def _spread(frame: DataFrame, request: RewriteRequest, schema: StructType) -> DataFrame:
-    """Return the rows as they are written: by partition, in their order, and with the columns that are required."""
-    spread = _sorted(frame, request, schema)
-    return _as_declared(spread, schema) if request.encoding.exact else spread
-
-
-def _gathered(frame: DataFrame, request: RewriteRequest) -> DataFrame:
-    """Return the rows in one partition for each file. Each task that writes also reads, or others read for it."""
-    if request.shuffled:
-        return shuffled(frame, request.target_files)
-    return frame.coalesce(request.target_files)
-
-
-def _sorted(frame: DataFrame, request: RewriteRequest, schema: StructType) -> DataFrame:
-    if not request.sort_columns or _is_lines(request):
-        return _gathered(frame, request)
-    columns = sort_columns(request, schema)
-    spread = (
-        _gathered(frame, request)
-        if request.target_files == 1
-        else frame.repartitionByRange(request.target_files, *columns)
-    )
-    return spread.sortWithinPartitions(*columns)
-
-
-def _as_declared(frame: DataFrame, schema: StructType) -> DataFrame:
-    """Return the frame with the columns that the files declare as required.
-
-    Spark reads every column as nullable. The schemas of the files say which values are never null.
-    """
-    session = frame.sparkSession
-    rows, kind = frame._jdf.queryExecution().toRdd(), _java_type(session, schema)
-    return DataFrame(session._jsparkSession.internalCreateDataFrame(rows, kind, False), session)
-
-
-def _java_type(session: SparkSession, schema: StructType) -> Any:
-    return session._jvm.org.apache.spark.sql.types.DataType.fromJson(schema.json())

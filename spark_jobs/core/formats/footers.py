@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats import avro_metadata, footer_keys, leaf_statistics, stripes, struct_types
+from spark_jobs.core.formats.codec_choice import chosen_codec, codec_name
 from spark_jobs.core.formats.encoding import Calendar
 from spark_jobs.core.formats.leaf_statistics import FileStatistics
-from spark_jobs.core.formats.registry import FORMATS
 from spark_jobs.core.formats.stripes import Stripes
 from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.warning_codes import WarningCode
 
 #: Physical leaves (and groups) of a file: lower-cased dotted path -> type, without nullability.
 Leaves = Mapping[str, str]
@@ -150,7 +149,7 @@ def profile(
     _check_int96(footers)
     _check_spark_only_types(footers)
     seen = _codecs(footers, file_format)
-    codec, warnings = _codec(seen, declared_codec, file_format)
+    codec, warnings = chosen_codec(seen, declared_codec, file_format)
     problem = next((footer.problem for footer in footers if footer.problem), None)
     structs = dict.fromkeys(footer.struct for footer in footers if footer.struct)
     return Profile(
@@ -283,44 +282,9 @@ def _check_spark_only_types(footers: Iterable[Footer]) -> None:
             )
 
 
-def _codec(seen: Sequence[str], declared: str | None, file_format: str) -> tuple[str, tuple[str, ...]]:
-    """Return the codec to write with, and warnings.
-
-    It is the declared codec, else the codec of most compressed bytes, and never the default of the session.
-    """
-    spec = FORMATS[file_format]
-    if declared and declared.strip():
-        name = declared.strip().lower()
-        _check_codec(name, f"the table property {spec.codec_property} = '{declared}'", file_format)
-        others = [codec for codec in seen if codec != name]
-        warning = (
-            f"the table declares {name}, but some files are {', '.join(others)}; the declared codec is used"
-        )
-        return name, ((WarningCode.CODEC_DIFFERS.text(warning),) if others else ())
-    found = seen[0] if seen else spec.no_codec  # guard: codec_of_files
-    _check_codec(found, f"the codec of its files, {found},", file_format)
-    mixed = f"the files have several codecs ({', '.join(seen)}); the one with the most bytes is used"
-    return found, (WarningCode.CODEC_DIFFERS.text(mixed),) if len(seen) > 1 else ()
-
-
-def _check_codec(name: str, what: str, file_format: str) -> None:
-    spec = FORMATS[file_format]
-    if spec.codecs and name not in spec.codecs:  # guard: codecs_that_spark_has
-        raise Refusal(
-            RefusalCode.CODEC,
-            f"{what} is none that Spark writes. Set {spec.codec_property} on the table to one of"
-            f" {', '.join(spec.codecs)}",
-        )
-
-
 def _codecs(footers: Iterable[Footer], file_format: str) -> list[str]:
     """Return the codecs of the files, that of most compressed bytes first."""
     sizes: Counter[str] = Counter()
     for footer in footers:
         sizes.update(footer.codecs)
-    return [_codec_name(codec, file_format) for codec, _ in sizes.most_common()]
-
-
-def _codec_name(codec: str, file_format: str) -> str:
-    """Return the name of a codec as the writer needs it. Formats of Hadoop use class names, whose case counts."""
-    return codec if FORMATS[file_format].codec_classes else codec.lower()
+    return [codec_name(codec, file_format) for codec, _ in sizes.most_common()]
