@@ -119,6 +119,7 @@ def test_files_of_spark_are_compacted_with_all_else_that_changed(
     ]
     for query in [*queries, *queries]:
         spark.sql(query).coalesce(1).write.mode("append").format(file_format).save(f"file://{folder}")
+    spark.sql(f"ALTER TABLE {table} ADD COLUMNS (w STRING)")
     spark.sql(f"MSCK REPAIR TABLE {table}")
     before = _rows_by_type(folder)
     (unit,) = only(jobs("compact", "--table", table, "--sort-columns", "w"))["units"]

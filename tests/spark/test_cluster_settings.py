@@ -40,7 +40,8 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize("joint", [True, False])
+@pytest.mark.one_version
+@pytest.mark.parametrize("joint", [pytest.param(True, marks=pytest.mark.full), False])
 @pytest.mark.parametrize("stored", SETTINGS)
 def test_settings_of_the_cluster_do_not_change_what_is_written(
     spark: SparkSession, jobs: Jobs, database: Database, stored: str, joint: bool

@@ -138,7 +138,9 @@ def hostile(plain: SparkSession, database: Database, canary: str) -> str:
 
 
 @pytest.mark.smoke
-@pytest.mark.parametrize("settings", [{}, SETTINGS], ids=["defaults", "others"])
+@pytest.mark.parametrize(
+    "settings", [pytest.param({}, marks=pytest.mark.full), SETTINGS], ids=["defaults", "others"]
+)
 def test_text_of_a_table_arrives_as_it_is_in_its_backup_table(
     spark: SparkSession, plain: SparkSession, jobs: Jobs, hostile: str, settings: dict[str, str]
 ) -> None:
@@ -248,7 +250,9 @@ def test_no_secret_of_the_configuration_is_in_a_report(
         assert secret not in json.dumps(found)
 
 
-@pytest.mark.parametrize("file_format", ["PARQUET", "TEXTFILE", "AVRO"])
+@pytest.mark.parametrize(
+    "file_format", ["PARQUET", *(pytest.param(name, marks=pytest.mark.full) for name in ("TEXTFILE", "AVRO"))]
+)
 def test_a_path_that_hadoop_would_expand_is_refused(
     spark: SparkSession, plain: SparkSession, jobs: Jobs, database: Database, file_format: str
 ) -> None:

@@ -48,7 +48,9 @@ def nobody() -> str:
 
 
 @pytest.mark.one_version
-@pytest.mark.parametrize("words", [("--table", "a.b"), ("--database", "a")])
+@pytest.mark.parametrize(
+    "words", [("--table", "a.b"), pytest.param(("--database", "a"), marks=pytest.mark.full)]
+)
 def test_a_metastore_that_is_down_at_the_start_is_one_line_and_a_report(
     spark_environ: dict[str, str], tmp_path: Path, nobody: str, words: tuple[str, str]
 ) -> None:
