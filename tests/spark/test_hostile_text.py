@@ -159,7 +159,7 @@ def test_text_of_a_table_arrives_as_it_is_in_its_backup_table(
     }
     assert rows(plain, hostile) == before
     assert rows(plain, backup) == before
-    assert plain.catalog.tableExists(hostile.replace("hostile", "victim"))
+    assert "victim" in {table.name for table in plain.catalog.listTables(hostile.split(".")[0])}
 
 
 @pytest.mark.parametrize("settings", [{}, SETTINGS], ids=["defaults", "others"])
