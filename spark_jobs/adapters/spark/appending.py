@@ -15,9 +15,8 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.hadoop.file_bytes import file_bytes
 from spark_jobs.adapters.hadoop.java_errors import java_errors
-from spark_jobs.core.errors import LakekeeperError, VerificationFailed
+from spark_jobs.core.errors import VerificationFailed
 from spark_jobs.core.formats.avro_blocks import Block, blocks
-from spark_jobs.core.formats.file_bytes import Damaged
 from spark_jobs.core.model import FileEntry
 from spark_jobs.protocol.ports import RewriteRequest
 
@@ -34,7 +33,7 @@ class AvroAppender:
 
         Raises:
             VerificationFailed: a block was not written as it is.
-            LakekeeperError: a file is damaged.
+            Damaged: a file has not the structure of its format.
         """
         name, records = uuid.uuid4(), 0
         for number, files in enumerate(request.shares()):
@@ -99,8 +98,5 @@ class AvroAppender:
         return sum(block.records for block in expected)
 
     def _blocks(self, uri: str, size: int) -> list[Block]:
-        try:
-            with file_bytes(self._jvm, self._conf, uri, size) as file:
-                return list(blocks(file))
-        except Damaged as damage:
-            raise LakekeeperError(str(damage)) from None
+        with file_bytes(self._jvm, self._conf, uri, size) as file:
+            return list(blocks(file))

@@ -20,7 +20,6 @@ from spark_jobs.adapters.spark.hashing import Fingerprint, Hashing
 from spark_jobs.adapters.spark.unreadable_files import unreadable
 from spark_jobs.core.errors import LakekeeperError, VerificationFailed
 from spark_jobs.core.formats import sequence_records
-from spark_jobs.core.formats.file_bytes import Damaged
 from spark_jobs.protocol.ports import RewriteRequest
 
 _RAW = "org.apache.hadoop.mapreduce.lib.input.SequenceFileAsBinaryInputFormat"
@@ -99,8 +98,5 @@ class SequenceCopier:
 
     def _count(self, uri: str, size: int) -> int:
         """Return the number of records of a file, without Hadoop's reader, which has read them for the copy."""
-        try:
-            with file_bytes(self._jvm, self._spark._jsc.hadoopConfiguration(), uri, size) as file:
-                return sequence_records.count(file)
-        except Damaged as damage:
-            raise LakekeeperError(str(damage)) from None
+        with file_bytes(self._jvm, self._spark._jsc.hadoopConfiguration(), uri, size) as file:
+            return sequence_records.count(file)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import Protocol
 
+from spark_jobs.core.errors import LakekeeperError
+
 
 class FileBytes(Protocol):
     """The bytes of one file.
@@ -39,7 +41,7 @@ class Whole:
         return hashlib.sha256(self._data[start : start + length]).hexdigest()
 
 
-class Damaged(Exception):
+class Damaged(LakekeeperError):
     """A file does not have the structure of its format. The message names the file and the place."""
 
     def __init__(self, file: FileBytes, place: int, what: str) -> None:
