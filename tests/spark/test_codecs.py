@@ -44,7 +44,7 @@ def test_what_cannot_be_loaded_is_left_out_and_named(
 ) -> None:
     jvm, conf = _configured(spark, value)
     before = conf.get(SETTING)
-    factory, left_out = codec_factory(jvm, conf)
+    factory, left_out, _ = codec_factory(jvm, conf)
     assert left_out == missing
     assert conf.get(SETTING) == before
     path = jvm.org.apache.hadoop.fs.Path

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.adapters.spark.catalyst import RowCalls
-from spark_jobs.adapters.spark.formats.codecs import with_loadable_codecs
+from spark_jobs.adapters.spark.formats.codecs import codec_factory
 from spark_jobs.core.errors import VerificationFailed
 from spark_jobs.protocol.ports import RewriteRequest
 
@@ -27,8 +27,7 @@ class TextBytes:
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
         self._jvm: Any = spark._jvm
-        self._conf, _ = with_loadable_codecs(self._jvm, spark._jsc.hadoopConfiguration())
-        self._codecs = self._jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(self._conf)
+        self._codecs, _, self._conf = codec_factory(self._jvm, spark._jsc.hadoopConfiguration())
 
     def check(self, request: RewriteRequest, rows: int, line_bytes: int) -> None:
         """Compare the bytes of the files that were read, and of those that were written, with those of the lines.

@@ -6,7 +6,7 @@ one) makes Hadoop's factory fail for each file, also for files that are not comp
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from py4j.protocol import Py4JJavaError
 
@@ -14,25 +14,27 @@ SETTING = "io.compression.codecs"
 _CODEC = "org.apache.hadoop.io.compress.CompressionCodec"
 
 
-def codec_factory(jvm: Any, conf: Any) -> tuple[Any, list[str]]:
-    """Return a CompressionCodecFactory, and the names of the classes in the setting that it lacks.
+class Codecs(NamedTuple):
+    """Hadoop's CompressionCodecFactory, the classes in the setting that it lacks, and its configuration."""
+
+    factory: Any
+    missing: list[str]
+    conf: Any
+
+
+def codec_factory(jvm: Any, conf: Any) -> Codecs:
+    """Return the factory without the classes that cannot be loaded.
 
     A file of a codec that is left out looks like one without compression: the caller must refuse it.
 
     Args:
         conf: the Hadoop configuration; it is not changed.
     """
-    usable, missing = with_loadable_codecs(jvm, conf)
-    return jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(usable), missing
-
-
-def with_loadable_codecs(jvm: Any, conf: Any) -> tuple[Any, list[str]]:
-    """Return the configuration, or a copy without the classes that cannot be loaded; and the names of these."""
     loadable, missing = loadable_codecs(jvm, conf)
     if missing:
         conf = jvm.org.apache.hadoop.conf.Configuration(conf)
         conf.set(SETTING, ",".join(loadable))
-    return conf, missing
+    return Codecs(jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(conf), missing, conf)
 
 
 def loadable_codecs(jvm: Any, conf: Any) -> tuple[list[str], list[str]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.adapters.spark.formats.codecs import SETTING, with_loadable_codecs
+from spark_jobs.adapters.spark.formats.codecs import SETTING, codec_factory
 from spark_jobs.adapters.spark.formats.headers import HeaderFormat, header
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats import plain_text
@@ -41,8 +41,7 @@ class TextFormat(HeaderFormat):
 
     def __init__(self, spark: SparkSession, calls: NameNodeCalls) -> None:
         super().__init__(spark, calls)
-        usable, missing = with_loadable_codecs(self._jvm, self._conf)
-        self._codecs = self._jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(usable)
+        self._codecs, missing, usable = codec_factory(self._jvm, self._conf)
         #: Executors look for the codec of a file in the same classes as the driver.
         self.options = {**_LINES, **({SETTING: usable.get(SETTING)} if missing else {})}
         self._without = f" ({SETTING} names {', '.join(missing)}, which cannot be loaded)" if missing else ""
