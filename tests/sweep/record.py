@@ -10,12 +10,20 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.sweep.recording import Recorder
+from tests.sweep.recording import SQL, Recorder
 from tests.sweep.session import swept_session
 from tests.sweep.tables import TABLES
 from tests.sweep.trial import SAME, Trials
 
 SETTINGS = Path(__file__).with_name("settings.json")
+#: The settings of sessions that tasks may read, by the first word of a table's name.
+PREFIXES = {
+    "parquet": ("spark.sql.parquet.", "spark.sql.legacy.parquet."),
+    "orc": ("spark.sql.orc.",),
+    "avro": ("spark.sql.avro.", "spark.sql.legacy.avro."),
+}
+#: One table is tried with every setting of a session that Spark declares.
+WITH_ALL = "parquet joint"
 
 
 def record(spark: Any, folder: Path) -> dict[str, list[str]]:
@@ -41,9 +49,20 @@ def record(spark: Any, folder: Path) -> dict[str, list[str]]:
         recorder.take()
         verdict = trials.run(table, {})
         assert verdict.kind == SAME, (table.name, verdict)
-        found[table.name] = sorted(recorder.take())
+        found[table.name] = sorted(recorder.take() | by_prefix(spark, table.name))
     sessions._configured = configured
     return found
+
+
+def by_prefix(spark: Any, table: str) -> set[str]:
+    """Return the declared settings of sessions that the tasks of a table may read."""
+    prefixes = ("",) if table == WITH_ALL else PREFIXES.get(table.split(" ")[0], ())
+    conf = getattr(getattr(spark._jvm.org.apache.spark.sql.internal, "SQLConf$"), "MODULE$")
+    entries = conf.getConfigEntries().toArray()
+    names = [str(entry.key()) for entry in entries]
+    return {
+        f"{SQL} {name}" for name in names if name.startswith(prefixes) and not conf.isStaticConfigKey(name)
+    }
 
 
 def main() -> int:

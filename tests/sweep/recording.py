@@ -1,7 +1,8 @@
 """Records which settings are read: of Hadoop's configuration, of Spark's SQL sessions, and of Spark itself.
 
 The classes that hold the settings get maps that note each name they are asked for. Janino, which every Spark has,
-compiles these maps in the running JVM.
+compiles these maps in the running JVM. Tasks run in the JVM of the driver, so that their reads of Hadoop's
+configuration are seen; what they read of a session's settings is not: `by_prefix` has what Spark declares.
 """
 
 from __future__ import annotations
@@ -13,41 +14,42 @@ if TYPE_CHECKING:
 
 #: A kind of settings and a name, separated by a blank: `hadoop io.file.buffer.size`.
 HADOOP, SQL, SPARK = "hadoop", "sql", "spark"
-#: Reads of all settings at once, by prefix or pattern: the method that reads them.
-HADOOP_ALL = "hadoop-all"
 
 _SOURCE = """
 package lakekeeper.sweep;
 
+import java.util.Arrays;
 import java.util.HashMap;
-import java.util.Properties;
-import java.util.Set;
+import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 
 public class Recorded {
   public static final ConcurrentHashMap NAMES = new ConcurrentHashMap();
+  static final List READS = Arrays.asList(new Object[] {"get", "getRaw"});
+  static final List NOT_READERS = Arrays.asList(new Object[] {
+    "org.apache.hadoop.hive.conf.HiveConf.initialize",
+    "org.apache.hadoop.hive.metastore.HiveMetaStoreClient.isCompatibleWith"
+  });
 
   static void add(String kind, Object name) {
     NAMES.put(kind + " " + name, Boolean.TRUE);
   }
 
-  static String reader() {
+  /** Writing a setting looks for other names too; Hive's client only compares all that it declares. */
+  static boolean isRead() {
     StackTraceElement[] frames = new Throwable().getStackTrace();
-    for (int i = 2; i < frames.length; i++) {
-      String name = frames[i].getClassName();
-      if (!name.startsWith("org.apache.hadoop.conf") && !name.startsWith("lakekeeper.sweep"))
-        return name + "." + frames[i].getMethodName();
-    }
-    return "?";
+    int i = 2;
+    while (i < frames.length && frames[i].getMethodName().equals("handleDeprecation")) i++;
+    if (i == frames.length || !READS.contains(frames[i].getMethodName())) return false;
+    while (i < frames.length && frames[i].getClassName().equals("org.apache.hadoop.conf.Configuration")) i++;
+    return i < frames.length && !NOT_READERS.contains(frames[i].getClassName() + "." + frames[i].getMethodName());
   }
 
-  public static class Hadoop extends Properties {
-    public String getProperty(String name) { add("hadoop", name); return super.getProperty(name); }
-    public String getProperty(String name, String other) {
-      add("hadoop", name);
-      return super.getProperty(name, other);
+  public static class Hadoop extends HashMap {
+    public Object get(Object name) {
+      if (!NAMES.containsKey("hadoop " + name) && isRead()) add("hadoop", name);
+      return super.get(name);
     }
-    public Set entrySet() { add("hadoop-all", reader()); return super.entrySet(); }
   }
 
   public static class Sql extends HashMap {
@@ -76,12 +78,14 @@ class Recorder:
         self._names = self._loader.loadClass("lakekeeper.sweep.Recorded").getField("NAMES").get(None)
 
     def record_hadoop(self) -> None:
-        """Record reads of the driver's Hadoop configuration and of its copies, from now on.
+        """Record reads of every Hadoop configuration of the JVM, those of tasks too, from now on.
 
-        Classes that add resources of their own make Hadoop load each configuration again. So what is to be recorded
-        must have run once before.
+        Each read of a setting first looks for a newer name of it, in a table that all configurations share.
         """
-        self._replace(self._spark._jsc.hadoopConfiguration(), "properties", "Hadoop")
+        kind = self._jvm.java.lang.Class.forName("org.apache.hadoop.conf.Configuration")
+        found = kind.getDeclaredField("deprecationContext")
+        found.setAccessible(True)
+        self._replace(found.get(None).get(), "deprecatedKeyMap", "Hadoop")
 
     def record_spark(self) -> None:
         """Record reads of Spark's own configuration."""

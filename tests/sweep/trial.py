@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 SAME, REFUSED, FAILED, DIFFERENT = "same", "refused", "failed", "different"
 #: Spark takes no such value for the setting, so that no cluster has it.
 REJECTED = "rejected"
+#: The compaction has failed, and the originals are as before; so does a plain copy by Spark, with no code of the jobs.
+UNUSABLE = "unusable"
 
 
 class Rejected(Exception):
@@ -55,25 +57,45 @@ class Trials:
         try:
             before = table.content(self._spark, folder)
             with under(self._spark, settings):
-                report = self._compacted(name, table)
-            return _verdict(report, table.content(self._spark, folder) == before)
+                verdict = self._tried(name, table)
+            if table.content(self._spark, folder) != before:
+                return Verdict(DIFFERENT, verdict.text)
+            if verdict.kind == FAILED and not self._copied_by_spark(name, table, settings):
+                return Verdict(UNUSABLE, verdict.text)
+            return verdict
         finally:
             self._spark.sql(f"DROP TABLE {name}")
             shutil.rmtree(folder, ignore_errors=True)
             shutil.rmtree(self._folder / f".lakekeeper-t{self._number}", ignore_errors=True)
 
+    def _tried(self, name: str, table: SweptTable) -> Verdict:
+        try:
+            return _verdict(self._compacted(name, table))
+        except Exception as error:
+            return Verdict(FAILED, f"{type(error).__name__}: {error}"[:300])
+
+    def _copied_by_spark(self, name: str, table: SweptTable, settings: Mapping[str, str]) -> bool:
+        copy = f"{name}_copy"
+        session = self._spark.newSession()
+        try:
+            with under(self._spark, settings), under(session, settings):
+                session.sql(f"CREATE TABLE {copy} STORED AS {table.stored} AS SELECT * FROM {name}")
+                return bool(session.table(copy).count() == self._spark.table(name).count())
+        except Exception:
+            return False
+        finally:
+            self._spark.sql(f"DROP TABLE IF EXISTS {copy}")
+
     def _compacted(self, name: str, table: SweptTable) -> dict[str, Any]:
         with tempfile.TemporaryDirectory() as requests:
             jobs = Jobs(self._spark, Path(requests))
             jobs("analyze", "--table", name)
-            (report,) = jobs("compact", "--table", name, *table.arguments)["tables"]
-        return report
+            report = jobs("compact", "--table", name, *table.arguments)
+        return next(iter(report["tables"]), report)
 
 
-def _verdict(report: Mapping[str, Any], same: bool) -> Verdict:
-    if not same:
-        return Verdict(DIFFERENT, str(report.get("reason") or ""))
-    units = report["units"]
+def _verdict(report: Mapping[str, Any]) -> Verdict:
+    units = report.get("units", [])
     outcomes = {str(unit["outcome"]) for unit in units}
     if outcomes == {"compacted"}:
         return Verdict(SAME)

@@ -50,6 +50,8 @@ COMMITTER = {  # guard: committer_pinned
         "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitterFactory"
     ),
     "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+    # Nothing of a task stays beside the data.
+    "mapreduce.fileoutputcommitter.cleanup.skipped": "false",
     # Nothing but data is written: readers take a summary for a list of all files.
     "parquet.summary.metadata.level": "NONE",
     "parquet.enable.summary-metadata": "false",
