@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.sweep.recording import SQL, Recorder
+from tests.sweep.recording import SPARK, SQL, Recorder
 from tests.sweep.session import swept_session
 from tests.sweep.tables import TABLES
 from tests.sweep.trial import SAME, Trials
@@ -55,13 +55,14 @@ def record(spark: Any, folder: Path) -> dict[str, list[str]]:
 
 
 def by_prefix(spark: Any, table: str) -> set[str]:
-    """Return the declared settings of sessions that the tasks of a table may read."""
+    """Return the declared settings of sessions that the tasks of a table may read, and those fixed at the start."""
     prefixes = ("",) if table == WITH_ALL else PREFIXES.get(table.split(" ")[0], ())
     conf = getattr(getattr(spark._jvm.org.apache.spark.sql.internal, "SQLConf$"), "MODULE$")
-    entries = conf.getConfigEntries().toArray()
-    names = [str(entry.key()) for entry in entries]
+    names = [str(entry.key()) for entry in conf.getConfigEntries().toArray()]
     return {
-        f"{SQL} {name}" for name in names if name.startswith(prefixes) and not conf.isStaticConfigKey(name)
+        f"{SPARK if conf.isStaticConfigKey(name) else SQL} {name}"
+        for name in names
+        if name.startswith(prefixes)
     }
 
 

@@ -89,12 +89,14 @@ class Recorder:
 
     def record_spark(self) -> None:
         """Record reads of Spark's own configuration."""
-        self._replace(self._spark._jsc.sc().conf(), "settings", "Spark")
+        self._record(self._spark._jsc.sc().conf(), "Spark")
 
     def record_sql(self, session: SparkSession) -> None:
         """Record reads of the settings of a session."""
-        conf = session._jsparkSession.sessionState().conf()
-        values = self._replace(conf, "settings", "Sql")
+        self._record(session._jsparkSession.sessionState().conf(), "Sql")
+
+    def _record(self, conf: Any, kind: str) -> None:
+        values = self._replace(conf, "settings", kind)
         provider = self._value(self._value(conf, "reader"), "conf")
         self._field(provider, "conf").set(provider, values)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def swept_session() -> Iterator[tuple[SparkSession, Path]]:
-    """Start a metastore and a session, with the database `sweep` and its folder, until the end of the block."""
+def swept_session(conf: Mapping[str, str] | None = None) -> Iterator[tuple[SparkSession, Path]]:
+    """Start a metastore and a session, with the database `sweep` and its folder, until the end of the block.
+
+    `conf` is added to spark-defaults.conf.
+    """
     with tempfile.TemporaryDirectory(prefix="lakekeeper-sweep-") as scratch:
         folder = Path(scratch)
         with Metastore(folder / "metastore") as metastore:
-            os.environ.update(spark_environ(paths.DEFAULT_SPARK, metastore.uri, folder / "spark"))
+            os.environ.update(spark_environ(paths.DEFAULT_SPARK, metastore.uri, folder / "spark", conf=conf))
             with _session(folder / "data") as spark:
                 yield spark, folder / "data"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.spark.toolbox import Jobs
-from tests.sweep.recording import HADOOP, SQL
+from tests.sweep.recording import HADOOP, SPARK, SQL
 from tests.sweep.tables import SweptTable
 
 if TYPE_CHECKING:
@@ -47,14 +47,11 @@ class Trials:
         self._number = 0
 
     def run(self, table: SweptTable, settings: Mapping[str, str]) -> Verdict:
-        """Compact the table under these settings, which are named `hadoop NAME` or `sql NAME`.
+        """Compact the table under these settings.
 
         The table is written, and read before and after, under the session's own settings.
         """
-        self._number += 1
-        name, folder = f"{self._database}.t{self._number}", self._folder / f"t{self._number}"
-        table.create(self._spark, name, folder)
-        try:
+        with self._table(table) as (name, folder):
             before = table.content(self._spark, folder)
             with under(self._spark, settings):
                 verdict = self._tried(name, table)
@@ -63,6 +60,19 @@ class Trials:
             if verdict.kind == FAILED and not self._copied_by_spark(name, table, settings):
                 return Verdict(UNUSABLE, verdict.text)
             return verdict
+
+    def plain(self, table: SweptTable, settings: Mapping[str, str]) -> bool:
+        """Tell whether Spark by itself can copy the table under these settings."""
+        with self._table(table) as (name, _):
+            return self._copied_by_spark(name, table, settings)
+
+    @contextmanager
+    def _table(self, table: SweptTable) -> Iterator[tuple[str, Path]]:
+        self._number += 1
+        name, folder = f"{self._database}.t{self._number}", self._folder / f"t{self._number}"
+        table.create(self._spark, name, folder)
+        try:
+            yield name, folder
         finally:
             self._spark.sql(f"DROP TABLE {name}")
             shutil.rmtree(folder, ignore_errors=True)
@@ -106,14 +116,22 @@ def _verdict(report: Mapping[str, Any]) -> Verdict:
 
 @contextmanager
 def under(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """Change settings of Hadoop and of the session until the end of the block. Raise Rejected if that is impossible."""
-    conf, session = spark._jsc.hadoopConfiguration(), {}
+    """Change settings until the end of the block: `hadoop NAME`, `sql NAME` of the session, `spark NAME`.
+
+    Settings of Spark itself are changed while it runs. Those that are read once, at the start, need a driver of their
+    own (`run --static`). Raise Rejected if a setting cannot have the value.
+    """
+    conf, session, own = spark._jsc.hadoopConfiguration(), {}, spark._jsc.sc().conf()
     kept = {field: field.get(conf).clone() for field in _fields_of(conf)}
+    of_spark = {}
     try:
         for key, value in settings.items():
             kind, _, name = key.partition(" ")
             if kind == HADOOP:
                 conf.set(name, value)
+            elif kind == SPARK:
+                of_spark[name] = own.get(name, None)
+                own.set(name, value)
             elif kind == SQL:
                 before = spark.conf.get(name, None)
                 try:
@@ -125,6 +143,8 @@ def under(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
     finally:
         for name, before in session.items():
             spark.conf.unset(name) if before is None else spark.conf.set(name, before)
+        for name, before in of_spark.items():
+            own.remove(name) if before is None else own.set(name, before)
         # A name may be another one of an older release, which `unset` does not always undo.
         for field, values in kept.items():
             field.set(conf, values)

@@ -1,7 +1,7 @@
 """The process of the sweep that has the session: trials come in by lines, and verdicts go out.
 
 A line is JSON: `{"table": "text", "settings": {"hadoop NAME": "VALUE"}}`, or `{"values": ["hadoop NAME", ...]}` to ask
-for the values that settings have.
+for the values that settings have. Arguments are settings of the session's driver: `spark.NAME=VALUE`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
-from tests.sweep.recording import HADOOP, SQL
+from tests.sweep.recording import HADOOP
 from tests.sweep.session import swept_session
 from tests.sweep.tables import TABLES
 from tests.sweep.trial import FAILED, REJECTED, Rejected, Trials, Verdict
@@ -26,23 +26,26 @@ def main() -> int:
     # What the jobs print is no answer.
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
-    with swept_session() as (spark, folder):
+    static = dict(word.split("=", 1) for word in sys.argv[1:])
+    with swept_session(static) as (spark, folder):
         trials = Trials(spark, "sweep", folder)
-        for table in TABLES:
-            trials.run(table, {})
+        for table in TABLES if not static else ():
+            trials.run(table, {})  # what loads classes loads them now
         print(json.dumps("ready"), file=answers)
         for line in sys.stdin:
             request = json.loads(line)
             answer: Any = (
                 _values(spark, request["values"]) if "values" in request else _tried(trials, request)
             )
+            spark._jvm.java.lang.System.nanoTime()  # a driver that has ended gives no answers
             print(json.dumps(answer), file=answers)
     return 0
 
 
-def _tried(trials: Trials, request: dict[str, Any]) -> dict[str, str]:
+def _tried(trials: Trials, request: dict[str, Any]) -> dict[str, str] | bool:
+    table, settings = _TABLES[request["table"]], request["settings"]
     try:
-        return asdict(trials.run(_TABLES[request["table"]], request["settings"]))
+        return trials.plain(table, settings) if request.get("plain") else asdict(trials.run(table, settings))
     except Rejected as error:
         return asdict(Verdict(REJECTED, str(error)[:300]))
     except Exception as error:
@@ -54,11 +57,14 @@ def _values(spark: Any, names: list[str]) -> dict[str, str | None]:
     hadoop, conf, found = spark._jsc.hadoopConfiguration(), spark._jsparkSession.sessionState().conf(), {}
     for key in names:
         kind, _, name = key.partition(" ")
-        if kind == HADOOP:
-            found[key] = hadoop.getRaw(name)
-        elif kind == SQL:
-            found[key] = _value(conf, name)
+        found[key] = hadoop.getRaw(name) if kind == HADOOP else _value(conf, name) or _declared(spark, name)
     return found
+
+
+def _declared(spark: Any, name: str) -> str | None:
+    """Return the default of a setting of Spark itself."""
+    entry = spark._jvm.org.apache.spark.internal.config.ConfigEntry.findEntry(name)
+    return None if entry is None else str(entry.defaultValueString())
 
 
 def _value(conf: Any, name: str) -> str | None:
