@@ -25,10 +25,14 @@ SETTINGS = {
         "mapreduce.output.fileoutputformat.compress": "true",
         "mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
         "mapreduce.fileoutputcommitter.algorithm.version": "2",
+        "mapreduce.fileoutputcommitter.cleanup.skipped": "true",
+        "parquet.metadata.read.parallelism": "0",
     },
     "ORC": {
         "orc.compress": "SNAPPY",
+        "orc.encrypt": "pii:v",
         "orc.include.columns": "0",
+        "orc.mask": "nullify:v",
         "mapreduce.output.fileoutputformat.compress": "true",
         "mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
     },
@@ -71,4 +75,30 @@ def test_settings_of_the_cluster_do_not_change_what_is_written(
         folder = Path(f"{database.path}/t{part}")
         assert len(data_files(folder)) == 1
         assert not [path.name for path in folder.iterdir() if path.name[:1] == "_"]
+    assert rows(spark, table) == before
+
+
+@pytest.mark.one_version
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        pytest.param("fs.local.block.size", "large", id="no number"),
+        pytest.param("fs.AbstractFileSystem.file.impl", "com.example.Missing", id="missing class"),
+        pytest.param("fs.AbstractFileSystem.file.impl", "java.lang.Object", id="wrong class"),
+        pytest.param("fs.permissions.umask-mode", "-1", id="no mode"),
+    ],
+)
+def test_a_setting_whose_value_hadoop_cannot_use_is_named(
+    spark: SparkSession, jobs: Jobs, database: Database, name: str, value: str
+) -> None:
+    table = f"{database}.t"
+    many(spark, database.location("t"), "SELECT CAST(id AS STRING) AS v FROM range(40)", 4, "parquet")
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (v STRING) STORED AS PARQUET LOCATION '{database.location('t')}'"
+    )
+    before = rows(spark, table)
+    with cluster_settings(spark, {name: value}):
+        report = only(jobs("compact", "--table", table))
+    assert report["outcome"] == "failed"
+    assert name in report["reason"]
     assert rows(spark, table) == before

@@ -138,7 +138,7 @@ def singles(worker: Worker) -> list[dict[str, Any]]:
         for turn in range(len(read))
         for name in values
         if turn < len(tables[name])
-        for value in flips(values[name])
+        for value in flips(name.partition(" ")[2], *values[name])
     ]
 
 
@@ -170,7 +170,7 @@ def statics(worker: Worker) -> list[dict[str, Any]]:
     return [
         {"static": {name.partition(" ")[2]: value}, "table": table, "settings": {}}
         for name in names
-        for value in AT_START.get(name) or flips(values[name])
+        for value in AT_START.get(name) or flips(name.partition(" ")[2], *values[name])
         for table in STATIC_TABLES
     ]
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 SAME, REFUSED, FAILED, DIFFERENT = "same", "refused", "failed", "different"
 #: Spark takes no such value for the setting, so that no cluster has it.
 REJECTED = "rejected"
+#: The compaction has failed with the name of the setting, and the originals are as before.
+NAMED = "named"
 #: The compaction has failed, and the originals are as before; so does a plain copy by Spark, with no code of the jobs.
 UNUSABLE = "unusable"
 
@@ -47,7 +49,7 @@ class Trials:
         self._number = 0
 
     def run(self, table: SweptTable, settings: Mapping[str, str]) -> Verdict:
-        """Compact the table under these settings.
+        """Compact the table under these settings, which analyses it first.
 
         The table is written, and read before and after, under the session's own settings.
         """
@@ -57,6 +59,8 @@ class Trials:
                 verdict = self._tried(name, table)
             if table.content(self._spark, folder) != before:
                 return Verdict(DIFFERENT, verdict.text)
+            if verdict.kind == FAILED and any(key.partition(" ")[2] in verdict.text for key in settings):
+                return Verdict(NAMED, verdict.text)
             if verdict.kind == FAILED and not self._copied_by_spark(name, table, settings):
                 return Verdict(UNUSABLE, verdict.text)
             return verdict
@@ -99,7 +103,6 @@ class Trials:
     def _compacted(self, name: str, table: SweptTable) -> dict[str, Any]:
         with tempfile.TemporaryDirectory() as requests:
             jobs = Jobs(self._spark, Path(requests))
-            jobs("analyze", "--table", name)
             report = jobs("compact", "--table", name, *table.arguments)
         return next(iter(report["tables"]), report)
 
@@ -110,8 +113,9 @@ def _verdict(report: Mapping[str, Any]) -> Verdict:
     if outcomes == {"compacted"}:
         return Verdict(SAME)
     codes = {str(each.get("code")) for each in [report, *units] if each.get("code")}
-    reason = next((str(each["reason"]) for each in [*units, report] if each.get("reason")), "")
-    return Verdict(REFUSED, ", ".join(sorted(codes))) if codes else Verdict(FAILED, reason[:300])
+    reasons = [each.get("reason") or each.get("error") for each in [*units, report]]
+    reason = next(filter(None, reasons), "")
+    return Verdict(REFUSED, ", ".join(sorted(codes))) if codes else Verdict(FAILED, str(reason)[:600])
 
 
 @contextmanager

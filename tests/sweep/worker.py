@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import sys
 from dataclasses import asdict
 from typing import Any
@@ -52,13 +53,29 @@ def _tried(trials: Trials, request: dict[str, Any]) -> dict[str, str] | bool:
         return asdict(Verdict(FAILED, f"{type(error).__name__}: {error}"[:300]))
 
 
-def _values(spark: Any, names: list[str]) -> dict[str, str | None]:
-    """Return the value of each setting: of Hadoop's configuration, or of a session, where it may be a default."""
-    hadoop, conf, found = spark._jsc.hadoopConfiguration(), spark._jsparkSession.sessionState().conf(), {}
+def _values(spark: Any, names: list[str]) -> dict[str, tuple[str | None, list[str]]]:
+    """Return the value of each setting, which may be its default, and the words that it may be if it is one of them."""
+    hadoop, conf = spark._jsc.hadoopConfiguration(), spark._jsparkSession.sessionState().conf()
+    found: dict[str, tuple[str | None, list[str]]] = {}
     for key in names:
         kind, _, name = key.partition(" ")
-        found[key] = hadoop.getRaw(name) if kind == HADOOP else _value(conf, name) or _declared(spark, name)
+        if kind == HADOOP:
+            found[key] = hadoop.getRaw(name), []
+        else:
+            found[key] = _value(conf, name) or _declared(spark, name), _words(spark, name)
     return found
+
+
+def _words(spark: Any, name: str) -> list[str]:
+    """Return the words that a setting of a session may be: Spark names them where it refuses another one."""
+    before = spark.conf.get(name, None)
+    try:
+        spark.conf.set(name, "no such word")
+    except Exception as error:
+        found = re.search(r"should be one of (.*?),? but was", str(error))
+        return re.findall(r"[\w.-]+", found[1]) if found else []
+    spark.conf.unset(name) if before is None else spark.conf.set(name, before)
+    return []
 
 
 def _declared(spark: Any, name: str) -> str | None:

@@ -15,6 +15,7 @@ from py4j.protocol import (
     get_return_value,
 )
 
+from spark_jobs.adapters.hadoop.named_settings import with_setting
 from spark_jobs.protocol.file_system import FileSystemError
 
 #: The Python exception for each Java exception. Any other one becomes FileSystemError.
@@ -65,7 +66,7 @@ def message_of(error: Exception) -> str:
     java = _java_exception(error)
     if java is None:
         return first_line(str(error))
-    return first_line(java.getMessage() or "") or _kind(java)
+    return with_setting(first_line(java.getMessage() or "")) or _kind(java)
 
 
 def _java_exception(error: Exception) -> Any | None:
@@ -102,7 +103,7 @@ def root_cause(error: Exception) -> tuple[str, str]:
     found = _causes(error)
     if not found:
         return type(error).__name__, first_line(str(error))
-    return _kind(found[-1]), first_line(found[-1].getMessage() or "")
+    return _kind(found[-1]), with_setting(first_line(found[-1].getMessage() or ""))
 
 
 def cause_classes(error: Exception) -> list[str]:

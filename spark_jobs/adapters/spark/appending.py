@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.hadoop.file_bytes import file_bytes
 from spark_jobs.adapters.hadoop.java_errors import java_errors
+from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.core.errors import VerificationFailed
 from spark_jobs.core.formats.avro_blocks import Block, blocks
 from spark_jobs.core.model import FileEntry
@@ -26,7 +27,7 @@ class AvroAppender:
 
     def __init__(self, spark: SparkSession) -> None:
         self._jvm: Any = spark._jvm
-        self._conf = spark._jsc.hadoopConfiguration()
+        self._conf = data_configuration(spark)
 
     def write(self, request: RewriteRequest) -> int:
         """Write the files into the target directory. Return the number of records.

@@ -12,6 +12,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.sessions import COMMITTER
 from spark_jobs.core.errors import LakekeeperError, Refusal
@@ -23,21 +24,13 @@ from spark_jobs.protocol.ports import RewriteRequest
 #: FileInputFormat takes its paths as one text: globs that are separated by commas.
 _GLOB = re.compile(r"([{}\[\]*?\\])")
 _SEPARATOR = re.compile(r"([,\\])")
-#: With this setting, Hadoop's reader leaves out damaged stretches of a file.
-_STRICT = {"io.skip.checksum.errors": "false"}  # guard: damage_not_skipped
-#: Settings of a cluster by which readers leave out files, rows or columns.
-_UNSET = (  # guard: nothing_filtered
-    "mapreduce.input.pathFilter.class",
-    "parquet.read.filter",
-    "parquet.private.read.filter.predicate",
-    "parquet.read.schema",
-)
 
 
 class Copier:
     """Copies records from many files into few."""
 
     def __init__(self, spark: SparkSession, formats: Mapping[str, SparkFormat]) -> None:
+        self._spark = spark
         self._jvm = spark._jvm
         self._context = spark._jsc
         self._formats = formats
@@ -85,10 +78,8 @@ class Copier:
         fs.delete(folder, False)
 
     def _conf(self, settings: Mapping[str, str]) -> Any:
-        conf = self._jvm.org.apache.hadoop.conf.Configuration(self._context.hadoopConfiguration())
-        for name in _UNSET:
-            conf.unset(name)
-        for name, value in {**_STRICT, **settings}.items():
+        conf = data_configuration(self._spark)
+        for name, value in settings.items():
             if not is_literal(value):  # guard: settings_are_literal
                 raise Refusal(RefusalCode.TYPE, f"{value!r} has a variable, which Hadoop would replace")
             conf.set(name, value)

@@ -10,15 +10,13 @@ from typing import Any
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.adapters.spark.stripe_writer import StripeWriter
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.stripes import Stripes
 from spark_jobs.core.model import name_of
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import RewriteRequest
-
-#: Settings by which ORC's writer would encrypt or mask columns that the files have in plain text.
-_ENCRYPTING = ("orc.encrypt", "orc.mask")
 
 
 class Merger:
@@ -30,7 +28,7 @@ class Merger:
     def __init__(self, spark: SparkSession) -> None:
         self._jvm = spark._jvm
         self._gateway = spark.sparkContext._gateway
-        self._context = spark._jsc
+        self._spark = spark
 
     def write(self, request: RewriteRequest) -> None:
         """Write the merged files into the target directory.
@@ -39,9 +37,7 @@ class Merger:
             Refusal: TYPE, ORC cannot merge a file with the others.
             LakekeeperError: a file cannot be read or written.
         """
-        conf = self._jvm.org.apache.hadoop.conf.Configuration(self._context.hadoopConfiguration())
-        for name in _ENCRYPTING:
-            conf.unset(name)
+        conf = data_configuration(self._spark)
         if request.replication:
             conf.set("dfs.replication", str(request.replication))
         token = uuid.uuid4()

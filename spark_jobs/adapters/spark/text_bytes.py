@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.adapters.spark.catalyst import RowCalls
+from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.adapters.spark.formats.codecs import codec_factory
 from spark_jobs.core.errors import VerificationFailed
 from spark_jobs.protocol.ports import RewriteRequest
@@ -27,7 +28,7 @@ class TextBytes:
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
         self._jvm: Any = spark._jvm
-        self._codecs, _, self._conf = codec_factory(self._jvm, spark._jsc.hadoopConfiguration())
+        self._codecs, _, self._conf = codec_factory(self._jvm, data_configuration(spark))
 
     def check(self, request: RewriteRequest, rows: int, line_bytes: int) -> None:
         """Compare the bytes of the files that were read, and of those that were written, with those of the lines.

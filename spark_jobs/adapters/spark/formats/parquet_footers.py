@@ -16,6 +16,7 @@ from spark_jobs.adapters.garbage import rarely_collected
 from spark_jobs.adapters.hadoop.field_mapper import fields_mapper
 from spark_jobs.adapters.hadoop.java_answers import java_json
 from spark_jobs.adapters.hadoop.java_errors import call, java_errors, root_cause
+from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.adapters.spark.file_index import without_server
 from spark_jobs.adapters.spark.spark_types import Reading, SparkTypes
 from spark_jobs.adapters.spark.unreadable_files import unreadable
@@ -94,7 +95,7 @@ class ParquetFooters:
     def __init__(self, spark: SparkSession, types: SparkTypes, calls: NameNodeCalls) -> None:
         self._calls = calls
         self._jvm: Any = spark._jvm
-        self._conf = spark._jsc.hadoopConfiguration()
+        self._conf = data_configuration(spark)
         self._mapper = _footer_mapper(spark.sparkContext._gateway)
         self._statuses = _status_reader(self._jvm)
         self._types = types

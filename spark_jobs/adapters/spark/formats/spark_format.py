@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from pyspark.sql import SparkSession
 
+from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.merged_footers import merged
@@ -45,7 +46,7 @@ class SparkFormat(ABC):
         self._spark = spark
         self._calls = calls
         self._jvm = spark._jvm
-        self._conf = spark._jsc.hadoopConfiguration()
+        self._conf = data_configuration(spark)
 
     def read(self, directories: Sequence[tuple[str, FileListing]]) -> list[list[Footer]]:
         """Return the footers of the data files of each directory; one describes all files that have much in common.

@@ -1,0 +1,35 @@
+"""Hadoop's configuration for reading and writing data: what a cluster sets there must not leave out or change rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+#: With the first two, readers leave out what is damaged. The last one has its default: no cluster needs another.
+_STRICT = {  # guard: damage_not_skipped
+    "io.skip.checksum.errors": "false",
+    "parquet.read.bad.record.threshold": "0",
+    "parquet.metadata.read.parallelism": "5",
+}
+_UNSET = (  # guard: nothing_filtered
+    # By these, readers leave out files, rows or columns.
+    "mapreduce.input.pathFilter.class",
+    "parquet.read.filter",
+    "parquet.private.read.filter.predicate",
+    "parquet.read.schema",
+    # By these, ORC's writer encrypts or masks columns.
+    "orc.encrypt",
+    "orc.mask",
+)
+
+
+def data_configuration(spark: SparkSession) -> Any:
+    """Return a copy of the driver's configuration, as the jobs need it where they call Hadoop's classes themselves."""
+    spark._jsparkSession.sharedState()  # it reads hive-site.xml
+    conf = spark._jvm.org.apache.hadoop.conf.Configuration(spark._jsc.hadoopConfiguration())
+    for name in _UNSET:
+        conf.unset(name)
+    for name, value in _STRICT.items():
+        conf.set(name, value)
+    return conf
