@@ -38,7 +38,8 @@ def main() -> int:
             answer: Any = (
                 _values(spark, request["values"]) if "values" in request else _tried(trials, request)
             )
-            spark._jvm.java.lang.System.nanoTime()  # a driver that has ended gives no answers
+            if spark._jsc.sc().isStopped():  # out of memory: a driver that has ended gives no answers
+                return 1
             print(json.dumps(answer), file=answers)
     return 0
 
