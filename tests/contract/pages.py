@@ -19,7 +19,7 @@ from spark_jobs.core.outcomes import JobOutcome, TableOutcome, UnitOutcome
 from spark_jobs.core.phases import PHASES
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.warning_codes import WarningCode
-from tests.contract import config_template
+from tests.contract import config_template, settings_page
 
 ROOT = Path(__file__).parents[2]
 
@@ -130,6 +130,7 @@ FILES: Mapping[str, Callable[[], str]] = {
     "lakekeeper_provider/template.yaml": config_template.template,
     "docs/lakekeeper.example.yaml": config_template.template,
     "lakekeeper_provider/schema.json": config_template.schema,
+    "docs/settings.md": settings_page.page,
 }
 PAGES = (*PARTS, *FILES)
 

@@ -26,8 +26,8 @@ PREFIXES = {
 WITH_ALL = "parquet joint"
 
 
-def record(spark: Any, folder: Path) -> dict[str, list[str]]:
-    """Return the settings that each table reads, by its name."""
+def record(spark: Any, folder: Path) -> dict[str, dict[str, list[str]]]:
+    """Return the settings that are read with each table, and those that its tasks may read besides."""
     from spark_jobs.adapters.spark import sessions
 
     trials, recorder = Trials(spark, "sweep", folder), Recorder(spark)
@@ -44,17 +44,19 @@ def record(spark: Any, folder: Path) -> dict[str, list[str]]:
     recorder.record_spark()
     recorder.record_sql(spark)
     sessions._configured = recorded
-    found = {}
+    found: dict[str, dict[str, list[str]]] = {"read": {}, "declared": {}}
     for table in TABLES:
         recorder.take()
         verdict = trials.run(table, {})
         assert verdict.kind == SAME, (table.name, verdict)
-        found[table.name] = sorted(recorder.take() | by_prefix(spark, table.name))
+        read = recorder.take()
+        found["read"][table.name] = sorted(read)
+        found["declared"][table.name] = sorted(declared(spark, table.name) - read)
     sessions._configured = configured
     return found
 
 
-def by_prefix(spark: Any, table: str) -> set[str]:
+def declared(spark: Any, table: str) -> set[str]:
     """Return the declared settings of sessions that the tasks of a table may read, and those fixed at the start."""
     prefixes = ("",) if table == WITH_ALL else PREFIXES.get(table.split(" ")[0], ())
     conf = getattr(getattr(spark._jvm.org.apache.spark.sql.internal, "SQLConf$"), "MODULE$")
@@ -70,8 +72,8 @@ def main() -> int:
     with swept_session() as (spark, folder):
         found = record(spark, folder)
     SETTINGS.write_text(json.dumps(found, indent=1) + "\n")
-    for name, read in found.items():
-        print(f"{name}: {len(read)} settings")
+    for name, read in found["read"].items():
+        print(f"{name}: {len(read)} settings read, {len(found['declared'][name])} more to try")
     return 0
 
 

@@ -2,7 +2,7 @@
 
 The classes that hold the settings get maps that note each name they are asked for. Janino, which every Spark has,
 compiles these maps in the running JVM. Tasks run in the JVM of the driver, so that their reads of Hadoop's
-configuration are seen; what they read of a session's settings is not: `by_prefix` has what Spark declares.
+configuration are seen; what they read of a session's settings is not: `record.declared` has what Spark declares.
 """
 
 from __future__ import annotations

@@ -123,8 +123,8 @@ class Worker:
 
 
 def _recorded() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = json.loads((_HERE / "settings.json").read_text())
-    return found
+    found = json.loads((_HERE / "settings.json").read_text())
+    return {table: [*read, *found["declared"][table]] for table, read in found["read"].items()}
 
 
 def singles(worker: Worker) -> list[dict[str, Any]]:

@@ -30,8 +30,6 @@ def main() -> int:
     static = dict(word.split("=", 1) for word in sys.argv[1:])
     with swept_session(static) as (spark, folder):
         trials = Trials(spark, "sweep", folder)
-        for table in TABLES if not static else ():
-            trials.run(table, {})  # what loads classes loads them now
         print(json.dumps("ready"), file=answers)
         for line in sys.stdin:
             request = json.loads(line)
