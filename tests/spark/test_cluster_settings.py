@@ -33,6 +33,7 @@ SETTINGS = {
         "orc.encrypt": "pii:v",
         "orc.include.columns": "0",
         "orc.mask": "nullify:v",
+        "orc.max.file.length": "0",
         "mapreduce.output.fileoutputformat.compress": "true",
         "mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
     },

@@ -27,6 +27,9 @@ PINNED = {  # guard: pinned_settings
     "spark.sql.parquet.mergeSchema": "false",
     "spark.sql.orc.impl": "native",
     "spark.sql.orc.mergeSchema": "false",
+    # ORC's own settings, by which it leaves out what is damaged, and what is behind a length.
+    "orc.skip.corrupt.data": "false",
+    "orc.max.file.length": "9223372036854775807",
     # The readers of files that list once, and whose files can be compared with the manifest.
     "spark.sql.sources.useV1SourceList": "avro,csv,json,kafka,orc,parquet,text",
     # As many files are written as were planned.
