@@ -19,7 +19,7 @@ _MOST = 3
 
 
 def with_setting(message: str) -> str:
-    """Return a message of Java with the names of the cluster's settings that have the value which it quotes.
+    """Return a message of Java with the names of the settings that have the value which it quotes.
 
     With more than three of them, or without a driver, the message stays as it is.
     """
@@ -34,8 +34,10 @@ def _settings_with(value: str, context: Any) -> list[str]:
     writer = context._jvm.java.io.StringWriter()
     conf: Any = context._jsc.hadoopConfiguration()
     context._jvm.org.apache.hadoop.conf.Configuration.dumpConfiguration(conf, writer)
-    return sorted(
+    of_hadoop = {
         each["key"]
         for each in json.loads(str(writer.toString()))["properties"]
         if each["value"].strip() == value and not _DEFAULTS.match(each["resource"])
-    )
+    }
+    of_spark = {name for name, text in context._conf.getAll() if text.strip() == value}
+    return sorted(of_hadoop | of_spark)
