@@ -27,7 +27,7 @@ def with_setting(message: str) -> str:
     if not quoted or context is None:
         return message
     names = _settings_with(quoted[str(quoted.lastgroup)], context)
-    return f"{message} (the value of {', '.join(names)})" if 0 < len(names) <= _MOST else message
+    return f"{message} (settings with this value: {', '.join(names)})" if 0 < len(names) <= _MOST else message
 
 
 def _settings_with(value: str, context: Any) -> list[str]:
