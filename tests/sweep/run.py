@@ -35,6 +35,7 @@ RESULTS = Path(".scratch/sweep/results.jsonl")
 KNOWN = _HERE / "known.json"
 SECONDS, START_SECONDS = 60.0, 300.0
 HUNG = "hung"
+_ENDLESS = "neither job ends, or the driver does"
 #: Verdicts that nobody may get. A failure that plain Spark does not share must be a refusal with a code.
 FAULTS = (DIFFERENT, FAILED, HUNG)
 #: Tables that are tried with each setting of a driver's start, and more such settings, with values.
@@ -186,6 +187,12 @@ def done_before() -> dict[str, dict[str, Any]]:
     return {json.dumps(row["trial"], sort_keys=True): row["verdict"] for row in rows}
 
 
+def _one(trial: dict[str, Any]) -> set[tuple[str, str]]:
+    """Return the flip of a trial with only one."""
+    flips = trial["settings"].items()
+    return set(flips) if len(flips) == 1 else set()
+
+
 class Sweep:
     """Runs trials that have no verdict yet, and writes each verdict down at once."""
 
@@ -193,6 +200,10 @@ class Sweep:
         self._worker = worker
         self._before = before
         self._until = until
+        self._endless: set[tuple[str, str]] = set()
+        for key, verdict in before.items():
+            if verdict["text"] == _ENDLESS:
+                self._endless |= _one(json.loads(key))
         self.counts = Counter[str]()
 
     def run(self, trials: Sequence[dict[str, Any]]) -> None:
@@ -216,11 +227,14 @@ class Sweep:
         return verdict
 
     def _asked(self, trial: dict[str, Any]) -> dict[str, Any]:
+        if any(flip in self._endless for flip in trial["settings"].items()):
+            return {"kind": UNUSABLE, "text": "no driver ends with it, as was tried with another table"}
         self._worker.has(trial.get("static", {}))
         try:
             verdict = self._worker.ask(trial)
             if verdict is None and self._worker.ask({**trial, "plain": True}) is not True:
-                return {"kind": UNUSABLE, "text": "neither job ends, or the driver does"}
+                self._endless |= _one(trial)
+                return {"kind": UNUSABLE, "text": _ENDLESS}
             return verdict or {"kind": HUNG, "text": ""}
         except NotStarted:
             return {"kind": UNUSABLE, "text": "no session starts with it"}
