@@ -122,4 +122,21 @@ TEXT_ON_SPARK = (
         (f"{_HOSTILE}::test_a_path_that_hadoop_would_expand_is_refused[TEXTFILE]",),
         "spark",
     ),
+    Mutation(
+        "H48-columns",
+        "Spark writes Parquet columns whose names a Hadoop configuration replaces",
+        (Condition("parquet_names_without_variables", False),),
+        (f"{_HOSTILE}::test_columns_of_parquet_with_a_name_that_hadoop_would_replace[column]",),
+        "spark",
+    ),
+    Mutation(
+        "H48-columns-orc",
+        "Spark reads and writes ORC columns whose names a Hadoop configuration replaces",
+        (
+            Condition("orc_names_without_variables", False),
+            Condition("orc_not_read_by_variables", False),
+        ),
+        (f"{_HOSTILE}::test_columns_of_orc_with_a_name_that_hadoop_would_replace[column-hash]",),
+        "spark",
+    ),
 )
