@@ -74,6 +74,12 @@ TEXT = (
         (f"{_RECORDS}::test_a_record_that_grows_without_bounds_is_not_decompressed",),
     ),
     Mutation(
+        "H49-values",
+        "a record is parsed whatever number of values it has",
+        (Condition("record_values", False),),
+        (f"{_RECORDS}::test_a_record_of_many_values_does_not_take_the_memory_of_the_driver",),
+    ),
+    Mutation(
         "H49-types",
         "a field of the commit log has any type",
         (Condition("record_types", False),),
