@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 
 #: The largest record, as it is on the file system and after decompression. That of a wave of a million files has half.
 MOST_BYTES = 256 << 20
-#: The most values and lines in a record. A file of a listing has five, so that the largest records have as many. A value
-#: of three bytes is an object of sixty in Python.
+#: The most values and lines in a record. A file of a listing has five, so that the largest records have as many. What
+#: has three bytes in JSON is an object of sixty in Python.
 MOST_VALUES = 10_000_000
 _STARTS = (b"[", b"{", b",", b"\n")
 #: What the decoding of a file of others raises.
