@@ -14,8 +14,8 @@ from lakekeeper_provider.report_line import MASK, NONCE_FLAG
 from lakekeeper_provider.selection import Selection
 from lakekeeper_provider.spark_submit_options import SparkSubmit
 
-#: Names that Spark masks (the default of `spark.redaction.regex`), and those of other credentials. As in Spark, the name
-#: may be in a value: `-Djavax.net.ssl.trustStorePassword=...` in Java's options, `password=` in a URL.
+#: Names that Spark masks (the default of `spark.redaction.regex`), and those of other credentials. As in Spark, a name
+#: counts in a value too: `-Djavax.net.ssl.trustStorePassword=...` in Java's options, `password=` in a URL.
 _SECRET = re.compile(
     r"secret|passw(or)?d|pwd|token|credential|(access|account|api|private)[._-]?key|azure[._]sas|keytab|principal",
     re.IGNORECASE,
