@@ -145,4 +145,11 @@ TEXT_ON_SPARK = (
         (f"{_HOSTILE}::test_columns_of_orc_with_a_name_that_hadoop_would_replace[column-hash]",),
         "spark",
     ),
+    Mutation(
+        "H48-like",
+        "a pattern of a condition takes years to match",
+        (Condition("patterns_that_end", False),),
+        ("tests/spark/test_where.py::test_what_is_not_a_condition_on_the_keys_is_refused_by_name",),
+        "spark",
+    ),
 )
