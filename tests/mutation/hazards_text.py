@@ -74,6 +74,12 @@ TEXT = (
         (f"{_RECORDS}::test_a_record_that_grows_without_bounds_is_not_decompressed",),
     ),
     Mutation(
+        "H48-names",
+        "a statement is shown although a shell takes a name in it for its end",
+        (Condition("names_in_statements", False),),
+        (f"{_COMMANDS}::test_a_statement_whose_name_a_shell_for_sql_acts_on_is_not_shown",),
+    ),
+    Mutation(
         "H49-values",
         "a record is parsed whatever number of values it has",
         (Condition("record_values", False),),

@@ -12,7 +12,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.adapters.hadoop.java_errors import first_line
+from spark_jobs.adapters.hadoop.java_errors import message_of
 from spark_jobs.core.errors import UsageError
 
 #: The nodes of Spark's parser for AND, OR, NOT, comparisons, IN, LIKE, BETWEEN, IS NULL, signs and literals.
@@ -35,7 +35,7 @@ def check_condition(spark: SparkSession, where: str, keys: Sequence[str], table:
     try:
         parsed = spark._jsparkSession.sessionState().sqlParser().parseExpression(where)
     except Exception as error:
-        raise wrong(where, keys, f"Spark cannot parse it: {first_line(str(error))}") from None
+        raise wrong(where, keys, f"Spark cannot parse it: {message_of(error)}") from None
     names = {key.lower() for key in keys}
     for node in _nodes(parsed):
         problem = _problem(node, names)
