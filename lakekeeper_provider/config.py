@@ -23,7 +23,7 @@ _PER_TABLE = frozenset(key for key in _GLOBAL if OPTIONS[key].per_table)
 _SECTIONS = frozenset({"spark_submit", "windows", "tables", "hive_server"})
 
 
-#: What PyYAML raises for bytes that are no UTF-8, a date that is none, a number of thousands of digits, or deep nesting.
+#: What PyYAML raises for bytes that are no UTF-8, a date that is none, a number of many digits or deep nesting.
 _OF_VALUES = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
 #: What a message shows of a key. The path may be a parameter of a DAG run, and so that of another file with a secret.
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")

@@ -80,6 +80,12 @@ TEXT = (
         (f"{_COMMANDS}::test_a_statement_whose_name_a_shell_for_sql_acts_on_is_not_shown",),
     ),
     Mutation(
+        "H48-lease",
+        "a message shows any text of a lease",
+        (Condition("lease_texts", False),),
+        ("tests/unit/core/test_lease_messages.py::test_a_text_of_another_form_is_not_shown",),
+    ),
+    Mutation(
         "H49-values",
         "a record is parsed whatever number of values it has",
         (Condition("record_values", False),),

@@ -125,7 +125,7 @@ def test_a_window_is_found_by_name_and_a_wrong_name_is_answered(tmp_path):
 )
 def test_no_error_shows_what_is_in_a_file_that_is_no_configuration(tmp_path, content):
     """Its path may be a parameter of a DAG run: whoever may give it must not read the files of the worker."""
-    with pytest.raises(UsageError, match="lakekeeper.yaml") as error:
+    with pytest.raises(UsageError, match=r"lakekeeper\.yaml") as error:
         load(tmp_path, content)
     assert "hunter2" not in str(error.value)
 
@@ -139,5 +139,5 @@ def test_an_error_of_yaml_names_its_place(tmp_path):
     "text", ["at: 2026-99-99", "at: 2026-02-30 25:61:61", "n: " + "1" * 6000, "[" * 3000]
 )
 def test_a_value_that_yaml_cannot_build_is_a_wrong_file(tmp_path, text):
-    with pytest.raises(UsageError, match="lakekeeper.yaml"):
+    with pytest.raises(UsageError, match=r"lakekeeper\.yaml"):
         load(tmp_path, text)
