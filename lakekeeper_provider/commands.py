@@ -14,11 +14,14 @@ from lakekeeper_provider.report_line import MASK, NONCE_FLAG
 from lakekeeper_provider.selection import Selection
 from lakekeeper_provider.spark_submit_options import SparkSubmit
 
-#: Properties that Spark masks (the default of `spark.redaction.regex`), and other credentials, in any case.
+#: Names that Spark masks (the default of `spark.redaction.regex`), and those of other credentials. As in Spark, a name
+#: counts in a value too: `-Djavax.net.ssl.trustStorePassword=...` in Java's options, `password=` in a URL.
 _SECRET = re.compile(
-    r"(?i)^([^=]*(?:secret|passw(?:or)?d|token|(?:access|account|api|private)[._-]?key|keytab|principal)[^=]*)=.*",
-    re.DOTALL,
+    r"secret|passw(or)?d|pwd|token|credential|(access|account|api|private)[._-]?key|azure[._]sas|keytab|principal",
+    re.IGNORECASE,
 )
+#: The password in a URI.
+_PASSWORD = re.compile(r"(://[^/\s@:]*:)[^/\s@]+@")
 #: Flags whose values no log shows.
 _HIDDEN = ("--keytab", "--principal", NONCE_FLAG)
 #: Arguments of SparkSubmitOperator -> keys of the ``spark_submit`` section that have another name.
@@ -181,9 +184,16 @@ def spark_submit_command(
 def redacted(command: Sequence[str]) -> list[str]:
     """Return the command for a log: without secret Spark properties, keytab, principal, and the report's nonce."""
     return [
-        MASK if flag in _HIDDEN else _SECRET.sub(rf"\1={MASK}", word)
+        MASK if flag in _HIDDEN else _without_credentials(word)
         for flag, word in zip(["", *command], command, strict=False)
     ]
+
+
+def _without_credentials(word: str) -> str:
+    """Mask passwords of URIs, and all that follows the first ``=`` behind the name of a credential."""
+    name = _SECRET.search(word)
+    end = word.find("=", name.end()) + 1 if name else 0
+    return _PASSWORD.sub(rf"\1{MASK}@", f"{word[:end]}{MASK}" if end else word)
 
 
 def master(spark: SparkSubmit) -> str:

@@ -23,6 +23,10 @@ _PER_TABLE = frozenset(key for key in _GLOBAL if OPTIONS[key].per_table)
 _SECTIONS = frozenset({"spark_submit", "windows", "tables", "hive_server"})
 
 
+#: What PyYAML raises for bytes that are no UTF-8, a date that is none, a number of many digits or deep nesting.
+_OF_VALUES = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
+#: What a message shows of a key. The path may be a parameter of a DAG run, and so that of another file with a secret.
+_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 _SERVER = re.compile(r"[A-Za-z0-9.-]+(:\d+)?\Z")
 
 
@@ -59,17 +63,27 @@ def load(path: str | Path | None) -> Config:
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"cannot read the configuration file {path}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
+    except (yaml.YAMLError, *_OF_VALUES) as error:
+        raise UsageError(f"{path} is not valid YAML: {_place(error)}") from None
     try:
         return parse({} if content is None else content)
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
 
 
+def _place(error: Exception) -> str:
+    """Return where the error is. Its text has a part of the file, which may be any file of the worker."""
+    mark = getattr(error, "problem_mark", None)
+    return f"line {mark.line + 1}, column {mark.column + 1}" if mark else type(error).__name__
+
+
 def parse(content: Any) -> Config:
     """Check every key and value of a file's content."""
-    data = mapping("the file", content)
+    if not isinstance(content, Mapping):
+        raise UsageError(
+            f"the file: expected a mapping of keys and values, and it is a {type(content).__name__}"
+        )
+    data = content
     _known(data, _GLOBAL | _SECTIONS, "")
     _no_empty_retention(data, "")
     return Config(
@@ -141,4 +155,5 @@ def _spark_submit(data: Mapping[str, Any]) -> SparkSubmit:
 def _known(data: Mapping[str, Any], known: Collection[str], where: str) -> None:
     for key in data:
         if key not in known:
-            raise UsageError(f"unknown key {where}{key}{nearest(key, known)}")
+            name = str(key) if _KEY.fullmatch(str(key)) else "that is no name"
+            raise UsageError(f"unknown key {where}{name}{nearest(key, known)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -13,12 +14,17 @@ from urllib.parse import urlsplit, urlunsplit
 import tenacity
 
 from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.parsers import shown
 from lakekeeper_provider.storage import open_storage
 
 #: A report is asked for six times, for about a minute, while its storage does not answer.
 _RETRIES = tenacity.Retrying(
     stop=tenacity.stop_after_attempt(6), wait=tenacity.wait_exponential(max=30), reraise=True
 )
+
+
+#: How the address of a report ends.
+_REPORT = re.compile(r".*/lakekeeper-[0-9a-f]{32}-report\.json", re.DOTALL)
 
 
 class Exchange:
@@ -62,7 +68,11 @@ class Exchange:
 
 
 def read(uri: str) -> bytes:
-    """Return the report that an analysis points to."""
+    """Return the report that an analysis points to. Its address may be what a person has given to a DAG run."""
+    if not _REPORT.fullmatch(str(uri)):
+        raise UsageError(
+            f"analysis: {shown(uri)} is not the address of a report: take the output of an AnalyzeOperator"
+        )
     content = _bytes(*open_storage(uri))
     if content is None:
         raise UsageError(f"the report {uri} does not exist any more: run the analysis again")

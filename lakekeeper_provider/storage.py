@@ -42,7 +42,7 @@ def _webhdfs(parts: SplitResult) -> Any:
         "host": parts.hostname,
         "port": parts.port or _HTTP_PORTS[parts.scheme],
         "use_https": _WEBHDFS[parts.scheme],
-        **_login(parts.username),
+        **_login(parts.username, parts.hostname),
     }
     try:
         return fsspec.filesystem("webhdfs", **options)
@@ -50,16 +50,21 @@ def _webhdfs(parts: SplitResult) -> Any:
         raise ImportError(f"{error}; pip install 'airflow-provider-lakekeeper[kerberos]'") from None
 
 
-def _login(conn_id: str | None) -> dict[str, Any]:
+def _login(conn_id: str | None, host: str | None) -> dict[str, Any]:
     """Return who asks: the connection's login, Airflow's Kerberos ticket, or whom Hadoop's client would take."""
-    options = _connection(conn_id) if conn_id else {}
+    options = _connection(conn_id, host) if conn_id else {}
     options.setdefault("kerberos", conf.get("core", "security", fallback="") == "kerberos")
     if not options["kerberos"] and "token" not in options:
         options.setdefault("user", os.environ.get("HADOOP_USER_NAME") or getpass.getuser())
     return options
 
 
-def _connection(conn_id: str) -> dict[str, Any]:
+def _connection(conn_id: str, host: str | None) -> dict[str, Any]:
+    """Return the options of a connection, whose credentials go to no other host than its own, if it names one."""
     connection = BaseHook.get_connection(conn_id)
+    if connection.host and connection.host.lower() != (host or "").lower():
+        raise UsageError(
+            f"the connection {conn_id!r} is for {connection.host}, and not for {host}: correct one of them"
+        )
     own = {"user": connection.login, "password": connection.password}
     return {**{key: value for key, value in own.items() if value}, **connection.extra_dejson}

@@ -72,6 +72,7 @@ PRIVATE_NAMES = (
     PrivateName("SparkSubmitHook", "_env", CHECKED, "env_vars; submit adds them to the worker's environment"),
     PrivateName("SparkSubmitHook", "_mask_cmd", CHECKED, "masks the command for log and error"),
     PrivateName("SparkSubmitHook", "_submit_sp", CHECKED, "the process of spark-submit, None before"),
+    PrivateName("SparkSubmitHook", "_kubernetes_driver_pod", CHECKED, "what a kill deletes, by the output"),
 )
 #: Arguments that SparkSubmitOperator stores under a private name, which cannot be a template field.
 PRIVATE_ARGUMENTS = tuple(entry.name[1:] for entry in PRIVATE_NAMES if entry.purpose == _ARGUMENT)
@@ -168,6 +169,7 @@ class SparkSubmitter:
         _hide_credentials(hook)
         if self._environment is not None:
             _replace_environment(hook, self._environment)
+            _kill_no_pod(hook)
         return hook
 
     def _get_connection(self) -> Any:
@@ -209,6 +211,22 @@ def _replace_environment(hook: Any, variables: Mapping[str, str]) -> None:
 
     hook._build_spark_submit_command = build_command
     hook.submit = partial(hook.submit, env=dict(variables))
+
+
+def _kill_no_pod(hook: Any) -> None:
+    """
+    Kill spark-submit alone, in client mode: it is the driver, which has no pod.
+
+    The hook takes a line of the output for the name of one. There the output is that of the driver, with texts of
+    tables in it: they must not name the pod of somebody else.
+    """
+    kill = hook.on_kill
+
+    def on_kill() -> None:
+        hook._kubernetes_driver_pod = None
+        kill()
+
+    hook.on_kill = on_kill
 
 
 @contextmanager

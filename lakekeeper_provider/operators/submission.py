@@ -88,6 +88,7 @@ class SubmissionRunner:
         self._has_launcher = commands.has_launcher(self._own, spark)
         self._submitter: SparkSubmitter | None = None
         self._resource_manager: str | None = None
+        self._on_yarn = False
         self._line = ReportLine()
         self._environment: DriverEnvironment | None = None
         self._killed = False
@@ -133,6 +134,7 @@ class SubmissionRunner:
         self._check(target, arguments["conn_id"])
         # Read here: an error while the job runs would break off its log.
         self._resource_manager = submitter.resource_manager()
+        self._on_yarn = target.master.startswith("yarn")
         cluster = target.deploy_mode == "cluster"
         exchange = self._exchange(cluster, folder)
         conf = commands.spark_conf(self._spark, given(self._operator.conf), client=not cluster)
@@ -210,7 +212,9 @@ class SubmissionRunner:
     def _watched(self, context: Context, lines: Iterator[str]) -> Iterator[str]:
         """Store the link to the application while the job runs, and return the lines to log."""
         store = partial(YarnApplicationLink.store, context)
-        return self._line.without(watch_application(lines, self._resource_manager, store))
+        if self._on_yarn:  # Elsewhere, a line like that of the address is the text of a table.
+            lines = watch_application(lines, self._resource_manager, store)
+        return self._line.without(lines)
 
     def _name_left_out(self) -> None:
         """Log the names of the variables that the driver did not get, and never their values: it may need one."""

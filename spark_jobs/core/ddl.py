@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 
 from spark_jobs.core.model import DEFAULT_PARTITION, Spec
+from spark_jobs.core.shown import shown
 
 _HIVE, _SPARK = "hive.variable.substitute", "spark.sql.variable.substitute"
 _NAME = re.compile(r"\w+\Z", re.ASCII)
 #: What a shell for SQL acts on before it parses a literal: variables, the end of a statement, the end of a line.
 _SHELL = re.compile(r"\$(?=\{)|[;\x00-\x1f\x7f]")
+#: What it acts on in a name too, although that is quoted: backticks are no quotes for Beeline and Hive's shell.
+_ENDS = re.compile(r"[;'\"\\\x00-\x1f\x7f\u2028\u2029]|--|/\*|^!")
 
 
 def literal(text: str) -> str:
@@ -38,37 +41,45 @@ def partition_spec(spec: Spec) -> str:
 
 def set_location(table: str, spec: Spec, location: str) -> str:
     """Return the statement that points a partition at another directory. It changes no file."""
-    return _statement(
-        f"ALTER TABLE {table_name(table)} {partition_spec(spec)} SET LOCATION {literal(location)}"
-    )
+    return _statement(table, spec, f"{partition_spec(spec)} SET LOCATION {literal(location)}")
 
 
 def add_partition(table: str, spec: Spec, location: str) -> str:
     """Return the statement that adds a partition. The metastore creates a directory that does not exist."""
-    return _statement(
-        f"ALTER TABLE {table_name(table)} ADD {partition_spec(spec)} LOCATION {literal(location)}"
-    )
+    return _statement(table, spec, f"ADD {partition_spec(spec)} LOCATION {literal(location)}")
 
 
 def repair(table: str) -> str:
     """Return the statement that registers the directories of partitions that the metastore does not have."""
-    return _statement(f"MSCK REPAIR TABLE {table_name(table)}")
+    return _statement(table, (), "", "MSCK REPAIR")
 
 
 def drop(table: str, spec: Spec = ()) -> str:
     """Return the statement that drops a table, or one of its partitions."""
     if not spec:
-        return _statement(f"DROP TABLE {table_name(table)}")
-    return _statement(f"ALTER TABLE {table_name(table)} DROP {partition_spec(spec)}")
+        return _statement(table, (), "", "DROP")
+    return _statement(table, spec, f"DROP {partition_spec(spec)}")
 
 
 def set_property(table: str, key: str, value: str) -> str:
     """Return the statement that sets a property of a table."""
-    return _statement(f"ALTER TABLE {table_name(table)} SET TBLPROPERTIES ({literal(key)}={literal(value)})")
+    return _statement(table, (), f"SET TBLPROPERTIES ({literal(key)}={literal(value)})")
 
 
-def _statement(text: str) -> str:
-    """Return a statement for a person. A name cannot be escaped, so that the shell must be told of a variable in it."""
+def _statement(table: str, spec: Spec, rest: str, verb: str = "ALTER") -> str:
+    """Return a statement for a person.
+
+    A name cannot be escaped. So the shell must be told of a variable in it, and a statement with a name that the shell
+    would take for the end of the statement is not shown: what follows would be executed.
+    """
+    names = [*table.split("."), *(key for key, _ in spec)]
+    ending = next((name for name in names if _ENDS.search(name)), None)
+    if ending is not None:  # guard: names_in_statements
+        return (
+            f"(no statement is shown, because shells for SQL act on the name {shown(ending)}: let a program send an"
+            f" {verb} TABLE as one statement)"
+        )
+    text = f"{verb} TABLE {table_name(table)} {rest}".rstrip()
     if "${" not in text:
         return text
     return f"{text} (before it, SET {_HIVE}=false, or in Spark SET {_SPARK}=false)"

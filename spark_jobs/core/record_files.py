@@ -17,6 +17,10 @@ from typing import Any, TypeVar
 
 #: The largest record, as it is on the file system and after decompression. That of a wave of a million files has half.
 MOST_BYTES = 256 << 20
+#: The most values and lines in a record. A file of a listing has five, so that the largest records have as many. What
+#: has three bytes in JSON is an object of sixty in Python.
+MOST_VALUES = 10_000_000
+_STARTS = (b"[", b"{", b",", b"\n")
 #: What the decoding of a file of others raises.
 DECODING_ERRORS = (
     *(ValueError, KeyError, TypeError, AttributeError, IndexError, ArithmeticError, RecursionError),
@@ -40,9 +44,16 @@ def check_length(length: int, most: int | None = None) -> None:
         raise ValueError(f"it has more than {most} bytes")
 
 
+def _check_values(data: bytes) -> None:
+    """Raise ValueError for a text of more values than any record of the jobs has: each would become an object."""
+    if len(data) > MOST_VALUES and sum(map(data.count, _STARTS)) > MOST_VALUES:  # guard: record_values
+        raise ValueError(f"it has more than {MOST_VALUES} values")
+
+
 def parsed(data: bytes) -> Any:
     """Parse JSON. Raise one of `DECODING_ERRORS`."""
     check_length(len(data))
+    _check_values(data)
     return json.loads(data)
 
 
@@ -52,6 +63,7 @@ def decompressed(data: bytes) -> bytes:
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
         found = stream.read(MOST_BYTES + 1)  # guard: bounded_decompression
     check_length(len(found))
+    _check_values(found)
     return found
 
 

@@ -81,9 +81,9 @@ class RefusalCode(Explained):
         "Give each partition its own location.",
     )
     VARIABLE = (
-        "The path of the directory, or the name of a file in it, has `${`: Hadoop takes that for a variable, and would"
-        " read and write another path, with the value of a setting in it.",
-        "Rename it.",
+        "The path of the directory, the name of a file in it, or in Parquet and ORC the name of a column, has `${`:"
+        " Hadoop takes that for a variable, and would read and write another one, with the value of a setting in it.",
+        "Rename it. Files keep the names of their columns: write them again with other names.",
     )
     ENCRYPTION_ZONE_ROOT = (
         "The directory is the root of an encryption zone, or its parent is in another zone.",

@@ -8,6 +8,7 @@ import pytest
 
 from lakekeeper_provider import links
 from lakekeeper_provider.links import ReportLink, YarnApplicationLink
+from tests.airflow.conftest import connection
 from tests.airflow.support import context
 from tests.airflow.tasks import analyze, compact
 
@@ -23,8 +24,9 @@ def pushed(task, key: str):
 
 
 class TestTheApplicationOnYarn:
-    def test_its_address_is_stored_while_the_job_runs(self, spark):
+    def test_its_address_is_stored_while_the_job_runs(self, spark, monkeypatch):
         """Before the report: the link is there when the job is killed, too."""
+        monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", connection("yarn"))
         spark.plan(compact={"lines": [SUBMITTED, TRACKING, TRACKING], "report": "none"})
         found = context()
         with pytest.raises(Exception, match="ended without a report"):
@@ -41,9 +43,12 @@ class TestTheApplicationOnYarn:
         assert seen == ["http://rm:8088/cluster/app/application_1700000000000_0042"]
 
     def test_a_job_that_is_not_on_yarn_has_none(self, spark):
+        """Its driver prints no address: a line with one, and nothing else in it, is the text of a table."""
+        spark.plan(analyze={"lines": ["\t tracking URL: http://evil.example/"]})
         assert pushed(analyze(), YarnApplicationLink.key()) is None
 
     def test_a_link_that_cannot_be_stored_does_not_fail_the_task(self, spark, monkeypatch, caplog):
+        monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", connection("yarn"))
         spark.plan(analyze={"lines": [TRACKING]})
         found = context()
 

@@ -74,6 +74,24 @@ TEXT = (
         (f"{_RECORDS}::test_a_record_that_grows_without_bounds_is_not_decompressed",),
     ),
     Mutation(
+        "H48-names",
+        "a statement is shown although a shell takes a name in it for its end",
+        (Condition("names_in_statements", False),),
+        (f"{_COMMANDS}::test_a_statement_whose_name_a_shell_for_sql_acts_on_is_not_shown",),
+    ),
+    Mutation(
+        "H48-lease",
+        "a message shows any text of a lease",
+        (Condition("lease_texts", False),),
+        ("tests/unit/core/test_lease_messages.py::test_a_text_of_another_form_is_not_shown",),
+    ),
+    Mutation(
+        "H49-values",
+        "a record is parsed whatever number of values it has",
+        (Condition("record_values", False),),
+        (f"{_RECORDS}::test_a_record_of_many_values_does_not_take_the_memory_of_the_driver",),
+    ),
+    Mutation(
         "H49-types",
         "a field of the commit log has any type",
         (Condition("record_types", False),),
@@ -120,6 +138,30 @@ TEXT_ON_SPARK = (
         "a path with a variable is handed to a Hadoop configuration",
         (Condition("paths_without_variables", False),),
         (f"{_HOSTILE}::test_a_path_that_hadoop_would_expand_is_refused[TEXTFILE]",),
+        "spark",
+    ),
+    Mutation(
+        "H48-columns",
+        "Spark writes Parquet columns whose names a Hadoop configuration replaces",
+        (Condition("parquet_names_without_variables", False),),
+        (f"{_HOSTILE}::test_columns_of_parquet_with_a_name_that_hadoop_would_replace[column]",),
+        "spark",
+    ),
+    Mutation(
+        "H48-columns-orc",
+        "Spark reads and writes ORC columns whose names a Hadoop configuration replaces",
+        (
+            Condition("orc_names_without_variables", False),
+            Condition("orc_not_read_by_variables", False),
+        ),
+        (f"{_HOSTILE}::test_columns_of_orc_with_a_name_that_hadoop_would_replace[column-hash]",),
+        "spark",
+    ),
+    Mutation(
+        "H48-like",
+        "a pattern of a condition takes years to match",
+        (Condition("patterns_that_end", False),),
+        ("tests/spark/test_where.py::test_what_is_not_a_condition_on_the_keys_is_refused_by_name",),
         "spark",
     ),
 )

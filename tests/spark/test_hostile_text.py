@@ -20,7 +20,7 @@ from spark_jobs.core.commands import hdfs_path
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.model import TableName, Unit
 from tests.harness.fixtures import Database
-from tests.spark.toolbox import Jobs, many, only, rows, tree
+from tests.spark.toolbox import Jobs, cluster_settings, many, only, rows, tree
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -300,6 +300,55 @@ def test_a_file_whose_name_hadoop_would_expand_is_refused(
         (unit,) = only(report)["units"]
         assert (unit["outcome"], unit["code"]) == ("skipped", "VARIABLE")
         assert secret not in json.dumps(report)
+
+
+SECRET = "s3cr3t-of-the-job"
+#: A column, or a field of one, with a name that Hadoop's configuration would replace.
+NAMED_BY_VARIABLE = {
+    "column": "'1' AS `${fs.s3a.secret.key}`",
+    "field": "array(named_struct('a', id, '${fs.s3a.secret.key}', '1')) AS s",
+}
+
+
+@pytest.mark.parametrize("columns", NAMED_BY_VARIABLE.values(), ids=list(NAMED_BY_VARIABLE))
+def test_columns_of_parquet_with_a_name_that_hadoop_would_replace(
+    spark: SparkSession, plain: SparkSession, jobs: Jobs, database: Database, columns: str
+) -> None:
+    """Spark hands schemas to its writers by a configuration: a secret would be in the files, where a name was."""
+    table = named_by_variable(plain, database, "parquet", columns)
+    before = tree(database.path)
+    with cluster_settings(spark, {"fs.s3a.secret.key": SECRET}):
+        found = [jobs("analyze", "--table", table), jobs("compact", "--table", table)]
+    assert [only(report)["units"][0]["code"] for report in found] == ["VARIABLE", "VARIABLE"]
+    assert "${fs.s3a.secret.key}" in only(found[1])["units"][0]["reason"]
+    assert SECRET not in json.dumps(found)
+    assert tree(database.path) == before
+
+
+@pytest.mark.parametrize("verify", ["count", "hash"])
+@pytest.mark.parametrize("columns", NAMED_BY_VARIABLE.values(), ids=list(NAMED_BY_VARIABLE))
+def test_columns_of_orc_with_a_name_that_hadoop_would_replace(
+    spark: SparkSession, plain: SparkSession, jobs: Jobs, database: Database, columns: str, verify: str
+) -> None:
+    """Spark's readers of ORC get them by a configuration too, and would read nulls. A merge of stripes needs none."""
+    table = named_by_variable(plain, database, "orc", columns)
+    before = sorted(map(str, plain.read.orc(database.location("t")).collect()))
+    with cluster_settings(spark, {"fs.s3a.secret.key": SECRET}):
+        report = jobs("compact", "--table", table, "--verify", verify)
+    assert [unit["outcome"] for unit in only(report)["units"]] == ["compacted"]
+    assert sorted(map(str, plain.read.orc(database.location("t")).collect())) == before
+    assert SECRET not in json.dumps(report)
+    assert not [path for path in database.path.rglob("*.orc") if SECRET.encode() in path.read_bytes()]
+
+
+def named_by_variable(session: SparkSession, database: Database, file_format: str, columns: str) -> str:
+    """Return a table of six files with such columns."""
+    location = database.location("t")
+    many(session, location, f"SELECT id, {columns} FROM range(60)", 6, file_format)
+    session.sql(
+        f"CREATE EXTERNAL TABLE {database}.t (id BIGINT) STORED AS {file_format} LOCATION '{location}'"
+    )
+    return f"{database}.t"
 
 
 def test_no_value_begins_a_line_of_what_a_job_prints(

@@ -78,6 +78,11 @@ def test_a_condition_selects_by_the_types_of_the_keys(
         ("hour = current_hour", "'current_hour' is not a partition key"),
         ("date > current_date", "'current_date' is not a partition key"),
         ("__lakekeeper_position = 1", "'__lakekeeper_position' is not a partition key"),
+        # A match of forty against one value of 44 characters did not end within minutes.
+        (f"`region code` LIKE '{'%a' * 5}b'", "a pattern may have 4 times % at most"),
+        (f"NOT `region code` ILIKE '{'%a' * 40}'", "a pattern may have 4 times % at most"),
+        (f"`region code` LIKE ANY ('a%', '{'%a' * 5}b')", "a pattern may have 4 times % at most"),
+        (f"`region code` NOT LIKE ALL ('{'%a' * 5}b')", "a pattern may have 4 times % at most"),
         ("upper(`region code`) = 'EU'", "the function 'upper' is not allowed"),
         ("hour IN (SELECT 1)", "a sub-query is not allowed"),
         ("hour = (SELECT max(id) FROM other)", "a sub-query is not allowed"),

@@ -12,7 +12,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.adapters.hadoop.java_errors import first_line
+from spark_jobs.adapters.hadoop.java_errors import message_of
 from spark_jobs.core.errors import UsageError
 
 #: The nodes of Spark's parser for AND, OR, NOT, comparisons, IN, LIKE, BETWEEN, IS NULL, signs and literals.
@@ -21,6 +21,9 @@ _ALLOWED = {
     *("EqualTo", "EqualNullSafe", "GreaterThan", "GreaterThanOrEqual", "LessThan", "LessThanOrEqual"),
     *("IsNull", "IsNotNull", "UnaryMinus", "UnaryPositive", "Literal"),
 }
+#: Java's regular expressions, by which Spark matches patterns, try all places for each `%`. With some more of them, one
+#: value of 40 characters takes hours, and nothing stops the driver meanwhile.
+_MOST_WILDCARDS = 4
 _SUBQUERIES = {"Exists", "InSubquery", "ListQuery", "ScalarSubquery"}
 _FUNCTION, _COLUMN = "UnresolvedFunction", "UnresolvedAttribute"
 #: Spark 4 parses `a BETWEEN b AND c` into a call of this function.
@@ -32,7 +35,7 @@ def check_condition(spark: SparkSession, where: str, keys: Sequence[str], table:
     try:
         parsed = spark._jsparkSession.sessionState().sqlParser().parseExpression(where)
     except Exception as error:
-        raise wrong(where, keys, f"Spark cannot parse it: {first_line(str(error))}") from None
+        raise wrong(where, keys, f"Spark cannot parse it: {message_of(error)}") from None
     names = {key.lower() for key in keys}
     for node in _nodes(parsed):
         problem = _problem(node, names)
@@ -61,7 +64,7 @@ def _problem(node: Any, keys: Collection[str]) -> str | None:
     """Return why a node is not allowed; None if it is."""
     kind = str(node.getClass().getSimpleName())
     if kind in _ALLOWED:
-        return None
+        return _problem_of_patterns(node, kind) if "Like" in kind else None
     if kind == _COLUMN:
         parts = _items(node.nameParts())
         known = len(parts) == 1 and parts[0].lower() in keys
@@ -72,6 +75,15 @@ def _problem(node: Any, keys: Collection[str]) -> str | None:
     if kind in _SUBQUERIES:
         return "a sub-query is not allowed"
     return f"'{node.sql()}' is not allowed"
+
+
+def _problem_of_patterns(node: Any, kind: str) -> str | None:
+    """Return why a pattern of LIKE is not allowed; None if all are."""
+    patterns = [node.right()] if kind in ("Like", "ILike") else _items(node.patterns())
+    # guard: patterns_that_end
+    if any(str(pattern).count("%") > _MOST_WILDCARDS for pattern in patterns):
+        return f"a pattern may have {_MOST_WILDCARDS} times % at most"
+    return None
 
 
 def _items(sequence: Any) -> list[Any]:

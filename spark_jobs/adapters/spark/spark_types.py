@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.hadoop.java_errors import root_cause
 from spark_jobs.adapters.spark.sessions import Sessions
+from spark_jobs.core.formats.hadoop_values import variable_in
 
 #: A type that Spark 4 can read into a schema, but does not write.
 _TIME = '"time('
@@ -63,6 +64,9 @@ class SparkTypes:
 
     def of_orc(self, schema: Any) -> Reading:
         """Return the columns of a `TypeDescription`."""
+        variable = variable_in([str(schema.toString())])
+        if variable:  # guard: orc_not_read_by_variables
+            return Reading(None, variable.reason)
         try:
             return Reading(self._orc.toCatalystSchema(schema).json())
         except Exception as error:

@@ -7,7 +7,30 @@ files that are written, or in the message of an error.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
+from spark_jobs.core.errors import Refusal
+from spark_jobs.core.refusals import RefusalCode
+
+_VARIABLE = re.compile(r"\$\{[^}]*\}?")
+
 
 def is_literal(text: str) -> bool:
     """Tell whether a Hadoop configuration gives a text back as it is."""
     return "${" not in text
+
+
+def variable_in(schemas: Iterable[str]) -> Refusal | None:
+    """Return why files of these schemas cannot be read and written by Spark; None if they can.
+
+    Spark hands a schema to the readers and writers of a format as a value of a Hadoop configuration. So a value would
+    stand for the name of a column in the files, and columns would be read as null, because no column has that name.
+    """
+    found = next((match for schema in schemas if (match := _VARIABLE.search(schema))), None)
+    if found is None:
+        return None
+    return Refusal(
+        RefusalCode.VARIABLE,
+        f"the name of a column, or of a field of one, has {found[0]}, which Hadoop would replace by a setting",
+    )

@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from spark_jobs.core.errors import Busy, LeaseLost
 from spark_jobs.core.file_times import time_of
 from spark_jobs.core.layout import LeaseFile
-from spark_jobs.protocol.runs.lease_content import read_content
+from spark_jobs.protocol.runs.lease_content import described, read_content
 from spark_jobs.protocol.runs.lease_files import Seen, highest, list_leases
 from spark_jobs.protocol.runs.rights import writing_in
 from spark_jobs.protocol.services import Services
@@ -231,9 +231,7 @@ class LeaseSet:
 
     def _describe(self, home: str, seen: Seen) -> str:
         known = read_content(self._services.fs, f"{home}/{seen.file.name}", seen.length)
-        if not {"verb", "host", "pid", "since"} <= known.keys():
-            return seen.file.name
-        return f"{known['verb']} on {known['host']}, process {known['pid']}, since {known['since']}"
+        return described(known) or seen.file.name
 
     def _create(self, home: str, seen: Seen | None) -> Lease:
         file = LeaseFile((seen.file.epoch if seen else 0) + 1, released=False)

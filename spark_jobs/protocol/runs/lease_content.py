@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
+from spark_jobs.core.options.option import VERBS
 from spark_jobs.core.record_files import DECODING_ERRORS, check_length, parsed
 from spark_jobs.protocol.file_system import RecordFiles
 
 #: The largest lease file that is read. The jobs write some hundred bytes.
 _MOST_BYTES = 1 << 16
+#: The forms of what is shown. Whoever may write to the directory could else have a message tell a person what to do.
+_FORMS = {
+    "verb": re.compile("|".join(VERBS)),
+    "host": re.compile(r"[A-Za-z0-9._-]{1,255}"),
+    "pid": re.compile(r"[0-9]{1,19}"),
+    "since": re.compile(r"[0-9T:.+-]{19,32}"),
+}
 
 
 def read_content(fs: RecordFiles, path: str, length: int | None = None) -> Mapping[str, Any]:
@@ -27,3 +36,11 @@ def read_content(fs: RecordFiles, path: str, length: int | None = None) -> Mappi
     except (OSError, *DECODING_ERRORS):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def described(content: Mapping[str, Any]) -> str | None:
+    """Return who holds a lease, by what its file says; None if that has another form."""
+    found = {name: str(content[name]) for name in _FORMS if type(content.get(name)) in (str, int)}
+    if not all(form.fullmatch(found.get(name, "")) for name, form in _FORMS.items()):  # guard: lease_texts
+        return None
+    return f"{found['verb']} on {found['host']}, process {found['pid']}, since {found['since']}"

@@ -14,6 +14,7 @@ import pytest
 from spark_jobs.core import ddl
 from spark_jobs.core.commands import AWAY, hdfs_path, quoted, word
 from spark_jobs.core.errors import DamagedOriginals, OnlyCopy, OutOfPlace
+from spark_jobs.core.printable import printable
 from spark_jobs.core.quota import with_quota_command
 from spark_jobs.protocol.execution.ways_out import with_way_out, without_trash
 from spark_jobs.protocol.runs.unreadable import Left
@@ -176,7 +177,7 @@ def test_no_shell_for_sql_changes_a_literal(text: str) -> None:
     assert not set(found) & set("\n\r\t\x1b\x7f")
 
 
-@pytest.mark.parametrize("name", ["db.t", "db.it`s", "db.t; DROP TABLE x", "db.a b"])
+@pytest.mark.parametrize("name", ["db.t", "db.it`s", "db.a b"])
 def test_a_statement_names_its_table(name: str) -> None:
     parts = [
         part if re.fullmatch(r"\w+", part) else "`" + part.replace("`", "``") + "`"
@@ -184,6 +185,37 @@ def test_a_statement_names_its_table(name: str) -> None:
     ]
     assert ddl.drop(name) == f"DROP TABLE {'.'.join(parts)}"
     assert ddl.set_property(name, "a", "b").startswith(f"ALTER TABLE {'.'.join(parts)} SET ")
+
+
+#: Names that end a statement, a literal or a line in Beeline or in Hive's shell, although they are quoted.
+ENDING = [
+    "p; DROP TABLE victim; --",
+    "p'",
+    'p"',
+    "p\nDROP TABLE victim;",
+    "p\\",
+    "p -- x",
+    "/*",
+    "!sh touch pwned",
+]
+
+
+@pytest.mark.parametrize("name", ENDING)
+def test_a_statement_whose_name_a_shell_for_sql_acts_on_is_not_shown(name: str) -> None:
+    """Both shells take the end of a statement in backticks for one: what follows would be the next statement."""
+    spec = ((name, "1"),)
+    shown = [
+        *(
+            ddl.drop("db.t", spec),
+            ddl.add_partition("db.t", spec, "/x"),
+            ddl.set_location("db.t", spec, "/x"),
+        ),
+        *(ddl.drop(f"db.{name}"), ddl.repair(f"db.{name}"), ddl.set_property(f"db.{name}", "a", "b")),
+    ]
+    for text in shown:
+        assert "TABLE db" not in text
+        assert text.startswith("(no statement is shown, because ")
+        assert printable(repr(name)[1:-1]) in text
 
 
 def test_a_variable_in_a_name_is_pointed_out() -> None:

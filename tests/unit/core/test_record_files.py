@@ -19,6 +19,7 @@ from spark_jobs.core.commit_log import cache, kept_footers, snapshots
 from spark_jobs.core.commit_log.snapshots import BrokenLog, ManifestList, Snapshot, decode_entries
 from spark_jobs.core.errors import LakekeeperError, Unsafe
 from spark_jobs.core.journal import Record, fold
+from spark_jobs.core.model import FileEntry, FileListing
 from spark_jobs.core.settled_runs import SettledRecord
 from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
 from spark_jobs.protocol.commit_log.numbered_hint import NumberedHint
@@ -112,6 +113,36 @@ def test_a_bomb_does_not_take_the_memory_of_the_driver(tmp_path: Path) -> None:
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)),
     )
     assert done.stdout == "BrokenLog\n"
+
+
+@pytest.mark.parametrize(("kind", "part"), [("journal", "[],"), ("survey", '{"a":0},'), ("manifest", "\n")])
+def test_a_record_of_many_values_does_not_take_the_memory_of_the_driver(
+    tmp_path: Path, kind: str, part: str
+) -> None:
+    """An empty list has 56 bytes in Python, and three in JSON: 96 MB of JSON would be gigabytes of objects."""
+    content = b'{"schema_version": 1, "units": [' + part.encode() * ((96 << 20) // len(part)) + b"0]}"
+    record = tmp_path / "record"
+    record.write_bytes(gzip.compress(content, 1) if DECODERS[kind][1] else content)
+    code = (
+        "import sys; from pathlib import Path; from tests.unit.core.test_record_files import DECODERS\n"
+        f"try: DECODERS[{kind!r}][0](Path(sys.argv[1]).read_bytes())\n"
+        "except Exception as error: print(type(error).__name__, error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(record)],
+        capture_output=True,
+        text=True,
+        check=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (900 << 20, 900 << 20)),
+    )
+    assert done.stdout.startswith("Unsafe" if kind == "journal" else "BrokenLog")
+    assert f"more than {record_files.MOST_VALUES} values" in done.stdout
+
+
+def test_a_record_of_a_wave_of_a_million_files_is_read() -> None:
+    files = FileListing.of(FileEntry(f"part-{n:07}-0b8f7c7e", 1 << 20, 1, n) for n in range(1 << 20))
+    found = record_files.parsed(json.dumps({"originals": files.to_json()}).encode())
+    assert len(found["originals"]) == 1 << 20
 
 
 def _published() -> tuple[MemoryFs, dict[str, bytes]]:

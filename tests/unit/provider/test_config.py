@@ -100,3 +100,44 @@ def test_a_window_is_found_by_name_and_a_wrong_name_is_answered(tmp_path):
     assert found.window("nightly") == MaintenanceWindow("22:00", "05:00")
     with pytest.raises(UsageError, match="did you mean 'nightly'"):
         found.window("nigthly")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(
+            "hunter2=",
+            "h:5432:d:u:hunter2",
+            "machine nn login u password hunter2",
+            "- hunter2",
+            "[core]\nk = hunter2",
+        ),
+        *(
+            "a:\n\thunter2",
+            "x: *hunter2",
+            "!!python/object:hunter2 x",
+            "KEY=hunter2: x",
+            "'hunter2",
+            "? [hunter2]\n: x",
+        ),
+    ],
+    ids=repr,
+)
+def test_no_error_shows_what_is_in_a_file_that_is_no_configuration(tmp_path, content):
+    """Its path may be a parameter of a DAG run: whoever may give it must not read the files of the worker."""
+    with pytest.raises(UsageError, match=r"lakekeeper\.yaml") as error:
+        load(tmp_path, content)
+    assert "hunter2" not in str(error.value)
+
+
+def test_an_error_of_yaml_names_its_place(tmp_path):
+    with pytest.raises(UsageError, match=r"is not valid YAML: line 3, column 1$"):
+        load(tmp_path, "older_than: 7d\nwindows: [\n")
+
+
+@pytest.mark.parametrize(
+    "text", ["at: 2026-99-99", "at: 2026-02-30 25:61:61", "n: " + "1" * 6000, "[" * 3000]
+)
+def test_a_value_that_yaml_cannot_build_is_a_wrong_file(tmp_path, text):
+    with pytest.raises(UsageError, match=r"lakekeeper\.yaml"):
+        load(tmp_path, text)

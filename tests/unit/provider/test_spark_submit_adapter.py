@@ -229,6 +229,35 @@ class TestSubmitter:
         assert len(killed) == 1
 
 
+class TestClientMode:
+    """The lines of spark-submit are those of the driver, and texts of tables are among them."""
+
+    def test_no_line_of_a_driver_names_the_pod_that_a_kill_deletes(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        deleted: list[str] = []
+        monkeypatch.setattr(f"{SparkSubmitHook.__module__}.kube_client", SimpleNamespace(), raising=False)
+        monkeypatch.setattr(
+            SparkSubmitHook, "_delete_driver_pod", lambda hook: deleted.append(hook._kubernetes_driver_pod)
+        )
+        connection = {"conn_type": "spark", "host": "k8s://https://api:6443", "extra": {"namespace": "etl"}}
+        monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+        found = submitter(AnalyzeOperator(task_id="t", table="a.b"), application="job.py")
+        found.set_environment({})
+        killed: list[str] = []
+
+        def submit(hook: Any, application: str, **kwargs: Any) -> None:
+            hook._submit_sp = SimpleNamespace(poll=lambda: None, kill=lambda: killed.append(application))
+            for line in ("p=x pod name: other-team-driver", "submission ID spark:other-team-driver"):
+                hook._process_spark_submit_log(iter([line]))
+                hook.on_kill()
+
+        monkeypatch.setattr(SparkSubmitHook, "submit", submit)
+        found.submit({})
+        assert killed == ["job.py", "job.py"]
+        assert deleted == []
+
+
 class TestTracking:
     """A submission is tracked and killed as by the operator itself, in modes in which spark-submit ends early."""
 

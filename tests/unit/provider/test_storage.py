@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lakekeeper_provider import exchange
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.storage import open_storage
 
@@ -37,6 +38,33 @@ def test_hdfs_over_http_by_a_connection(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("AIRFLOW_CONN_HDFS", json.dumps(connection))
     fs, _ = open_storage("swebhdfs://hdfs@nn:9871/lakekeeper")
     assert (fs.user, fs.session_verify) == ("loader", "/ca.pem")
+
+
+def test_a_connection_with_a_host_is_for_that_host_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever may give a DAG run its parameters could else have its password sent to a machine of his own."""
+    connection = {"conn_type": "generic", "host": "nn", "login": "loader", "password": "hunter2"}
+    monkeypatch.setenv("AIRFLOW_CONN_HDFS", json.dumps(connection))
+    assert open_storage("swebhdfs://hdfs@NN:9871/lakekeeper")[0].user == "loader"
+    for host in ("evil.example", "nn.evil.example", "nn2"):
+        with pytest.raises(
+            UsageError, match=rf"the connection 'hdfs' is for nn, and not for {host}"
+        ) as error:
+            open_storage(f"swebhdfs://hdfs@{host}:9871/lakekeeper")
+        assert "hunter2" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["etc/passwd", "run/secret.json", "r/lakekeeper-1-report.json", f"lakekeeper-{'0' * 32}-request.json"],
+)
+def test_an_analysis_leads_to_a_report_and_to_no_other_file(tmp_path: Path, name: str) -> None:
+    """Its address is in an XCom, or in what a person has given to a DAG run. No error shows what is in a file."""
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("hunter2")
+    with pytest.raises(UsageError, match="is not the address of a report") as error:
+        exchange.read(f"file://{path}")
+    assert "hunter2" not in str(error.value)
 
 
 def test_where_airflow_has_tickets_hdfs_is_asked_with_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from spark_jobs.adapters.spark.spark_types import SparkTypes
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Footer, Profile
+from spark_jobs.core.formats.hadoop_values import variable_in
 from spark_jobs.core.formats.leaf_statistics import LeafStatistics
 from spark_jobs.core.formats.orc_statistics import OrcColumn, file_statistics
 from spark_jobs.core.formats.orc_types import changed_by_spark, check_fields, local_time, parse_struct
@@ -134,6 +135,9 @@ class OrcFormat(SparkFormat):
 
     def _not_by_spark(self, profile: Profile) -> Refusal | None:
         """Return why Spark cannot write the files without a change of types or values; None if it can."""
+        variable = variable_in(profile.schemas)
+        if variable:  # guard: orc_names_without_variables
+            return variable
         if profile.struct is None:
             return Refusal(RefusalCode.TYPE, profile.problem or "Spark cannot read them")
         difference = changed_type(profile.leaves, parse_struct(self._types.orc_text(profile.struct)))

@@ -14,6 +14,7 @@ from spark_jobs.adapters.spark.spark_types import SparkTypes
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.encoding import PARQUET_SETTINGS, Encoding, Engine, calendar_settings
 from spark_jobs.core.formats.footers import Footer, Leaves, Profile
+from spark_jobs.core.formats.hadoop_values import variable_in
 from spark_jobs.core.formats.parquet_types import parse_message
 from spark_jobs.core.formats.struct_types import nullable
 from spark_jobs.core.model import FileListing
@@ -53,6 +54,9 @@ class ParquetFormat(SparkFormat):
         """
         for codec in {profile.codec, *profile.codecs}:
             self._check_codec(codec)
+        variable = variable_in(profile.schemas)
+        if variable:  # guard: parquet_names_without_variables
+            raise variable
         difference = profile.problem
         for encoding, leaves in self._candidates(profile):
             found = changed_type(profile.leaves, leaves)
