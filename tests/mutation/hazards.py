@@ -18,6 +18,7 @@ from tests.mutation.hazards_minor import MINOR
 from tests.mutation.hazards_open import OPEN
 from tests.mutation.hazards_options import OPTIONS
 from tests.mutation.hazards_planning import OF_THE_METASTORE, PLANNING
+from tests.mutation.hazards_provider import OF_PROVIDER
 from tests.mutation.hazards_rows import ROWS, ROWS_ON_SPARK
 from tests.mutation.hazards_runs import RUNS
 from tests.mutation.hazards_seam import SEAM
@@ -82,6 +83,8 @@ HAZARDS = {
     "H51": "rows or bytes that a reader leaves out or changes are missed by nobody",
     "H52": "a value, a property or a plan asks for what nobody may ask for",
     "H53": "times of files and runs that other clocks have set",
+    "H54": "secrets of a worker or of a connection reach a driver, a log or other accounts",
+    "H55": "a task succeeds although its job failed, died or never ran",
 }
 ALL = tuple(HAZARDS)
 
@@ -106,6 +109,7 @@ MUTATIONS: tuple[Mutation, ...] = (
             *RUNS,
             *STATES,
             *TEXT,
+            *OF_PROVIDER,
         ),
         key=lambda mutation: ALL.index(mutation.hazard),
     ),

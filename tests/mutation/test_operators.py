@@ -70,8 +70,8 @@ def test_an_operator_changes_its_guard_and_nothing_else(
 @pytest.mark.parametrize(
     ("operator", "message"),
     [
-        (Remove("notes"), r"no statement of spark_jobs/ is marked `# guard: notes` \(but note\)"),
-        (Remove("none"), "no statement of spark_jobs/ is marked `# guard: none`"),
+        (Remove("notes"), r"no statement of spark_jobs or lakekeeper_provider is marked `# guard: notes` \(but note\)"),
+        (Remove("none"), "no statement of spark_jobs or lakekeeper_provider is marked `# guard: none`"),
         (Condition("note", False), r"door.py:13, in Door.enter, marked `# guard: note`: self.note\(who\)\nLooked for"),
         (Value("note", "1"), "Looked for: an assignment or a `return` with a value"),
         (Rewrite("key", "A and B", "A"), "Looked for: `A and B`, once, and not 0 times"),

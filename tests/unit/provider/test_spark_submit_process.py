@@ -1,0 +1,93 @@
+"""How spark-submit is started, and what of it is logged. Airflow's hook is the real one; no process is started."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from airflow.providers.apache.spark.hooks import spark_submit
+
+from lakekeeper_provider.compat import AirflowException
+from lakekeeper_provider.operators.analyze import AnalyzeOperator
+from lakekeeper_provider.operators.spark_submit_adapter import SparkSubmitter
+from lakekeeper_provider.report_line import ReportLine
+
+EXTRA = {"keytab": "a2V5", "principal": "etl@REALM"}
+
+
+class Processes:
+    """Stands for `subprocess.Popen`; the process prints a line and ends with `code`."""
+
+    def __init__(self) -> None:
+        self.code = 0
+        self.environments: list[Any] = []
+        self.keytab_modes: list[int] = []
+
+    def __call__(self, command: list[str], **kwargs: Any) -> Any:
+        self.environments.append(kwargs.get("env"))
+        keytab = Path(command[command.index("--keytab") + 1])
+        self.keytab_modes.append(keytab.stat().st_mode & 0o777)
+        lines = ["d=1\x1b[2J the-word\n"]
+        return SimpleNamespace(stdout=lines, wait=lambda: self.code, returncode=self.code)
+
+
+@pytest.fixture
+def processes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Processes:
+    connection = {"conn_type": "spark", "host": "local[2]", "extra": EXTRA}
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+    monkeypatch.setenv("WORKERS_TOKEN", "canary")
+    # The hook takes a keytab that is there already.
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    found = Processes()
+    monkeypatch.setattr(spark_submit, "subprocess", SimpleNamespace(Popen=found, PIPE=-1, STDOUT=-2))
+    return found
+
+
+def submitter() -> SparkSubmitter:
+    operator = AnalyzeOperator(
+        task_id="t", table="a.b", env_vars={"OWN": "1"}, conf={"spark.my.token": "canary"}
+    )
+    return SparkSubmitter(operator, {"application": "job.py"}, ReportLine("the-word").without)
+
+
+def test_in_client_mode_the_process_has_the_variables_that_were_chosen_and_no_other(
+    processes: Processes,
+) -> None:
+    found = submitter()
+    found.set_environment({"PATH": os.defpath, "OWN": "1"})
+    found.submit({})
+    assert processes.environments == [{"PATH": os.defpath, "OWN": "1"}]
+
+
+def test_the_keytab_of_a_connection_is_readable_for_this_user_alone(processes: Processes) -> None:
+    before = os.umask(0o022)
+    try:
+        submitter().submit({})
+        assert processes.keytab_modes == [0o600]
+        assert os.umask(0o022) == 0o022
+    finally:
+        os.umask(before)
+
+
+def test_the_error_of_a_process_that_failed_shows_no_credentials(processes: Processes) -> None:
+    processes.code = 1
+    with pytest.raises(AirflowException) as error:
+        submitter().submit({})
+    assert "spark.my.token=******" in str(error.value)
+    for secret in ("canary", "etl@REALM", "--keytab /"):
+        assert secret not in str(error.value)
+
+
+def test_lines_of_the_process_are_logged_without_the_word_and_without_control_characters(
+    processes: Processes,
+) -> None:
+    processes.code = 1
+    with pytest.raises(AirflowException) as error:
+        submitter().submit({})
+    assert r"d=1\x1b[2J ******" in str(error.value)
+    assert "the-word" not in str(error.value)
