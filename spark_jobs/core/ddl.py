@@ -23,11 +23,12 @@ def literal(text: str) -> str:
 
 
 def identifier(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
+    return "`" + name.replace("`", "``") + "`"  # guard: sql_names_quoted
 
 
 def table_name(name: str) -> str:
     """Return the name of a table, DATABASE.TABLE, for a statement."""
+    # guard: names_of_tables_quoted
     return ".".join(part if _NAME.match(part) else identifier(part) for part in name.split("."))
 
 
@@ -69,6 +70,6 @@ def set_property(table: str, key: str, value: str) -> str:
 
 def _statement(text: str) -> str:
     """Return a statement for a person. A name cannot be escaped, so that the shell must be told of a variable in it."""
-    if "${" not in text:
+    if "${" not in text:  # guard: variables_pointed_out
         return text
     return f"{text} (before it, SET {_HIVE}=false, or in Spark SET {_SPARK}=false)"

@@ -165,6 +165,7 @@ class TableReport:
         after = [(_value_or(u.files_after, u.files), _value_or(u.bytes_after, u.bytes)) for u in units]
         rows = [u.rows for u in units if u.rows is not None]
         known = {k: value for k, value in vars(self).items() if k not in _OPTIONAL or value is not None}
+        # guard: warnings_are_lines
         return {
             **known,
             # There may be tens of thousands of units, so their values are not copied one by one.
@@ -179,7 +180,7 @@ class TableReport:
 
 def _sentence(text: str | None) -> str | None:
     """Return a text for a person as one line. All other values of a report are exact."""
-    return None if text is None else printable(text)
+    return None if text is None else printable(text)  # guard: sentences_are_lines
 
 
 def _value_or(value: int | None, default: int | None) -> int:

@@ -135,7 +135,7 @@ _RESULTS = (
     _of_provider(
         "H55-shell",
         "the shell takes the exit code of the report",
-        Value("worse_exit_code", "found.exit_code"),
+        Rewrite("worse_exit_code", "max(A, B, key=K)", "B"),
         f"{_SHELL}::test_the_exit_code_is_the_worse_one_of_process_and_report",
     ),
     _of_provider(

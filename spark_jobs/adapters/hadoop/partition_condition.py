@@ -85,7 +85,7 @@ def check_condition(spark: SparkSession, where: str, keys: Sequence[str], table:
     names = {key.lower() for key in keys}
     for node in _nodes(parsed):
         problem = _problem(node, names)
-        if problem:
+        if problem:  # guard: conditions_on_keys_only
             raise wrong(where, keys, f"{problem} (table {table})")
 
 

@@ -18,7 +18,7 @@ from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import RewriteRequest
 
 #: Settings by which ORC's writer would encrypt or mask columns that the files have in plain text.
-_ENCRYPTING = ("orc.encrypt", "orc.mask")
+_ENCRYPTING = ("orc.encrypt", "orc.mask")  # guard: merged_as_plain
 
 
 class Merger:

@@ -10,4 +10,4 @@ from __future__ import annotations
 
 def is_literal(text: str) -> bool:
     """Tell whether a Hadoop configuration gives a text back as it is."""
-    return "${" not in text
+    return "${" not in text  # guard: variables_of_hadoop
