@@ -40,4 +40,23 @@ def _all() -> tuple[Mutation, ...]:
     return tuple(mutation for mark in _TESTS for mutation in _of_table(product, mark))
 
 
-PINS_ON_SPARK = _all()
+#: Options of readers, each of which has a test of its own.
+_OF_READERS = (
+    Mutation(
+        "H56-line-ends",
+        "a line ends where Spark likes",
+        (Without("no_line_is_skipped", "lineSep"),),
+        ("tests/fidelity/test_text_rows.py::test_plain_text_is_compacted",),
+        "spark",
+    ),
+    Mutation(
+        "H56-patterns",
+        "the path of a unit is a pattern for Spark",
+        (Without("listed_literally", "__globPaths__"),),
+        (
+            "tests/spark/test_exact_reading.py::test_a_directory_with_the_files_of_the_manifest_is_listed_once",
+        ),
+        "spark",
+    ),
+)
+PINS_ON_SPARK = (*_all(), *_OF_READERS)
