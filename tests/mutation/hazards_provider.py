@@ -58,6 +58,12 @@ _SECRETS = (
         f"{_PROCESS}::test_in_client_mode_the_process_has_the_variables_that_were_chosen_and_no_other",
     ),
     _of_provider(
+        "H54-client",
+        "a submission in client mode leaves the environment as it is",
+        Condition("client_mode_environment", False),
+        f"{_PROCESS}::test_a_submission_in_client_mode_gives_the_driver_no_secret",
+    ),
+    _of_provider(
         "H54-keytab",
         "other accounts of the worker's machine may read the keytab of a connection",
         Rewrite("keytab_for_this_user", "0o077", "0o022"),
@@ -131,6 +137,18 @@ _RESULTS = (
         "what a retry cannot mend is retried, because the process died too",
         Value("worse_result", "TaskResult.RETRY"),
         _WORSE,
+    ),
+    _of_provider(
+        "H55-failure",
+        "nobody is told that a process died",
+        Value("failure_told", "None"),
+        f"{_PROCESS}::test_the_failure_of_a_process_counts_although_its_report_says_done",
+    ),
+    _of_provider(
+        "H55-counts",
+        "the result of a task is that of the report alone",
+        Rewrite("failure_counts", "M.evaluate(A, B, C)", "M.evaluate(A, B)"),
+        f"{_PROCESS}::test_the_failure_of_a_process_counts_although_its_report_says_done",
     ),
     _of_provider(
         "H55-shell",
