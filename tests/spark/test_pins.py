@@ -86,8 +86,8 @@ COPYING = {"io.skip.checksum.errors": ("true", "false")}
 @contextmanager
 def spark_defaults(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
     """New sessions begin with these settings, as with those of `spark-defaults.conf`."""
-    conf: Any = spark._jsparkSession.sharedState().conf()
-    before = {name: conf.get(name, None) for name in settings}
+    conf: Any = spark._jsc.sc().conf()
+    before = {name: conf.get(name) if conf.contains(name) else None for name in settings}
     for name, value in settings.items():
         conf.set(name, value)
     try:
@@ -109,9 +109,8 @@ def test_data_is_read_and_written_by_the_pinned_setting(spark: SparkSession, nam
 def test_sql_text_is_read_by_the_pinned_setting(spark: SparkSession, name: str) -> None:
     """Spark 4 has others by default."""
     others, pinned = STATEMENTS[name]
-    session = spark.newSession()
-    session.conf.set(name, others)
     with spark_defaults(spark, {name: others}):
+        assert spark.newSession().conf.get(name) == others
         assert statement_session(spark).conf.get(name) == pinned
 
 
