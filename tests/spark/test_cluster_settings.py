@@ -29,6 +29,8 @@ SETTINGS = {
     "ORC": {
         "orc.compress": "SNAPPY",
         "orc.include.columns": "0",
+        "orc.encrypt": "pii:v",
+        "orc.mask": "nullify:v",
         "mapreduce.output.fileoutputformat.compress": "true",
         "mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
     },

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from spark_jobs.adapters.spark.copying import Copier
-from spark_jobs.adapters.spark.merging import Merger
+from spark_jobs.adapters.spark.formats.orc import OrcFormat
 from spark_jobs.adapters.spark.requests import write_options
 from spark_jobs.adapters.spark.sessions import Sessions, statement_session
 from tests.harness.fixtures import Database
@@ -72,6 +72,8 @@ WRITING = {
     "parquet.encryption.column.keys": ("k1:v", ""),
     "parquet.encryption.uniform.key": ("k3", ""),
 }
+#: The same for ORC's.
+PLAIN = {"orc.encrypt": ("pii:v", ""), "orc.mask": ("nullify:v", "")}
 #: Hadoop's settings by which files, rows or columns would be left out while records are copied.
 FILTERS = (
     "mapreduce.input.pathFilter.class",
@@ -114,14 +116,18 @@ def test_sql_text_is_read_by_the_pinned_setting(spark: SparkSession, name: str) 
         assert statement_session(spark).conf.get(name) == pinned
 
 
+def _writing(spark: SparkSession, options: Mapping[str, str]) -> Any:
+    """The configuration by which Spark writes with these options."""
+    given: Any = spark._jvm.PythonUtils.toScalaMap(dict(options))
+    return spark._jsparkSession.sessionState().newHadoopConfWithOptions(given)
+
+
 @pytest.mark.parametrize("name", WRITING)
 def test_files_are_written_by_the_pinned_setting(spark: SparkSession, name: str) -> None:
     others, pinned = WRITING[name]
     request = SimpleNamespace(options={}, profile=SimpleNamespace(codec="none"), replication=None)
     with cluster_settings(spark, {name: others}):
-        options = write_options(request, SimpleNamespace(options={}))
-        given: Any = spark._jvm.PythonUtils.toScalaMap(options)
-        assert spark._jsparkSession.sessionState().newHadoopConfWithOptions(given).get(name) == pinned
+        assert _writing(spark, write_options(request, SimpleNamespace(options={}))).get(name) == pinned
 
 
 def _copying(spark: SparkSession) -> Any:
@@ -145,31 +151,12 @@ def test_records_are_copied_by_the_pinned_setting(spark: SparkSession, name: str
         assert _copying(spark).get(name) == pinned
 
 
-@pytest.mark.parametrize("settings", [{"orc.encrypt": "pii:v"}, {"orc.mask": "nullify,v"}], ids="".join)
-def test_merged_stripes_are_neither_encrypted_nor_masked(
-    spark: SparkSession, tmp_path: Path, settings: dict[str, str]
-) -> None:
-    many(spark, f"file:{tmp_path}/from", "SELECT id AS v FROM range(40)", 2, "orc")
-    (tmp_path / "to").mkdir()
-    files = [SimpleNamespace(name=name) for name in data_files(tmp_path / "from")]
-    request = SimpleNamespace(
-        replication=None,
-        shares=lambda: [files],
-        directory=f"file:{tmp_path}/from",
-        target=f"file:{tmp_path}/to",
-        profile=SimpleNamespace(stripes=None),
-    )
-    with cluster_settings(spark, settings):
-        Merger(spark).write(request)
-    (merged,) = data_files(tmp_path / "to")
-    orc, path = (
-        spark._jvm.org.apache.orc.OrcFile,
-        spark._jvm.org.apache.hadoop.fs.Path(f"file:{tmp_path}/to/{merged}"),
-    )
-    reader = orc.createReader(path, orc.readerOptions(spark._jsc.hadoopConfiguration()))
-    found = len(reader.getColumnEncryptionKeys()), len(reader.getDataMasks()), int(reader.getNumberOfRows())
-    reader.close()
-    assert found == (0, 0, 40)
+@pytest.mark.parametrize("name", PLAIN)
+def test_orc_files_are_written_by_the_pinned_setting(spark: SparkSession, name: str) -> None:
+    others, pinned = PLAIN[name]
+    request = SimpleNamespace(options={}, profile=SimpleNamespace(codec="none"), replication=None)
+    with cluster_settings(spark, {name: others}):
+        assert _writing(spark, write_options(request, OrcFormat)).get(name) == pinned
 
 
 #: Values of a cluster for all settings that say how rows of a sound file become those of another one.

@@ -17,9 +17,6 @@ from spark_jobs.core.model import name_of
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import RewriteRequest
 
-#: Settings by which ORC's writer would encrypt or mask columns that the files have in plain text.
-_ENCRYPTING = ("orc.encrypt", "orc.mask")  # guard: merged_as_plain
-
 
 class Merger:
     """Merges ORC files.
@@ -40,8 +37,6 @@ class Merger:
             LakekeeperError: a file cannot be read or written.
         """
         conf = self._jvm.org.apache.hadoop.conf.Configuration(self._context.hadoopConfiguration())
-        for name in _ENCRYPTING:
-            conf.unset(name)
         if request.replication:
             conf.set("dfs.replication", str(request.replication))
         token = uuid.uuid4()
