@@ -46,6 +46,7 @@ def uri_of(table: str, verb: str, server: str) -> str:
     :param server: host and port of HiveServer2
     """
     database, _, name = table.partition(".")
+    # guard: names_in_uris_quoted
     return f"hive://{server}/{quote(database, safe='')}/{quote(name, safe='')}?lakekeeper={verb}"
 
 

@@ -183,6 +183,7 @@ def spark_submit_command(
 
 def redacted(command: Sequence[str]) -> list[str]:
     """Return the command for a log: without secret Spark properties, keytab, principal, and the report's nonce."""
+    # guard: commands_shown_safely
     return [
         MASK if flag in _HIDDEN else _without_credentials(word)
         for flag, word in zip(["", *command], command, strict=False)

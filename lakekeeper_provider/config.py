@@ -84,7 +84,7 @@ def parse(content: Any) -> Config:
             f"the file: expected a mapping of keys and values, and it is a {type(content).__name__}"
         )
     data = content
-    _known(data, _GLOBAL | _SECTIONS, "")
+    _known(data, _GLOBAL | _SECTIONS, "")  # guard: options_of_the_file
     _no_empty_retention(data, "")
     return Config(
         settings=_settings({k: v for k, v in data.items() if k not in _SECTIONS}),
@@ -123,7 +123,7 @@ def _tables(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 def _table(table: str, options: Any) -> dict[str, Any]:
     where = f"tables.{table}."
     given = mapping(f"tables.{table}", options)
-    _known(given, _PER_TABLE, where)
+    _known(given, _PER_TABLE, where)  # guard: options_of_a_table
     _no_empty_retention(given, where)
     return parse_options(given, where)
 

@@ -51,6 +51,7 @@ class DriverEnvironment:
         :param own: the operator's ``env_vars``, which have priority
         """
         given = {name: str(value) for name, value in (own or {}).items()}
+        # guard: driver_variables_allowed
         passed = {name: value for name, value in worker.items() if _is_passed(name, more)}
         left_out = tuple(sorted(worker.keys() - passed.keys() - given.keys()))
         return cls({**passed, **given}, left_out)

@@ -99,7 +99,7 @@ def _bytes(fs: Any, path: str) -> bytes | None:
 def _uri(root: str) -> str:
     """Return a URI with a scheme: a plain path means this disk, where Hadoop would take it for HDFS."""
     parts = urlsplit(root.strip())
-    if parts.password is not None:
+    if parts.password is not None:  # guard: no_password_in_uris
         raise UsageError(
             "report_dir: a password in a URI would be shown by logs and XComs: create a connection in Airflow, and name"
             " it before the host, as in webhdfs://CONNECTION@namenode:9870/lakekeeper"

@@ -80,7 +80,7 @@ def _application_url(line: str, resource_manager: str | None) -> str | None:
     if resource_manager:
         application = _APPLICATION.search(line)
         return f"{resource_manager}/cluster/app/{application[0]}" if application else None
-    tracking = _TRACKING.fullmatch(line)
+    tracking = _TRACKING.fullmatch(line)  # guard: links_are_whole_lines
     return tracking[1] if tracking else None
 
 

@@ -121,7 +121,7 @@ def _counters(report: Report) -> Counter[str]:
 
 def _word(outcome: str) -> str:
     """Return an outcome of units, which may be of a later version of the jobs, as a part of a metric's name."""
-    return outcome if _WORD.fullmatch(outcome) else "other"
+    return outcome if _WORD.fullmatch(outcome) else "other"  # guard: outcomes_are_words
 
 
 def _held(report: Report, now: datetime) -> dict[str, float]:

@@ -22,7 +22,7 @@ def parse_options(given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
     :raises UsageError: a value is wrong, or two options exclude each other
     """
     for key, value in given.items():
-        if OPTIONS[key].explicit and isinstance(value, str) and absent(value):
+        if OPTIONS[key].explicit and isinstance(value, str) and absent(value):  # guard: no_empty_limit
             raise wrong(f"{where}{key}", value, "a value: without one, all originals would be deleted")
     parsed = {k: OPTIONS[k].parse(f"{where}{k}", v) for k, v in given.items() if not absent(v)}
     check_selections(parsed)
@@ -38,7 +38,7 @@ def options_of_plan(where: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """
     taken = {key: value for key, value in given.items() if key not in _TOLD}
     for key, value in taken.items():
-        if key not in OPTIONS or not OPTIONS[key].planned:
+        if key not in OPTIONS or not OPTIONS[key].planned:  # guard: plans_set_what_they_may
             may = ", ".join(each for each, option in OPTIONS.items() if option.planned)
             raise UsageError(f"{where}a plan cannot set {shown(key)}, but only {may}")
         if value != []:  # a table without columns to sort by

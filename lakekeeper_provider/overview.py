@@ -75,7 +75,7 @@ class Overview:
             lines.append(
                 f"  not to compact: {', '.join(f'{count} {code}' for code, count in others.items())}"
             )
-        return "\n".join(map(one_line, lines))
+        return "\n".join(map(one_line, lines))  # guard: lines_of_the_overview
 
     def _compacted(self) -> Iterator[Mapping[str, Any]]:
         return (table for table in self.compacted if table["outcome"] in _COMPACTED)

@@ -87,8 +87,8 @@ def sendable(name: str, value: str, longest: int) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise wrong(name, value, "text that is valid Unicode") from None
-    if len(value) > longest:
+        raise wrong(name, value, "text that is valid Unicode") from None  # guard: valid_unicode_only
+    if len(value) > longest:  # guard: texts_have_bounds
         raise wrong(name, value, f"at most {longest} characters")
     return value
 
@@ -122,7 +122,7 @@ def number(minimum: float, maximum: float) -> Parser:
     @parser(f"{minimum} to {maximum}", type="number", minimum=minimum, maximum=maximum)
     def parse(name: str, value: Any) -> float:
         result = _number(value, _NUMBER, float)
-        if result is None or not minimum <= result <= maximum:
+        if result is None or not minimum <= result <= maximum:  # guard: numbers_have_bounds
             raise wrong(name, value, f"a number from {minimum} to {maximum}")
         return float(result)
 
@@ -136,7 +136,7 @@ def integer(minimum: int, maximum: int = MOST) -> Parser:
     def parse(name: str, value: Any) -> int:
         whole = isinstance(value, float) and value.is_integer()
         result = _number(int(value) if whole else value, _INTEGER, int)
-        if result is None or not minimum <= result <= maximum:
+        if result is None or not minimum <= result <= maximum:  # guard: whole_numbers_have_bounds
             raise wrong(name, value, f"a whole number from {minimum} to {maximum}")
         return int(result)
 
@@ -182,6 +182,7 @@ def pattern(
             word = str(value).strip()
         except ValueError:
             raise wrong(name, value, example) from None
+        # guard: forms_have_bounds
         if isinstance(value, bool) or not regex.fullmatch(word) or not within(word):
             raise wrong(name, value, f"{example}, from {bounds}" if bounds else example)
         return word
@@ -249,7 +250,7 @@ def texts(most: int) -> Parser:
         if isinstance(value, Mapping) or not isinstance(value, Iterable):
             raise wrong(name, value, "a list")
         items = [plain(name, each, LONGEST_ITEM) for each in value]
-        if not 1 <= len(items) <= most:
+        if not 1 <= len(items) <= most:  # guard: lists_have_bounds
             raise wrong(name, value, f"a list that is not empty, of at most {most} items")
         return items
 

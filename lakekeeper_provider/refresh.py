@@ -229,7 +229,7 @@ def _pair(key: str, value: str | None, declared: str) -> str | None:
         return f"{_identifier(key)}=NULL"
     if kind in _TEXTS:
         return f"{_identifier(key)}={_escaped(value)}"
-    if kind in _NUMBERS and _NUMBER.match(value):
+    if kind in _NUMBERS and _NUMBER.match(value):  # guard: numbers_are_numbers
         return f"{_identifier(key)}={int(value)}"
     return None
 
@@ -240,7 +240,7 @@ def _identifier(name: str) -> str:
 
     :raises ValueError: it has a quote, or a control character
     """
-    if "`" in name or not name.isprintable():
+    if "`" in name or not name.isprintable():  # guard: quoted_names_only
         raise ValueError(f"the name {name!r} cannot be quoted")
     return f"`{name}`"
 
@@ -251,26 +251,26 @@ def _plain(name: str) -> str:
 
     :raises ValueError: it has other characters than letters, digits, ``_``, ``-`` and ``$``
     """
-    if not _NAME.fullmatch(name):
+    if not _NAME.fullmatch(name):  # guard: plain_names_only
         raise ValueError(f"the name {name!r} cannot stand in a statement: its characters could be SQL")
     return name
 
 
 def _escaped(value: str) -> str:
     """Return a literal of Impala's SQL, which has escapes with backslashes."""
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"  # guard: literals_of_impala
 
 
 def _quoted(value: str) -> str:
     """Return a literal of standard SQL."""
-    return "'" + value.replace("'", "''") + "'"
+    return "'" + value.replace("'", "''") + "'"  # guard: literals_of_standard_sql
 
 
 def _filled(statement: str, table: str) -> str:
     database, _, name = table.partition(".")
     try:
         named = {field for _, field, _, _ in Formatter().parse(statement) if field is not None}
-        if not named <= _FIELDS:
+        if not named <= _FIELDS:  # guard: fields_of_statements
             raise ValueError(f"it names {', '.join(sorted(named - _FIELDS)) or 'a field without a name'}")
         return statement.format(table=table, database=database, name=name)
     except ValueError as error:

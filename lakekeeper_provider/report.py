@@ -69,6 +69,7 @@ class ProcessFailure:
 
     def is_told_by(self, report: Report) -> bool:
         """Tell whether the job has failed as its report says, and so did not die afterwards."""
+        # guard: told_by_the_report
         return report.exit_code != 0 and self.exit_code in (None, report.exit_code)
 
     def __str__(self) -> str:
@@ -94,9 +95,9 @@ def parse(content: str | bytes, verb: str) -> Report:
         raise ReportError(f"the report is not valid JSON: {error}") from None
     if not isinstance(data, dict) or data.get("schema_version") != 1:
         raise ReportError(f"expected a report of schema_version 1, got {str(content)[:200]!r}")
-    if data.get("verb") != verb:
+    if data.get("verb") != verb:  # guard: report_of_the_verb
         raise ReportError(f"expected the report of {verb}, got the one of {data.get('verb')!r}")
-    if data.get("outcome") not in OUTCOMES:
+    if data.get("outcome") not in OUTCOMES:  # guard: known_outcomes_of_jobs
         raise ReportError(f"the report has an unknown outcome {data.get('outcome')!r}")
     return Report(
         verb=verb,
@@ -115,7 +116,7 @@ def parse(content: str | bytes, verb: str) -> Report:
 def _table(table: Any) -> Mapping[str, Any]:
     if not isinstance(table, dict) or not isinstance(table.get("table"), str):
         raise ReportError(f"the report has a table without a name: {table!r}")
-    if table.get("outcome") not in TABLE_OUTCOMES:
+    if table.get("outcome") not in TABLE_OUTCOMES:  # guard: known_outcomes_of_tables
         raise ReportError(f"{table['table']}: unknown outcome {table.get('outcome')!r} in the report")
     return table
 
@@ -131,10 +132,12 @@ def evaluate(
     :param failure: how the process failed, if it did; a report that says otherwise makes no success of it
     """
     result, reason = _evaluated(report, named)
-    if failure is None or failure.is_told_by(report):
-        return result, one_line(reason)
+    if failure is None or failure.is_told_by(report):  # guard: worse_of_report_and_process
+        return result, one_line(reason)  # guard: reason_is_one_line
     # The job died after its report, or somebody else has written it: either way more may be left to do than it says.
+    # guard: worse_result
     worse = result if result in (TaskResult.RETRY, TaskResult.FAIL) else TaskResult.RETRY
+    # guard: worse_reason_is_one_line
     return worse, one_line(f"{failure}, whatever its report says ({reason})")
 
 
@@ -244,7 +247,7 @@ def skipped_codes(table: Mapping[str, Any]) -> dict[str, int]:
 
 def code(text: str) -> str:
     """Return a code of warnings or refusals; ``OTHER`` for any text that is none: it becomes the name of a metric."""
-    return text if _CODE.fullmatch(text) else "OTHER"
+    return text if _CODE.fullmatch(text) else "OTHER"  # guard: codes_are_codes
 
 
 def unit_name(unit: Mapping[str, str | None]) -> str:

@@ -26,7 +26,7 @@ class ReportLine:
     :param content: the report, once its line has come
     """
 
-    nonce: str = field(default_factory=lambda: secrets.token_hex(16))
+    nonce: str = field(default_factory=lambda: secrets.token_hex(16))  # guard: word_is_random
     content: str | None = None
 
     @property
@@ -36,14 +36,17 @@ class ReportLine:
 
     def without(self, lines: Iterable[str]) -> Iterator[str]:
         """Keep the report, and return the other lines as a log may show them: without the word."""
-        start = f"{SENTINEL} {self.nonce} "
+        start = f"{SENTINEL} {self.nonce} "  # guard: word_begins_the_report
         for line in lines:
             if line.startswith(start):
                 self.content = line[len(start) :]
             else:
-                yield one_line(line.rstrip("\r\n").replace(self.nonce, MASK)) + "\n"
+                yield (
+                    one_line(line.rstrip("\r\n").replace(self.nonce, MASK)) + "\n"
+                )  # guard: lines_shown_safely
 
 
 def one_line(text: str) -> str:
     """Return a text with its control characters escaped: no text of a table ends a line or acts on a terminal."""
+    # guard: one_line_is_one
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)

@@ -24,11 +24,12 @@ def render(report: Report) -> str:
     lines += [line for table in report.tables for line in _history_lines(table)]
     lines += [*_estimate_line(report), *_finding_lines(report)]
     lines += [*_held_line(report), *_phase_line(report), *_call_line(report)]
-    return "\n".join(map(one_line, lines))
+    return "\n".join(map(one_line, lines))  # guard: lines_of_the_log
 
 
 def warnings(report: Report) -> list[str]:
     """Return the warnings of all tables, each with the name of its table and its code."""
+    # guard: lines_of_warnings
     return [
         one_line(f"{table['table']}: {text}")
         for table in report.tables

@@ -42,7 +42,9 @@ class Selection:
 def table_name(name: str, value: Any) -> str:
     """Accept ``db.table``."""
     parts = value.strip().split(".") if isinstance(value, str) else []
-    if len(parts) != 2 or not all(_IDENTIFIER.fullmatch(part) for part in parts):
+    if len(parts) != 2 or not all(
+        _IDENTIFIER.fullmatch(part) for part in parts
+    ):  # guard: names_of_tables_only
         raise wrong(name, value, "a table as db.table")
     return ".".join(parts).lower()
 

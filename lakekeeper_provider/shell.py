@@ -58,19 +58,19 @@ def run(
         found = report.parse(text, verb)
     except ReportError as error:
         _complain(str(error))
-        return max(own, 1, key=_severity)
+        return max(own, 1, key=_severity)  # guard: wrong_report_no_success
     if json_report is None:
         _print_text(found, verb)
     if own != found.exit_code:
         _complain(f"{ProcessFailure(code, '')}, and its report says {found.outcome}")
-    return max(own, found.exit_code, key=_severity)
+    return max(own, found.exit_code, key=_severity)  # guard: worse_exit_code
 
 
 def _without_report(code: int) -> int:
     """Return the exit code of a job that has left no report."""
     if code == 0:
         _complain("the job ended without a report, so nothing is known of it")
-    return code or 1
+    return code or 1  # guard: no_report_no_success
 
 
 def _complain(text: str) -> None:

@@ -56,7 +56,7 @@ def _names(name: str, value: Any) -> tuple[str, ...]:
     """Accept names and globs of environment variables: a value in the file would be a secret in the wrong place."""
     names = tuple(text_list(name, value))
     for each in names:
-        if not _VARIABLE.fullmatch(each):
+        if not _VARIABLE.fullmatch(each):  # guard: names_of_variables_only
             raise wrong(name, each, "the name of an environment variable, or a glob such as AWS_*")
     return names
 

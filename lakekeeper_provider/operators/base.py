@@ -251,6 +251,7 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
         self._show(ended.report)
         if ended.failure is not None and not ended.failure.is_told_by(ended.report):
             self.log.warning("%s", ended.failure.text)
+        # guard: failure_counts
         task_result, reason = report.evaluate(ended.report, submission.selection.tables, ended.failure)
         with fail_on_usage_error():
             value = self.result(self.summarize(ended.report, ended.uri, context), submission)

@@ -233,6 +233,7 @@ def _is_unnamed(entry: Mapping[str, Any]) -> bool:
 
 
 def _separately(unnamed: Mapping[str, Sequence[str]]) -> str:
+    # guard: words_of_commands
     commands = [
         shlex.join(["lakekeeper", "rollback", "--database", database, "--run-id", run_id])
         for database, run_ids in unnamed.items()

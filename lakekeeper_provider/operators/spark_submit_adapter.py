@@ -165,10 +165,11 @@ class SparkSubmitter:
         if self._operator._use_krb5ccache and not hook._connection["keytab"]:
             hook._connection["principal"] = None
         process_log = hook._process_spark_submit_log
+        # guard: output_filtered
         hook._process_spark_submit_log = lambda lines: process_log(self._output_filter(lines))
-        _hide_credentials(hook)
+        _hide_credentials(hook)  # guard: credentials_hidden
         if self._environment is not None:
-            _replace_environment(hook, self._environment)
+            _replace_environment(hook, self._environment)  # guard: driver_environment_set
             _kill_no_pod(hook)
         return hook
 
@@ -206,11 +207,11 @@ def _replace_environment(hook: Any, variables: Mapping[str, str]) -> None:
     def build_command(*args: Any) -> Any:
         command = build(*args)
         # submit() would add it to the whole environment of the worker. In cluster mode on_kill needs it.
-        hook._env = None
+        hook._env = None  # guard: own_variables_given_already
         return command
 
     hook._build_spark_submit_command = build_command
-    hook.submit = partial(hook.submit, env=dict(variables))
+    hook.submit = partial(hook.submit, env=dict(variables))  # guard: environment_replaced
 
 
 def _kill_no_pod(hook: Any) -> None:
@@ -232,7 +233,7 @@ def _kill_no_pod(hook: Any) -> None:
 @contextmanager
 def _private_files() -> Iterator[None]:
     """Create files for this user only: the hook writes the keytab of a connection to a file."""
-    before = os.umask(0o077)
+    before = os.umask(0o077)  # guard: keytab_for_this_user
     try:
         yield
     finally:

@@ -140,7 +140,8 @@ class SubmissionRunner:
         conf = commands.spark_conf(self._spark, given(self._operator.conf), client=not cluster)
         application_args = self._application_args(submission, exchange)
         submitter.set_arguments({"conf": conf, "application_args": application_args})
-        if not cluster:  # In cluster mode the driver has the environment of its node.
+        # In cluster mode the driver has the environment of its node.
+        if not cluster:  # guard: client_mode_environment
             self._environment = DriverEnvironment.of(
                 os.environ, self._spark.pass_environment, given(self._operator.env_vars)
             )
@@ -230,7 +231,7 @@ class SubmissionRunner:
         if error is None:
             return None
         code = None if self._environment is None else submitter.exit_code()
-        return ProcessFailure(code, str(error))
+        return ProcessFailure(code, str(error))  # guard: failure_told
 
     def _report(self, exchange: Exchange, application: str, error: Exception | None) -> Report:
         """Return the report, also of a failed process: YARN does not pass on exit codes of the driver."""

@@ -18,7 +18,7 @@ _PATTERN = re.compile(r"([\\*?\[\]{}])")
 
 def word(text: str) -> str:
     """Return a text as one word of a shell. It is not quoted where it is the same without."""
-    return text if _PLAIN.match(text) else quoted(text)
+    return text if _PLAIN.match(text) else quoted(text)  # guard: words_quoted
 
 
 def quoted(text: str) -> str:
@@ -27,14 +27,14 @@ def quoted(text: str) -> str:
     In `'...'` a shell interprets nothing. What cannot be seen, or would end the line, is written as bash's `$'...'`.
     """
     # An argument cannot have a zero byte: the shell would cut the path off there, and the command would be on another.
-    text = text.replace("\0", "\N{SYMBOL FOR NULL}")
-    if text.isprintable():
+    text = text.replace("\0", "\N{SYMBOL FOR NULL}")  # guard: no_word_is_cut_off
+    if text.isprintable():  # guard: unseen_characters_of_words
         return "'" + text.replace("'", "'\\''") + "'"  # guard: shell_quoting
     return "$'" + "".join(map(_in_ansi, text)) + "'"
 
 
 def _in_ansi(char: str) -> str:
-    if char in "\\'":
+    if char in "\\'":  # guard: quotes_in_ansi
         return f"\\{char}"
     if char.isprintable():
         return char

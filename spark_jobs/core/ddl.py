@@ -26,11 +26,12 @@ def literal(text: str) -> str:
 
 
 def identifier(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
+    return "`" + name.replace("`", "``") + "`"  # guard: sql_names_quoted
 
 
 def table_name(name: str) -> str:
     """Return the name of a table, DATABASE.TABLE, for a statement."""
+    # guard: names_of_tables_quoted
     return ".".join(part if _NAME.match(part) else identifier(part) for part in name.split("."))
 
 
@@ -80,6 +81,6 @@ def _statement(table: str, spec: Spec, rest: str, verb: str = "ALTER") -> str:
             f" {verb} TABLE as one statement)"
         )
     text = f"{verb} TABLE {table_name(table)} {rest}".rstrip()
-    if "${" not in text:
+    if "${" not in text:  # guard: variables_pointed_out
         return text
     return f"{text} (before it, SET {_HIVE}=false, or in Spark SET {_SPARK}=false)"

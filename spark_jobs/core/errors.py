@@ -11,7 +11,7 @@ class LakekeeperError(Exception):
     """The base class of all errors that the jobs raise themselves."""
 
     def __str__(self) -> str:
-        return printable(super().__str__())
+        return printable(super().__str__())  # guard: errors_are_lines
 
 
 class UsageError(LakekeeperError, ValueError):

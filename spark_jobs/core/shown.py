@@ -11,7 +11,7 @@ from spark_jobs.core.printable import printable
 def shown(value: Any) -> str:
     """Return a value for a message: shortened, and with control characters escaped."""
     short = reprlib.Repr()
-    short.maxstring = short.maxother = short.maxlong = 100
+    short.maxstring = short.maxother = short.maxlong = 100  # guard: values_of_others_shortened
     try:
         return short.repr(value)
     except ValueError:  # Python writes no number with thousands of digits.
@@ -20,5 +20,5 @@ def shown(value: Any) -> str:
 
 def shortened(text: str, longest: int = 1_000) -> str:
     """Return a text for one line: shortened, and with control characters escaped."""
-    short = text if len(text) <= longest else f"{text[:longest]}..."
-    return printable(short)
+    short = text if len(text) <= longest else f"{text[:longest]}..."  # guard: texts_of_others_shortened
+    return printable(short)  # guard: texts_of_others_printable

@@ -1,4 +1,4 @@
-"""The wire of docs/wire.md: the request to a job, and its report."""
+"""The report of a job, as docs/wire.md defines it. For the request to a job see `request`."""
 
 from __future__ import annotations
 
@@ -8,18 +8,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
-from spark_jobs.core.errors import UsageError
 from spark_jobs.core.health import Health
 from spark_jobs.core.outcomes import JobOutcome, TableOutcome, UnitOutcome
 from spark_jobs.core.printable import printable
 from spark_jobs.core.progress import Amount
-from spark_jobs.core.shown import shortened, shown
 
 SCHEMA_VERSION = 1
 SENTINEL = "LAKEKEEPER_REPORT"
-#: Stands for every table of the job in the `runs` of a request.
-EVERY_TABLE = "*"
-_REQUEST_KEYS = ("schema_version", "arguments", "tables", "settings", "units", "fingerprints", "runs")
 
 _BAD_UNITS = (UnitOutcome.FAILED, UnitOutcome.QUARANTINED)
 _BAD_TABLES = {
@@ -50,59 +45,6 @@ UNSAFE = "UNSAFE"
 
 def utc(instant: datetime) -> str:
     return instant.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-@dataclass(frozen=True)
-class Request:
-    """The request of the caller. docs/wire.md describes each key."""
-
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    units: Mapping[str, list[dict[str, str | None]]] | None = None
-    fingerprints: Mapping[str, list[str | None]] | None = None
-    runs: Mapping[str, list[str]] | None = None
-
-    @classmethod
-    def from_json(cls, text: str) -> Request:
-        """Parse a request. Raise UsageError for anything that docs/wire.md does not allow."""
-        try:
-            data = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"the request is not valid JSON: {error}") from None
-        _check_request(data)
-        return cls(
-            **{key: value for key, value in data.items() if key != "schema_version" and value is not None}
-        )
-
-
-def _check_request(data: Any) -> None:
-    if not isinstance(data, dict):
-        raise UsageError(f"the request must be a JSON object, not {type(data).__name__}")
-    for key, value in data.items():
-        if key not in _REQUEST_KEYS:
-            raise UsageError(
-                f"unknown key {shown(key)} in the request; the known keys are {', '.join(_REQUEST_KEYS)}"
-            )
-        if key != "schema_version" and value is not None and not isinstance(value, dict):
-            raise UsageError(f"'{key}' in the request must be an object, not {shown(value)}")
-    if data.get("schema_version", SCHEMA_VERSION) != SCHEMA_VERSION:
-        raise UsageError(
-            f"the request has schema_version {shown(data['schema_version'])}; these jobs support only {SCHEMA_VERSION}"
-        )
-    _check_tables(data)
-
-
-def _check_tables(data: Mapping[str, Any]) -> None:
-    units = data.get("units") or {}
-    for table, fingerprints in (data.get("fingerprints") or {}).items():
-        of_table = units.get(table)
-        if not isinstance(fingerprints, list) or not isinstance(of_table, list):
-            raise UsageError(f"the units and fingerprints of {shortened(table)} in the request must be lists")
-        if len(fingerprints) != len(of_table):
-            raise UsageError(
-                f"the request has {len(of_table)} units of {shortened(table)}, and fingerprints of {len(fingerprints)}"
-            )
 
 
 @dataclass(frozen=True)
@@ -223,6 +165,7 @@ class TableReport:
         after = [(_value_or(u.files_after, u.files), _value_or(u.bytes_after, u.bytes)) for u in units]
         rows = [u.rows for u in units if u.rows is not None]
         known = {k: value for k, value in vars(self).items() if k not in _OPTIONAL or value is not None}
+        # guard: warnings_are_lines
         return {
             **known,
             # There may be tens of thousands of units, so their values are not copied one by one.
@@ -237,7 +180,7 @@ class TableReport:
 
 def _sentence(text: str | None) -> str | None:
     """Return a text for a person as one line. All other values of a report are exact."""
-    return None if text is None else printable(text)
+    return None if text is None else printable(text)  # guard: sentences_are_lines
 
 
 def _value_or(value: int | None, default: int | None) -> int:

@@ -24,9 +24,10 @@ from spark_jobs.core.outcomes import TableOutcome
 from spark_jobs.core.phases import describe
 from spark_jobs.core.planned import Planned, PlannedUnit, parse_plan
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.request import EVERY_TABLE, Request
 from spark_jobs.core.retention import check_retention
 from spark_jobs.core.summary import summary
-from spark_jobs.core.wire import EVERY_TABLE, Report, Request, TableReport
+from spark_jobs.core.wire import Report, TableReport
 from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.execution.table_session import TableSession, lease_options
 from spark_jobs.protocol.planning.table import Table, read_table

@@ -158,8 +158,8 @@ _MORE = {
     "kerberos": ("airflow-3.3-kerberos",),
     # It has neither PySpark nor py4j.
     "unit jobs": ("dev",),
-    # It formats a copy of the product, to see that no mutation loses its place.
-    "mutation": ("dev",),
+    # It formats a copy of the product, to see that no mutation loses its place, and runs tests of the provider.
+    "mutation": ("dev", "airflow-3.3"),
 }
 
 

@@ -1,4 +1,4 @@
-"""A copy of the jobs and their tests, in which guards may be removed; and a process that runs pytest there."""
+"""A copy of both packages and their tests, in which guards may be removed; and a process that runs pytest there."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ from pathlib import Path
 
 from demo.services import paths
 from demo.services.processes import own_environ
+from tests.mutation.guards import PRODUCTS
 from tests.mutation.verdict import Verdict
 
 #: What the parent's pytest and coverage tell their children is not meant for these; and bytecode spares each run of a
 #: checkout, which is thrown away with it, to compile all modules anew.
 _OF_THE_PARENT = ("COV", "PYTEST_", "PYTHONDONTWRITEBYTECODE")
 LIMIT = 600.0
+#: The environment that runs the mutations of the provider; all others run in that of the suite.
+PROVIDER = "airflow-3.3"
 
 
 def make(folder: Path) -> Path:
     """The sources as they are now; the environments stay where they are."""
     folder.mkdir(parents=True)
-    for name in ("spark_jobs", "demo", "tests"):
+    for name in (*PRODUCTS, "demo", "tests"):
         shutil.copytree(paths.ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy2(paths.ROOT / "pyproject.toml", folder)
     (folder / ".envs").symlink_to(paths.ENVS)
@@ -34,6 +37,11 @@ def make(folder: Path) -> Path:
 def environ() -> dict[str, str]:
     """Our own, and nothing that would make a child of pytest report to its parent's coverage."""
     return {name: value for name, value in own_environ().items() if not name.startswith(_OF_THE_PARENT)}
+
+
+def _airflow(folder: Path) -> dict[str, str]:
+    """Airflow writes below this folder, and not into a person's home directory."""
+    return {"AIRFLOW_HOME": os.fspath(folder / "airflow"), "AIRFLOW__CORE__LOAD_EXAMPLES": "False"}
 
 
 @dataclass(frozen=True)
@@ -47,10 +55,16 @@ class Runs:
     def start(cls, folder: Path, env: str, ids: Sequence[str]) -> Runs:
         checkout, out = make(folder / "checkout"), folder / "out"
         out.mkdir()
-        command = [sys.executable, "-m", "tests.mutation.runner", os.fspath(out), env, *ids]
+        python = paths.env_dir(PROVIDER) / "bin" / "python" if env == "provider" else sys.executable
+        command = [os.fspath(python), "-m", "tests.mutation.runner", os.fspath(out), env, *ids]
         with (out / "log").open("wb") as log:
             process = subprocess.Popen(
-                command, cwd=checkout, env=environ(), stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                command,
+                cwd=checkout,
+                env={**environ(), **_airflow(out)},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
             )
         return cls(out, process)
 

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-PRODUCT = "spark_jobs"
+#: The packages that have guards.
+PRODUCTS = ("spark_jobs", "lakekeeper_provider")
 _MARK = re.compile(r"#\s*guard:\s*([a-z0-9_]+)\s*$")
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 
@@ -79,7 +80,7 @@ def _marks(source: str) -> Iterator[Mark]:
 
 def sources(root: Path) -> dict[str, str]:
     """The product's modules, by their paths in a checkout."""
-    files = sorted((root / PRODUCT).rglob("*.py"))
+    files = sorted(file for product in PRODUCTS for file in (root / product).rglob("*.py"))
     return {file.relative_to(root).as_posix(): file.read_text() for file in files}
 
 
@@ -133,8 +134,8 @@ class Product:
         known = {mark.name for source in self._sources.values() for mark in marks(source)}
         close = ", ".join(difflib.get_close_matches(name, known))
         return (
-            f"no statement of {PRODUCT}/ is marked `# guard: {name}`{f' (but {close})' if close else ''}; was it"
-            f" removed together with its guard? `git log -S'guard: {name}'` shows where it stood."
+            f"no statement of {' or '.join(PRODUCTS)} is marked `# guard: {name}`{f' (but {close})' if close else ''};"
+            f" was it removed together with its guard? `git log -S'guard: {name}'` shows where it stood."
         )
 
 

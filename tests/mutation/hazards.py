@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tests.mutation.hazards_escapes import ESCAPES, ESCAPES_ON_SPARK
 from tests.mutation.hazards_files import FILES
 from tests.mutation.hazards_formats import FORMATS
 from tests.mutation.hazards_ground import GROUND
@@ -17,7 +18,9 @@ from tests.mutation.hazards_limits import LIMITS
 from tests.mutation.hazards_minor import MINOR
 from tests.mutation.hazards_open import OPEN
 from tests.mutation.hazards_options import OPTIONS
+from tests.mutation.hazards_pins import PINS_ON_SPARK
 from tests.mutation.hazards_planning import OF_THE_METASTORE, PLANNING
+from tests.mutation.hazards_provider import OF_PROVIDER
 from tests.mutation.hazards_rows import ROWS, ROWS_ON_SPARK
 from tests.mutation.hazards_runs import RUNS
 from tests.mutation.hazards_seam import SEAM
@@ -82,6 +85,9 @@ HAZARDS = {
     "H51": "rows or bytes that a reader leaves out or changes are missed by nobody",
     "H52": "a value, a property or a plan asks for what nobody may ask for",
     "H53": "times of files and runs that other clocks have set",
+    "H54": "secrets of a worker or of a connection reach a driver, a log or other accounts",
+    "H55": "a task succeeds although its job failed, died or never ran",
+    "H56": "a setting of the cluster says how data is read or written",
 }
 ALL = tuple(HAZARDS)
 
@@ -106,11 +112,13 @@ MUTATIONS: tuple[Mutation, ...] = (
             *RUNS,
             *STATES,
             *TEXT,
+            *ESCAPES,
+            *OF_PROVIDER,
         ),
         key=lambda mutation: ALL.index(mutation.hazard),
     ),
     *sorted(
-        (*SEAM, *OF_THE_METASTORE, *ROWS_ON_SPARK, *TEXT_ON_SPARK),
+        (*SEAM, *OF_THE_METASTORE, *ROWS_ON_SPARK, *TEXT_ON_SPARK, *ESCAPES_ON_SPARK, *PINS_ON_SPARK),
         key=lambda mutation: ALL.index(mutation.hazard),
     ),
 )

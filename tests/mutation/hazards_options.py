@@ -3,13 +3,37 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.operators import Condition, Remove, Rewrite, Value
+from tests.mutation.operators import Condition, Operator, Remove, Rewrite, Value
 
 _BOUNDS = "tests/unit/core/test_option_bounds.py"
 _PLANNED = "tests/crash/test_planned.py"
 _FUTURE = "tests/crash/test_future_times.py"
 
+_VALUES = "tests/unit/core/test_golden.py::test_values_of_options"
+
+
+def _value(name: str, what: str, edit: Operator) -> Mutation:
+    return Mutation(f"H52-{name}", what, (edit,), (_VALUES,))
+
+
+#: The forms of values, beside their bounds.
+_FORMS = (
+    _value("unicode-jobs", "a text is no Unicode that another program reads", Remove("texts_are_unicode")),
+    _value("texts-jobs", "a text has any length", Remove("texts_within_bounds")),
+    _value("digits", "a number is written in any digits", Condition("numbers_in_digits", False)),
+    _value("lists-jobs", "a list has any length", Remove("lists_within_bounds")),
+    _value("items", "an item of a list is of any type", Condition("items_are_texts", False)),
+    _value(
+        "identifiers", "a name has any length and any characters", Condition("names_within_bounds", False)
+    ),
+    _value("instants", "a time has no UTC offset", Condition("instants_with_offset", False)),
+    _value("years", "a deadline leaves the calendar", Remove("years_within_bounds")),
+    _value(
+        "words", "a word that nobody knows is the value of an option", Condition("known_words_only", False)
+    ),
+)
 OPTIONS = (
+    *_FORMS,
     Mutation(
         "H52-bounds",
         "an option has a value that no clock, counter, memory or NameNode stands",

@@ -20,7 +20,7 @@ class Mutation:
     """One guard removed; where a second layer would catch what it lets through, that goes too.
 
     `id` is the hazard's, with a word where it has several guards; of `tests` at least one must fail. `env` is `model`
-    for tests without Spark, and `spark` for those on a real one.
+    for tests without Spark, `spark` for those on a real one, and `provider` for those of the provider.
     """
 
     id: str

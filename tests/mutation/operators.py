@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tests.mutation import patterns
 from tests.mutation.guards import Guard, GuardNotFound
@@ -109,6 +111,47 @@ class Item(Operator):
         if len(old) != 1 or ast.unparse(old[0]) == repr(self.value):
             raise not_there(guard, f"one key {self.key!r} with another value than {self.value!r}")
         put(guard, old[0], ast.Constant(self.value))
+
+
+@dataclass(frozen=True)
+class Without(Operator):
+    """A dictionary, tuple or set of constants without one of its entries."""
+
+    entry: str
+
+    def apply(self, guard: Guard) -> None:
+        for node in ast.walk(guard.statement):
+            if isinstance(node, ast.Dict) and self.entry in _constants(node.keys):
+                at = _constants(node.keys).index(self.entry)
+                put(guard, node, ast.Dict(_but(node.keys, at), _but(node.values, at)))
+                return
+            if isinstance(node, (ast.Tuple, ast.Set)) and self.entry in _constants(node.elts):
+                at = _constants(node.elts).index(self.entry)
+                new = _but(node.elts, at)
+                put(guard, node, ast.Tuple(new, ast.Load()) if isinstance(node, ast.Tuple) else ast.Set(new))
+                return
+        raise not_there(guard, f"an entry {self.entry!r}")
+
+
+def entries(guard: Guard) -> list[str]:
+    """Return what `Without` can remove from a guard."""
+    lists = [
+        node.keys if isinstance(node, ast.Dict) else node.elts
+        for node in ast.walk(guard.statement)
+        if isinstance(node, (ast.Dict, ast.Tuple, ast.Set))
+    ]
+    return [text for each in lists for text in _constants(each) if text is not None]
+
+
+def _constants(nodes: Sequence[ast.expr | None]) -> list[str | None]:
+    return [
+        node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+        for node in nodes
+    ]
+
+
+def _but(nodes: Sequence[Any], at: int) -> list[Any]:
+    return [node for position, node in enumerate(nodes) if position != at]
 
 
 def put(guard: Guard, old: ast.AST, *new: ast.AST) -> None:

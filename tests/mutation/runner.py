@@ -2,7 +2,8 @@
 
     python -m tests.mutation.runner OUT ENV ID ...
 
-Python, pytest and PySpark are imported once, and each run on the model is a fork of that: it costs what its tests cost.
+Python, pytest and what the tests import of others are imported once, and each run on the model or of the provider is a
+fork of that: it costs what its tests cost.
 A metastore and a JVM take half a minute to start and cannot be forked, so that the runs on Spark share one process, in
 which only the modules of the jobs and of their tests are forgotten in between. The first run is that of all tests
 without any mutation. Each leaves `<id>.xml`, `<id>.txt` and then `<id>.done` in OUT.
@@ -17,12 +18,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from pathlib import Path
 
-import hypothesis  # noqa: F401 (once: as a plugin of pytest, its 80 modules would be rewritten in each fork)
 import pytest
-from pyspark.sql import SparkSession
 
-from demo.services.metastore import Metastore
-from tests.harness import fixtures
 from tests.mutation.guards import GuardNotFound
 from tests.mutation.hazards import MUTATIONS
 from tests.mutation.mutation import applied
@@ -31,12 +28,22 @@ BASELINE = "baseline"
 ROOT = Path(__file__).resolve().parents[2]
 #: Modules without state of a mutation; the fixtures hold what stays warm.
 _KEPT = ("tests.harness", "tests.mutation")
+#: What is imported once for all forks. As a plugin of pytest, Hypothesis would be rewritten in each of them.
+_WARM = {
+    "model": ("hypothesis", "pyspark.sql"),
+    "provider": (
+        "airflow.providers.apache.spark.operators.spark_submit",
+        "airflow.providers.common.compat.sdk",
+    ),
+}
 Run = Callable[[Path, str, Sequence[str]], None]
 
 
 def main(out: Path, env: str, ids: Sequence[str]) -> None:
     chosen = [mutation for mutation in MUTATIONS if mutation.id in ids]
     (out / "tmp").mkdir()
+    for name in _WARM.get(env, ()):
+        importlib.import_module(name)
     pytest.main(["--version"])  # imports pytest's plugins, once for all forks
     with _warm_spark(out) if env == "spark" else nullcontext():
         run = _run_here if env == "spark" else _run_forked
@@ -89,6 +96,11 @@ def _forget() -> None:
 @contextmanager
 def _warm_spark(out: Path) -> Iterator[None]:
     """One metastore and one session, whatever the fixtures start and stop."""
+    from pyspark.sql import SparkSession
+
+    from demo.services.metastore import Metastore
+    from tests.harness import fixtures
+
     with Metastore(out / "metastore") as metastore:
         fixtures.Metastore = lambda _: nullcontext(metastore)  # type: ignore[assignment,misc]
         stop, SparkSession.stop = SparkSession.stop, lambda _: None

@@ -12,8 +12,8 @@ from tests.mutation.mutation import Mutation
 from tests.mutation.runner import BASELINE
 from tests.mutation.verdict import Verdict, dotted
 
-#: Those on a real Spark are for the thorough run.
-_MARKS = {"spark": [pytest.mark.full]}
+#: Those that start Spark, or import Airflow, are for the thorough run.
+_MARKS = {"spark": [pytest.mark.full], "provider": [pytest.mark.full]}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from tests.mutation.guards import GuardNotFound
 from tests.mutation.mutation import Mutation, applied
-from tests.mutation.operators import Condition, Item, Operator, Remove, Replace, Rewrite, Value
+from tests.mutation.operators import Condition, Item, Operator, Remove, Replace, Rewrite, Value, Without
 
 SOURCE = """\
 LIMITS = {"a": "1", "b": "2"}  # guard: limits
@@ -56,6 +56,7 @@ def _mutated(module: Path, *operators: Operator) -> str:
         (Replace("note", "raise"), "self.note(who)", "raise"),
         (Replace("note", "if who:\n    STATEMENT"), "self.note(who)", "if who:\n            self.note(who)"),
         (Item("limits", "b", "3"), "'b': '2'", "'b': '3'"),
+        (Without("limits", "b"), ", 'b': '2'", ""),
     ],
 )
 def test_an_operator_changes_its_guard_and_nothing_else(
@@ -70,8 +71,8 @@ def test_an_operator_changes_its_guard_and_nothing_else(
 @pytest.mark.parametrize(
     ("operator", "message"),
     [
-        (Remove("notes"), r"no statement of spark_jobs/ is marked `# guard: notes` \(but note\)"),
-        (Remove("none"), "no statement of spark_jobs/ is marked `# guard: none`"),
+        (Remove("notes"), r"no statement of spark_jobs or lakekeeper_provider is marked `# guard: notes` \(but note\)"),
+        (Remove("none"), "no statement of spark_jobs or lakekeeper_provider is marked `# guard: none`"),
         (Condition("note", False), r"door.py:13, in Door.enter, marked `# guard: note`: self.note\(who\)\nLooked for"),
         (Value("note", "1"), "Looked for: an assignment or a `return` with a value"),
         (Rewrite("key", "A and B", "A"), "Looked for: `A and B`, once, and not 0 times"),
@@ -79,6 +80,7 @@ def test_an_operator_changes_its_guard_and_nothing_else(
         (Rewrite("note", "S.note(W)", "S.note(whom)"), "names whom, which Door.enter in spark_jobs/door.py"),
         (Rewrite("note", "S.note(W)", "S.fit(W)"), "names the attribute fit, which nothing in the product"),
         (Item("limits", "c", "3"), "Looked for: one key 'c'"),
+        (Without("limits", "c"), "Looked for: an entry 'c'"),
         (Item("limits", "b", "2"), "with another value than '2'"),
     ],
 )  # fmt: skip

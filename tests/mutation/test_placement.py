@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from demo.services import paths
-from tests.mutation.guards import PRODUCT, GuardNotFound, all_marks, sources
+from tests.mutation.guards import PRODUCTS, GuardNotFound, all_marks, sources
 from tests.mutation.hazards import MUTATIONS
 from tests.mutation.mutation import Mutation
 
@@ -62,8 +62,9 @@ def test_a_mark_is_the_name_of_nothing_else() -> None:
 
 @pytest.fixture
 def product(tmp_path: Path) -> Path:
-    """A copy; `_lost` takes the folder that it is in."""
-    return Path(shutil.copytree(paths.ROOT / PRODUCT, tmp_path / PRODUCT))
+    """The jobs in a copy of both packages; `_lost` takes the folder that they are in."""
+    jobs, _ = (Path(shutil.copytree(paths.ROOT / name, tmp_path / name)) for name in PRODUCTS)
+    return jobs
 
 
 def _lost(product: Path) -> dict[str, str]:
@@ -105,7 +106,9 @@ def test_of_all_functions_renamed_few_are_missed_and_each_by_name(product: Path)
     lost = _lost(product)
     assert len(lost) < len(MUTATIONS) / 8, lost
     for name, message in lost.items():
-        assert re.match(rf"mutation {name}: {PRODUCT}/\S+:\d+, in [\w.]+, marked `# guard: \w+`: ", message)
+        assert re.match(
+            rf"mutation {name}: ({'|'.join(PRODUCTS)})/\S+:\d+, in [\w.]+, marked `# guard: \w+`: ", message
+        )
         assert re.search(r"\nThe mutation names .* \(any more\)\.\n|\nLooked for: ", message), message
 
 
@@ -140,7 +143,9 @@ def _indented(text: str) -> str:
 def test_another_formatting_loses_no_mutation(product: Path) -> None:
     before = sources(product.parent)
     ruff = paths.env_dir("dev") / "bin" / "ruff"
-    subprocess.run([ruff, "format", "--quiet", "--isolated", "--line-length", "50", product], check=True)
+    subprocess.run(
+        [ruff, "format", "--quiet", "--isolated", "--line-length", "50", product.parent], check=True
+    )
     assert sources(product.parent) != before
     assert _lost(product) == {}
 
@@ -159,7 +164,7 @@ def test_a_guard_that_is_gone_is_named(product: Path) -> None:
     _change(product, lambda text: text.replace("  # guard: lease_held_on_open", ""))
     (message,) = _lost(product).values()
     assert message.startswith(
-        "mutation H19-open: no statement of spark_jobs/ is marked `# guard: lease_held_on_open`"
+        "mutation H19-open: no statement of spark_jobs or lakekeeper_provider is marked `# guard: lease_held_on_open`"
     )
     assert "(but lease_held_on_enter)" in message
     assert message.endswith("Edit tests/mutation/hazards_jobs.py.")

@@ -9,37 +9,31 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem, decode_location
 from spark_jobs.adapters.hadoop.java_answers import java_json
-from spark_jobs.adapters.hadoop.java_errors import first_line
 from spark_jobs.adapters.hadoop.locations import Locations
 from spark_jobs.adapters.hadoop.metastore_connection import connect
 from spark_jobs.adapters.hadoop.metastore_entries import Entry, MetastoreEntries, is_read_by_classes
 from spark_jobs.adapters.hadoop.metastore_errors import MetastoreError, metastore_errors
-from spark_jobs.adapters.hadoop.partition_condition import check_condition, wrong
+from spark_jobs.adapters.hadoop.partition_condition import matching_units
 from spark_jobs.adapters.hadoop.sql import (
     BACKUP_PROPERTIES,
     RUN_PROPERTY,
     SOURCE_PROPERTY,
     backup_ddl,
-    hive_type_name,
     partition_clause,
     properties_clause,
     qualified,
 )
 from spark_jobs.adapters.spark.sessions import active, statement_session
-from spark_jobs.core.ddl import identifier, partition_spec
+from spark_jobs.core.ddl import partition_spec
 from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.core.errors import UsageError
 from spark_jobs.core.model import DEFAULT_PARTITION, TableName, Unit
 from spark_jobs.core.partition_loss import set_by_people
 
 _ADD_BATCH = 500
-#: A column beside the partition keys, which no condition can name.
-_POSITION = "__lakekeeper_position"
 
 
 class Metastore:
@@ -155,41 +149,8 @@ class Metastore:
         )
 
     def matching(self, facts: TableFacts, units: Sequence[Unit], where: str) -> list[Unit]:
-        """Return the units that match an SQL condition on the partition keys.
-
-        The values are cast to the types of the keys.
-
-        Raises:
-            UsageError: the table has no partitions, the text is not a condition on its keys, or Spark rejects it.
-        """
-        keys = facts.partition_keys
-        if not keys:
-            raise UsageError(f"{facts.name} has no partitions, so where = '{where}' cannot select any")
-        names = [f"v{i}" for i in range(len(keys))]
-        typed = [
-            f"CAST({name} AS {hive_type_name(kind)}) AS {identifier(key)}"
-            for name, key, kind in zip(names, keys, facts.partition_types)
-        ]
-        with active(self._spark):
-            check_condition(self._spark, where, keys, facts.name)
-            try:
-                frame = self._values(units, names).selectExpr(
-                    *typed, f"{_POSITION} AS {identifier(_POSITION)}"
-                )
-                return [units[row[0]] for row in frame.filter(where).select(identifier(_POSITION)).collect()]
-            except Exception as error:
-                raise wrong(where, keys, first_line(str(error))) from None
-
-    def _values(self, units: Sequence[Unit], names: Sequence[str]) -> DataFrame:
-        """Return the partition values as a DataFrame, from a literal: createDataFrame would run Python on executors."""
-        rows = [
-            {_POSITION: position, **dict(zip(names, (value for _, value in unit.spec)))}
-            for position, unit in enumerate(units)
-        ]
-        fields = [f"{_POSITION}:int", *(f"{name}:string" for name in names)]
-        schema = f"array<struct<{','.join(fields)}>>"
-        parsed = F.explode(F.from_json(F.lit(json.dumps(rows)), schema)).alias("row")
-        return self._spark.range(1).select(parsed).select("row.*")
+        """Return the units that match an SQL condition on the partition keys. See `partition_condition`."""
+        return matching_units(self._spark, facts, units, where)
 
     def _facts(self, name: TableName, raw: Any) -> TableFacts:
         schema = json.loads(raw.schema().json())["fields"]

@@ -1,4 +1,4 @@
-"""The grammar of the option `where`: conditions on the partition keys, and nothing else.
+"""The option `where`: the grammar of conditions on the partition keys, and nothing else, and the units that match one.
 
 Spark parses the condition, so that its literals and operators mean what they mean in a query. Then the result is
 restricted: Spark would accept a sub-query, a function or a column of the query around it, and select other partitions
@@ -7,13 +7,20 @@ than the condition seems to name.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
-from spark_jobs.adapters.hadoop.java_errors import message_of
+from spark_jobs.adapters.hadoop.java_errors import first_line, message_of
+from spark_jobs.adapters.hadoop.sql import hive_type_name
+from spark_jobs.adapters.spark.sessions import active
+from spark_jobs.core.ddl import identifier
+from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import UsageError
+from spark_jobs.core.model import Unit
 
 #: The nodes of Spark's parser for AND, OR, NOT, comparisons, IN, LIKE, BETWEEN, IS NULL, signs and literals.
 _ALLOWED = {
@@ -28,6 +35,48 @@ _SUBQUERIES = {"Exists", "InSubquery", "ListQuery", "ScalarSubquery"}
 _FUNCTION, _COLUMN = "UnresolvedFunction", "UnresolvedAttribute"
 #: Spark 4 parses `a BETWEEN b AND c` into a call of this function.
 _BETWEEN = "between"
+#: A column beside the partition keys, which no condition can name.
+_POSITION = "__lakekeeper_position"
+
+
+def matching_units(spark: SparkSession, facts: TableFacts, units: Sequence[Unit], where: str) -> list[Unit]:
+    """Return the units that match an SQL condition on the partition keys.
+
+    The values are cast to the types of the keys.
+
+    Args:
+        spark: a session for SQL text.
+
+    Raises:
+        UsageError: the table has no partitions, the text is not a condition on its keys, or Spark rejects it.
+    """
+    keys = facts.partition_keys
+    if not keys:
+        raise UsageError(f"{facts.name} has no partitions, so where = '{where}' cannot select any")
+    names = [f"v{i}" for i in range(len(keys))]
+    typed = [
+        f"CAST({name} AS {hive_type_name(kind)}) AS {identifier(key)}"
+        for name, key, kind in zip(names, keys, facts.partition_types)
+    ]
+    with active(spark):
+        check_condition(spark, where, keys, facts.name)
+        try:
+            frame = _values(spark, units, names).selectExpr(*typed, f"{_POSITION} AS {identifier(_POSITION)}")
+            return [units[row[0]] for row in frame.filter(where).select(identifier(_POSITION)).collect()]
+        except Exception as error:
+            raise wrong(where, keys, first_line(str(error))) from None
+
+
+def _values(spark: SparkSession, units: Sequence[Unit], names: Sequence[str]) -> DataFrame:
+    """Return the partition values as a DataFrame, from a literal: createDataFrame would run Python on executors."""
+    rows = [
+        {_POSITION: position, **dict(zip(names, (value for _, value in unit.spec)))}
+        for position, unit in enumerate(units)
+    ]
+    fields = [f"{_POSITION}:int", *(f"{name}:string" for name in names)]
+    schema = f"array<struct<{','.join(fields)}>>"
+    parsed = F.explode(F.from_json(F.lit(json.dumps(rows)), schema)).alias("row")
+    return spark.range(1).select(parsed).select("row.*")
 
 
 def check_condition(spark: SparkSession, where: str, keys: Sequence[str], table: str) -> None:
@@ -39,7 +88,7 @@ def check_condition(spark: SparkSession, where: str, keys: Sequence[str], table:
     names = {key.lower() for key in keys}
     for node in _nodes(parsed):
         problem = _problem(node, names)
-        if problem:
+        if problem:  # guard: conditions_on_keys_only
             raise wrong(where, keys, f"{problem} (table {table})")
 
 

@@ -105,4 +105,4 @@ def _inputs(files: Sequence[str]) -> dict[str, str]:
 
 def _literal(file: str) -> str:
     """Escape a path for an input path list: first the characters of globs, then those that separate paths."""
-    return _SEPARATOR.sub(r"\\\1", _GLOB.sub(r"\\\1", file))
+    return _SEPARATOR.sub(r"\\\1", _GLOB.sub(r"\\\1", file))  # guard: paths_are_no_patterns

@@ -15,15 +15,12 @@ _STRICT = {  # guard: damage_not_skipped
     "orc.max.file.length": "9223372036854775807",
     "parquet.metadata.read.parallelism": "5",
 }
+#: By these, readers leave out files, rows or columns.
 _UNSET = (  # guard: nothing_filtered
-    # By these, readers leave out files, rows or columns.
     "mapreduce.input.pathFilter.class",
     "parquet.read.filter",
     "parquet.private.read.filter.predicate",
     "parquet.read.schema",
-    # By these, ORC's writer encrypts or masks columns.
-    "orc.encrypt",
-    "orc.mask",
 )
 
 

@@ -23,7 +23,7 @@ from spark_jobs.core.model import FileListing
 log = logging.getLogger("lakekeeper")
 
 #: Subdirectories are not taken for partitions, and the characters of a path are no glob.
-_OPTIONS = {"recursiveFileLookup": "true", "__globPaths__": "false"}
+_OPTIONS = {"recursiveFileLookup": "true", "__globPaths__": "false"}  # guard: listed_literally
 #: With explicit paths, Spark starts up to 10,000 tasks to list them. The driver alone lists them faster.
 LISTED_BY_DRIVER = {"spark.sql.sources.parallelPartitionDiscovery.threshold": "1000000000"}
 #: The fields of a `FileStatus` that are compared.

@@ -62,8 +62,6 @@ COMMITTER = {  # guard: committer_pinned
     "parquet.encryption.footer.key": "",
     "parquet.encryption.column.keys": "",
     "parquet.encryption.uniform.key": "",
-    "orc.encrypt": "",
-    "orc.mask": "",
 }
 #: The settings of the session for SQL text, beside Spark's defaults. A value of a table must never be taken for a
 #: variable whose value is put into the text: with `${env:X}`, a partition would read the environment of the driver.

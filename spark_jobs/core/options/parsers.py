@@ -107,7 +107,7 @@ def number(kind: type, least: float, most: float) -> Parser:
     def read(value: Any) -> Any:
         whole = kind is int and isinstance(value, float) and value.is_integer()
         text = str(int(value) if whole else value).strip()
-        if isinstance(value, bool) or not _NUMBERS[kind].match(text):
+        if isinstance(value, bool) or not _NUMBERS[kind].match(text):  # guard: numbers_in_digits
             raise ValueError
         return check(kind(text), least, most)
 
@@ -118,7 +118,7 @@ def number(kind: type, least: float, most: float) -> Parser:
 
 def one_of(*allowed: str, fold: Callable[[str], str] = str) -> Parser:
     def read(value: Any) -> str:
-        if fold(str(value)) not in allowed:
+        if fold(str(value)) not in allowed:  # guard: known_words_only
             raise ValueError
         return fold(str(value))
 
@@ -129,7 +129,7 @@ def identifier(longest: int) -> Parser:
     """Return the parser of names of the metastore, which are in lower case there."""
 
     def read(value: Any) -> str:
-        if not re.match(rf"[A-Za-z0-9_]{{1,{longest}}}\Z", str(value)):
+        if not re.match(rf"[A-Za-z0-9_]{{1,{longest}}}\Z", str(value)):  # guard: names_within_bounds
             raise ValueError
         return str(value).lower()
 
@@ -146,8 +146,8 @@ def plain(value: Any, longest: int) -> str:
 
 def sendable(text: str, longest: int) -> str:
     """Return a text. Raise ValueError if it is too long, or is no Unicode that another program reads."""
-    check(len(text), 0, longest)
-    text.encode()
+    check(len(text), 0, longest)  # guard: texts_within_bounds
+    text.encode()  # guard: texts_are_unicode
     return text
 
 
@@ -164,6 +164,7 @@ def texts(*, fewest: int = 1, read_item: Callable[[str], object] = str) -> Parse
         for item in items:
             read_item(item)
         # An empty text is likely a variable that is not set, and not a list without items.
+        # guard: lists_within_bounds
         check(len(items), 1 if isinstance(value, str) and not value.strip() else fewest, LONGEST_LIST)
         return items
 
@@ -180,7 +181,7 @@ def _items(value: Any) -> Any:
 
 
 def _item(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, (str, int)):
+    if isinstance(value, bool) or not isinstance(value, (str, int)):  # guard: items_are_texts
         raise ValueError
     return str(value)
 
@@ -199,10 +200,10 @@ CONDITION = Parser(_condition, f"a condition of {_LONG}", _LONG)
 
 def parse_instant(value: Any) -> datetime:
     """Parse an ISO 8601 time. It must have a UTC offset, because otherwise a deadline could be wrong by hours."""
-    if not _INSTANT.match(str(value)):
+    if not _INSTANT.match(str(value)):  # guard: instants_with_offset
         raise ValueError
     instant = datetime.fromisoformat(str(value).replace("Z", "+00:00"))
-    check(instant.year, _YEARS[0], _YEARS[-1])
+    check(instant.year, _YEARS[0], _YEARS[-1])  # guard: years_within_bounds
     return instant.astimezone(timezone.utc)
 
 

@@ -15,7 +15,8 @@ from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
 from spark_jobs.core.options.layers import Layers, parse_option
 from spark_jobs.core.options.option import Layer
 from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.wire import Report, Request, TableReport, UnitReport
+from spark_jobs.core.request import Request
+from spark_jobs.core.wire import Report, TableReport, UnitReport
 
 GOLDEN = Path(__file__).parents[2] / "contract" / "golden"
 

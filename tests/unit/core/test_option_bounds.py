@@ -17,8 +17,8 @@ from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
 from spark_jobs.core.options.layers import Layers, read_properties
 from spark_jobs.core.options.option import Layer
 from spark_jobs.core.planned import parse_plan
+from spark_jobs.core.request import Request
 from spark_jobs.core.retention import check_retention
-from spark_jobs.core.wire import Request
 
 TABLE = "db.t"
 HOW = {"deadline": None, "derandomize": True, "database": None, "suppress_health_check": list(HealthCheck)}

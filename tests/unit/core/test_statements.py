@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from spark_jobs.adapters.hadoop import sql
 from spark_jobs.adapters.hadoop.file_system import decode_location
 from spark_jobs.adapters.hadoop.metastore import Metastore, MetastoreError
+from spark_jobs.adapters.hadoop.partition_condition import matching_units
 from spark_jobs.adapters.hadoop.sql import backup_ddl, partition_clause
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.model import TableName, Unit
@@ -23,6 +25,8 @@ PROPERTIES = {
     "partition.retention.period": "1d",
     "token": "s3cret",
 }
+#: It is refused before anything is asked of Spark.
+_NO_SESSION: Any = None
 SOURCE = TableFacts(
     name="sales.events",
     kind="EXTERNAL",
@@ -134,11 +138,9 @@ def test_the_type_of_a_column_is_a_type(kind: str) -> None:
     """Spark reads the schema from a property, which whoever may alter the table may set."""
     with pytest.raises(MetastoreError, match="is not a Hive type"):
         backup_ddl(BACKUP, replace(SOURCE, columns=(("id", kind),)), "r1", "hdfs://nn/w")
-    store = Metastore.__new__(Metastore)
+    units = [Unit((("p", "1"),), "hdfs://nn/w/p=1")]
     with pytest.raises(MetastoreError, match="is not a Hive type"):
-        store.matching(
-            replace(SOURCE, partition_types=(kind,)), [Unit((("p", "1"),), "hdfs://nn/w/p=1")], "p > 0"
-        )
+        matching_units(_NO_SESSION, replace(SOURCE, partition_types=(kind,)), units, "p > 0")
 
 
 @pytest.mark.parametrize(

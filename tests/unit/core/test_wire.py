@@ -11,7 +11,8 @@ import pytest
 
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.options.arguments import parse, report_nonce
-from spark_jobs.core.wire import Report, Request, TableReport, UnitReport
+from spark_jobs.core.request import Request
+from spark_jobs.core.wire import Report, TableReport, UnitReport
 
 
 def table(*outcomes: str, name: str = "db.t") -> TableReport:

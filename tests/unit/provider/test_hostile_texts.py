@@ -14,6 +14,7 @@ from lakekeeper_provider import asset_events, links, metrics, refresh, report, r
 from lakekeeper_provider.compat import AirflowFailException, utcnow
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.exchange import Exchange
+from lakekeeper_provider.operators.report_arguments import ReportArguments
 from lakekeeper_provider.operators.rollback import RollbackOperator
 from lakekeeper_provider.overview import Overview
 from lakekeeper_provider.refresh import Refresh
@@ -192,3 +193,18 @@ def test_a_password_in_a_uri_is_refused_before_any_log_has_it(root):
     with pytest.raises(UsageError, match="create a connection in Airflow") as error:
         Exchange(root)
     assert "canary" not in str(error.value)
+
+
+def test_a_summary_of_a_report_among_the_arguments_is_not_rendered():
+    """Airflow renders what `expand_kwargs` hands over."""
+
+    class Renders:
+        def render_template(self, content, *args, **kwargs):
+            return "rendered"
+
+    class Operator(ReportArguments, Renders):
+        pass
+
+    summary = {"schema_version": 1, "verb": "analyze", "tables": [{"table": "{{ conn.x.password }}"}]}
+    assert Operator().render_template(summary, {}) == summary
+    assert Operator().render_template("{{ ds }}", {}) == "rendered"

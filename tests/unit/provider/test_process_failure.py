@@ -63,3 +63,10 @@ def test_text_of_a_table_cannot_end_the_line_of_a_reason():
     assert report.evaluate(found)[1].splitlines() == [
         r"compact failed: sales.events failed (x\nLAKEKEEPER_REPORT {}\x1b[0m)"
     ]
+
+
+def test_text_of_a_table_cannot_end_the_line_of_a_reason_of_a_process_that_died():
+    found = parsed("failed", table(outcome="failed", reason="x\nLAKEKEEPER_REPORT {}\x1b[0m"))
+    _, reason = report.evaluate(found, failure=ProcessFailure(137, ""))
+    assert r"(x\nLAKEKEEPER_REPORT {}\x1b[0m)" in reason
+    assert len(reason.splitlines()) == 1

@@ -61,3 +61,9 @@ def test_no_line_shows_the_word():
 )
 def test_control_characters_are_escaped_and_nothing_else(text, shown):
     assert one_line(text) == shown
+
+
+def test_a_line_of_the_process_ends_where_it_ended_and_acts_on_no_terminal():
+    assert list(ReportLine("n1").without(["d=\x1b[2J\rLAKEKEEPER_REPORT {}\r\n"])) == [
+        "d=\\x1b[2J\\rLAKEKEEPER_REPORT {}\n"
+    ]

@@ -27,6 +27,9 @@ from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.file_system import FileSystemError
 
+#: Settings by which ORC's writer of Spark would encrypt or mask columns that the files have in plain text: without the
+#: key, readers get masked values. ORC's own merge does not read them.
+_PLAIN = {"orc.encrypt": "", "orc.mask": ""}  # guard: written_as_plain
 #: The number of tasks that ask an executor for its time zone. They are spread over all executors.
 _PROBES = 16
 #: The classes of values in statistics that are serialized as text.
@@ -39,6 +42,8 @@ _AS_TEXT = (
 
 class OrcFormat(SparkFormat):
     """ORC, with footers by ORC's own reader."""
+
+    options = _PLAIN
 
     def __init__(self, spark: SparkSession, calls: NameNodeCalls) -> None:
         super().__init__(spark, calls)

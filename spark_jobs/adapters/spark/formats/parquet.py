@@ -144,6 +144,4 @@ class ParquetFormat(SparkFormat):
             **_COMPARE_CHECKSUMS,
             "parquet.example.schema": schema,
             "parquet.compression": _CODECS.get(codec, codec.upper()),
-            "parquet.summary.metadata.level": "NONE",
-            "parquet.enable.summary-metadata": "false",
         }
