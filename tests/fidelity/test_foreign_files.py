@@ -9,7 +9,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -77,14 +77,10 @@ def test_all_types_are_kept_or_refused(
     before = {name: _rows(spark, library, _data(folder)) for name, folder in folders.items()}
     table = units.partitioned(spark, database, "ORC" if library in ORC else "PARQUET", folders)
     foreseen, found = units.of(jobs, "analyze", table), units.of(jobs, "compact", table)
-    FOUND.update({(library, name): _outcome(unit) for name, unit in found.items()})
+    FOUND.update({(library, name): units.outcome(unit) for name, unit in found.items()})
     after = {name: _rows(spark, library, _data(units.directory(database, name))) for name in found}
     assert after == before
     expected = {name: REFUSED.get((library, name), "compacted") for name in before}
-    assert {name: _outcome(unit) for name, unit in found.items()} == expected, found
+    assert {name: units.outcome(unit) for name, unit in found.items()} == expected, found
     refused = {name for name, outcome in expected.items() if outcome not in ("compacted", *BY_VALUES)}
     assert {name for name, unit in foreseen.items() if unit["outcome"] == "skipped"} == refused
-
-
-def _outcome(unit: dict[str, Any]) -> str:
-    return str(unit["code"] or unit["outcome"])

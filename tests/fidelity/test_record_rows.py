@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from dataclasses import replace
@@ -56,6 +57,11 @@ HARD = {
         [number(1)],
     ),
     "many variables": (_record("long", doc="${a}" * 50), [number(1)]),
+    # Avro's library leaves them out of a schema that it writes.
+    "attributes that the specification does not have": (
+        _record({"type": "array", "items": {"type": "long", "name": "n"}, "doc": "a list"}),
+        [number(1) + number(7) + number(0)],
+    ),
     "a default with a variable": (_record("string", default="${env.HOME}"), [text(b"${env.HOME}")]),
 }
 
@@ -86,7 +92,13 @@ def _schema(spark: SparkSession, path: Path) -> str:
 
 @pytest.mark.parametrize("codec", sampled(["null", "deflate"], "deflate"))
 @pytest.mark.parametrize(
-    "case", sampled(HARD, "a String that is no UTF-8", "a variable in the documentation")
+    "case",
+    sampled(
+        HARD,
+        "a String that is no UTF-8",
+        "a variable in the documentation",
+        "attributes that the specification does not have",
+    ),
 )
 def test_records_keep_their_bytes_and_files_their_schema(
     spark: SparkSession,
@@ -107,6 +119,7 @@ def test_records_keep_their_bytes_and_files_their_schema(
     written = (folder / name).read_bytes()
     assert _blocks(written) == _blocks(content) * 3
     assert _schema(spark, folder / name) == before
+    assert written[4:].startswith(number(2) + text(b"avro.schema") + text(json.dumps(schema).encode()))
     assert b"the-secret" not in written
     assert os.environ["HOME"].encode() not in written
 
@@ -124,6 +137,22 @@ def test_files_of_two_versions_of_a_schema_become_one_file_each(
     assert len(data_files(folder)) == 2
     (unit,) = only(jobs("compact", "--table", f"{database}.t", "--run-id", "again"))["units"]
     assert unit["outcome"] == "healthy", unit
+
+
+def test_schemas_that_differ_in_attributes_only_become_one_file_each(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    """For Avro's library they are equal."""
+    schemas = [_record({"type": "array", "items": "long", "doc": doc}) for doc in "ab"]
+    files = {f"{n}.avro": container(schemas[n % 2], [[number(0)]]) for n in range(6)}
+    folder = _avro(spark, database, files)
+    (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
+    assert (unit["outcome"], unit["rows"]) == ("compacted", 6), unit
+    written = [(folder / name).read_bytes() for name in data_files(folder)]
+    assert sorted(json.dumps(schema).encode() in content for content in written for schema in schemas) == [
+        *(False, False),
+        *(True, True),
+    ]
 
 
 def test_files_of_two_codecs_become_one_file_each(

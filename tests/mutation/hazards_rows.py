@@ -103,6 +103,13 @@ ROWS_ON_SPARK = (
         "spark",
     ),
     Mutation(
+        "H51-attributes",
+        "attributes of a schema that Avro's library does not know are left out",
+        (Value("schema_as_it_is", "str(reader.getSchema().toString()).encode()"),),
+        (f"{_RECORDS}::test_records_keep_their_bytes_and_files_their_schema",),
+        "spark",
+    ),
+    Mutation(
         "H51-damage",
         "the cluster says that damaged stretches may be left out",
         (Item("damage_not_skipped", "io.skip.checksum.errors", "true"),),
