@@ -15,10 +15,10 @@ from demo.services import paths
 from demo.services.processes import own_environ
 from tests.fidelity import reading, units
 from tests.fidelity.foreign import libraries
-from tests.fidelity.foreign.avro_units import PYTHON_UNITS, UNITS
+from tests.fidelity.foreign.avro_units import UNITS
 from tests.fidelity.test_foreign_files import FOUND
 from tests.harness.fixtures import Database
-from tests.spark.toolbox import Jobs
+from tests.spark.toolbox import Jobs, only
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -78,10 +78,10 @@ DAMAGE: dict[str, Callable[[bytes, bytes], bytes]] = {
     "truncated_header": lambda file, _: file[:50],
     "corrupt_marker": lambda file, _: _marker(file),
     "concatenated": lambda file, other: file + other,
+    # Its sync marker is the same.
+    "concatenated_with_itself": lambda file, _: file + file,
     "empty": lambda _, __: b"",
 }
-
-
 #: Only reading finds that these are damaged.
 DAMAGED = set(DAMAGE) - {"truncated_at_a_block", "empty"}
 REFUSED = {
@@ -90,11 +90,11 @@ REFUSED = {
     "reserved_metadata": "TYPE",
     "codec_lz4": "CODEC",
 }
-#: Units that a library cannot write.
-MISSING = {"codec_lz4", "reserved_metadata", "names"}
+#: What Java's library rejects where a program writes it.
+REJECTED = {"codec_lz4", "reserved_metadata", "names"}
 LACKING = {
     "fastavro": set[str](),
-    **{library: MISSING | {"codec_zstandard"} for library in ("avro-1.7", "avro-1.8")},
+    **{library: REJECTED | {"codec_zstandard"} for library in ("avro-1.7", "avro-1.8")},
 }
 
 
@@ -102,8 +102,8 @@ def _folders(library: str, written: Path) -> dict[str, Path]:
     """The directories that the library writes, by unit; some of their files are damaged."""
     _write(library, written)
     found = {folder.name: folder for folder in sorted(written.iterdir())}
-    known = {name.replace(" ", "_") for name in (*UNITS, *PYTHON_UNITS)}
-    assert set(found) == known - LACKING.get(library, MISSING)
+    known = {name.replace(" ", "_") for name in UNITS}
+    assert set(found) == known - LACKING.get(library, REJECTED)
     for name, damage in DAMAGE.items():
         first, second = reading.data(found[name])[:2]
         first.write_bytes(damage(first.read_bytes(), second.read_bytes()))
@@ -132,3 +132,34 @@ def test_all_types_are_kept_or_refused(
         name: files[name] for name in left
     }
     assert all("0.avro" in found[name]["reason"] for name in DAMAGED)
+
+
+def test_a_table_whose_schema_is_another_version_reads_the_same_rows(
+    spark: SparkSession, jobs: Jobs, database: Database, tmp_path: Path
+) -> None:
+    """Its columns are those of `avro.schema.literal`: with an alias, a default, and without a column of the files."""
+    _write("fastavro", tmp_path / "written")
+    (database.path / "t").parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "written/two_versions").rename(database.path / "t")
+    schema = {
+        "type": "record",
+        "name": "Row",
+        "namespace": "n",
+        "fields": [
+            {"name": "number", "aliases": ["id"], "type": "long"},
+            {"name": "text", "aliases": ["string"], "type": "string", "doc": "what it is"},
+            {"name": "kind", "type": "string", "default": "none"},
+        ],
+    }
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {database}.t STORED AS AVRO LOCATION '{(database.path / 't').as_uri()}'"
+        f" TBLPROPERTIES ('avro.schema.literal'='{json.dumps(schema)}')"
+    )
+    table = f"{database}.t"
+    before = sorted(spark.table(table).collect())
+    (unit,) = only(jobs("compact", "--table", table, "--min-input-files", "2"))["units"]
+    assert (unit["outcome"], len(reading.data(database.path / "t"))) == ("compacted", 2), unit
+    spark.catalog.refreshTable(table)
+    assert len(before) == 1200
+    assert {row.kind for row in before} == {"none"}
+    assert sorted(spark.table(table).collect()) == before

@@ -57,6 +57,11 @@ HARD = {
         [number(1)],
     ),
     "many variables": (_record("long", doc="${a}" * 50), [number(1)]),
+    "a default of another type": (_record("int", default="none"), [number(1)]),
+    "symbols that are no names": (
+        _record({"type": "enum", "name": "e", "symbols": ["a-b", "c d"]}),
+        [number(1)],
+    ),
     # Avro's library leaves them out of a schema that it writes.
     "attributes that the specification does not have": (
         _record({"type": "array", "items": {"type": "long", "name": "n"}, "doc": "a list"}),

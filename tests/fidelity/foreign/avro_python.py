@@ -13,7 +13,7 @@ from typing import Any
 import fastavro
 from fastavro.write import Writer
 
-from tests.fidelity.foreign.avro_units import PYTHON_UNITS, UNITS, File
+from tests.fidelity.foreign.avro_units import UNITS, File
 
 
 def write(path: Path, file: File) -> None:
@@ -37,11 +37,11 @@ def contents(path: Path) -> tuple[Any, dict[str, str], list[str]]:
 
 
 def main(action: str, *arguments: str) -> None:
-    """Write the files of each unit into a directory of its own; or print JSON: what each file holds, or an error."""
+    """Write the files of each unit into a directory of its own; or print what files hold, as JSON."""
     if action == "read":
         print(json.dumps([contents(Path(name)) for name in arguments]))
         return
-    for unit, files in {**UNITS, **PYTHON_UNITS}.items():
+    for unit, files in UNITS.items():
         for place, file in enumerate(files):
             write(Path(arguments[0]) / unit.replace(" ", "_") / f"{place}.avro", file)
 

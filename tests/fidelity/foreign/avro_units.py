@@ -107,6 +107,36 @@ COLUMNS: dict[str, Column] = {
 }
 
 
+def _nested(depth: int) -> Any:
+    """Records in records."""
+    kind: Any = "long"
+    for number in range(depth):
+        kind = {"type": "record", "name": f"R{number}", "fields": [{"name": "f", "type": kind}]}
+    return kind
+
+
+def _in_records(depth: int, value: int) -> Any:
+    return {"f": _in_records(depth - 1, value)} if depth else value
+
+
+#: Schemas that say more than the specification has, or try a parser.
+ODD: dict[str, Column] = {
+    "logical type of another type": (logical("string", "timestamp-millis"), lambda id: f"s{id}"),
+    "decimal of more digits": (logical("bytes", "decimal", precision=2, scale=1), lambda id: bytes([99, id])),
+    "record without fields": ({"type": "record", "name": "N", "fields": []}, lambda _: {}),
+    "many records in each other": (_nested(120), lambda id: _in_records(120, id)),
+    "long schema": ({"type": "long", "doc": "é" * 200_000}, lambda id: id),
+    "two names that differ in case": (
+        {
+            "type": "record",
+            "name": "C",
+            "fields": [{"name": "a", "type": "int"}, {"name": "A", "type": "string"}],
+        },
+        lambda id: {"a": id, "A": f"s{id}"},
+    ),
+}
+
+
 @dataclass(frozen=True)
 class File:
     """A file to write: `rows` records from the row `start` on, so many in each block. By no codec, none is noted."""
@@ -148,7 +178,8 @@ CODECS = ("null", "deflate", "snappy", "bzip2", "xz", "zstandard", "lz4")
 LONG = File({"string": COLUMNS["string"]}, rows=300, block=50)
 #: The files of each unit, in their order.
 UNITS: dict[str, list[File]] = {
-    **{name: _two(File({name: column})) for name, column in COLUMNS.items()},
+    **{name: _two(File({name: column})) for name, column in {**COLUMNS, **ODD}.items()},
+    "names": _two(replace(LONG, columns={"my-column $1": COLUMNS["string"]})),
     "all": _two(File(COLUMNS)),
     **{f"codec {codec}": _two(replace(LONG, codec=codec)) for codec in CODECS},
     "with files without rows": [*_two(File(COLUMNS)), File(COLUMNS, rows=0)],
@@ -161,6 +192,7 @@ UNITS: dict[str, list[File]] = {
     "two codecs": [*_two(LONG), *_two(replace(LONG, codec="deflate"))],
     "metadata of its own": _two(replace(LONG, metadata={"checksum": "1"})),
     "metadata of one file": _two(LONG, metadata={"checksum": "1"}),
+    "reserved metadata": _two(replace(LONG, metadata={"avro.of.its.own": "1"})),
     "metadata of hive": _two(replace(LONG, metadata={"writer.time.zone": "Europe/Paris"})),
     # Units to be damaged after they were written.
     "truncated": _two(replace(LONG, codec="deflate")),
@@ -168,10 +200,6 @@ UNITS: dict[str, list[File]] = {
     "truncated header": _two(LONG),
     "corrupt marker": _two(LONG),
     "concatenated": _two(LONG),
+    "concatenated with itself": _two(LONG),
     "empty": _two(LONG),
-}
-#: Java's library refuses to write these.
-PYTHON_UNITS = {
-    "reserved metadata": _two(replace(LONG, metadata={"avro.of.its.own": "1"})),
-    "names": _two(replace(LONG, columns={"my-column $1": COLUMNS["string"]})),
 }
