@@ -300,6 +300,40 @@ def test_sequences_keep_their_bytes(
     assert _values(spark, folder) == before
 
 
+def _older(content: bytes, version: int) -> bytes:
+    """A sequence file as older releases of Hadoop wrote it; its records are the same."""
+    place, names = 4, []
+    for _ in range(2):
+        length = content[place]
+        names.append(content[place + 1 : place + 1 + length])
+        place += 1 + length
+    packed, blocks = content[place], content[place + 1]
+    codec_end = place + 2 + (1 + content[place + 2] if packed else 0)
+    codec = content[place + 2 : codec_end]
+    found = b"SEQ" + bytes([version])
+    for name in names:
+        found += (len(name).to_bytes(2, "big") if version < 4 else bytes([len(name)])) + name
+    found += bytes([packed, blocks][: max(0, version - 2)]) + (codec if version > 4 else b"")
+    return found + content[codec_end + 4 :]
+
+
+@pytest.mark.parametrize(
+    "form", sampled([(2, "NONE"), (3, "NONE"), *((n, p) for n in (4, 5) for p in PACKINGS)], (4, "BLOCK"))
+)
+def test_sequences_of_older_versions_keep_their_bytes(
+    spark: SparkSession, jobs: Jobs, database: Database, form: tuple[int, str]
+) -> None:
+    version, packing = form
+    folder = _sequence(spark, database, packing)
+    before = _values(spark, folder)
+    for path in folder.iterdir():
+        path.write_bytes(_older(path.read_bytes(), version))
+    assert _values(spark, folder) == before
+    (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
+    assert (unit["outcome"], unit["rows"]) == ("compacted", 1200), unit
+    assert _values(spark, folder) == before
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("packing", ["NONE", "BLOCK"])
 def test_a_nan_in_a_sequence_file_keeps_its_bits(
