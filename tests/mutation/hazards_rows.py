@@ -33,6 +33,12 @@ ROWS = (
         (f"{_BLOCKS}::test_a_file_that_is_cut_off_is_damaged",),
     ),
     Mutation(
+        "H51-interval",
+        "an interval of Parquet is written so that other readers take it for nulls",
+        (Condition("intervals_refused", False),),
+        ("tests/unit/core/test_footers.py::test_an_interval_is_not_written_as_it_is",),
+    ),
+    Mutation(
         "H51-groups",
         "files of several schemas or codecs are appended to one",
         (Condition("group_of_one_header", False),),
