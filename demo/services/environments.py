@@ -75,7 +75,7 @@ SPECS = {
     "airflow-3.3-kerberos": Spec(("requests-kerberos>=0.15",), base="airflow-3.3"),
     "airflow-2.11": Spec(("apache-airflow==2.11.2", *PROVIDER, *OPTIONAL, *TESTING), project=True),
     # Writes files of other libraries than Spark's, for the fidelity suites.
-    "writers-python": Spec(("pyorc>=0.10",)),
+    "writers-python": Spec(("pyorc>=0.10", "fastavro[codecs]>=1.9")),
     # What the benchmarks compare with, and draw their chart with. It runs on the PySpark of spark-3.5.
     "lakekeeper-0.0.6": Spec(("lakekeeper==0.0.6",)),
     "bench": Spec(("matplotlib>=3.10",)),

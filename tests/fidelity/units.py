@@ -34,3 +34,8 @@ def directory(database: Database, name: str) -> Path:
 def of(jobs: Jobs, verb: str, table: str, *argv: str) -> dict[str, dict[str, Any]]:
     """The units of a report by their names."""
     return {unit["unit"]["unit"]: unit for unit in only(jobs(verb, "--table", table, *argv))["units"]}
+
+
+def outcome(unit: dict[str, Any]) -> str:
+    """What became of a unit: the code of a refusal, otherwise the outcome."""
+    return str(unit["code"] or unit["outcome"])

@@ -33,6 +33,12 @@ ROWS = (
         (f"{_BLOCKS}::test_a_file_that_is_cut_off_is_damaged",),
     ),
     Mutation(
+        "H51-interval",
+        "an interval of Parquet is written so that other readers take it for nulls",
+        (Condition("intervals_refused", False),),
+        ("tests/unit/core/test_footers.py::test_an_interval_is_not_written_as_it_is",),
+    ),
+    Mutation(
         "H51-groups",
         "files of several schemas or codecs are appended to one",
         (Condition("group_of_one_header", False),),
@@ -100,6 +106,13 @@ ROWS_ON_SPARK = (
         "a block that was not copied is missed by nobody",
         (Condition("blocks_compared", False),),
         (f"{_RECORDS}::test_a_block_that_is_lost_on_the_way_fails_the_unit",),
+        "spark",
+    ),
+    Mutation(
+        "H51-attributes",
+        "attributes of a schema that Avro's library does not know are left out",
+        (Value("schema_as_it_is", "str(reader.getSchema().toString()).encode()"),),
+        (f"{_RECORDS}::test_records_keep_their_bytes_and_files_their_schema",),
         "spark",
     ),
     Mutation(

@@ -1,4 +1,4 @@
-"""The bytes of files of Hadoop's file systems, read by the driver."""
+"""The bytes of files of Hadoop's file systems, counted and read by the driver."""
 
 from __future__ import annotations
 
@@ -32,6 +32,13 @@ def file_bytes(jvm: Any, conf: Any, uri: str, size: int) -> Iterator[FileBytes]:
             yield Whole(uri, found.at(0, size)) if size <= _SMALL else found
         finally:
             stream.close()
+
+
+def file_sizes(jvm: Any, conf: Any, directory: str) -> dict[str, int]:
+    """Return the bytes of each file of a directory, by its URI."""
+    folder = jvm.org.apache.hadoop.fs.Path(directory)
+    found = folder.getFileSystem(conf).listStatus(folder)
+    return {str(status.getPath().toString()): int(status.getLen()) for status in found}
 
 
 class _Opened:

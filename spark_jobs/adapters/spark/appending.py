@@ -17,7 +17,7 @@ from spark_jobs.adapters.hadoop.file_bytes import file_bytes
 from spark_jobs.adapters.hadoop.java_errors import java_errors
 from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.core.errors import VerificationFailed
-from spark_jobs.core.formats.avro_blocks import Block, blocks
+from spark_jobs.core.formats.avro_blocks import Block, blocks, header
 from spark_jobs.core.model import FileEntry
 from spark_jobs.protocol.ports import RewriteRequest
 
@@ -68,11 +68,21 @@ class AvroAppender:
             reader.close()
 
     def _begin(self, writer: Any, reader: Any, request: RewriteRequest, target: str) -> None:
-        """Create the target file with the schema, the codec and the metadata of the originals."""
-        writer.setCodec(self._jvm.org.apache.avro.file.CodecFactory.fromString(request.profile.codec))
-        for key, value in request.profile.metadata.items():
-            writer.setMeta(key, value)
-        writer.create(reader.getSchema(), self._created(request, target))
+        """Create the target file with the schema, the codec and the metadata of the originals.
+
+        Avro's library writes a schema without the attributes that the specification does not have. So the header is
+        written here, and the library appends to it.
+        """
+        schema = bytes(reader.getMeta("avro.schema"))  # guard: schema_as_it_is
+        metadata = {
+            "avro.schema": schema,
+            "avro.codec": request.profile.codec.encode(),
+            **{key: value.encode() for key, value in request.profile.metadata.items()},
+        }
+        head = bytearray(header(metadata, uuid.uuid4().bytes))
+        stream = self._created(request, target)
+        stream.write(head)
+        writer.appendTo(self._jvm.org.apache.avro.file.SeekableByteArrayInput(head), stream)
 
     def _created(self, request: RewriteRequest, target: str) -> Any:
         path = self._jvm.org.apache.hadoop.fs.Path(target)

@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs.adapters.spark.catalyst import NO_COLUMNS, RowCalls
+from spark_jobs.adapters.spark.catalyst import RowCalls
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.namenode_calls import NameNodeCalls
 
@@ -38,7 +38,7 @@ class ByteCopies:
         ]
         # Spark's own `uuid()` is the same for all attempts of a task.
         name = F.expr("concat(target, '/', reflect('java.util.UUID', 'randomUUID'))")
-        calls = _Calls(self._spark, rows, {"target": name})
+        calls = _Calls(self._spark, rows, name)
         written = calls.invoke(
             calls.file_system("target"),
             "createNonRecursive",
@@ -93,14 +93,15 @@ class _Calls(RowCalls):
     """Calls of Java methods for each row of a table, with (source, target, replication, block size) in a row.
 
     Args:
-        target: makes another target of that of a row, in each attempt of the task that evaluates the calls.
+        target: makes another target of that of a row, in each attempt of the task that evaluates the calls; None for
+            the targets of the rows.
     """
 
     def __init__(
         self,
         spark: SparkSession,
         rows: Sequence[tuple[str, str, int, int]],
-        target: Mapping[str, Column] = NO_COLUMNS,
+        target: Column | None = None,
     ) -> None:
         typed = {
             "source": F.col("v0"),
@@ -111,7 +112,7 @@ class _Calls(RowCalls):
             "no": F.lit(False),
             "buffer": F.lit(_BUFFER),
         }
-        super().__init__(spark, rows, typed, by_attempt=target)
+        super().__init__(spark, rows, typed, by_attempt={} if target is None else {"target": target})
 
     def answers(self, expression: Any) -> list[tuple[Any, ...]]:
         """Evaluate an expression for each row. Return the source, the target and the value of each."""

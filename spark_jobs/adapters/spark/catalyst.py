@@ -7,13 +7,11 @@ The executors evaluate them in their JVMs: no Python runs there, and there is no
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-NO_COLUMNS: Mapping[str, Column] = MappingProxyType({})
 _OBJECTS = "org.apache.spark.sql.catalyst.expressions.objects"
 
 
@@ -106,7 +104,7 @@ class RowCalls(JavaCalls):
         rows: Sequence[Sequence[object]],
         typed: Mapping[str, Column],
         hadoop: Any = None,
-        by_attempt: Mapping[str, Column] = NO_COLUMNS,
+        by_attempt: Mapping[str, Column] | None = None,
     ) -> None:
         super().__init__(spark)
         self._hadoop = hadoop
@@ -117,7 +115,7 @@ class RowCalls(JavaCalls):
             len(rows)
         )
         # Behind the shuffle, whose rows all attempts of a task have in common.
-        columns = {**{name: F.col(name) for name in typed}, **by_attempt}
+        columns = {**{name: F.col(name) for name in typed}, **(by_attempt or {})}
         self._table = shuffled.select(*(column.alias(name) for name, column in columns.items()))._jdf
         output = self._table.queryExecution().analyzed().output()
         self._columns = {output.apply(i).name(): output.apply(i) for i in range(output.size())}

@@ -13,7 +13,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import BinaryType, StructType
 
-from spark_jobs.adapters.hadoop.file_bytes import file_bytes
+from spark_jobs.adapters.hadoop.file_bytes import file_bytes, file_sizes
 from spark_jobs.adapters.hadoop.java_errors import root_cause
 from spark_jobs.adapters.spark.copying import Copier
 from spark_jobs.adapters.spark.hashing import Fingerprint, Hashing
@@ -53,8 +53,10 @@ class SequenceCopier:
             raise LakekeeperError(
                 f"{file or request.directory} cannot be copied: {root_cause(error)[1]}"
             ) from None
-        for what, sizes in (("read", self._sizes(request)), ("written", self._written(request))):
-            counted = sum(self._count(uri, size) for uri, size in sizes)
+        read = {f"{request.directory}/{file.name}": file.length for file in request.inputs.data}
+        written = file_sizes(self._jvm, self._spark._jsc.hadoopConfiguration(), request.target)
+        for what, sizes in (("read", read), ("written", written)):
+            counted = sum(self._count(uri, size) for uri, size in sizes.items())
             if counted != seen.rows:  # guard: records_counted
                 raise VerificationFailed(
                     f"the files that were {what} hold {counted} records, but {seen.rows} were read: some were left out"
@@ -87,14 +89,6 @@ class SequenceCopier:
         binary = sql.Encoders.BINARY()
         found = self._spark._jsparkSession.createDataset(raw, sql.Encoders.tuple(binary, binary))
         return DataFrame(found.toDF(), self._spark)
-
-    def _sizes(self, request: RewriteRequest) -> list[tuple[str, int]]:
-        return [(f"{request.directory}/{file.name}", file.length) for file in request.inputs.data]
-
-    def _written(self, request: RewriteRequest) -> list[tuple[str, int]]:
-        folder = self._jvm.org.apache.hadoop.fs.Path(request.target)
-        found = folder.getFileSystem(self._spark._jsc.hadoopConfiguration()).listStatus(folder)
-        return [(str(status.getPath().toString()), int(status.getLen())) for status in found]
 
     def _count(self, uri: str, size: int) -> int:
         """Return the number of records of a file, without Hadoop's reader, which has read them for the copy."""

@@ -13,6 +13,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from spark_jobs.adapters.hadoop.file_bytes import file_sizes
 from spark_jobs.adapters.spark.catalyst import RowCalls
 from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.adapters.spark.formats.codecs import codec_factory
@@ -57,11 +58,8 @@ class TextBytes:
 
     def _written(self, request: RewriteRequest) -> int:
         """Return the bytes of the files that were written. Spark ends each line with a line feed."""
-        folder = self._jvm.org.apache.hadoop.fs.Path(request.target)
-        found = folder.getFileSystem(self._conf).listStatus(folder)
-        if request.profile.codec == "none":
-            return sum(int(status.getLen()) for status in found)
-        return sum(self._sizes([str(status.getPath().toString()) for status in found]).values())
+        found = file_sizes(self._jvm, self._conf, request.target)
+        return sum((found if request.profile.codec == "none" else self._sizes(list(found))).values())
 
     def _sizes(self, paths: Sequence[str]) -> dict[str, int]:
         """Return the bytes of each file after decompression."""

@@ -1,4 +1,4 @@
-"""The blocks of Avro's object container files, without a decoder of values.
+"""The header and the blocks of Avro's object container files, without a decoder of values.
 
 Source: the Avro specification, "Object Container Files". A file is a header (magic bytes, metadata as a map of bytes, a
 sync marker of 16 bytes), then blocks. A block is the number of its records, the length of its data, the data
@@ -8,7 +8,7 @@ byte; only the marker is another one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from spark_jobs.core.formats.file_bytes import Damaged, FileBytes
@@ -29,6 +29,24 @@ class Block(NamedTuple):
     records: int
     length: int
     digest: str
+
+
+def header(metadata: Mapping[str, bytes], marker: bytes) -> bytes:
+    """Return the header of a file with this metadata, and with this sync marker of 16 bytes."""
+    entries = b"".join(_text(key.encode()) + _text(value) for key, value in metadata.items())
+    return _MAGIC + _encoded(len(metadata)) + entries + _encoded(0) + marker
+
+
+def _text(value: bytes) -> bytes:
+    return _encoded(len(value)) + value
+
+
+def _encoded(number: int) -> bytes:
+    """Return a number that is not negative in Avro's zigzag encoding."""
+    rest, found = number << 1, b""
+    while rest > 0x7F:
+        found, rest = found + bytes([rest & 0x7F | 0x80]), rest >> 7
+    return found + bytes([rest])
 
 
 def blocks(file: FileBytes) -> Iterator[Block]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.refusals import RefusalCode
 
+#: What a copy has of its own: schema and codec as the originals, and a sync marker, which old writers note too.
+_OWN = frozenset({"avro.schema", "avro.codec", "avro.sync"})
 _VERSION = "org.apache.spark.version"
 #: The first version of Spark that writes days before 1582 in the proleptic Gregorian calendar, unless it notes that it
 #: does not.
@@ -25,13 +28,31 @@ _CARRIED = frozenset(
 )
 
 
-def check_keys(name: str, keys: Iterable[str]) -> None:
-    """Raise Refusal for a file with metadata that no copy can carry: what it says may be true for that file alone."""
-    for key in keys:
+def schema_key(text: str) -> str:
+    """Return what is equal for two schemas that say the same in every attribute, whatever their spaces and order.
+
+    Avro's library leaves out attributes that the specification does not have, so that its schemas can be equal if those
+    of the files are not.
+    """
+    try:
+        return json.dumps(json.loads(text), sort_keys=True)
+    except (ValueError, RecursionError):  # Avro's library may read what is no JSON: it allows comments.
+        return text
+
+
+def check_keys(name: str, keys: Iterable[str]) -> list[str]:
+    """Return the keys of a file that a copy carries.
+
+    Raises:
+        Refusal: TYPE, no copy can carry the metadata of a key: what it says may be true for that file alone.
+    """
+    carried = [key for key in keys if key not in _OWN]
+    for key in carried:
         if key not in _CARRIED:  # guard: unknown_metadata_refused
             raise Refusal(
                 RefusalCode.TYPE, f"{name} carries metadata of its own ({key}), which would be lost"
             )
+    return carried
 
 
 def common(files: Sequence[tuple[str, Mapping[str, str]]]) -> dict[str, str]:

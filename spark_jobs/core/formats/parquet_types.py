@@ -44,6 +44,18 @@ def parse_message(text: str) -> Mapping[str, str]:
     return MappingProxyType(found)
 
 
+def unwritable(leaves: Mapping[str, str]) -> str | None:
+    """Return why parquet-java writes files of these types otherwise than they were; None if it does not.
+
+    It notes the logical type of an interval as that of a column without values. It does not believe this note when it
+    reads the file, but Arrow does, and reads nulls.
+    """
+    for name, kind in leaves.items():
+        if "(INTERVAL)" in kind:  # guard: intervals_refused
+            return f"column '{name}' is an interval, which some readers would take for nulls"
+    return None
+
+
 def dotted(names: Sequence[str]) -> str:
     """Return a path as one text."""
     return ".".join(f"`{name}`" if "." in name else name for name in names)

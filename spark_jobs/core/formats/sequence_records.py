@@ -1,9 +1,12 @@
 """The number of records in Hadoop's sequence files, without a decoder of values.
 
-Source: Hadoop's `SequenceFile.java`, format versions 5 and 6. A file is a header (magic bytes, the classes of key
+Source: Hadoop's `SequenceFile.java`, format versions 2 to 6. A file is a header (magic bytes, the classes of key
 and value, two flags, the codec, metadata, a sync marker of 16 bytes), then records or blocks of records. A length of -1
 announces a marker. A record is its length, the length of its key, and so many bytes. A block, which follows a marker,
 is the number of its records and four compressed parts, each with its length before it.
+
+Old versions lack parts of the header: the flag of compression came with version 3, that of blocks, and names in the
+encoding of `Text`, with version 4, the codec with version 5, and metadata with version 6.
 """
 
 from __future__ import annotations
@@ -13,7 +16,9 @@ import struct
 from spark_jobs.core.formats.file_bytes import Damaged, FileBytes
 
 _MAGIC = b"SEQ"
-_VERSIONS = (5, 6)
+_VERSIONS = range(2, 7)
+#: The versions that brought parts of the header.
+_PACKED, _BLOCKS, _CODEC, _METADATA = 3, 4, 5, 6
 _SYNC = 16
 _ESCAPE = -1
 #: The bytes that are read together: of many small records, and of the heads of blocks, whose data are skipped.
@@ -38,12 +43,13 @@ def _header(cursor: _Cursor) -> bool:
     if magic != _MAGIC or version not in _VERSIONS:
         raise Damaged(cursor.file, 0, f"{magic!r}, version {version}, is no sequence file of a known version")
     for _ in range(2):  # the classes of key and value
+        cursor.skip(cursor.vint() if version >= _BLOCKS else cursor.uint16())
+    packed = version >= _PACKED and cursor.take(1) != b"\0"
+    blocks = version >= _BLOCKS and cursor.take(1) != b"\0"
+    if packed and version >= _CODEC:
         cursor.skip(cursor.vint())
-    packed, blocks = cursor.take(1) != b"\0", cursor.take(1) != b"\0"
-    if packed:
-        cursor.skip(cursor.vint())
-    if version >= _VERSIONS[1]:
-        for _ in range(2 * cursor.int32()):  # metadata: names and values
+    if version >= _METADATA:
+        for _ in range(2 * cursor.int32()):  # names and values
             cursor.skip(cursor.vint())
     return blocks
 
@@ -108,6 +114,9 @@ class _Cursor:
     def expect(self, marker: bytes) -> None:
         if self.take(_SYNC) != marker:  # guard: markers_are_the_files
             raise Damaged(self.file, self.place - _SYNC, "a sync marker of another file")
+
+    def uint16(self) -> int:
+        return int.from_bytes(self.take(2), "big")
 
     def int32(self) -> int:
         (found,) = struct.unpack(">i", self.take(4))

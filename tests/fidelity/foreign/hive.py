@@ -20,8 +20,15 @@ COLUMNS: dict[str, tuple[str, Callable[[Any, int], Any]]] = {
     "timestamp": ("timestamp", lambda jvm, id: _type(jvm, "Timestamp").ofEpochMilli(10**12 + id)),
     "decimal": ("decimal(9,2)", lambda jvm, id: _type(jvm, "HiveDecimal").create(f"{id}.25")),
     "char": ("char(5)", lambda jvm, id: _type(jvm, "HiveChar")(f"c{id}", 5)),
+    "boolean": ("boolean", lambda _, id: id % 2 == 0),
+    "bigint": ("bigint", lambda _, id: 2**40 + id),
+    "varchar": ("varchar(9)", lambda jvm, id: _type(jvm, "HiveVarchar")(f"v{id}", 9)),
+    "big_decimal": ("decimal(38,10)", lambda jvm, id: _type(jvm, "HiveDecimal").create(f"{10**20 + id}.5")),
+    "binary": ("binary", lambda _, id: bytearray([255, id % 100])),
     "list": ("array<int>", lambda jvm, id: _list(jvm, range(id % 4))),
     "map": ("map<string,int>", lambda jvm, id: jvm.java.util.Collections.singletonMap("z", id)),
+    "lists": ("array<array<int>>", lambda jvm, id: _list(jvm, [_list(jvm, range(id % 3))])),
+    "records": ("array<struct<a:int>>", lambda jvm, id: _list(jvm, [_list(jvm, (id,))] * (id % 3))),
     "struct": ("struct<a:int,b:string>", lambda jvm, id: _list(jvm, (id, f"s{id}"))),
 }
 UNITS = {

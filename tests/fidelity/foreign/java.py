@@ -20,6 +20,12 @@ _SHARED = (
     "py4j-*",
     "snappy-java-*",
     "zstd-jni-*",
+    "xz-*",
+    "commons-compress-*",
+    "jackson-core-*",
+    "jackson-mapper-*",
+    "jackson-annotations-*",
+    "jackson-databind-*",
 )
 _SPARK_JARS = "lib/python*/site-packages/pyspark/jars"
 _OPENED = ("java.lang", "java.net", "java.util", "java.nio", "sun.nio.ch")

@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from spark_jobs.core.formats.avro_blocks import Block, blocks
+from spark_jobs.core.formats.avro_blocks import Block, blocks, header
 from spark_jobs.core.formats.file_bytes import Damaged, Whole
 from tests.fidelity.avro_container import container, number, text
 
@@ -31,6 +31,14 @@ def test_a_file_without_blocks_is_whole() -> None:
 
 def test_a_header_longer_than_what_is_read_at_once() -> None:
     assert len(_found(container(SCHEMA, RECORDS, metadata={"k": b"v" * 200_000, "l": b"w"}))) == 3
+
+
+@pytest.mark.parametrize("length", [0, 1, 63, 64, 8_191, 8_192, 200_000])
+def test_a_header_is_as_that_of_other_writers(length: int) -> None:
+    metadata = {"avro.schema": b'"string"', "avro.codec": b"null", "é": b"v" * length}
+    data = container('"string"', RECORDS, metadata={"é": metadata["é"]})
+    marker = data[-16:]
+    assert data[: data.index(marker) + 16] == header(metadata, marker)
 
 
 def test_metadata_may_be_in_counted_pieces() -> None:

@@ -18,10 +18,24 @@ def _avro(name: str, metadata: dict[str, str]) -> Footer:
 
 
 def test_keys_that_only_say_how_dates_are_meant_pass_and_all_others_are_refused() -> None:
-    avro_metadata.check_keys("a", [VERSION, LEGACY, "org.apache.spark.timeZone", "writer.time.zone"])
-    for key in ("checksum", "org.apache.spark.other", "parquet.avro.schema"):
+    carried = [VERSION, LEGACY, "org.apache.spark.timeZone", "writer.time.zone"]
+    assert avro_metadata.check_keys("a", carried) == carried
+    for key in ("checksum", "org.apache.spark.other", "parquet.avro.schema", "avro.of.its.own"):
         with pytest.raises(Refusal, match=f"TYPE: a carries metadata of its own .{key}."):
             avro_metadata.check_keys("a", [VERSION, key])
+
+
+def test_what_every_file_has_of_its_own_is_not_carried() -> None:
+    assert avro_metadata.check_keys("a", ["avro.schema", "avro.codec", "avro.sync", VERSION]) == [VERSION]
+
+
+def test_schemas_are_equal_if_they_say_the_same_in_every_attribute() -> None:
+    key = avro_metadata.schema_key
+    assert key('{"type": "long", "doc": "a"}') == key('{ "doc":"a","type":"long" }')
+    assert key('{"type": "long", "doc": "a"}') != key('{"type": "long", "doc": "b"}')
+    assert key('["null", "long"]') != key('["long", "null"]')
+    assert key('/* a comment */ "long"') == '/* a comment */ "long"'
+    assert key("[" * 100_000) == "[" * 100_000
 
 
 @pytest.mark.parametrize(

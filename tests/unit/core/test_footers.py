@@ -8,7 +8,7 @@ from spark_jobs.core.errors import Refusal, VerificationFailed
 from spark_jobs.core.formats import footers, verification
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.orc_types import parse_struct
-from spark_jobs.core.formats.parquet_types import parse_message
+from spark_jobs.core.formats.parquet_types import parse_message, unwritable
 
 MESSAGE = """message spark_schema {
   required int64 Id;
@@ -41,6 +41,15 @@ def test_a_parquet_schema_is_read_by_path_without_nullability() -> None:
 
 def _message(*lines: str) -> str:
     return "\n".join(["message m {", *(f"  {line}" for line in lines), "}"])
+
+
+def test_an_interval_is_not_written_as_it_is() -> None:
+    lines = ("required int64 id;", "optional binary (INTERVAL) (STRING);")
+    assert unwritable(parse_message(_message(*lines))) is None
+    for end in ("", " = 3"):
+        interval = f"optional fixed_len_byte_array(12) Took (INTERVAL){end};"
+        reason = unwritable(parse_message(_message(*lines, interval)))
+        assert (reason or "").startswith("column 'took' is an interval")
 
 
 def test_what_belongs_to_a_name_is_no_annotation_and_no_path() -> None:

@@ -24,10 +24,13 @@ def vint(value: int) -> bytes:
 
 
 def _header(packed: bool = False, blocks: bool = False, version: int = 6, metadata: int = 0) -> bytes:
-    words = b"SEQ" + bytes([version]) + 2 * (vint(len(_TEXT)) + _TEXT) + bytes([packed, blocks])
+    name = vint(len(_TEXT)) if version > 3 else struct.pack(">H", len(_TEXT))
+    flags = bytes([packed, blocks][: max(0, version - 2)])
     codec = b"org.apache.hadoop.io.compress.DefaultCodec"
+    codec = vint(len(codec)) + codec if packed and version > 4 else b""
     notes = struct.pack(">i", metadata) + (vint(1) + b"k" + vint(200) + b"v" * 200) * metadata
-    return words + (vint(len(codec)) + codec if packed else b"") + (notes if version == 6 else b"") + MARKER
+    words = b"SEQ" + bytes([version]) + 2 * (name + _TEXT) + flags
+    return words + codec + (notes if version == 6 else b"") + MARKER
 
 
 def _record(key: bytes, value: bytes) -> bytes:
@@ -42,7 +45,7 @@ RECORDS = b"".join(_record(b"k" * (n % 3), b"v" * n) + (SYNC if n % 10 == 9 else
 
 
 @pytest.mark.parametrize("packed", [True, False])
-@pytest.mark.parametrize(("version", "metadata"), [(6, 0), (6, 3), (5, 0)])
+@pytest.mark.parametrize(("version", "metadata"), [(6, 0), (6, 3), (5, 0), (4, 0), (3, 0), (2, 0)])
 def test_each_record_is_counted(packed: bool, version: int, metadata: int) -> None:
     assert count(Whole("a", _header(packed, version=version, metadata=metadata) + RECORDS)) == 205
     assert count(Whole("a", _header(packed, version=version, metadata=metadata))) == 0
@@ -56,6 +59,10 @@ def test_the_records_of_each_block_are_counted() -> None:
     data = _header(True, True) + _block(7) + _block(1_000_000) + _block(0)
     assert count(Whole("a", data)) == 1_000_007
     assert count(Whole("a", data + SYNC)) == 1_000_007
+
+
+def test_blocks_of_an_older_version_are_counted() -> None:
+    assert count(Whole("a", _header(True, True, version=4) + _block(7))) == 7
 
 
 @pytest.mark.parametrize("cut", range(1, 16))
@@ -74,7 +81,9 @@ def test_a_marker_of_another_file_is_damage(packed: bool) -> None:
         count(Whole("a", data + record.replace(MARKER, b"M" * 16)))
 
 
-@pytest.mark.parametrize("data", [b"", b"SEQ", b"SEQ\x04" + b"x" * 100, b"ORC" + b"x" * 100])
+@pytest.mark.parametrize(
+    "data", [b"", b"SEQ", b"SEQ\x01" + b"x" * 100, b"SEQ\x07" + b"x" * 100, b"ORC" + b"x" * 100]
+)
 def test_another_format_or_version_is_named(data: bytes) -> None:
     with pytest.raises(Damaged):
         count(Whole("a", data))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from spark_jobs.adapters.spark.formats.headers import HeaderFormat, header, refuse_missing_class
-from spark_jobs.core.formats.avro_metadata import check_keys
+from spark_jobs.core.formats.avro_metadata import check_keys, schema_key
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.protocol.file_system import FileSystemError
@@ -23,16 +23,13 @@ class AvroFormat(HeaderFormat):
     def _header(self, path: Any, size: int) -> Footer:
         reader = self._reader(path)
         try:
-            schema, codec = (
-                str(reader.getSchema().toString()),
-                str(reader.getMetaString("avro.codec") or "null"),
-            )
+            schema = schema_key(str(reader.getMetaString("avro.schema")))
+            codec = str(reader.getMetaString("avro.codec") or "null")
             start = int(reader.previousSync())
-            keys = [str(key) for key in reader.getMetaKeys() if not str(key).startswith("avro.")]
+            keys = check_keys(str(path.toString()), map(str, reader.getMetaKeys()))
             metadata = {key: str(reader.getMetaString(key)) for key in keys}
         finally:
             reader.close()
-        check_keys(str(path.toString()), keys)
         self._check_end(path, start, size)
         # Blocks are appended as they are, so that files of other codecs are written by themselves.
         return replace(header(path, {codec: size}, schema), metadata=metadata, header=repr((schema, codec)))
@@ -48,7 +45,7 @@ class AvroFormat(HeaderFormat):
             raise
 
     def _check_end(self, path: Any, start: int, size: int) -> None:
-        """Raise FileSystemError for a truncated file.
+        """Raise FileSystemError for a truncated file, and for one to which another file was appended.
 
         Every block ends with the sync marker of the header. Avro's reader takes a missing one for the end of the file,
         so the rows of the last block would be lost.
@@ -60,8 +57,8 @@ class AvroFormat(HeaderFormat):
             stream.close()
         if len(marks) > 1:
             raise FileSystemError(
-                f"{path.toString()} is truncated: its last block does not end with the sync marker. Replace the file,"
-                " or remove it from the table"
+                f"{path.toString()} is truncated, or another file was appended to it: it does not end with its own"
+                " sync marker. Replace the file, or remove it from the table"
             )
 
     def encoding(self, profile: Profile) -> Encoding:

@@ -15,7 +15,7 @@ from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.encoding import PARQUET_SETTINGS, Encoding, Engine, calendar_settings
 from spark_jobs.core.formats.footers import Footer, Leaves, Profile
 from spark_jobs.core.formats.hadoop_values import variable_in
-from spark_jobs.core.formats.parquet_types import parse_message
+from spark_jobs.core.formats.parquet_types import parse_message, unwritable
 from spark_jobs.core.formats.struct_types import nullable
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.namenode_calls import NameNodeCalls
@@ -108,6 +108,8 @@ class ParquetFormat(SparkFormat):
 
     def _cannot_copy(self, profile: Profile) -> str | None:
         """Return why the files cannot be copied: a copy has one schema, and none of the metadata of footers."""
+        if reason := unwritable(profile.leaves):
+            return f"it cannot be copied record by record either, because {reason}"
         if len(profile.schemas) != 1:
             return "it cannot be copied record by record either, because the files differ in their schemas"
         if profile.meant:
