@@ -53,7 +53,7 @@ class Rewriter:
         self._sessions = Sessions(spark)
         self._exact = ExactReader(spark)
         self._formats = formats
-        self._text = TextBytes(spark)
+        self._text = TextBytes(spark, formats)
         self._joint = JointRewriter(spark, self._sessions, formats)
         self._copier = Copier(spark, formats)
         self._merger = Merger(spark)
