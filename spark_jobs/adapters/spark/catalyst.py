@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from py4j.java_gateway import JavaClass
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -22,10 +23,10 @@ _OBJECTS = "org.apache.spark.sql.catalyst.expressions.objects"
 
 @dataclass(frozen=True)
 class _Known:
-    """What was looked up in one JVM: classes, constructors with their numbers of parameters, and default values."""
+    """What was looked up in one JVM: classes, the numbers of parameters of constructors, and their default values."""
 
     classes: dict[str, Any] = field(default_factory=dict)
-    constructors: dict[str, tuple[Any, int]] = field(default_factory=dict)
+    parameters: dict[str, int] = field(default_factory=dict)
     defaults: dict[tuple[str, int], Any] = field(default_factory=dict)
 
 
@@ -81,19 +82,14 @@ class JavaCalls:
 
     def _made(self, name: str, *given: Any) -> Any:
         """Return a new expression. What is not given has the default of its Scala class: versions have more of them."""
-        constructor, parameters = self._constructor(name)
-        arguments = self._gateway.new_array(self._jvm.java.lang.Object, parameters)
-        for position in range(parameters):
-            own = position < len(given)
-            arguments[position] = given[position] if own else self._default(name, position + 1)
-        return constructor.newInstance(arguments)
+        rest = [self._default(name, number + 1) for number in range(len(given), self._parameters(name))]
+        return JavaClass(name, self._gateway._gateway_client)(*given, *rest)
 
-    def _constructor(self, name: str) -> tuple[Any, int]:
-        """Return the constructor with the most parameters, and their number."""
-        known = self._known.constructors
+    def _parameters(self, name: str) -> int:
+        """Return the number of parameters of the constructor that has the most."""
+        known = self._known.parameters
         if name not in known:
-            found = [(each, int(each.getParameterCount())) for each in self._class(name).getConstructors()]
-            known[name] = max(found, key=lambda pair: pair[1])
+            known[name] = max(int(each.getParameterCount()) for each in self._class(name).getConstructors())
         return known[name]
 
     def _default(self, name: str, number: int) -> Any:
