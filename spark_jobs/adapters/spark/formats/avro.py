@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from spark_jobs.adapters.spark.formats.headers import HeaderFormat, header, refuse_missing_class
@@ -28,7 +30,8 @@ class AvroFormat(HeaderFormat):
                 str(reader.getMetaString("avro.codec") or "null"),
             )
             start = int(reader.previousSync())
-            keys = [str(key) for key in reader.getMetaKeys() if not str(key).startswith("avro.")]
+            found = json.loads(self._mapper.writeValueAsString(reader.getMetaKeys()))
+            keys = [str(key) for key in found if not str(key).startswith("avro.")]
             metadata = {key: str(reader.getMetaString(key)) for key in keys}
         finally:
             reader.close()
@@ -36,6 +39,11 @@ class AvroFormat(HeaderFormat):
         self._check_end(path, start, size)
         # Blocks are appended as they are, so that files of other codecs are written by themselves.
         return replace(header(path, {codec: size}, schema), metadata=metadata, header=repr((schema, codec)))
+
+    @cached_property
+    def _mapper(self) -> Any:
+        """Return a Jackson mapper: py4j takes several calls for each element of a list."""
+        return self._jvm.com.fasterxml.jackson.databind.ObjectMapper()
 
     def _reader(self, path: Any) -> Any:
         avro = self._jvm.org.apache.avro

@@ -73,10 +73,8 @@ class OrcFormat(SparkFormat):
         stride = int(reader.getRowIndexStride())
         obstacle, bare = self._stripes.obstacle(reader, kind, schema, stride, len(stripes))
         proleptic = bool(reader.writerUsedProlepticGregorian())
-        writer = {
-            str(key): str(self._latin.decode(reader.getMetadataValue(key)).toString())
-            for key in reader.getMetadataKeys()
-        }
+        keys = json.loads(self._mapper.writeValueAsString(reader.getMetadataKeys()))
+        writer = {str(key): str(self._latin.decode(reader.getMetadataValue(key)).toString()) for key in keys}
         common = (
             schema,
             codec,
