@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -27,7 +28,11 @@ class AvroAppender:
 
     def __init__(self, spark: SparkSession) -> None:
         self._jvm: Any = spark._jvm
-        self._conf = data_configuration(spark)
+        self._spark = spark
+
+    @cached_property
+    def _conf(self) -> Any:
+        return data_configuration(self._spark)
 
     def write(self, request: RewriteRequest) -> int:
         """Write the files into the target directory. Return the number of records.

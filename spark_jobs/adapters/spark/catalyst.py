@@ -6,13 +6,30 @@ The executors evaluate them in their JVMs: no Python runs there, and there is no
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
+from py4j.java_gateway import JavaClass
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 _OBJECTS = "org.apache.spark.sql.catalyst.expressions.objects"
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What was looked up in one JVM: classes, the numbers of parameters of constructors, and their default values."""
+
+    classes: dict[str, Any] = field(default_factory=dict)
+    parameters: dict[str, int] = field(default_factory=dict)
+    defaults: dict[tuple[str, int], Any] = field(default_factory=dict)
+
+
+#: By gateway: an expression is made of dozens of calls to the JVM otherwise, for each unit again.
+_KNOWN: WeakKeyDictionary[Any, _Known] = WeakKeyDictionary()
 
 
 class JavaCalls:
@@ -21,6 +38,7 @@ class JavaCalls:
     def __init__(self, spark: SparkSession) -> None:
         self._jvm: Any = spark._jvm
         self._gateway = spark.sparkContext._gateway
+        self._known = _KNOWN.setdefault(self._gateway, _Known())
         self._since_4 = int(spark.version.partition(".")[0]) >= 4
 
     def static_column(self, owner: str, method: str, answer: str, column: Column) -> Column:
@@ -43,6 +61,11 @@ class JavaCalls:
         parts = (self._class(name), self._seq(arguments), self._seq([]), True, self._object(name), none)
         return self._made(f"{_OBJECTS}.NewInstance", *parts)
 
+    def after(self, target: Any, method: str, argument: Any) -> Any:
+        """Return an object after a call of one of its methods, whose answer is not used."""
+        calls = self._jvm.PythonUtils.toScalaMap({method: argument})
+        return self._made(f"{_OBJECTS}.InitializeJavaBean", target, calls)
+
     def nothing(self, name: str) -> Any:
         """Return null as an object of this class."""
         return self._made("org.apache.spark.sql.catalyst.expressions.Literal", None, self._object(name))
@@ -57,14 +80,23 @@ class JavaCalls:
 
     def _made(self, name: str, *given: Any) -> Any:
         """Return a new expression. What is not given has the default of its Scala class: versions have more of them."""
-        most = max(self._class(name).getConstructors(), key=lambda each: each.getParameterCount())
-        arguments = self._gateway.new_array(self._jvm.java.lang.Object, most.getParameterCount())
-        for position in range(most.getParameterCount()):
-            own = position < len(given)
-            arguments[position] = given[position] if own else self._default(name, position + 1)
-        return most.newInstance(arguments)
+        rest = [self._default(name, number + 1) for number in range(len(given), self._parameters(name))]
+        return JavaClass(name, self._gateway._gateway_client)(*given, *rest)
+
+    def _parameters(self, name: str) -> int:
+        """Return the number of parameters of the constructor that has the most."""
+        known = self._known.parameters
+        if name not in known:
+            known[name] = max(int(each.getParameterCount()) for each in self._class(name).getConstructors())
+        return known[name]
 
     def _default(self, name: str, number: int) -> Any:
+        known = self._known.defaults
+        if (name, number) not in known:
+            known[name, number] = self._look_up_default(name, number)
+        return known[name, number]
+
+    def _look_up_default(self, name: str, number: int) -> Any:
         companion = self._class(f"{name}$")
         none = self._gateway.new_array(self._jvm.java.lang.Class, 0)
         method = companion.getMethod(f"$lessinit$greater$default${number}", none)
@@ -72,8 +104,11 @@ class JavaCalls:
         return method.invoke(companion.getField("MODULE$").get(None), nothing)
 
     def _class(self, name: str) -> Any:
-        loader = self._jvm.java.lang.Thread.currentThread().getContextClassLoader()
-        return self._jvm.java.lang.Class.forName(name, True, loader)
+        known = self._known.classes
+        if name not in known:
+            loader = self._jvm.java.lang.Thread.currentThread().getContextClassLoader()
+            known[name] = self._jvm.java.lang.Class.forName(name, True, loader)
+        return known[name]
 
     def _object(self, name: str) -> Any:
         return self._jvm.org.apache.spark.sql.types.ObjectType(self._class(name))
@@ -107,10 +142,11 @@ class RowCalls(JavaCalls):
         by_attempt: Mapping[str, Column] | None = None,
     ) -> None:
         super().__init__(spark)
+        self._spark = spark
         self._hadoop = hadoop
-        schema = ", ".join(f"v{number} STRING" for number in range(len(rows[0])))
-        kind = self._jvm.org.apache.spark.sql.types.StructType.fromDDL(schema)
-        table = DataFrame(spark._jsparkSession.createDataFrame(self._rows(rows), kind), spark)
+        parts = F.col("value")
+        values = {f"v{number}": parts.getItem(number) for number in range(len(rows[0]))}
+        table = self._texts(spark, rows).select(*(column.alias(name) for name, column in values.items()))
         shuffled = table.select(*(column.alias(name) for name, column in typed.items())).repartition(
             len(rows)
         )
@@ -120,15 +156,18 @@ class RowCalls(JavaCalls):
         output = self._table.queryExecution().analyzed().output()
         self._columns = {output.apply(i).name(): output.apply(i) for i in range(output.size())}
 
-    def _rows(self, rows: Sequence[Sequence[object]]) -> Any:
-        """Return the rows as Java's: Python's own need a Python on the executors."""
-        found = self._jvm.java.util.ArrayList()
-        for row in rows:
-            values = self._gateway.new_array(self._jvm.java.lang.Object, len(row))
-            for position, value in enumerate(row):
-                values[position] = str(value)
-            found.add(self._jvm.org.apache.spark.sql.RowFactory.create(values))
-        return found
+    def _texts(self, spark: SparkSession, rows: Sequence[Sequence[object]]) -> DataFrame:
+        """Return the rows as arrays of text, by a few calls to the JVM. Python's need a Python on the executors."""
+        mapper, named = (
+            self._jvm.com.fasterxml.jackson.databind.ObjectMapper(),
+            self._jvm.java.lang.Class.forName,
+        )
+        kinds = (named("java.util.ArrayList"), named("[Ljava.lang.String;"))
+        reader = mapper.readerFor(mapper.getTypeFactory().constructCollectionType(*kinds))
+        texts = reader.readValue(json.dumps([[str(value) for value in row] for row in rows]))
+        session = spark._jsparkSession
+        encoder = session.implicits().newStringArrayEncoder()
+        return DataFrame(session.createDataset(texts, encoder).toDF(), spark)
 
     def column(self, name: str) -> Any:
         return self._columns[name]
@@ -155,13 +194,30 @@ class RowCalls(JavaCalls):
         return self.invoke(self.path(name), "getFileSystem", "org.apache.hadoop.fs.FileSystem", self.conf())
 
     def opened(self, name: str) -> Any:
-        """Return a stream of the file whose path is in a column."""
-        return self.invoke(self.file_system(name), "open", "java.io.InputStream", self.path(name))
+        """Return a stream of the file whose path is in a column, opened anew by each call of this method.
+
+        Spark evaluates equal expressions once, unless they are not deterministic: both would read from one stream.
+        """
+        kind, nothing = self._type("java.io.InputStream"), self._seq([])
+        parts = (
+            self.file_system(name),
+            "open",
+            kind,
+            self._seq([self.path(name)]),
+            nothing,
+            False,
+            True,
+            False,
+        )
+        return self._made(f"{_OBJECTS}.Invoke", *parts)
+
+    def first(self, *expressions: Any) -> Any:
+        """Return the first value that is not null. What follows it is not evaluated."""
+        return self._made("org.apache.spark.sql.catalyst.expressions.Coalesce", self._seq(expressions))
 
     def evaluate(self, *expressions: Any) -> list[tuple[Any, ...]]:
         """Evaluate expressions for each row, on the executors. Return their values, in any order of the rows."""
         columns = self._gateway.new_array(self._jvm.org.apache.spark.sql.Column, len(expressions))
         for position, expression in enumerate(expressions):
             columns[position] = self.as_column(expression)
-        found = self._table.select(columns).collectAsList()
-        return [tuple(row.get(position) for position in range(len(expressions))) for row in found]
+        return [tuple(row) for row in DataFrame(self._table.select(columns), self._spark).collect()]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -34,6 +35,10 @@ class Copier:
         self._jvm = spark._jvm
         self._context = spark._jsc
         self._formats = formats
+
+    @cached_property
+    def _plain(self) -> Any:
+        return data_configuration(self._spark)
 
     def write(self, request: RewriteRequest) -> None:
         """Write the copies into the target directory, under names that no other file there has, or gets later."""
@@ -78,7 +83,7 @@ class Copier:
         fs.delete(folder, False)
 
     def _conf(self, settings: Mapping[str, str]) -> Any:
-        conf = data_configuration(self._spark)
+        conf = self._jvm.org.apache.hadoop.conf.Configuration(self._plain)
         for name, value in settings.items():
             if not is_literal(value):  # guard: settings_are_literal
                 raise Refusal(RefusalCode.TYPE, f"{value!r} has a variable, which Hadoop would replace")

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from spark_jobs.adapters.hadoop.java_answers import java_json, json_reader
 from spark_jobs.adapters.spark.file_index import LISTED_BY_DRIVER
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
-from spark_jobs.adapters.spark.requests import schema_of, sort_columns, write_options
+from spark_jobs.adapters.spark.requests import schema_of, set_options, sort_columns, write_options
 from spark_jobs.adapters.spark.sessions import Sessions
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.model import parent
@@ -68,7 +68,7 @@ class JointRewriter:
         if first.sort_columns:
             spread = spread.sortWithinPartitions(number, *sort_columns(first, schema))
         options = write_options(first, self._formats[first.file_format])
-        writer = spread.write.format(first.file_format).options(**options).mode("append")
+        writer = set_options(spread.write.format(first.file_format), options).mode("append")
         writer.partitionBy(number).save(staging)
         return [f"{staging}/{number}={key}" for key in keys]
 

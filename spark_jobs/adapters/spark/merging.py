@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -30,6 +31,10 @@ class Merger:
         self._gateway = spark.sparkContext._gateway
         self._spark = spark
 
+    @cached_property
+    def _plain(self) -> Any:
+        return data_configuration(self._spark)
+
     def write(self, request: RewriteRequest) -> None:
         """Write the merged files into the target directory.
 
@@ -37,7 +42,7 @@ class Merger:
             Refusal: TYPE, ORC cannot merge a file with the others.
             LakekeeperError: a file cannot be read or written.
         """
-        conf = data_configuration(self._spark)
+        conf = self._jvm.org.apache.hadoop.conf.Configuration(self._plain)
         if request.replication:
             conf.set("dfs.replication", str(request.replication))
         token = uuid.uuid4()

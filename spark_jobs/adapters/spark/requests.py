@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrameWriter
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from spark_jobs.adapters.hadoop.java_answers import json_reader
 from spark_jobs.adapters.hadoop.java_errors import root_cause
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.sessions import COMMITTER
@@ -51,6 +53,14 @@ def write_options(request: RewriteRequest, form: SparkFormat) -> dict[str, str]:
         **COMMITTER,
         **({"dfs.replication": str(request.replication)} if request.replication else {}),
     }
+
+
+def set_options(writer: DataFrameWriter, options: Mapping[str, str]) -> DataFrameWriter:
+    """Set all options by a few calls to the JVM. Python's own method takes one for each."""
+    session = writer._spark
+    java = json_reader(session._jvm, "java.util.HashMap").readValue(json.dumps(options))
+    writer._jwrite.options(java)
+    return writer
 
 
 def explained(error: Exception, file: str | None = None) -> LakekeeperError:

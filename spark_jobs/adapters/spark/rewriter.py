@@ -17,7 +17,7 @@ from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.hashing import Fingerprint, Hashing
 from spark_jobs.adapters.spark.joint_rewriter import JointRewriter
 from spark_jobs.adapters.spark.merging import Merger
-from spark_jobs.adapters.spark.requests import explained, is_lines, schema_of, write_options
+from spark_jobs.adapters.spark.requests import explained, is_lines, schema_of, set_options, write_options
 from spark_jobs.adapters.spark.sequence_copies import SequenceCopier
 from spark_jobs.adapters.spark.sessions import Sessions
 from spark_jobs.adapters.spark.spreading import spread
@@ -53,7 +53,7 @@ class Rewriter:
         self._sessions = Sessions(spark)
         self._exact = ExactReader(spark)
         self._formats = formats
-        self._text = TextBytes(spark)
+        self._text = TextBytes(spark, formats)
         self._joint = JointRewriter(spark, self._sessions, formats)
         self._copier = Copier(spark, formats)
         self._merger = Merger(spark)
@@ -162,7 +162,7 @@ class Rewriter:
 
     def _save(self, frame: DataFrame, request: RewriteRequest) -> None:
         options = write_options(request, self._formats[request.file_format])
-        frame.write.format(request.file_format).options(**options).mode("append").save(request.target)
+        set_options(frame.write.format(request.file_format), options).mode("append").save(request.target)
 
     def _observed(
         self, frame: DataFrame, seen: Observation, request: RewriteRequest, schema: StructType

@@ -8,6 +8,7 @@ of them, but for the last line, which may lack it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -16,20 +17,32 @@ from pyspark.sql import functions as F
 from spark_jobs.adapters.hadoop.file_bytes import file_sizes
 from spark_jobs.adapters.spark.catalyst import RowCalls
 from spark_jobs.adapters.spark.data_configuration import data_configuration
-from spark_jobs.adapters.spark.formats.codecs import codec_factory
+from spark_jobs.adapters.spark.formats.codecs import SETTING
+from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.core.errors import VerificationFailed
+from spark_jobs.core.formats.registry import TEXT
 from spark_jobs.protocol.ports import RewriteRequest
 
 _COMMONS = "org.apache.commons"
+_STRING = "java.lang.String"
+_LINE_FEED = "\n"
 
 
 class TextBytes:
     """The bytes of text files, after decompression."""
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, formats: Mapping[str, SparkFormat]) -> None:
         self._spark = spark
         self._jvm: Any = spark._jvm
-        self._codecs, _, self._conf = codec_factory(self._jvm, data_configuration(spark))
+        self._formats = formats
+
+    @cached_property
+    def _conf(self) -> Any:
+        """Return Hadoop's configuration, with the codecs by which Spark's reader decompresses."""
+        conf, codecs = data_configuration(self._spark), self._formats[TEXT].options.get(SETTING)
+        if codecs is not None:
+            conf.set(SETTING, codecs)
+        return conf
 
     def check(self, request: RewriteRequest, rows: int, line_bytes: int) -> None:
         """Compare the bytes of the files that were read, and of those that were written, with those of the lines.
@@ -63,42 +76,24 @@ class TextBytes:
 
     def _sizes(self, paths: Sequence[str]) -> dict[str, int]:
         """Return the bytes of each file after decompression."""
-        found = [
-            row
-            for packed, part in self._parts(paths)
-            for row in self._files([[path] for path in part], packed).sizes()
-        ]
+        found = self._files([[path] for path in paths]).sizes() if paths else []
         return {str(path): int(size) for path, size in found}
 
     def _unended(self, sizes: Mapping[str, int]) -> int:
         """Return how many of these files, none of which is empty, do not end with a line feed."""
-        unended = 0
-        for packed, part in self._parts(list(sizes)):
-            files = self._files([[path, sizes[path] - 1] for path in part], packed)
-            unended += sum(whole != ended for whole, ended in files.digests())
-        return unended
+        rows = [[path, size - 1] for path, size in sizes.items()]
+        return sum(last != _LINE_FEED for (last,) in self._files(rows).last()) if rows else 0
 
-    def _parts(self, paths: Sequence[str]) -> list[tuple[bool, list[str]]]:
-        """Return the files with a codec, and those without one."""
-        parts: dict[bool, list[str]] = {}
-        for path in paths:
-            codec = self._codecs.getCodec(self._jvm.org.apache.hadoop.fs.Path(path))
-            parts.setdefault(codec is not None, []).append(path)
-        return list(parts.items())
-
-    def _files(self, rows: Sequence[Sequence[object]], packed: bool) -> _Files:
-        return _Files(self._spark, rows, self._conf, packed)
+    def _files(self, rows: Sequence[Sequence[object]]) -> _Files:
+        return _Files(self._spark, rows, self._conf)
 
 
 class _Files(RowCalls):
     """Streams of files, as the path and all bytes but one in a row. All streams are closed at their ends."""
 
-    def __init__(
-        self, spark: SparkSession, rows: Sequence[Sequence[object]], conf: Any, packed: bool
-    ) -> None:
-        self._packed = packed
+    def __init__(self, spark: SparkSession, rows: Sequence[Sequence[object]], conf: Any) -> None:
         last = {"before_last": F.col("v1").cast("long")} if len(rows[0]) > 1 else {}
-        more = {"yes": F.lit(True), "no": F.lit(False), "line_feed": F.lit("\n").cast("binary")}
+        more = {"yes": F.lit(True), "no": F.lit(False), "latin": F.lit("ISO-8859-1")}
         super().__init__(spark, rows, {"path": F.col("v0"), **last, **more}, conf)
 
     def sizes(self) -> list[tuple[Any, ...]]:
@@ -110,27 +105,24 @@ class _Files(RowCalls):
         )
         return self.evaluate(self.column("path"), size)
 
-    def digests(self) -> list[tuple[Any, ...]]:
-        """Return two digests of each file: of its bytes; and of the same with a line feed as the last one."""
-        part = self.new(
-            f"{_COMMONS}.io.input.BoundedInputStream", self._unpacked(), self.column("before_last")
+    def last(self) -> list[tuple[Any, ...]]:
+        """Return what follows all bytes but one of each file, each byte as the character of its number."""
+        rest = self.after(self._unpacked(), "skip", self.column("before_last"))
+        closing = self.new(f"{_COMMONS}.io.input.AutoCloseInputStream", rest)
+        text = self.static(f"{_COMMONS}.io.IOUtils", "toString", _STRING, closing, self._latin())
+        return self.evaluate(
+            self.static("org.apache.spark.unsafe.types.UTF8String", "fromString", "string", text)
         )
-        feed = self.new("java.io.ByteArrayInputStream", self.column("line_feed"))
-        ended = self.new("java.io.SequenceInputStream", part, feed)
-        whole = self.new(f"{_COMMONS}.io.input.AutoCloseInputStream", self._unpacked())
-        return self.evaluate(self._digest(whole), self._digest(ended))
 
-    def _digest(self, stream: Any) -> Any:
-        text = self.static(f"{_COMMONS}.codec.digest.DigestUtils", "sha256Hex", "java.lang.String", stream)
-        return self.static("org.apache.spark.unsafe.types.UTF8String", "fromString", "string", text)
+    def _latin(self) -> Any:
+        """Return the name of the encoding in which each byte is a character."""
+        return self.invoke(self.column("latin"), "toString", _STRING)
 
     def _unpacked(self) -> Any:
-        """Return the stream of a file, after decompression by the codec that Hadoop chooses by its extension."""
-        opened = self.opened("path")
-        if not self._packed:
-            return opened
+        """Return the stream of a file, decompressed by the codec that Hadoop chooses by its extension, if any."""
         factory = self.new("org.apache.hadoop.io.compress.CompressionCodecFactory", self.conf())
         codec = self.invoke(
             factory, "getCodec", "org.apache.hadoop.io.compress.CompressionCodec", self.path("path")
         )
-        return self.invoke(codec, "createInputStream", "java.io.InputStream", opened)
+        unpacked = self.invoke(codec, "createInputStream", "java.io.InputStream", self.opened("path"))
+        return self.first(unpacked, self.opened("path"))

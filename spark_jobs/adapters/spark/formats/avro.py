@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from spark_jobs.adapters.spark.formats.headers import HeaderFormat, header, refuse_missing_class
@@ -26,13 +28,19 @@ class AvroFormat(HeaderFormat):
             schema = schema_key(str(reader.getMetaString("avro.schema")))
             codec = str(reader.getMetaString("avro.codec") or "null")
             start = int(reader.previousSync())
-            keys = check_keys(str(path.toString()), map(str, reader.getMetaKeys()))
+            found = json.loads(self._mapper.writeValueAsString(reader.getMetaKeys()))
+            keys = check_keys(str(path.toString()), found)
             metadata = {key: str(reader.getMetaString(key)) for key in keys}
         finally:
             reader.close()
         self._check_end(path, start, size)
         # Blocks are appended as they are, so that files of other codecs are written by themselves.
         return replace(header(path, {codec: size}, schema), metadata=metadata, header=repr((schema, codec)))
+
+    @cached_property
+    def _mapper(self) -> Any:
+        """Return a Jackson mapper: py4j takes several calls for each element of a list."""
+        return self._jvm.com.fasterxml.jackson.databind.ObjectMapper()
 
     def _reader(self, path: Any) -> Any:
         avro = self._jvm.org.apache.avro

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
+from spark_jobs.adapters.hadoop.java_answers import java_bytes
 from spark_jobs.adapters.hadoop.java_errors import first_line, java_errors, root_cause
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.core.errors import Refusal
@@ -40,9 +41,8 @@ class HeaderFormat(SparkFormat):
 
     def _next(self, stream: Any, length: int) -> bytes:
         """Return the next bytes of a stream, as many as there are."""
-        buffer = self._jvm.java.io.ByteArrayOutputStream()
-        self._jvm.org.apache.commons.io.IOUtils.copyLarge(stream, buffer, 0, length)
-        return bytes(buffer.toByteArray())
+        commons = self._jvm.org.apache.commons.io
+        return java_bytes(commons.IOUtils, commons.input.BoundedInputStream(stream, length))
 
 
 class RecordFormat(HeaderFormat):

@@ -51,6 +51,7 @@ class OrcFormat(SparkFormat):
         self._executor_zones: frozenset[str] | None = None
         self._mapper = _statistics_mapper(self._jvm)
         self._stripes = OrcStripes(self._jvm)
+        self._latin = self._jvm.java.nio.charset.StandardCharsets.ISO_8859_1
         self._columns: dict[str, list[OrcColumn]] = {}
 
     def _read_one(self, file: str) -> Footer:
@@ -75,16 +76,15 @@ class OrcFormat(SparkFormat):
             raise FileSystemError(
                 f"{file} is damaged: its footer has {rows} rows, and its stripes {sum(stripes)}"
             )
-        obstacle, bare = self._stripes.obstacle(reader, kind, schema, len(stripes))
+        stride = int(reader.getRowIndexStride())
+        obstacle, bare = self._stripes.obstacle(reader, kind, schema, stride, len(stripes))
         proleptic = bool(reader.writerUsedProlepticGregorian())
-        decode = self._jvm.java.nio.charset.StandardCharsets.ISO_8859_1.decode
-        writer = {
-            str(key): str(decode(reader.getMetadataValue(key)).toString()) for key in reader.getMetadataKeys()
-        }
+        keys = json.loads(self._mapper.writeValueAsString(reader.getMetadataKeys()))
+        writer = {str(key): str(self._latin.decode(reader.getMetadataValue(key)).toString()) for key in keys}
         common = (
             schema,
             codec,
-            reader.getRowIndexStride(),
+            stride,
             reader.getFileVersion().toString(),
             version,
             proleptic,

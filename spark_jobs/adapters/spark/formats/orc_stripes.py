@@ -24,17 +24,17 @@ class OrcStripes:
         #: By the text of a schema, category and class of statistics of each column; there are few schemas.
         self._wanted: dict[str, list[tuple[str, str]]] = {}
 
-    def obstacle(self, reader: Any, schema: Any, text: str, stripes: int) -> tuple[str, bool]:
+    def obstacle(self, reader: Any, schema: Any, text: str, stride: int, stripes: int) -> tuple[str, bool]:
         """Return why the stripes cannot be merged, and whether lists and maps have no statistics of their own.
 
         Args:
             schema: the schema of the file.
             text: the same as text.
+            stride: the number of rows for each entry of the file's index.
             stripes: the number of stripes.
         """
         if text not in self._wanted:
             self._wanted[text] = self._statistics_of(schema)
-        stride = int(reader.getRowIndexStride())
         if 0 < stride < _SHORTEST_STRIDE:
             return (
                 f"has an index entry for every {stride} rows, and ORC writes none for fewer than 1000",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from spark_jobs.adapters.spark.formats.headers import (
     RecordFormat,
@@ -26,17 +27,25 @@ _LIB = "org.apache.hadoop.mapreduce.lib"
 _SEPARATOR = " "
 
 
+class _Readers(NamedTuple):
+    """The class of Hadoop's reader, its method that makes an option of a path, and the class of options."""
+
+    kind: Any
+    of_file: Any
+    option: Any
+
+
 class SequenceFormat(RecordFormat):
     """Sequence files, with headers by Hadoop's own reader."""
 
     calls_of_a_file = 3  # its status, twice, and an open
 
     def _header(self, path: Any, size: int) -> Footer:
-        sequence = self._jvm.org.apache.hadoop.io.SequenceFile
-        options = self._jvm.java.lang.reflect.Array.newInstance(sequence.Reader.Option._java_lang_class, 1)
-        options[0] = sequence.Reader.file(path)
+        readers = self._readers
+        options = self._jvm.java.lang.reflect.Array.newInstance(readers.option, 1)
+        options[0] = readers.of_file(path)
         try:
-            reader = sequence.Reader(self._conf, options)
+            reader = readers.kind(self._conf, options)
         except Exception as error:
             refuse_missing_class(path, error)
             raise
@@ -50,6 +59,12 @@ class SequenceFormat(RecordFormat):
         refuse_metadata(path, [str(note) for note in notes])
         name = _SEPARATOR.join([kind, codec.getClass().getName() if codec is not None else ""]).strip()
         return replace(header(path, {name: size}, classes), header=classes)
+
+    @cached_property
+    def _readers(self) -> _Readers:
+        """Return the classes of Hadoop's reader, which py4j would look up anew for each file: they are nested."""
+        reader = self._jvm.org.apache.hadoop.io.SequenceFile.Reader
+        return _Readers(reader, reader.file, reader.Option._java_lang_class)
 
     def record_classes(self, request: RewriteRequest) -> RecordClasses:
         """Return the classes that copy keys and values as bytes.

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 from pyspark.sql import SparkSession
@@ -46,7 +47,11 @@ class SparkFormat(ABC):
         self._spark = spark
         self._calls = calls
         self._jvm = spark._jvm
-        self._conf = data_configuration(spark)
+
+    @cached_property
+    def _conf(self) -> Any:
+        """Return Hadoop's configuration. Most jobs need one format of all."""
+        return data_configuration(self._spark)
 
     def read(self, directories: Sequence[tuple[str, FileListing]]) -> list[list[Footer]]:
         """Return the footers of the data files of each directory; one describes all files that have much in common.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
-from pyspark.sql import SparkSession
-
-from spark_jobs.adapters.spark.formats.codecs import SETTING, codec_factory
+from spark_jobs.adapters.spark.formats.codecs import SETTING, Codecs, codec_factory
 from spark_jobs.adapters.spark.formats.headers import HeaderFormat, header
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats import plain_text
@@ -16,7 +16,6 @@ from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.magic import binary_format, codec_extension
 from spark_jobs.core.model import name_of
-from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.core.refusals import RefusalCode
 
 #: A line, as Spark reads it.
@@ -39,15 +38,24 @@ _LINES = {  # guard: no_line_is_skipped
 class TextFormat(HeaderFormat):
     """Text. Its files have no header; samples of their bytes show whether they are text."""
 
-    def __init__(self, spark: SparkSession, calls: NameNodeCalls) -> None:
-        super().__init__(spark, calls)
-        self._codecs, missing, usable = codec_factory(self._jvm, self._conf)
-        #: Executors look for the codec of a file in the same classes as the driver.
-        self.options = {**_LINES, **({SETTING: usable.get(SETTING)} if missing else {})}
-        self._without = f" ({SETTING} names {', '.join(missing)}, which cannot be loaded)" if missing else ""
+    @cached_property
+    def _codecs(self) -> Codecs:
+        """Return Hadoop's codecs: only for tables of text."""
+        return codec_factory(self._jvm, self._conf)
+
+    @cached_property
+    def options(self) -> Mapping[str, str]:  # type: ignore[override]
+        # Executors look for the codec of a file in the same classes as the driver.
+        found = self._codecs
+        return {**_LINES, **({SETTING: found.conf.get(SETTING)} if found.missing else {})}
+
+    @property
+    def _without(self) -> str:
+        missing = self._codecs.missing
+        return f" ({SETTING} names {', '.join(missing)}, which cannot be loaded)" if missing else ""
 
     def _header(self, path: Any, size: int) -> Footer:
-        codec = self._codecs.getCodec(path)
+        codec = self._codecs.factory.getCodec(path)
         stream = path.getFileSystem(self._conf).open(path)
         try:
             if codec is not None:
