@@ -14,11 +14,18 @@ from lakekeeper_provider.report_line import MASK, NONCE_FLAG
 from lakekeeper_provider.selection import Selection
 from lakekeeper_provider.spark_submit_options import SparkSubmit
 
-#: Properties that Spark masks (the default of `spark.redaction.regex`), and other credentials, in any case.
+#: Properties that Spark masks (the default of `spark.redaction.regex`), and other credentials, in any case. The name of
+#: a variable of the environment says nothing of its value. Java's options are properties inside of a property.
 _SECRET = re.compile(
-    r"(?i)^([^=]*(?:secret|passw(?:or)?d|token|(?:access|account|api|private)[._-]?key|keytab|principal)[^=]*)=.*",
+    r"(?i)^([^=]*(?:secret|passw(?:or)?d|token|(?:access|account|api|private)[._-]?key|keytab|principal"
+    r"|appmasterenv\.|executorenv\.|driverenv\.)[^=]*)=.*",
     re.DOTALL,
 )
+_SECRET_INSIDE = re.compile(
+    r"(?i)([\w.-]*(?:secret|passw(?:or)?d|token|(?:access|account|api|private)[._-]?key)[\w.-]*)=(?:\"[^\"]*\"|'[^']*'|[^\s,;&]+)"
+)
+#: User and password of a URI.
+_LOGIN = re.compile(r"(?<=://)[^/@\s]*:[^/\s]*(?=@)")
 #: Flags whose values no log shows.
 _HIDDEN = ("--keytab", "--principal", NONCE_FLAG)
 #: Arguments of SparkSubmitOperator -> keys of the ``spark_submit`` section that have another name.
@@ -181,9 +188,14 @@ def spark_submit_command(
 def redacted(command: Sequence[str]) -> list[str]:
     """Return the command for a log: without secret Spark properties, keytab, principal, and the report's nonce."""
     return [
-        MASK if flag in _HIDDEN else _SECRET.sub(rf"\1={MASK}", word)
-        for flag, word in zip(["", *command], command, strict=False)
+        MASK if flag in _HIDDEN else _masked(word) for flag, word in zip(["", *command], command, strict=False)
     ]
+
+
+def _masked(word: str) -> str:
+    """Return a word of the command without its secrets: in a property, in what a property consists of, in a URI."""
+    hidden = _SECRET.sub(rf"\1={MASK}", word)
+    return _LOGIN.sub(MASK, _SECRET_INSIDE.sub(rf"\1={MASK}", hidden))
 
 
 def master(spark: SparkSubmit) -> str:
