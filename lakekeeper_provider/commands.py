@@ -188,7 +188,8 @@ def spark_submit_command(
 def redacted(command: Sequence[str]) -> list[str]:
     """Return the command for a log: without secret Spark properties, keytab, principal, and the report's nonce."""
     return [
-        MASK if flag in _HIDDEN else _masked(word) for flag, word in zip(["", *command], command, strict=False)
+        MASK if flag in _HIDDEN else _masked(word)
+        for flag, word in zip(["", *command], command, strict=False)
     ]
 
 

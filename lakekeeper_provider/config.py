@@ -15,7 +15,7 @@ from lakekeeper_provider.option_values import parse_options
 from lakekeeper_provider.options import OPTIONS
 from lakekeeper_provider.parsers import from_json, mapping, text_list, wrong
 from lakekeeper_provider.selection import table_name
-from lakekeeper_provider.spark_submit_options import KEYS, SparkSubmit
+from lakekeeper_provider.spark_submit_options import KEYS, SparkSubmit, parsed
 from lakekeeper_provider.window import MaintenanceWindow
 
 _GLOBAL = frozenset(key for key, option in OPTIONS.items() if option.section)
@@ -23,6 +23,8 @@ _PER_TABLE = frozenset(key for key in _GLOBAL if OPTIONS[key].per_table)
 _SECTIONS = frozenset({"spark_submit", "windows", "tables", "hive_server"})
 
 
+#: A name of the file in the text of an error; not a character that YAML expects or a kind of token.
+_QUOTED = re.compile(r"(?<=')(?!<)[^'].+(?=')|(?<=\")[^\"].+(?=\")")
 _SERVER = re.compile(r"[A-Za-z0-9.-]+(:\d+)?\Z")
 
 
@@ -59,12 +61,25 @@ def load(path: str | Path | None) -> Config:
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"cannot read the configuration file {path}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(f"{path} is not valid YAML: {_mistake(error)}") from None
     try:
         return parse({} if content is None else content)
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
+
+
+def _mistake(error: Exception) -> str:
+    """Describe a mistake in a file by its place. The text of the error has the line itself, which may have a secret."""
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return " ".join((str(error) or type(error).__name__).split())
+    found = ((error.context, error.context_mark), (error.problem, error.problem_mark))
+    parts = [
+        f"{_QUOTED.sub('...', what or '')} (line {mark.line + 1}, column {mark.column + 1})".strip()
+        for what, mark in found
+        if mark is not None
+    ]
+    return ": ".join(parts)
 
 
 def parse(content: Any) -> Config:
@@ -135,7 +150,7 @@ def _window(name: Any, value: Any) -> MaintenanceWindow:
 def _spark_submit(data: Mapping[str, Any]) -> SparkSubmit:
     _known(data, KEYS, "spark_submit.")
     given = {key: value for key, value in data.items() if value is not None and value not in ([], {})}
-    return SparkSubmit(**{key: KEYS[key].parse(f"spark_submit.{key}", value) for key, value in given.items()})
+    return SparkSubmit(**{key: parsed(key, value) for key, value in given.items()})
 
 
 def _known(data: Mapping[str, Any], known: Collection[str], where: str) -> None:

@@ -53,5 +53,6 @@ def one_line(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        char if char.isprintable() or char in _BLANKS else char.encode("unicode_escape").decode() for char in text
+        char if char.isprintable() or char in _BLANKS else char.encode("unicode_escape").decode()
+        for char in text
     )

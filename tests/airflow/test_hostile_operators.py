@@ -46,7 +46,9 @@ class FailingHook:
     """Another engine whose driver says in its error how it was reached."""
 
     def run(self, statement: str) -> None:
-        raise OSError(f"cannot connect to hive://etl:{SECRETS['password of the connection']}@hs2: {statement}")
+        raise OSError(
+            f"cannot connect to hive://etl:{SECRETS['password of the connection']}@hs2: {statement}"
+        )
 
 
 @pytest.fixture
@@ -134,3 +136,11 @@ def test_no_secret_gets_out_of_an_operator(
     assert not [line for line in lines if UNSEEN.search(line)]
     assert executed(tmp_path) == []
     assert not Path(MARKER).exists()
+
+
+def test_a_byte_that_is_no_text_does_not_break_off_the_log_of_a_job(worker, tmp_path, capfd, caplog):
+    """A driver in another locale prints names as other bytes; the job would go on while its task has failed."""
+    worker.plan(analyze={"lines": ["name \udce9t\udce9"]})
+    found, _ = run("analyze", tmp_path, Recorder())
+    assert found["ti"].pushed["return_value"]["outcome"] == "done"
+    assert r"name \xe9t\xe9" in logged(capfd, caplog)

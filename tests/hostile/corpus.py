@@ -35,18 +35,66 @@ VARIABLES = [
     *(f"${{env:{NAME}}}", f"${{env.{NAME}}}", f"${{{NAME}}}", f"${NAME}", f"%{NAME}%", f"%({NAME})s"),
     *(f"${{system:{PROPERTY}}}", f"${{{PROPERTY}}}", f"${{spark.{PROPERTY}}}", f"${{{HADOOP_PROPERTY}}}"),
     *(f"${{hiveconf:{PROPERTY}}}", f"${{hivevar:{PROPERTY}}}", f"${{hivevar:{NAME}:-x}}", f"${{VAR:{NAME}}}"),
-    *("${env:PATH}", "${system:user.name}", "${spark.app.name}", "${hiveconf:hive.metastore.uris}", "${", "${}"),
+    *(
+        "${env:PATH}",
+        "${system:user.name}",
+        "${spark.app.name}",
+        "${hiveconf:hive.metastore.uris}",
+        "${",
+        "${}",
+    ),
     f"${{${{env:{NAME}}}}}",
 ]
 #: Each ends a literal, a name or a statement where it is not quoted.
 SQL = [
-    *("it's", 'say "hi"', "back\\slash", "a\\", "tick`s", "two\nlines", "%_\\%", "\\u0027", "\\047", ";", "a;b"),
-    *("'; DROP TABLE victim; --", "`; DROP TABLE victim; --", "') -- ", "/*", "*/", "--", "1 OR 1=1", "' OR ''='"),
+    *(
+        "it's",
+        'say "hi"',
+        "back\\slash",
+        "a\\",
+        "tick`s",
+        "two\nlines",
+        "%_\\%",
+        "\\u0027",
+        "\\047",
+        ";",
+        "a;b",
+    ),
+    *(
+        "'; DROP TABLE victim; --",
+        "`; DROP TABLE victim; --",
+        "') -- ",
+        "/*",
+        "*/",
+        "--",
+        "1 OR 1=1",
+        "' OR ''='",
+    ),
 ]
 #: Names that end a quote, run a command, name a variable, or look like an option.
 SHELL = [
-    *("it's", f"'; touch {MARKER}; '", "'\\''", "'", "''", 'say "hi"', f'"; touch {MARKER}; "', f"`touch {MARKER}`"),
-    *(f"$(touch {MARKER})", f"$(printenv {NAME})", "${HOME}", "$HOME", "!!", "!touch", "a b", " a ", "", "-rf"),
+    *(
+        "it's",
+        f"'; touch {MARKER}; '",
+        "'\\''",
+        "'",
+        "''",
+        'say "hi"',
+        f'"; touch {MARKER}; "',
+        f"`touch {MARKER}`",
+    ),
+    *(
+        f"$(touch {MARKER})",
+        f"$(printenv {NAME})",
+        "${HOME}",
+        "$HOME",
+        "!!",
+        "!touch",
+        "a b",
+        " a ",
+        "",
+        "-rf",
+    ),
     *("--yes", "~", "#x", f"a;touch {MARKER}", f"a&touch {MARKER}", f"a|touch {MARKER}", f"a>{MARKER}", "<x"),
     *("\\", "a\\", "été 東京", "=x", "%1", "\n", f"a\ntouch {MARKER}\n", "\r", "\t", "\x1b[31m", "\x7f"),
     *(f"it's\n$(touch {MARKER})", "a\\\n'", "\u2028", "\u202e", "\u00a0", "\x85", "\U0001f600"),
@@ -58,7 +106,11 @@ PATHS = ["%3A", "%2F", "%252F", "a:b", "a=b", "100%", "a+b", "../../x", "../../?
 #: What Airflow's templates and Python's formats act on.
 TEMPLATES = [
     *("{{ conn.spark_default.password }}", "{{ var.value.canary }}", "{{ 7 * 7 }}", "{# x", "{% raw %}"),
-    *("{% for x in ().__class__.__bases__ %}x{% endfor %}", "{{ macros.__class__ }}", "%s %d %(name)s {0} {table}"),
+    *(
+        "{% for x in ().__class__.__bases__ %}x{% endfor %}",
+        "{{ macros.__class__ }}",
+        "%s %d %(name)s {0} {table}",
+    ),
     *("{0.__class__.__init__.__globals__}", "{}", "{", "%n", "%", "{self}", "{os.environ}"),
 ]
 #: Line ends of all kinds before a line that a person or a program trusts.
@@ -71,7 +123,15 @@ FORGED = [
 ]
 #: What a terminal obeys, and marks that change what a person sees.
 CONTROL = [
-    *("\x1b[31m", "\x1b[2J\x1b]0;title\x07\x9b31m", "\x9b31m", "\x07", "\x7f", "\b", "a\x85b\u2028c\u2029d\x0be\x0c"),
+    *(
+        "\x1b[31m",
+        "\x1b[2J\x1b]0;title\x07\x9b31m",
+        "\x9b31m",
+        "\x07",
+        "\x7f",
+        "\b",
+        "a\x85b\u2028c\u2029d\x0be\x0c",
+    ),
     *("abc\u202egnp.exe", "\u2066", "\u200f", "\u061c", "\u200b", "\ufeff", "\u2060", "\U000e0041"),
 ]
 #: Texts that a metastore or a file system may not hold, but a property, a report or a record may.

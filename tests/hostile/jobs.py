@@ -22,7 +22,13 @@ from pyspark.sql import functions as F
 from tests.hostile.corpus import HADOOP_PROPERTY, LONG, MARKER, NAME, TEXTS, VALUES, VARIABLES
 from tests.hostile.verbs import calls, planted
 
-_FORMATS = {"text": "TEXTFILE", "parquet": "PARQUET", "avro": "AVRO", "sequence": "SEQUENCEFILE", "orc": "ORC"}
+_FORMATS = {
+    "text": "TEXTFILE",
+    "parquet": "PARQUET",
+    "avro": "AVRO",
+    "sequence": "SEQUENCEFILE",
+    "orc": "ORC",
+}
 
 
 def literal(text: str) -> str:
@@ -56,8 +62,12 @@ def _make_one(session: SparkSession, folder: Path, name: str, stored: str, value
     rows = json.dumps([{"p": value} for value in values])
     row = F.explode(F.from_json(F.lit(rows), "array<struct<p:string>>")).alias("row")
     for _ in range(2):
-        frame = session.range(1).select(*[F.lit(VARIABLES[0]).alias(f"c{i}") for i in range(len(columns))], row)
-        frame.select(*[f"c{i}" for i in range(len(columns))], "row.p").coalesce(1).write.insertInto(f"hostile.{name}")
+        frame = session.range(1).select(
+            *[F.lit(VARIABLES[0]).alias(f"c{i}") for i in range(len(columns))], row
+        )
+        frame.select(*[f"c{i}" for i in range(len(columns))], "row.p").coalesce(1).write.insertInto(
+            f"hostile.{name}"
+        )
 
 
 def run(verb: str, words: list[str]) -> None:
@@ -84,7 +94,9 @@ def main(folder: Path, start: int, step: int) -> None:
     SparkSession.stop = lambda self: None  # type: ignore[method-assign]
     for verb, words in calls(folder):
         run(verb, words)
-    print("TABLES", *sorted(row.tableName for row in plain.sql("SHOW TABLES IN hostile").collect()), flush=True)
+    print(
+        "TABLES", *sorted(row.tableName for row in plain.sql("SHOW TABLES IN hostile").collect()), flush=True
+    )
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ VERBS = tuple(sorted(OPERATORS))
 _MORE: dict[str, dict[str, Any]] = {
     "compact": {"refresh": [{"conn_id": "engine", "attempts": 1}]},
     "rollback": {"refresh": [{"conn_id": "engine", "engine": "trino", "attempts": 1}]},
-    "cleanup": {"older_than": "0s"},
+    "cleanup": {"older_than": "2d"},
 }
 
 

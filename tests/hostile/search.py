@@ -18,7 +18,9 @@ from tests.hostile.corpus import MARKER, SECRETS
 #: The part of each secret that no escape changes.
 _WORD = re.compile(r"c4nary\w+")
 #: Characters that begin a line of a log, or that a terminal acts on. A report of several lines has line feeds.
-UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
+)
 
 
 def words(secrets: Mapping[str, str] = SECRETS) -> dict[str, str]:
