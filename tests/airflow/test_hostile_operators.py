@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import tempfile
-from collections import Counter
-from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from lakekeeper_provider.compat import AIRFLOW_V_3_0_PLUS, BaseHook
+from lakekeeper_provider.compat import BaseHook
 from lakekeeper_provider.operators import observed_job, writing
 from tests.airflow.conftest import connection
-from tests.airflow.support import after, context, logged
+from tests.airflow.support import context, logged
 from tests.hostile.corpus import LONG, MARKER, NAME, SECRETS, TEXTS
 from tests.hostile.operators import VERBS, operator_of
 from tests.hostile.report import OUTCOMES, hostile_table
