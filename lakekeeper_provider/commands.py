@@ -17,7 +17,9 @@ from lakekeeper_provider.spark_submit_options import SparkSubmit
 #: Names that Spark masks (the default of `spark.redaction.regex`), and those of other credentials. As in Spark, a name
 #: counts in a value too: `-Djavax.net.ssl.trustStorePassword=...` in Java's options, `password=` in a URL.
 _SECRET = re.compile(
-    r"secret|passw(or)?d|pwd|token|credential|(access|account|api|private)[._-]?key|azure[._]sas|keytab|principal",
+    r"secret|passw(or)?d|pwd|token|credential|(access|account|api|private)[._-]?key|azure[._]sas|keytab|principal"
+    # The name of a variable of the environment says nothing of its value.
+    r"|(appmaster|executor|driver)env\.",
     re.IGNORECASE,
 )
 #: The password in a URI.

@@ -33,6 +33,10 @@ try:
     from airflow.providers.common.compat.sdk import Stats
 except ImportError:  # an older common.compat, on Airflow 2
     from airflow.stats import Stats
+try:
+    from airflow.providers.common.compat.sdk import redact
+except ImportError:  # likewise
+    from airflow.utils.log.secrets_masker import redact
 
 __all__ = [
     "AIRFLOW_V_3_0_PLUS",
@@ -57,6 +61,7 @@ __all__ = [
     "fail_on_usage_error",
     "has_failed",
     "pull_xcom",
+    "redact",
     "utcnow",
 ]
 

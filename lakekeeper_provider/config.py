@@ -15,7 +15,7 @@ from lakekeeper_provider.option_values import parse_options
 from lakekeeper_provider.options import OPTIONS
 from lakekeeper_provider.parsers import from_json, mapping, text_list, wrong
 from lakekeeper_provider.selection import table_name
-from lakekeeper_provider.spark_submit_options import KEYS, SparkSubmit
+from lakekeeper_provider.spark_submit_options import KEYS, SparkSubmit, parsed
 from lakekeeper_provider.window import MaintenanceWindow
 
 _GLOBAL = frozenset(key for key, option in OPTIONS.items() if option.section)
@@ -73,8 +73,9 @@ def load(path: str | Path | None) -> Config:
 
 def _place(error: Exception) -> str:
     """Return where the error is. Its text has a part of the file, which may be any file of the worker."""
-    mark = getattr(error, "problem_mark", None)
-    return f"line {mark.line + 1}, column {mark.column + 1}" if mark else type(error).__name__
+    marks = [getattr(error, name, None) for name in ("context_mark", "problem_mark")]
+    places = [f"line {mark.line + 1}, column {mark.column + 1}" for mark in marks if mark]
+    return " to ".join(dict.fromkeys(places)) or type(error).__name__
 
 
 def parse(content: Any) -> Config:
@@ -149,7 +150,7 @@ def _window(name: Any, value: Any) -> MaintenanceWindow:
 def _spark_submit(data: Mapping[str, Any]) -> SparkSubmit:
     _known(data, KEYS, "spark_submit.")
     given = {key: value for key, value in data.items() if value is not None and value not in ([], {})}
-    return SparkSubmit(**{key: KEYS[key].parse(f"spark_submit.{key}", value) for key, value in given.items()})
+    return SparkSubmit(**{key: parsed(key, value) for key, value in given.items()})
 
 
 def _known(data: Mapping[str, Any], known: Collection[str], where: str) -> None:

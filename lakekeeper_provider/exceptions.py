@@ -10,17 +10,25 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from lakekeeper_provider.report_line import one_line
+
 
 class LakekeeperError(Exception):
     """Base of this package's errors."""
 
 
 class UsageError(LakekeeperError, ValueError):
-    """A wrong argument, option or configuration value."""
+    """A wrong argument, option or configuration value, whose text is one line wherever it is shown."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(one_line(text))
 
 
 class ReportError(LakekeeperError):
-    """A report is missing or is not what the wire promises."""
+    """A report is missing or is not what the wire promises. Its text is one line, too."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(one_line(text))
 
 
 def nearest(word: object, known: Iterable[str]) -> str:

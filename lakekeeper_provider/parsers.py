@@ -68,9 +68,25 @@ def shown(value: Any) -> str:
         return f"a value of the type {type(value).__name__}"
 
 
-def wrong(name: str, value: Any, expected: str) -> UsageError:
+class WrongValue(UsageError):
+    """A value that is not what was expected. Its text shows the value, and that of ``unshown`` only what it is."""
+
+    def __init__(self, name: str, value: Any, expected: str) -> None:
+        super().__init__(f"{name}: expected {expected}, got {shown(value)}")
+        self.unshown = f"{name}: expected {expected}, got {_kind(value)}"
+
+
+def wrong(name: str, value: Any, expected: str) -> WrongValue:
     """Return the error for a value that is not what was expected."""
-    return UsageError(f"{name}: expected {expected}, got {shown(value)}")
+    return WrongValue(name, value, expected)
+
+
+def _kind(value: Any) -> str:
+    """Return what a value is, in the words of YAML."""
+    if isinstance(value, str):
+        return f"a text of {len(value)} characters"
+    kinds = ((bool, "true or false"), ((int, float), "a number"), (Mapping, "a mapping"), (list, "a list"))
+    return next((name for kind, name in kinds if isinstance(value, kind)), type(value).__name__)
 
 
 LONGEST_LIST, LONGEST_ITEM, LONGEST_TEXT = 1_000, 1_000, 10_000
@@ -218,7 +234,8 @@ def mapping(name: str, value: Any) -> Mapping[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise UsageError(f"{name}: expected a mapping, got {shown(value)}")
+        # It may be any part of a file, also one with secrets.
+        raise UsageError(wrong(name, value, "a mapping").unshown)
     return value
 
 

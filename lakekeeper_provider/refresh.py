@@ -44,6 +44,7 @@ _FIELDS = frozenset({"table", "database", "name"})
 
 Run = Callable[[str], object]
 Connect = Callable[[str], Run]
+Masked = Callable[[str], str]
 
 
 class NoAnswer(Exception):
@@ -123,7 +124,14 @@ class Refresh:
         return [f"REFRESH {quoted} PARTITION ({spec})" for spec in specs]
 
 
-def refresh(refreshes: Sequence[Refresh], report: Report, connect: Connect, *, again: bool = False) -> Report:
+def refresh(
+    refreshes: Sequence[Refresh],
+    report: Report,
+    connect: Connect,
+    *,
+    again: bool = False,
+    masked: Masked = str,
+) -> Report:
     """
     Run the statements for each table that has swapped units, and return the report with a warning for each failure.
 
@@ -133,12 +141,14 @@ def refresh(refreshes: Sequence[Refresh], report: Report, connect: Connect, *, a
     :param connect: returns for a connection what runs a statement on it
     :param again: an earlier try of the task may have swapped units, and ended before the engines were told: then its
         units are settled, and not in this report. So all its tables are refreshed, which changes nothing otherwise
+    :param masked: hides the secrets of connections in a text: an error of a driver may show how it was reached, and a
+        warning is kept where no log masks it
     """
     touched = [table for table in report.tables if units_with(table, SWAPPED) or (again and _could_be(table))]
     warnings: dict[str, list[str]] = {table["table"]: [] for table in touched}
     for each in refreshes:
         for name, warning in _run(each, touched, connect):
-            warnings[name].append(warning)
+            warnings[name].append(masked(warning))
     tables = tuple(
         {**table, "warnings": [*(table.get("warnings") or ()), *warnings.get(table["table"], ())]}
         for table in report.tables

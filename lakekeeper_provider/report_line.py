@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -10,8 +9,8 @@ from dataclasses import dataclass, field
 SENTINEL = "LAKEKEEPER_REPORT"
 NONCE_FLAG = "--report-nonce"
 MASK = "******"
-#: Characters that end a line, move the cursor, start an escape sequence, or change the direction of a text. Not tabs.
-_CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+#: Blanks that a log may have, although Python does not count them as printable.
+_BLANKS = "\t\u00a0\u3000"
 
 
 @dataclass
@@ -47,6 +46,16 @@ class ReportLine:
 
 
 def one_line(text: str) -> str:
-    """Return a text with its control characters escaped: no text of a table ends a line or acts on a terminal."""
+    """
+    Return a text with its control characters escaped: no text of a table ends a line or acts on a terminal.
+
+    All others that cannot be seen are escaped too: marks that change the direction of a text, characters without a
+    width, halves of characters.
+    """
+    if text.isprintable():
+        return text
     # guard: one_line_is_one
-    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return "".join(
+        char if char.isprintable() or char in _BLANKS else char.encode("unicode_escape").decode()
+        for char in text
+    )

@@ -9,7 +9,17 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.parsers import Parser, boolean, choice, integer, mapping, text, text_list, wrong
+from lakekeeper_provider.parsers import (
+    Parser,
+    WrongValue,
+    boolean,
+    choice,
+    integer,
+    mapping,
+    text,
+    text_list,
+    wrong,
+)
 
 #: The programs of Lakekeeper 0.0.6, and of what it was called before.
 _LAKEKEEPERS = ("run_lakekeeper.py", "run_beekeeper.py")
@@ -41,7 +51,7 @@ def _conf_value(name: str, value: Any) -> str:
         return str(value).lower()  # Spark reads "true", not Python's "True"
     if isinstance(value, (str, int, float)):
         return str(value)
-    raise UsageError(f"{name}: expected a string or a number, got {value!r}")
+    raise wrong(name, value, "a string or a number")
 
 
 def _conf(name: str, value: Any) -> dict[str, str]:
@@ -149,3 +159,20 @@ class SparkSubmit:
 
 #: By name, in the order of the YAML template.
 KEYS: Mapping[str, Key] = {each.name: each.metadata["key"] for each in fields(SparkSubmit)}
+#: The types of keys whose values are never secrets, so that a message may show them.
+_SHOWN = ("boolean", "integer")
+
+
+def parsed(name: str, value: Any) -> Any:
+    """
+    Return the typed value of a key.
+
+    :raises UsageError: it is wrong; a text of this section may be a password, or hold one, and is not shown
+    """
+    key = KEYS[name]
+    try:
+        return key.parse(f"spark_submit.{name}", value)
+    except WrongValue as error:
+        if "enum" in key.parse.schema or key.parse.schema.get("type") in _SHOWN:
+            raise
+        raise UsageError(error.unshown) from None

@@ -168,6 +168,9 @@ class SparkSubmitter:
         # guard: output_filtered
         hook._process_spark_submit_log = lambda lines: process_log(self._output_filter(lines))
         _hide_credentials(hook)  # guard: credentials_hidden
+        # A byte that is no text here, of a name or of a driver in another locale, must not break off the job's log: the
+        # task would fail while the job goes on.
+        hook.submit = partial(hook.submit, errors="backslashreplace")
         if self._environment is not None:
             _replace_environment(hook, self._environment)  # guard: driver_environment_set
             _kill_no_pod(hook)

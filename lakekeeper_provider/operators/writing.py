@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from lakekeeper_provider import exchange
-from lakekeeper_provider.compat import BaseHook, Context, fail_on_usage_error
+from lakekeeper_provider.compat import BaseHook, Context, fail_on_usage_error, redact
 from lakekeeper_provider.operators.base import LakekeeperOperator
 from lakekeeper_provider.parsers import is_template
 from lakekeeper_provider.refresh import Refresh, refresh
@@ -87,6 +87,7 @@ class SwappingOperator(WritingOperator):
             found,
             lambda conn_id: BaseHook.get_hook(conn_id).run,
             again=again and len(found.tables) <= _TOLD_AGAIN,
+            masked=redact,
         )
         if uri is not None and told.tables != found.tables:
             self._add_warnings(told, uri)

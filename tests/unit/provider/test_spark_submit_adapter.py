@@ -218,7 +218,7 @@ class TestSubmitter:
     def test_a_kill_reaches_the_hook_once_there_is_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
         killed = []
         monkeypatch.setattr(SparkSubmitHook, "on_kill", lambda hook: killed.append(hook))
-        monkeypatch.setattr(SparkSubmitHook, "submit", lambda *_: None)
+        monkeypatch.setattr(SparkSubmitHook, "submit", lambda *_, **__: None)
         operator = AnalyzeOperator(task_id="t", table="a.b")
         submission = submitter(operator)
         submission.target()
@@ -266,7 +266,7 @@ class TestTracking:
         """The calls that the hook got; its driver ends as ``FINISHED``."""
         found: list[str] = []
 
-        def submit(hook: Any, application: str) -> str:
+        def submit(hook: Any, application: str, **popen: Any) -> str:
             hook._driver_id, hook._yarn_application_id = "driver-1", "application_1"
             found.append(f"submit {application}")
             return "driver-1"
