@@ -71,6 +71,12 @@ ROWS = (
         ("tests/unit/core/test_text_lines.py::test_codecs_of_the_table_are_refused",),
     ),
     Mutation(
+        "H51-figures",
+        "what a reader reads otherwise than it was written, before and after, is named by nobody",
+        (Value("other_figures_named", "[]"),),
+        ("tests/unit/core/test_leaf_statistics.py",),
+    ),
+    Mutation(
         "H16-cluster",
         "the cluster says that columns are matched by position, and nobody asks it",
         (Rewrite("positions_of_the_cluster", "(A, B, C)", "(B, C)"),),

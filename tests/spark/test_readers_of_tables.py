@@ -190,3 +190,27 @@ def test_a_calendar_that_the_cluster_sets_for_orc_changes_no_day(
         (unit,) = only(jobs("compact", "--table", f"{database}.t", "--verify", verify))["units"]
     assert unit["outcome"] == "compacted", unit
     assert seen() == before
+
+
+def test_values_that_are_read_otherwise_than_written_are_named_where_only_values_are_compared(
+    spark: SparkSession, jobs: Jobs, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by a setting of the cluster: what was read is what was written, and is not what the originals hold."""
+    from pyspark.sql import functions as F
+
+    from spark_jobs.adapters.spark.rewriter import Rewriter
+
+    folder, honest = database.location("t"), Rewriter._inputs
+    many(spark, folder, "SELECT id, id AS a FROM range(100)", 4)
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {database}.t (id BIGINT, a BIGINT) STORED AS parquet LOCATION '{folder}'"
+    )
+    monkeypatch.setattr(
+        Rewriter,
+        "_inputs",
+        lambda self, request: honest(self, request).withColumn("a", F.when(F.col("a") > 50, F.col("a"))),
+    )
+    (unit,) = only(jobs("compact", "--table", f"{database}.t", "--verify", "hash"))["units"]
+    assert unit["outcome"] == "compacted", unit
+    (warning,) = [each for each in unit["warnings"] if "STATISTICS_DIFFER" in each]
+    assert "column 'a': values that are not null 100 in the originals, and 49 in" in warning
