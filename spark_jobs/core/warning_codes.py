@@ -26,8 +26,10 @@ class WarningCode(Explained):
     )
     METADATA_NOT_KEPT = (
         "The footers of Parquet or ORC files have keys of their writer, such as `parquet.avro.schema`,"
-        " `thrift.descriptor` or `parquet.proto.class`, which neither Spark nor a copy record by record can write. The"
-        " rows are the same, but a reader that takes its schema from the key needs it from elsewhere.",
+        " `thrift.descriptor` or `parquet.proto.class`, which neither Spark nor a copy record by record can write; or"
+        " the schema of Avro files has attributes that Avro's library does not keep (`avro.schema.<field>.doc` of a"
+        " type that has no documentation by the specification). The rows are the same, but a reader that takes its"
+        " schema from the key needs it from elsewhere.",
         "If readers need the keys, set `lakekeeper.enabled=false` on the table, and roll back what was compacted.",
     )
     RUN_UNFINISHED = (

@@ -84,6 +84,33 @@ def _schema(spark: SparkSession, path: Path) -> str:
         reader.close()
 
 
+def test_an_attribute_of_an_avro_schema_that_is_lost_is_named(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    content = container(_record({"type": "long", "doc": "of the type"}), [[number(1)]])
+    folder = _avro(spark, database, {f"{n}.avro": content for n in range(3)})
+    (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
+    assert unit["outcome"] == "compacted", unit
+    (name,) = data_files(folder)
+    assert b"of the type" not in (folder / name).read_bytes()
+    (warning,) = unit["warnings"]
+    assert warning.startswith("METADATA_NOT_KEPT"), warning
+    assert "avro.schema.v.doc" in warning
+
+
+@pytest.mark.parametrize("key", sampled(["avro.tool", "tool"], "avro.tool"))
+def test_an_avro_file_with_metadata_that_no_copy_carries_is_left_alone(
+    spark: SparkSession, jobs: Jobs, database: Database, key: str
+) -> None:
+    content = container(_record("long"), [[number(1)]], metadata={key: b"x"})
+    folder = _avro(spark, database, {f"{n}.avro": content for n in range(3)})
+    before = data_files(folder)
+    (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
+    assert (unit["outcome"], unit["code"]) == ("skipped", "TYPE"), unit
+    assert key in unit["reason"]
+    assert data_files(folder) == before
+
+
 @pytest.mark.parametrize("codec", sampled(["null", "deflate"], "deflate"))
 @pytest.mark.parametrize(
     "case", sampled(HARD, "a String that is no UTF-8", "a variable in the documentation")

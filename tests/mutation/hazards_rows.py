@@ -170,6 +170,13 @@ ROWS_ON_SPARK = (
         "spark",
     ),
     Mutation(
+        "H51-attributes",
+        "an attribute of an Avro schema is lost, and nobody names it",
+        (Value("lost_attributes_named", "found"),),
+        (f"{_RECORDS}::test_an_attribute_of_an_avro_schema_that_is_lost_is_named",),
+        "spark",
+    ),
+    Mutation(
         "H51-encrypted",
         "the cluster says which columns of ORC files are encrypted",
         (Item("orc_pinned", "orc.encrypt", "pii:v"),),

@@ -7,12 +7,15 @@ from typing import Any
 
 from spark_jobs.adapters.spark.formats.headers import HeaderFormat, header, refuse_missing_class
 from spark_jobs.core.formats.avro_metadata import check_keys
+from spark_jobs.core.formats.avro_schemas import dropped
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.protocol.file_system import FileSystemError
 
 #: The length of a file's sync marker, in bytes (Avro specification, object container files).
 _SYNC = 16
+#: The keys that each Avro file has. Avro's writer takes no other key that begins like them.
+_OWN_KEYS = ("avro.schema", "avro.codec")
 
 
 class AvroFormat(HeaderFormat):
@@ -27,15 +30,17 @@ class AvroFormat(HeaderFormat):
                 str(reader.getSchema().toString()),
                 str(reader.getMetaString("avro.codec") or "null"),
             )
+            lost = dropped(str(reader.getMetaString("avro.schema")), schema)
             start = int(reader.previousSync())
-            keys = [str(key) for key in reader.getMetaKeys() if not str(key).startswith("avro.")]
+            keys = [str(key) for key in reader.getMetaKeys() if str(key) not in _OWN_KEYS]
             metadata = {key: str(reader.getMetaString(key)) for key in keys}
         finally:
             reader.close()
         check_keys(str(path.toString()), keys)
         self._check_end(path, start, size)
         # Blocks are appended as they are, so that files of other codecs are written by themselves.
-        return replace(header(path, {codec: size}, schema), metadata=metadata, header=repr((schema, codec)))
+        found = replace(header(path, {codec: size}, schema), metadata=metadata, header=repr((schema, codec)))
+        return replace(found, writer=dict.fromkeys(lost, ""))  # guard: lost_attributes_named
 
     def _reader(self, path: Any) -> Any:
         avro = self._jvm.org.apache.avro
