@@ -89,12 +89,11 @@ def test_an_attribute_of_an_avro_schema_that_is_lost_is_named(
 ) -> None:
     content = container(_record({"type": "long", "doc": "of the type"}), [[number(1)]])
     folder = _avro(spark, database, {f"{n}.avro": content for n in range(3)})
-    (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
-    assert unit["outcome"] == "compacted", unit
+    table = only(jobs("compact", "--table", f"{database}.t"))
+    assert [unit["outcome"] for unit in table["units"]] == ["compacted"], table
     (name,) = data_files(folder)
     assert b"of the type" not in (folder / name).read_bytes()
-    (warning,) = unit["warnings"]
-    assert warning.startswith("METADATA_NOT_KEPT"), warning
+    (warning,) = [each for each in table["warnings"] if "METADATA_NOT_KEPT" in each]
     assert "avro.schema.v.doc" in warning
 
 
