@@ -16,6 +16,7 @@ from spark_jobs.adapters.spark.java_connections import send_answers_at_once
 from spark_jobs.adapters.spark.java_logging import show_warnings_only
 from spark_jobs.adapters.spark.live_session import beside
 from spark_jobs.adapters.spark.rewriter import Rewriter
+from spark_jobs.core.eligibility import READING_SETTINGS
 from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.core.other_writers import STAGING_SETTING, staging_names
 from spark_jobs.core.phases import Phases
@@ -69,5 +70,16 @@ def spark_services(spark: SparkSession) -> Services:
         staging=staging_names(
             [spark._jsc.hadoopConfiguration().get(STAGING_SETTING), spark.conf.get(STAGING_SETTING, None)]
         ),
+        reading=_reading_settings(spark),
         calls=calls,
     )
+
+
+def _reading_settings(spark: SparkSession) -> dict[str, str]:
+    """Return the settings of the cluster by which readers match columns and divide text into rows.
+
+    `getRaw`: no variable in a value is replaced.
+    """
+    conf = spark._jsc.hadoopConfiguration()
+    found = {name: conf.getRaw(name) for name in READING_SETTINGS}
+    return {name: str(value) for name, value in found.items() if value is not None}

@@ -29,6 +29,25 @@ _CODES_BY_NAME = {
     "_hoodie": RefusalCode.HUDI,
     "_spark_metadata": RefusalCode.STREAMING_SINK,
 }
+#: Options of Spark's file sources, and settings of Hadoop that Hive takes from the table, in lower case.
+_FILTERS = frozenset(
+    {
+        "pathglobfilter",
+        "modifiedbefore",
+        "modifiedafter",
+        "mapreduce.input.pathfilter.class",
+        "mapred.input.pathfilter.class",
+    }
+)
+#: The same where it depends on the value: Avro files without their extension.
+_SWITCHES = frozenset({("ignoreextension", "false"), ("avro.mapred.ignore.inputs.without.extension", "true")})
+#: Settings of a cluster by which readers match columns, or divide text into rows. A table may have them too.
+READING_SETTINGS = (
+    "parquet.column.index.access",
+    "orc.force.positional.evolution",
+    "textinputformat.record.delimiter",
+)
+_BY_POSITION = READING_SETTINGS[:2]
 
 
 @dataclass(frozen=True)
@@ -60,7 +79,8 @@ class TableFacts:
     """The description of a table in the metastore.
 
     `columns` are pairs (name, Hive type), without the partition keys. `unreadable` says why Spark cannot read the
-    table; then the description is that of the metastore's own entry.
+    table; then the description is that of the metastore's own entry. `cluster` has those of READING_SETTINGS that the
+    cluster sets for all tables.
     """
 
     name: str
@@ -75,6 +95,7 @@ class TableFacts:
     sorted_by: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()
     unreadable: str | None = None
+    cluster: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key_types(self) -> dict[str, str]:
@@ -93,6 +114,7 @@ def check_table(facts: TableFacts, bucketing: str = "refuse", enabled: bool = Tr
     found = check_storage(facts.storage, f"table {facts.name}")
     _check_provider(facts, found)
     _check_types(facts, found)
+    _check_filters(facts)
     return found
 
 
@@ -100,6 +122,18 @@ def _check_types(facts: TableFacts, file_format: str) -> None:
     """Raise Refusal for a table that Spark cannot read, unless its files are copied without their types."""
     if facts.unreadable and not FORMATS[file_format].copied_without_types:  # guard: types_that_spark_has
         raise Refusal(RefusalCode.TYPE, f"Spark cannot read {facts.name}: {facts.unreadable}")
+
+
+def _check_filters(facts: TableFacts) -> None:
+    """Raise Refusal for a table whose readers leave out files: written files have other names and times."""
+    for source in (facts.properties, facts.storage.properties):
+        for key, value in source.items():
+            switch = (key.lower(), value.strip().lower())
+            if switch[0] in _FILTERS or switch in _SWITCHES:  # guard: file_filters
+                raise Refusal(
+                    RefusalCode.FILE_FILTER,
+                    f"{facts.name} has {key}={value}, by which its readers leave out files by their names or times",
+                )
 
 
 def _check_provider(facts: TableFacts, file_format: str) -> None:
@@ -218,15 +252,16 @@ def check_storage(storage: Storage, what: str) -> str:
 def check_properties(facts: TableFacts, storage: Storage, what: str) -> None:
     """Raise Refusal for properties with which a rewrite would change the rows that are read."""
     if storage.format is not None:
-        sources = (facts.properties, facts.storage.properties, storage.properties)
+        # guard: lines_of_the_cluster
+        sources = (facts.cluster, facts.properties, facts.storage.properties, storage.properties)
         FORMATS[storage.format].check_properties(sources, what)
 
 
 def positional(facts: TableFacts) -> bool:
     """Tell whether columns are matched by position and not by name."""
-    keys = ("parquet.column.index.access", "orc.force.positional.evolution")
-    sources = (facts.properties, facts.storage.properties)
-    return any(source.get(key, "").lower() == "true" for source in sources for key in keys)
+    sources = (facts.cluster, facts.properties, facts.storage.properties)  # guard: positions_of_the_cluster
+    # Hadoop reads a boolean without the blanks around it.
+    return any(source.get(key, "").strip().lower() == "true" for source in sources for key in _BY_POSITION)
 
 
 def declares_encoding(facts: TableFacts) -> bool:

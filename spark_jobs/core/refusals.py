@@ -213,6 +213,12 @@ class RefusalCode(Explained):
         " `spark_submit`). Where it is text in another encoding than UTF-8: declare the encoding on the table (`ALTER"
         " TABLE ... SET SERDEPROPERTIES ('serialization.encoding'='...')`).",
     )
+    FILE_FILTER = (
+        "The table has a property or an option by which its readers leave out files by their names or times"
+        " (`pathGlobFilter`, `modifiedBefore`, `modifiedAfter`, `ignoreExtension=false` of Spark, `pathFilter.class` of"
+        " Hadoop): they would leave out the rewritten files, or show rows that they have left out so far.",
+        "Move the files that the readers leave out to another directory, and remove the property or option.",
+    )
     LENIENT = (
         "The table has sequence files, and `spark.files.ignoreCorruptFiles` or `ignoreMissingFiles` is true: a unit"
         " with a file that cannot be read would be compared, and would fail each night.",

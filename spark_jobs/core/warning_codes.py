@@ -126,6 +126,13 @@ class WarningCode(Explained):
         "Set the time of the file, or compare the clocks of the driver and of the NameNode. A cleanup with"
         " `--older-than 0d`, or a rollback, ends such a run.",
     )
+    STATISTICS_DIFFER = (
+        "With `verify=hash`: all values are the same as Spark reads them, but the statistics in the footers are not."
+        " The statistics of the originals are wrong; or Spark reads the originals otherwise than they were written, by"
+        " a setting of the cluster.",
+        "Compare the column that the warning names in the table and in its backup table before a cleanup deletes the"
+        " originals; `lakekeeper rollback` restores them.",
+    )
 
     def text(self, message: str) -> str:
         """Return a warning as the report has it: `CODE: message`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -20,6 +21,7 @@ class Services:
     Attributes:
         calls: the calls to the NameNode that `fs` and `footers` make.
         staging: the names of staging directories that the cluster's settings name.
+        reading: the settings of the cluster by which readers match columns and divide text into rows.
         environment: the versions of the programs that read the footers. Other ones may decide otherwise.
     """
 
@@ -32,6 +34,7 @@ class Services:
     phases: Phases = field(default_factory=Phases)
     environment: str = ""
     staging: tuple[str, ...] = ()
+    reading: Mapping[str, str] = field(default_factory=dict)
     calls: NameNodeCalls = field(default_factory=NameNodeCalls)
 
     def now(self) -> datetime:

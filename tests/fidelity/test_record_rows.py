@@ -95,6 +95,19 @@ def _schema(spark: SparkSession, path: Path) -> str:
         reader.close()
 
 
+@pytest.mark.parametrize("key", sampled(["avro.tool", "tool"], "avro.tool"))
+def test_an_avro_file_with_metadata_that_no_copy_carries_is_left_alone(
+    spark: SparkSession, jobs: Jobs, database: Database, key: str
+) -> None:
+    content = container(_record("long"), [[number(1)]], metadata={key: b"x"})
+    folder = _avro(spark, database, {f"{n}.avro": content for n in range(3)})
+    before = data_files(folder)
+    (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
+    assert (unit["outcome"], unit["code"]) == ("skipped", "TYPE"), unit
+    assert key in unit["reason"]
+    assert data_files(folder) == before
+
+
 @pytest.mark.parametrize("codec", sampled(["null", "deflate"], "deflate"))
 @pytest.mark.parametrize(
     "case",

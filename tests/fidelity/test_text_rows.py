@@ -123,7 +123,7 @@ UNPACK = {"": bytes, ".gz": gzip.decompress, ".bz2": bz2.decompress}
     [
         {"mapreduce.input.linerecordreader.line.maxlength": "50"},
         {"mapred.linerecordreader.maxlength": "50"},
-        {"textinputformat.record.delimiter": ","},
+        {"textinputformat.record.delimiter": "\n"},
     ],
     ids=lambda each: next(iter(each)),
 )

@@ -18,7 +18,7 @@ _TESTS = {
     "committer_pinned": f"{_PINS}::test_files_are_written_by_the_pinned_setting",
     "nothing_filtered": f"{_PINS}::test_no_filter_of_the_cluster_is_asked_while_records_are_copied",
     "damage_not_skipped": f"{_PINS}::test_records_are_copied_by_the_pinned_setting",
-    "written_as_plain": f"{_PINS}::test_orc_files_are_written_by_the_pinned_setting",
+    "orc_pinned": f"{_PINS}::test_orc_files_are_written_by_the_pinned_setting",
 }
 #: Pins that differ from the default on Spark 4 only, where no mutation runs.
 _ON_SPARK_4 = {("statements_pinned", "spark.sql.ansi.enabled")}

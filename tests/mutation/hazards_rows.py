@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.operators import Condition, Item, Value
+from tests.mutation.operators import Condition, Item, Rewrite, Value
 
+_DECIDING = "tests/unit/core/test_deciding.py"
+_READERS = "tests/spark/test_readers_of_tables.py"
 _METADATA = "tests/unit/core/test_avro_metadata.py"
 _GROUPS = "tests/unit/core/test_file_groups.py"
 _PROOF = "tests/unit/core/test_plain_text.py"
@@ -55,6 +57,36 @@ ROWS = (
         "nobody looks whether the schema was kept",
         (Condition("schema_compared", False),),
         (f"{_METADATA}::test_what_was_written_must_have_the_schema",),
+    ),
+    Mutation(
+        "H51-filters",
+        "a table is compacted whose readers leave out files by their names or times",
+        (Condition("file_filters", False),),
+        (f"{_DECIDING}::test_tables_are_refused_by_code",),
+    ),
+    Mutation(
+        "H51-delimiter",
+        "the cluster says where a row of text ends, and nobody asks it",
+        (Rewrite("lines_of_the_cluster", "(A, B, C, D)", "(B, C, D)"),),
+        (f"{_DECIDING}::test_lines_of_text_end_where_the_cluster_says",),
+    ),
+    Mutation(
+        "H51-codecs",
+        "the table's readers may have other codecs",
+        (Condition("codecs_of_the_table", False),),
+        ("tests/unit/core/test_text_lines.py::test_codecs_of_the_table_are_refused",),
+    ),
+    Mutation(
+        "H51-figures",
+        "what a reader reads otherwise than it was written, before and after, is named by nobody",
+        (Value("other_figures_named", "[]"),),
+        ("tests/unit/core/test_leaf_statistics.py",),
+    ),
+    Mutation(
+        "H16-cluster",
+        "the cluster says that columns are matched by position, and nobody asks it",
+        (Rewrite("positions_of_the_cluster", "(A, B, C)", "(B, C)"),),
+        (f"{_DECIDING}::test_positional_columns_are_noticed_wherever_they_are_set",),
     ),
 )
 
@@ -141,6 +173,27 @@ ROWS_ON_SPARK = (
         "a text with a variable becomes a setting",
         (Condition("settings_are_literal", False),),
         (f"{_RECORDS}::test_a_text_with_a_variable_is_no_setting",),
+        "spark",
+    ),
+    Mutation(
+        "H51-library",
+        "a codec without its native library fails the unit each night",
+        (Rewrite("libraries_of_codecs", "A or B", "A"),),
+        (f"{_READERS}::test_a_codec_without_its_native_library_is_named",),
+        "spark",
+    ),
+    Mutation(
+        "H14-orc",
+        "the cluster says which calendar ORC files have",
+        (Item("orc_pinned", "orc.proleptic.gregorian", "true"),),
+        (f"{_READERS}::test_a_calendar_that_the_cluster_sets_for_orc_changes_no_day",),
+        "spark",
+    ),
+    Mutation(
+        "H14-orc-days",
+        "Spark writes days of another calendar than it has read",
+        (Condition("calendar_of_orc", False),),
+        (f"{_READERS}::test_a_calendar_that_the_cluster_sets_for_orc_changes_no_day",),
         "spark",
     ),
 )

@@ -76,7 +76,11 @@ WRITING = {
     "parquet.encryption.uniform.key": ("k3", ""),
 }
 #: The same for ORC's.
-PLAIN = {"orc.encrypt": ("pii:v", ""), "orc.mask": ("nullify:v", "")}
+PLAIN = {
+    "orc.encrypt": ("pii:v", ""),
+    "orc.mask": ("nullify:v", ""),
+    "orc.proleptic.gregorian": ("true", "false"),
+}
 #: Hadoop's settings by which files, rows or columns would be left out while records are copied.
 FILTERS = (
     "mapreduce.input.pathFilter.class",

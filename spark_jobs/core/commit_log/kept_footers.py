@@ -93,6 +93,7 @@ class KeptFooters:
                 codecs=kept.codecs,
                 row_group=kept.row_group,
                 statistics=kept.statistics,
+                unended=kept.unended,
                 others=kept.others,
             )
             for kept in self.footers
@@ -129,6 +130,7 @@ def _row(footer: Footer) -> dict[str, Any]:
         "rows": footer.rows,
         "codecs": dict(footer.codecs),
         "row_group": footer.row_group,
+        "unended": footer.unended,
         "leaves": None if footer.statistics is None else _leaves(footer.statistics),
     }
 
@@ -144,6 +146,7 @@ def _footer(row: Mapping[str, Any]) -> Footer:
         {},
         row_group=_of_type(row["row_group"], int),
         statistics=None if leaves is None else {path: _leaf(figures) for path, figures in leaves.items()},
+        unended=_of_type(row["unended"], int, type(None)),
         others=tuple(others),
     )
 

@@ -38,7 +38,7 @@ class Footer:
         rows: the number of rows; None in formats that do not count them.
         codecs: compressed bytes by codec.
         leaves: the physical types.
-        writer: the key-value metadata of the writer.
+        writer: the key-value metadata of the writer; for Avro, the attributes of the schema that no copy carries.
         schema: the file's own schema, as its exact text.
         struct: the schema as Spark reads it, in JSON; None if Spark cannot read it.
         problem: why Spark cannot read the schema.

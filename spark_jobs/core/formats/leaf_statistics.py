@@ -82,14 +82,19 @@ def check_statistics(before: FileStatistics, after: FileStatistics) -> None:
     Raises:
         VerificationFailed: a figure differs.
     """
+    for difference in differences(before, after):
+        # guard: leaf_statistics_compared
+        raise VerificationFailed(
+            f"{difference}; nothing was swapped (where the statistics of the originals are wrong, --verify hash"
+            " compares the values instead)"
+        )
+
+
+def differences(before: FileStatistics, after: FileStatistics) -> Iterator[str]:
+    """Return each figure of a leaf that is not as before, as a clause."""
     for path in sorted(before.keys() & after.keys()):
         for figure, was, now in _differences(before[path], after[path]):
-            # guard: leaf_statistics_compared
-            raise VerificationFailed(
-                f"column '{path}': {figure} {_text(was)} in the originals, and {_text(now)} in the rewritten files;"
-                " nothing was swapped (where the statistics of the originals are wrong, --verify hash compares the"
-                " values instead)"
-            )
+            yield f"column '{path}': {figure} {_text(was)} in the originals, and {_text(now)} in the rewritten files"
 
 
 def _differences(before: LeafStatistics, after: LeafStatistics) -> Iterator[tuple[str, Any, Any]]:

@@ -12,6 +12,8 @@ from spark_jobs.core.refusals import RefusalCode
 #: Types whose values Spark changes in files of other writers: timestamps (fractions below a microsecond), dates (days
 #: that only the Julian calendar has), and maps (Spark sorts keys and removes duplicates).
 _CHANGED = re.compile(r"\b(timestamp|date|map<)")
+#: Types whose values depend on a calendar.
+_DAYS = re.compile(r"\b(timestamp|date)\b")
 #: A quoted name that needs no quotes.
 _QUOTED = re.compile(r"`(\w+)`")
 #: The column names that Hive 1 wrote to the files of every table.
@@ -75,6 +77,11 @@ def _split(field: str) -> tuple[str, str, str]:
 def local_time(kind: str) -> bool:
     """Tell whether the type has a timestamp that is a local time and not an instant."""
     return "timestamp" in kind.replace("timestamp with local time zone", "")
+
+
+def has_days(kind: str) -> bool:
+    """Tell whether the values of the type depend on a calendar."""
+    return _DAYS.search(kind) is not None
 
 
 def changed_by_spark(kind: str) -> bool:

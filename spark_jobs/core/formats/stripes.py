@@ -61,7 +61,9 @@ def united(found: Sequence[tuple[str, Stripes | None]]) -> Stripes | None:
     if not known or len(known) != len(found):
         return None
     return known[0]._replace(
-        obstacle=_obstacle(found), bare_collections=any(each.bare_collections for each in known)
+        obstacle=_obstacle(found),
+        bare_collections=any(each.bare_collections for each in known),
+        proleptic=any(each.proleptic for each in known),
     )
 
 

@@ -17,13 +17,17 @@ _ASCII_COMPATIBLE = re.compile(
     r"|koi8-?[ru]|tis-?620|gbk|gb2312|gb18030|big5(-hkscs)?|shift[-_]?jis|sjis|euc[-_]?\w+",
     re.IGNORECASE,
 )
+#: The bytes that end a record, in Hadoop's input format.
+_DELIMITER = "textinputformat.record.delimiter"
+#: Settings of a table by which its readers choose the codecs of its files.
+_CODECS = ("io.compression.codecs", "io.compress.passthrough.extension")
 
 
 def check_lines(sources: Sequence[Mapping[str, str]], what: str) -> None:
-    """Raise Refusal if files have header or footer lines, or if lines do not end at line feeds.
+    """Raise Refusal if files have header or footer lines, codecs of their own, or lines that do not end at line feeds.
 
     Args:
-        sources: the properties of the table, its SerDe and the partition.
+        sources: the settings of the cluster, the properties of the table, its SerDe and the partition.
         what: the table or partition, for the message.
     """
     for key in ("skip.header.line.count", "skip.footer.line.count"):
@@ -33,7 +37,16 @@ def check_lines(sources: Sequence[Mapping[str, str]], what: str) -> None:
                     RefusalCode.HEADER,
                     f"each file of {what} has lines that are not rows ({key}={source[key]})",
                 )
-    unsupported = _unsupported({key: value for source in sources for key, value in source.items()})
+    for key in _CODECS:
+        for source in sources:
+            if source.get(key, "").strip():  # guard: codecs_of_the_table
+                raise Refusal(
+                    RefusalCode.CODEC,
+                    f"{what} names codecs of its own ({key}={source[key]}): its readers may decode other files than"
+                    " those that this job does. Name them in the cluster's configuration instead",
+                )
+    given = [item for source in sources for item in source.items() if item != (_DELIMITER, "\n")]
+    unsupported = _unsupported(dict(given))
     if unsupported:
         raise Refusal(
             RefusalCode.ENCODING,
@@ -49,6 +62,6 @@ def _unsupported(properties: Mapping[str, str]) -> list[str]:
         found.append("serialization.encoding")
     if properties.get("line.delim", "\n") not in ("\n", "10"):
         found.append("line.delim")
-    if "textinputformat.record.delimiter" in properties:
-        found.append("textinputformat.record.delimiter")
+    if _DELIMITER in properties:
+        found.append(_DELIMITER)
     return [f"{key}={properties[key]!r}" for key in found]

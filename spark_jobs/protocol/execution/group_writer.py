@@ -155,22 +155,24 @@ class GroupWriter:
             )
         return self._services.rewriter.write(request)
 
-    def verify(self, written: Sequence[WrittenGroup], new: str, compacted: FileListing) -> None:
-        """Compare the rows and types of each group's files with those that were read.
+    def verify(self, written: Sequence[WrittenGroup], new: str, compacted: FileListing) -> list[str]:
+        """Compare the rows and types of each group's files with those that were read. Return warnings.
 
         Raises:
             VerificationFailed: rows are missing, or a file belongs to no group.
             Refusal: TYPE, a type differs.
         """
+        warnings = []
         for group, own in zip(written, self._footers(written, new, with_footers(compacted))):
             all_values = self._table.options.verify == "hash" and group.group.profile.struct is not None
             # guard: each_group_compared
-            verification.check_written(group.group.profile, own, statistics=not all_values)
+            warnings += verification.check_written(group.group.profile, own, statistics=not all_values)
         stray = [file.name for file in compacted.data if not any(group.holds(file.name) for group in written)]
         if stray:  # guard: files_of_no_group
             raise VerificationFailed(
                 f"{new}/{stray[0]} was written by none of the unit's {len(written)} writes"
             )
+        return warnings
 
     def _footers(self, written: Sequence[WrittenGroup], new: str, files: FileListing) -> list[list[Footer]]:
         """Return the footers of each group's files."""

@@ -178,16 +178,20 @@ class UnitWriter:
         draft: Draft,
         written: Sequence[WrittenGroup],
         started: float,
-        verify: Callable[[FileListing], None],
+        verify: Callable[[FileListing], Sequence[str]],
     ) -> WrittenUnit:
-        """Complete the new directory with flags and attributes, verify it, and create the intent."""
+        """Complete the new directory with flags and attributes, verify it, and create the intent.
+
+        Args:
+            verify: compares the files with those that were read. It returns warnings.
+        """
         policy, new = self._table.options.attributes, draft.new
         self._copy_flags(draft.before, new)
         warnings = [*draft.warnings, *draft.attributes.apply_to_files(new, policy)]
         with self._services.phases.during("verify"):
             compacted = list_unit(self._services.fs, new)
             check_all_written(written, draft.before, draft.found.without_rows)
-            verify(compacted)
+            warnings += verify(compacted)
         swap = self._prepare(draft.plan, draft.before, compacted, sum(group.result.rows for group in written))
         texts = [text for group in written for text in group.warnings]
         texts += ignored_properties(self._table.file_format, self._table.facts.properties)

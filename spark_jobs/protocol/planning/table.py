@@ -94,7 +94,7 @@ def read_table(services: Services, layers: Layers, name: TableName) -> Table:
         UsageError: an option has an invalid value.
         MetastoreError: the metastore does not answer.
     """
-    facts = services.metastore.table(name)
+    facts = replace(services.metastore.table(name), cluster=services.reading)
     options = layers.resolve(str(name), facts.properties)
     check_server(services.fs, facts.storage.location)
     why = why_table_is_full(_format(facts), options.sort_columns or facts.sorted_by)

@@ -10,6 +10,7 @@ from spark_jobs.core.eligibility import (
     TableFacts,
     check_marks,
     check_place,
+    check_properties,
     check_table,
     positional,
 )
@@ -130,6 +131,10 @@ def facts(**more: object) -> TableFacts:
         ({"storage": Storage("hdfs://nn/db/.lakekeeper-t/r.1/t", *PARQUET)}, "BACKUP"),
         ({"properties": {"lakekeeper.run_id": "r"}}, "BACKUP"),
         ({"unreadable": "column 'v' has the type uniontype<int,string>"}, "TYPE"),
+        ({"storage": Storage("hdfs://nn/t", *PARQUET, {"pathGlobFilter": "a*"})}, "FILE_FILTER"),
+        ({"storage": Storage("hdfs://nn/t", *PARQUET, {"modifiedafter": "2020-01-01"})}, "FILE_FILTER"),
+        ({"properties": {"mapred.input.pathFilter.class": "com.example.Filter"}}, "FILE_FILTER"),
+        ({"storage": Storage("hdfs://nn/t", *PARQUET, {"ignoreExtension": "False "})}, "FILE_FILTER"),
     ],
 )
 def test_tables_are_refused_by_code(more: dict[str, object], code: str) -> None:
@@ -151,6 +156,7 @@ def test_types_that_spark_cannot_read_do_not_matter_in_files_without_types() -> 
 def test_plain_external_tables_pass() -> None:
     assert check_table(facts()) == "parquet"
     assert check_table(facts(bucketed=True), bucketing="ignore") == "parquet"
+    assert check_table(facts(properties={"ignoreExtension": "true"})) == "parquet"
     with pytest.raises(Refusal, match="BUCKETED"):
         check_table(facts(bucketed=True, provider="parquet"), bucketing="ignore")
     with pytest.raises(Refusal, match="OPTED_OUT"):
@@ -178,7 +184,21 @@ def test_positional_columns_are_noticed_wherever_they_are_set() -> None:
     key = {"parquet.column.index.access": "true"}
     assert positional(facts(properties=key))
     assert positional(facts(storage=Storage("hdfs://nn/t", *PARQUET, key)))
+    assert positional(facts(cluster=key))
+    assert positional(facts(properties={"orc.force.positional.evolution": " TRUE "}))
     assert not positional(facts())
+
+
+def test_lines_of_text_end_where_the_cluster_says() -> None:
+    serde = "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe"
+    text = Storage("hdfs://nn/db/t", "org.apache.hadoop.mapred.TextInputFormat", serde)
+    with pytest.raises(Refusal, match="ENCODING"):
+        check_properties(
+            facts(storage=text, cluster={"textinputformat.record.delimiter": "|"}), text, "table db.t"
+        )
+    check_properties(
+        facts(storage=text, cluster={"textinputformat.record.delimiter": "\n"}), text, "table db.t"
+    )
 
 
 def unit(location: str, **values: str | None) -> Unit:

@@ -91,6 +91,16 @@ def test_with_one_file_of_each_kind_the_footers_are_those_that_were_read(figures
     assert repr([f.statistics for f in found or ()]) == repr([f.statistics for f in read])
 
 
+@pytest.mark.parametrize(("files", "first"), [(500, 1), (0, 0), (3, 0), (None, None)])
+def test_the_files_of_text_without_a_last_line_feed_are_those_of_all(
+    files: int | None, first: int | None
+) -> None:
+    """Else their bytes were counted by the first file, and a unit with many files would be written twice."""
+    read = _footer(others=("b",), rows=None, statistics=None, unended=files)
+    kept = decode(encode(_certain(_listing("a", "b"), read)), "file")
+    assert kept.confirmed([replace(read, others=(), unended=first)]) == [read]
+
+
 @pytest.mark.parametrize("value", [math.inf, -math.inf, -0.0, 0.1, Decimal("1.10"), True, 2**63])
 def test_bounds_keep_type_and_value(value: object) -> None:
     statistics = {"id": LeafStatistics(1, 1, Bounds(value, value))}

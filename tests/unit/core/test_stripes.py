@@ -52,6 +52,12 @@ def test_one_file_with_bare_lists_decides_for_all() -> None:
     assert stripes.bare_collections
 
 
+def test_one_file_of_the_proleptic_calendar_decides_for_all() -> None:
+    stripes = united([("a", Stripes("one")), ("b", Stripes("two", proleptic=True))])
+    assert stripes is not None
+    assert stripes.proleptic
+
+
 def _footer(name: str, rows: int | None, **leaves: str) -> Footer:
     return Footer(name, rows, {}, leaves, {})
 

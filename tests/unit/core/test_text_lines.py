@@ -26,10 +26,24 @@ def test_a_refusal_names_the_property_that_it_is_about(properties: dict[str, str
 
 @pytest.mark.parametrize(
     "properties",
-    [{}, {"line.delim": "10"}, {"serialization.encoding": "iso-8859-1"}, {"skip.header.line.count": "0"}],
+    [
+        {},
+        {"line.delim": "10"},
+        {"serialization.encoding": "iso-8859-1"},
+        {"textinputformat.record.delimiter": "\n"},
+        {"skip.header.line.count": "0"},
+    ],
 )
 def test_lines_that_end_at_line_feeds_are_accepted(properties: dict[str, str]) -> None:
     check_lines([properties], "db.t")
+
+
+@pytest.mark.parametrize("key", ["io.compression.codecs", "io.compress.passthrough.extension"])
+def test_codecs_of_the_table_are_refused(key: str) -> None:
+    with pytest.raises(Refusal, match=rf"db\.t names codecs of its own \({key}=x\)") as refusal:
+        check_lines([{}, {key: "x"}], "db.t")
+    assert refusal.value.code == "CODEC"
+    check_lines([{key: " "}], "db.t")
 
 
 #: Names that Java accepts, with those of Python.

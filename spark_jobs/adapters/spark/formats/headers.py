@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from typing import Any
 
@@ -16,6 +17,8 @@ from spark_jobs.core.refusals import RefusalCode
 
 #: How the messages of Hadoop and Avro begin.
 _UNKNOWN_CODEC = ("Unknown codec", "Unrecognized codec")
+#: Hadoop's codecs, if Hadoop's native library is missing or was built without the codec's.
+_NO_LIBRARY = re.compile(r"(native )?\w+ library( is)? not available\b", re.IGNORECASE)
 #: Java's errors for a class that is missing, or that cannot load its native library.
 _LACKING = ("ClassNotFoundException", "NoClassDefFoundError", "UnsatisfiedLinkError")
 #: Settings of Spark that must be false: with them, it skips what it cannot read.
@@ -75,7 +78,7 @@ def refuse_missing_class(path: Any, error: Exception) -> None:
     text = first_line(str(java.getMessage() or "") if java is not None else str(error))
     kind, cause = root_cause(error)
     name = name_of(str(path.toString()))
-    if text.startswith(_UNKNOWN_CODEC):
+    if text.startswith(_UNKNOWN_CODEC) or _NO_LIBRARY.match(text):  # guard: libraries_of_codecs
         raise Refusal(RefusalCode.CODEC, f"{name}: this Spark lacks its codec ({text})") from None
     if kind.rpartition(".")[2] in _LACKING:
         raise Refusal(

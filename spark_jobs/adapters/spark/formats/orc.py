@@ -20,18 +20,29 @@ from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.hadoop_values import variable_in
 from spark_jobs.core.formats.leaf_statistics import LeafStatistics
 from spark_jobs.core.formats.orc_statistics import OrcColumn, file_statistics
-from spark_jobs.core.formats.orc_types import changed_by_spark, check_fields, local_time, parse_struct
+from spark_jobs.core.formats.orc_types import (
+    changed_by_spark,
+    check_fields,
+    has_days,
+    local_time,
+    parse_struct,
+)
 from spark_jobs.core.formats.stripes import Stripes
 from spark_jobs.core.model import name_of
 from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.file_system import FileSystemError
 
-#: Settings by which ORC's writer of Spark would encrypt or mask columns that the files have in plain text: without the
-#: key, readers get masked values. ORC's own merge does not read them.
-_PLAIN = {"orc.encrypt": "", "orc.mask": ""}  # guard: written_as_plain
 #: The number of tasks that ask an executor for its time zone. They are spread over all executors.
 _PROBES = 16
+#: Settings of a cluster by which ORC's readers and writers change values.
+_PINNED = {  # guard: orc_pinned
+    # What was readable without a key stays so: without it, readers would get masked values.
+    "orc.encrypt": "",
+    "orc.mask": "",
+    # Spark counts the days of the hybrid calendar, and ORC would note, or convert to, the other one.
+    "orc.proleptic.gregorian": "false",
+}
 #: The classes of values in statistics that are serialized as text.
 _AS_TEXT = (
     "org.apache.hadoop.hive.common.type.HiveDecimal",
@@ -43,7 +54,7 @@ _AS_TEXT = (
 class OrcFormat(SparkFormat):
     """ORC, with footers by ORC's own reader."""
 
-    options = _PLAIN
+    options = _PINNED
 
     def __init__(self, spark: SparkSession, calls: NameNodeCalls) -> None:
         super().__init__(spark, calls)
@@ -152,6 +163,12 @@ class OrcFormat(SparkFormat):
         if changed and not profile.by_spark:  # guard: values_that_spark_changes
             return Refusal(
                 RefusalCode.TYPE, f"column '{changed[0]}' has a type of which Spark may change values"
+            )
+        days = [name for name, kind in profile.leaves.items() if has_days(kind)]
+        if days and profile.stripes and profile.stripes.proleptic:  # guard: calendar_of_orc
+            return Refusal(
+                RefusalCode.CALENDAR,
+                f"the days of column '{days[0]}' are of the proleptic calendar, which Spark does not write in ORC",
             )
         return self._moving_zone(profile) if any(map(local_time, profile.leaves.values())) else None
 

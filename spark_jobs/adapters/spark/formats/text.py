@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from spark_jobs.adapters.spark.formats.codecs import SETTING, Codecs, codec_factory
-from spark_jobs.adapters.spark.formats.headers import HeaderFormat, header
+from spark_jobs.adapters.spark.formats.headers import HeaderFormat, header, refuse_missing_class
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats import plain_text
 from spark_jobs.core.formats.encoding import Encoding
@@ -65,7 +65,11 @@ class TextFormat(HeaderFormat):
             stream.close()
 
     def _compressed(self, path: Any, size: int, codec: Any, stream: Any) -> Footer:
-        unpacked = codec.createInputStream(stream)
+        try:
+            unpacked = codec.createInputStream(stream)
+        except Exception as error:
+            refuse_missing_class(path, error)
+            raise
         try:
             _check_mark(path, self._next(unpacked, len(_BOM)))
         finally:
