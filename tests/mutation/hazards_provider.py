@@ -78,7 +78,7 @@ _SECRETS = (
     _of_provider(
         "H54-properties",
         "the command in a log shows secret properties",
-        Rewrite("commands_shown_safely", "A.sub(B, C)", "C"),
+        Rewrite("commands_shown_safely", "A if B else C(D)", "A if B else D"),
         f"{_UNIT}/test_cli.py::test_secrets_among_the_spark_properties_are_not_printed",
     ),
     _of_provider(
