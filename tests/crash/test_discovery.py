@@ -18,12 +18,16 @@ from tests.crash.scenario import EVENTS
 from tests.crash.simulated_cluster import SimulatedCluster
 
 VERBS = ("compact", "rollback")
-#: By default one of both.
+#: A person who drops a partition, with or without its directory.
+WITH_DATA = [
+    pytest.param(False, id="", marks=pytest.mark.full),
+    pytest.param(True, id="with its directory"),
+]
 ONE_VERB = ["compact", pytest.param("rollback", marks=pytest.mark.full)]
 #: Beyond the first kind of job, every so many calls are enough by default: `make test-all` takes all of them.
 #: A second kill after every so many calls: all of them take an hour.
 DEPTH_2 = 9
-EVERY = [pytest.param(1, marks=pytest.mark.full), pytest.param(17)]
+EVERY = [pytest.param(1, marks=pytest.mark.full), pytest.param(31)]
 
 
 def start_of(verb: str) -> tuple[Act, SimulatedCluster]:
@@ -142,7 +146,7 @@ def is_open(sim: SimulatedCluster) -> bool:
     return any(run.state.unsettled for run in runs_of(sim, [EVENTS]))
 
 
-@pytest.mark.parametrize("delete_data", [False, True], ids=["", "with its directory"])
+@pytest.mark.parametrize("delete_data", WITH_DATA)
 @pytest.mark.parametrize("verb", ONE_VERB)
 def test_a_person_drops_a_partition_at_any_call(verb: str, delete_data: bool) -> None:
     """What he has deleted stays deleted; what he could not see, because it was away, is there or is named."""
@@ -156,7 +160,7 @@ def test_a_person_drops_a_partition_at_any_call(verb: str, delete_data: bool) ->
     assert line.violations == []
 
 
-@pytest.mark.parametrize("delete_data", [False, True], ids=["", "with its directory"])
+@pytest.mark.parametrize("delete_data", WITH_DATA)
 @pytest.mark.parametrize("verb", ONE_VERB)
 def test_a_person_drops_a_partition_after_a_kill(verb: str, delete_data: bool) -> None:
     act, start = STARTS[verb]()

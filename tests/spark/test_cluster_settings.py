@@ -85,8 +85,10 @@ def test_settings_of_the_cluster_do_not_change_what_is_written(
     [
         pytest.param("fs.local.block.size", "large", id="no number"),
         pytest.param("fs.AbstractFileSystem.file.impl", "com.example.Missing", id="missing class"),
-        pytest.param("fs.AbstractFileSystem.file.impl", "java.lang.Object", id="wrong class"),
-        pytest.param("fs.permissions.umask-mode", "-1", id="no mode"),
+        pytest.param(
+            "fs.AbstractFileSystem.file.impl", "java.lang.Object", id="wrong class", marks=pytest.mark.full
+        ),
+        pytest.param("fs.permissions.umask-mode", "-1", id="no mode", marks=pytest.mark.full),
     ],
 )
 def test_a_setting_whose_value_hadoop_cannot_use_is_named(

@@ -66,6 +66,13 @@ def plain(spark: SparkSession) -> SparkSession:
 
 
 @pytest.fixture
+def secret(spark: SparkSession) -> Iterator[str]:
+    """The value of a setting of Hadoop."""
+    with cluster_settings(spark, {"fs.s3a.secret.key": SECRET}):
+        yield SECRET
+
+
+@pytest.fixture
 def canary(spark: SparkSession) -> str:
     value = "c4nary-o'secret"
     spark._jvm.java.lang.System.setProperty("lakekeeper.canary", value)
@@ -207,6 +214,7 @@ def add_void(session: SparkSession, table: str, column: str) -> None:
     catalog.alterTableDataSchema(name.database, name.table, java)
 
 
+@pytest.mark.one_version
 def test_a_schema_in_a_property_arrives_as_it_is(
     plain: SparkSession, jobs: Jobs, database: Database, canary: str
 ) -> None:
@@ -227,12 +235,11 @@ def test_a_schema_in_a_property_arrives_as_it_is(
     assert described(plain, report["backup_table"])["properties"]["avro.schema.literal"] == schema
 
 
+@pytest.mark.one_version
 @pytest.mark.parametrize("name", ["parquet.block.size", "parquet.page.size", "parquet.bloom.filter.fpp"])
 def test_no_secret_of_the_configuration_is_in_a_report(
-    spark: SparkSession, plain: SparkSession, jobs: Jobs, database: Database, name: str
+    secret: str, plain: SparkSession, jobs: Jobs, database: Database, name: str
 ) -> None:
-    secret = "s3cr3t-of-the-job"
-    spark._jsc.hadoopConfiguration().set("fs.s3a.secret.key", secret)
     location = database.location("t")
     many(plain, location, "SELECT id FROM range(60)", 6)
     table = f"{database}.t"
@@ -250,15 +257,14 @@ def test_no_secret_of_the_configuration_is_in_a_report(
         assert secret not in json.dumps(found)
 
 
+@pytest.mark.one_version
 @pytest.mark.parametrize(
     "file_format", ["PARQUET", *(pytest.param(name, marks=pytest.mark.full) for name in ("TEXTFILE", "AVRO"))]
 )
 def test_a_path_that_hadoop_would_expand_is_refused(
-    spark: SparkSession, plain: SparkSession, jobs: Jobs, database: Database, file_format: str
+    secret: str, plain: SparkSession, jobs: Jobs, database: Database, file_format: str
 ) -> None:
     """The classes that write files get their directory by a configuration, which replaces variables in it."""
-    secret = "s3cr3t-of-the-job"
-    spark._jsc.hadoopConfiguration().set("fs.s3a.secret.key", secret)
     folder = database.path / "t ${fs.s3a.secret.key}"
     plain.sql(
         f"CREATE TABLE {database}.source (id BIGINT) STORED AS {file_format}"
@@ -284,11 +290,10 @@ def test_a_path_that_hadoop_would_expand_is_refused(
     assert tree(database.path) == before
 
 
+@pytest.mark.one_version
 def test_a_file_whose_name_hadoop_would_expand_is_refused(
-    spark: SparkSession, plain: SparkSession, jobs: Jobs, database: Database
+    secret: str, plain: SparkSession, jobs: Jobs, database: Database
 ) -> None:
-    secret = "s3cr3t-of-the-job"
-    spark._jsc.hadoopConfiguration().set("fs.s3a.secret.key", secret)
     folder = database.path / "t"
     folder.mkdir(parents=True)
     for number in range(6):
@@ -325,7 +330,7 @@ def test_columns_of_parquet_with_a_name_that_hadoop_would_replace(
     assert tree(database.path) == before
 
 
-@pytest.mark.parametrize("verify", ["count", "hash"])
+@pytest.mark.parametrize("verify", [pytest.param("count", marks=pytest.mark.full), "hash"])
 @pytest.mark.parametrize("columns", NAMED_BY_VARIABLE.values(), ids=list(NAMED_BY_VARIABLE))
 def test_columns_of_orc_with_a_name_that_hadoop_would_replace(
     spark: SparkSession, plain: SparkSession, jobs: Jobs, database: Database, columns: str, verify: str
@@ -351,6 +356,7 @@ def named_by_variable(session: SparkSession, database: Database, file_format: st
     return f"{database}.t"
 
 
+@pytest.mark.one_version
 def test_no_value_begins_a_line_of_what_a_job_prints(
     spark: SparkSession,
     plain: SparkSession,

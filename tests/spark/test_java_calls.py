@@ -66,7 +66,10 @@ def _comparison(spark: SparkSession) -> Callable[[list[str]], object]:
 
 
 @pytest.mark.one_version
-@pytest.mark.parametrize("prepare", [_sizes, _ends, _comparison])
+@pytest.mark.parametrize(
+    "prepare",
+    [_sizes, pytest.param(_ends, marks=pytest.mark.full), pytest.param(_comparison, marks=pytest.mark.full)],
+)
 def test_the_calls_do_not_grow_with_the_files(
     spark: SparkSession,
     tmp_path: Path,
@@ -86,6 +89,7 @@ def test_the_calls_do_not_grow_with_the_files(
     assert costs[1] == costs[2], costs
 
 
+@pytest.mark.one_version
 def test_codecs_are_looked_up_for_tables_of_text_only_and_once(
     spark: SparkSession, jobs: Jobs, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,6 +66,7 @@ def test_a_metastore_that_is_down_at_the_start_is_one_line_and_a_report(
     assert "Py4J" not in done.stderr
 
 
+@pytest.mark.one_version
 def test_without_a_setting_that_names_the_metastore_none_is_created(
     spark_environ: dict[str, str], tmp_path: Path
 ) -> None:

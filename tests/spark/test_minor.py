@@ -103,6 +103,7 @@ def test_a_sorted_table_is_rewritten_as_a_whole(
     spark.sql(f"ALTER TABLE {table} UNSET TBLPROPERTIES ('lakekeeper.sort_columns')")
 
 
+@pytest.mark.one_version
 def test_a_second_attempt_of_a_copy_neither_fails_nor_changes_the_first_one(tmp_path: Path) -> None:
     """As `spark.speculation` makes it, and as a task that has failed after it had created its file."""
     done = subprocess.run(
@@ -127,6 +128,7 @@ def test_a_second_attempt_of_a_copy_neither_fails_nor_changes_the_first_one(tmp_
     assert not found["late"]["made"]
 
 
+@pytest.mark.one_version
 def test_nothing_of_the_attempts_is_left_in_the_table(
     spark: SparkSession, database: Database, tmp_path: Path
 ) -> None:

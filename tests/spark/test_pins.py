@@ -176,7 +176,7 @@ def test_orc_files_are_written_by_the_pinned_setting(spark: SparkSession, name: 
 _ALL = {name: others for name, (others, _) in SESSIONS.items() if "ignore" not in name}
 
 
-@pytest.mark.parametrize("stored", ["PARQUET", "ORC", "TEXTFILE"])
+@pytest.mark.parametrize("stored", ["PARQUET", "ORC", pytest.param("TEXTFILE", marks=pytest.mark.full)])
 def test_with_all_of_them_in_the_cluster_a_table_is_compacted_with_the_same_rows(
     spark: SparkSession, jobs: Jobs, database: Database, stored: str
 ) -> None:
