@@ -119,6 +119,7 @@ SUITES = (
     Suite("fidelity 3.5", "spark", "spark-3.5", ("tests/fidelity",)),
     Suite("fidelity 4.3", "spark", "spark-4.3", ("tests/fidelity",)),
     Suite("soak", "spark", "spark-3.5", ("tests/soak",)),
+    Suite("sweep", "spark", "spark-3.5", ("tests/sweep",)),
     Suite(
         "cluster", "cluster", "spark-3.5", ("tests/cluster",), needs=("jars",), lane=Lane.SERVERS, limit=3600
     ),

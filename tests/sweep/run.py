@@ -38,6 +38,11 @@ HUNG = "hung"
 _ENDLESS = "neither job ends, or the driver does"
 #: Verdicts that nobody may get. A failure that plain Spark does not share must be a refusal with a code.
 FAULTS = (DIFFERENT, FAILED, HUNG)
+#: Settings of which some values end in a failure that plain Spark does not share, and why nobody has them.
+DECIDED = {
+    "spark spark.python.authenticate.socketTimeout": "a negative timeout: each connection to Python fails",
+    "spark spark.shuffle.sort.initialBufferSize": "one byte: each sort in a shuffle fails",
+}
 #: Tables that are tried with each setting of a driver's start, and more such settings, with values.
 STATIC_TABLES = ("parquet joint", "parquet by records", "sequence BLOCK", "text gz")
 AT_START = {
@@ -193,6 +198,13 @@ def _one(trial: dict[str, Any]) -> set[tuple[str, str]]:
     return set(flips) if len(flips) == 1 else set()
 
 
+def _decided(trial: dict[str, Any], verdict: dict[str, Any]) -> dict[str, Any]:
+    """Return the verdict; another one for a failure by a value that nobody has. Other rows are never decided."""
+    if verdict["kind"] != DIFFERENT and verdict["kind"] in FAULTS and set(trial["settings"]) & set(DECIDED):
+        return {**verdict, "kind": "decided"}
+    return verdict
+
+
 class Sweep:
     """Runs trials that have no verdict yet, and writes each verdict down at once."""
 
@@ -212,7 +224,7 @@ class Sweep:
             key = json.dumps(trial, sort_keys=True)
             if key not in self._before and time.monotonic() > self._until:
                 break
-            verdict = self._before.get(key) or self._tried(trial)
+            verdict = _decided(trial, self._before.get(key) or self._tried(trial))
             self.counts[verdict["kind"]] += 1
             if verdict["kind"] in FAULTS:
                 print(f"{verdict['kind'].upper()} {key} {verdict['text']}", flush=True)
@@ -240,7 +252,7 @@ class Sweep:
             return {"kind": UNUSABLE, "text": "no session starts with it"}
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -250,7 +262,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=1e9)
     parser.add_argument("--again", action="store_true", help="do not skip what has a verdict")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     worker, until = Worker(), time.monotonic() + 60 * arguments.minutes
     sweep = Sweep(worker, {} if arguments.again else done_before(), until)
