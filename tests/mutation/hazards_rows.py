@@ -183,7 +183,7 @@ ROWS_ON_SPARK = (
         "spark",
     ),
     Mutation(
-        "H14-orc",
+        "H14-orc-pinned",
         "the cluster says which calendar ORC files have",
         (Item("orc_pinned", "orc.proleptic.gregorian", "true"),),
         (f"{_READERS}::test_a_calendar_that_the_cluster_sets_for_orc_changes_no_day",),

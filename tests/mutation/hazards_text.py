@@ -141,7 +141,7 @@ TEXT_ON_SPARK = (
         "spark",
     ),
     Mutation(
-        "H48-columns",
+        "H48-columns-of-parquet",
         "Spark writes Parquet columns whose names a Hadoop configuration replaces",
         (Condition("parquet_names_without_variables", False),),
         (f"{_HOSTILE}::test_columns_of_parquet_with_a_name_that_hadoop_would_replace[column]",),
