@@ -51,6 +51,7 @@ def secrets_in(environ: dict[str, str]) -> list[str]:
     ]
 
 
+@pytest.mark.one_version
 def test_a_task_of_a_dag_gives_the_driver_what_it_needs_and_no_secret(airflow_db, worker, tmp_path):
     """`airflow dags test`, in a process that has had the environment from its beginning, as a worker's has."""
     dag = tmp_path / "canary.py"

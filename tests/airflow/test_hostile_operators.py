@@ -97,6 +97,7 @@ def run(verb: str, folder: Path, statistics: Recorder) -> tuple[dict[str, Any], 
     return found, told
 
 
+@pytest.mark.one_version
 @pytest.mark.parametrize("texts", [GROUPS[0], *(pytest.param(g, marks=pytest.mark.full) for g in GROUPS[1:])])
 @pytest.mark.parametrize("verb", VERBS)
 def test_no_secret_gets_out_of_an_operator(

@@ -53,6 +53,7 @@ TABLE = "sales.{{ 7 * 7 }}{% raw %}${env:HOME}"
 UNITS = [{"d": text} for text in HOSTILE.values()]
 
 
+@pytest.mark.one_version
 @pytest.mark.parametrize("native", [False, True])
 def test_no_text_of_a_report_is_rendered(airflow_db, spark, tmp_path, monkeypatch, capfd, caplog, native):
     monkeypatch.setenv("AIRFLOW_VAR_CANARY", "canary")

@@ -159,6 +159,7 @@ def test_rows_of_a_partition_that_discovery_drops_after_a_kill_are_found_by_the_
     assert stage.rows() == sum(stage.committed().values(), Counter())
 
 
+@pytest.mark.full
 def test_without_the_rewritten_directory_the_commands_of_the_warning_bring_the_rows_back(
     stage: Stage,
 ) -> None:
@@ -176,6 +177,7 @@ def test_without_the_rewritten_directory_the_commands_of_the_warning_bring_the_r
     assert stage.rows() == sum(stage.committed().values(), Counter())
 
 
+@pytest.mark.full
 def test_a_partition_that_was_dropped_and_added_again_is_told(stage: Stage) -> None:
     """By the time at which the metastore has made it, which the journal has."""
     day = _killed_between_renames(stage, "readded")

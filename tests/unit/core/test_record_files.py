@@ -139,6 +139,7 @@ def test_a_record_of_many_values_does_not_take_the_memory_of_the_driver(
     assert f"more than {record_files.MOST_VALUES} values" in done.stdout
 
 
+@pytest.mark.full
 def test_a_record_of_a_wave_of_a_million_files_is_read() -> None:
     files = FileListing.of(FileEntry(f"part-{n:07}-0b8f7c7e", 1 << 20, 1, n) for n in range(1 << 20))
     found = record_files.parsed(json.dumps({"originals": files.to_json()}).encode())
