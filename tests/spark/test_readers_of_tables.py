@@ -190,6 +190,17 @@ def test_a_calendar_that_the_cluster_sets_for_orc_changes_no_day(
         (unit,) = only(jobs("compact", "--table", f"{database}.t", "--verify", verify))["units"]
     assert unit["outcome"] == "compacted", unit
     assert seen() == before
+    assert _proleptic(spark, database) == (written == "with it")
+
+
+def _proleptic(spark: SparkSession, database: Database) -> bool:
+    """Whether the file of the table says that its days are of the proleptic calendar."""
+    jvm: Any = spark._jvm
+    orc = jvm.org.apache.orc.OrcFile
+    (name,) = data_files(database.path / "t")
+    path = jvm.org.apache.hadoop.fs.Path(f"file:{database.path}/t/{name}")
+    reader = orc.createReader(path, orc.readerOptions(spark._jsc.hadoopConfiguration()))
+    return bool(reader.writerUsedProlepticGregorian())
 
 
 def test_values_that_are_read_otherwise_than_written_are_named_where_only_values_are_compared(
