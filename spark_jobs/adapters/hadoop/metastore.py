@@ -30,6 +30,7 @@ from spark_jobs.adapters.hadoop.sql import (
 from spark_jobs.adapters.spark.sessions import active, statement_session
 from spark_jobs.core.ddl import partition_spec
 from spark_jobs.core.eligibility import Storage, TableFacts
+from spark_jobs.core.formats.struct_types import without_classes
 from spark_jobs.core.model import DEFAULT_PARTITION, TableName, Unit
 from spark_jobs.core.partition_loss import set_by_people
 
@@ -269,4 +270,4 @@ def _hive_type(column: dict[str, Any]) -> str:
     from pyspark.sql.types import StructField
 
     raw = column.get("metadata", {}).get("__CHAR_VARCHAR_TYPE_STRING")
-    return str(raw or StructField.fromJson(column).dataType.simpleString())
+    return str(raw or StructField.fromJson(without_classes(column)).dataType.simpleString())

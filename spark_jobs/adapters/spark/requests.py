@@ -15,13 +15,14 @@ from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.sessions import COMMITTER
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.formats.registry import FORMATS
+from spark_jobs.core.formats.struct_types import without_classes
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import RewriteRequest
 
 
 def schema_of(request: RewriteRequest) -> StructType:
     """Return the columns of the input files, as Spark reads them."""
-    return StructType.fromJson(json.loads(request.profile.struct or "null"))
+    return StructType.fromJson(without_classes(json.loads(request.profile.struct or "null")))
 
 
 def is_lines(request: RewriteRequest) -> bool:

@@ -16,6 +16,21 @@ from spark_jobs.core.refusals import RefusalCode
 Struct = Mapping[str, Any]
 
 
+def without_classes(kind: Any) -> Any:
+    """Return a type, in its JSON form, with each user-defined type replaced by the type of its values.
+
+    PySpark imports the class of a user-defined type, and older ones unpickle it, when they decode the type. The text
+    comes from the owner of a table: it must run nothing in the driver.
+    """
+    if isinstance(kind, list):
+        return [without_classes(each) for each in kind]
+    if not isinstance(kind, Mapping):
+        return kind
+    if kind.get("type") == "udt":  # guard: classes_not_loaded
+        return without_classes(kind.get("sqlType", "binary"))
+    return {key: value if key == "metadata" else without_classes(value) for key, value in kind.items()}
+
+
 def union(texts: Iterable[str], order: Iterable[str] = ()) -> str:
     """Return one schema with the columns of all schemas, as JSON.
 
