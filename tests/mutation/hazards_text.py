@@ -62,6 +62,12 @@ TEXT = (
         (f"{_COMMANDS}::test_no_shell_for_sql_changes_a_literal",),
     ),
     Mutation(
+        "H48-classes",
+        "the class of a user-defined type in a table's schema is imported",
+        (Condition("classes_not_loaded", False),),
+        ("tests/unit/core/test_user_defined_types.py::test_a_module_is_not_imported",),
+    ),
+    Mutation(
         "H49-length",
         "a file of any length is read and decompressed",
         (Condition("record_length", False),),
