@@ -80,11 +80,7 @@ def _place(error: Exception) -> str:
 
 def parse(content: Any) -> Config:
     """Check every key and value of a file's content."""
-    if not isinstance(content, Mapping):
-        raise UsageError(
-            f"the file: expected a mapping of keys and values, and it is a {type(content).__name__}"
-        )
-    data = content
+    data = mapping("the file", content)
     _known(data, _GLOBAL | _SECTIONS, "")  # guard: options_of_the_file
     _no_empty_retention(data, "")
     return Config(

@@ -1,7 +1,7 @@
 """The texts that others choose, and the secrets that none of them may bring out.
 
-Each suite that runs a verb, an operator or a quoting function takes its texts from here, so that a new form of attack
-is added once. `tests/contract/test_hostile_coverage.py` says which code has to pass through them.
+Suites that run an operator or a quoting function take their texts from here, so that a new form of attack is added
+once.
 """
 
 from __future__ import annotations

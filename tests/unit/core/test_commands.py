@@ -19,54 +19,9 @@ from spark_jobs.core.quota import with_quota_command
 from spark_jobs.protocol.execution.ways_out import with_way_out, without_trash
 from spark_jobs.protocol.runs.unreadable import Left
 from spark_jobs.protocol.swap.directories import dead_writer
+from tests.hostile.corpus import PATTERNS, SHELL
 
-#: Names that end a quote, run a command, name a variable, or look like an option.
-HOSTILE = [
-    *("it's", "'; touch pwned; '", "'\\''", "'", "''", 'say "hi"', '"; touch pwned; "', "`touch pwned`"),
-    *(
-        "$(touch pwned)",
-        "${HOME}",
-        "$HOME",
-        "!!",
-        "!touch",
-        "a b",
-        " a ",
-        "",
-        "-rf",
-        "--yes",
-        "~",
-        "#x",
-        "a;touch pwned",
-    ),
-    *(
-        "a&touch pwned",
-        "a|touch pwned",
-        "a>pwned",
-        "<x",
-        "*",
-        "?",
-        "[a]",
-        "{a,b}",
-        "\\",
-        "a\\",
-        "été 東京",
-        "=x",
-        "%1",
-    ),
-    *(
-        "\n",
-        "a\ntouch pwned\n",
-        "\r",
-        "\t",
-        "\x1b[31m",
-        "\x7f",
-        "it's\n$(touch pwned)",
-        "a\\\n'",
-        "\u2028",
-        "\u202e",
-    ),
-    *("\u00a0", "\x85", "\U0001f600"),
-]
+HOSTILE = [*SHELL, *PATTERNS]
 
 
 def run(command: str, folder: Path) -> list[str]:
