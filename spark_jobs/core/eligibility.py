@@ -201,8 +201,17 @@ def may_have_runs(location: str) -> bool:
     return location.split(":", 1)[0].lower() in (*_SCHEMES, "viewfs")
 
 
+def check_runs(facts: TableFacts, bucketing: str = "refuse", enabled: bool = True) -> None:
+    """Raise the refusal of a table on an object store: no run is there, and the job may have no client to look."""
+    root = facts.storage.location
+    if root and not may_have_runs(root):  # guard: object_stores_not_listed
+        check_table(facts, bucketing, enabled)
+
+
 def check_place(location: str) -> None:
     """Raise Refusal for a location that must not be swapped, whatever it contains."""
+    if not location:
+        raise Refusal(RefusalCode.FILE_SYSTEM, "the metastore has no location of it")
     if is_inside_home(location):
         raise Refusal(RefusalCode.BACKUP, f"{location} is a backup made by a compaction")
     scheme = location.split(":", 1)[0].lower()

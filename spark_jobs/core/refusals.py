@@ -76,6 +76,13 @@ class RefusalCode(Explained):
         " the default file system is HDFS; or below no mount of its viewfs.",
         _NONE,
     )
+    FILE_SYSTEM = (
+        "The job cannot use the file system of the table, or of one of its partitions: Hadoop's client does not know"
+        " the server (a name service of another or a former cluster) or has no class for its scheme; or the metastore"
+        " has no location, or that of a file system's root.",
+        "Add the settings of the name service to the driver's `hdfs-site.xml`. If the cluster is gone: `ALTER TABLE ..."
+        " SET LOCATION`, or drop the partition.",
+    )
     LOCATION_OVERLAP = (
         "Two partitions have the same directory, or the directory of one is inside that of the other.",
         "Give each partition its own location.",

@@ -28,6 +28,13 @@ class FileSystemError(OSError):
     """A failure of the file system without a more specific type. It is not known whether the call was executed."""
 
 
+class UnusableFileSystem(FileSystemError):
+    """Hadoop's client cannot use the file system of a path: it lacks its class, or does not know its server.
+
+    No server was asked, so that a retry changes nothing before a setting is changed.
+    """
+
+
 class Status(NamedTuple):
     """One entry of a directory.
 

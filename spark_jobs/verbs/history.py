@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from spark_jobs.core.commit_log import history
 from spark_jobs.core.commit_log.snapshots import BrokenLog, Snapshot, Token
+from spark_jobs.core.eligibility import check_runs
 from spark_jobs.core.journal import RunState
 from spark_jobs.core.model import TableName
 from spark_jobs.core.outcomes import TableOutcome
@@ -19,6 +20,7 @@ def history_table(job: Job, name: TableName) -> TableReport:
     """Return one table's part of the report. Also show it as a table of text."""
     services = job.services
     facts = services.metastore.table(name)
+    check_runs(facts)
     root = facts.storage.location
     runs: dict[str, list[RunState]] = {}
     units = [unit for unit, _ in services.metastore.units(facts)]

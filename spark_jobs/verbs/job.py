@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from spark_jobs.core import selection
+from spark_jobs.core.eligibility import check_runs
 from spark_jobs.core.errors import LakekeeperError, Refusal, UsageError
 from spark_jobs.core.job_limits import JobLimits
 from spark_jobs.core.model import TableName
@@ -86,8 +87,13 @@ class Job:
 
     @contextmanager
     def session(self, name: TableName) -> Iterator[TableSession]:
-        """Open a session of one table. The leases that it takes are released at the end, also after an error."""
+        """Open a session of one table. The leases that it takes are released at the end, also after an error.
+
+        Raises:
+            Refusal: the table is on an object store.
+        """
         table = self.table(name)
+        check_runs(table.facts, table.options.bucketing, table.options.enabled)
         with LeaseSet(self.services, lease_options(self.invocation.verb, table.options)) as leases:
             yield TableSession(self.services, table, leases, self.invocation.verb, lambda: self.table(name))
 

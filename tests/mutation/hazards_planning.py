@@ -11,6 +11,8 @@ _SORTED = "tests/spark/test_sort_columns.py"
 _FOOTERS = "tests/unit/core/test_footers.py"
 _REFUSALS = "tests/spark/test_refusals.py"
 _UNREADABLE = "tests/spark/test_unreadable_tables.py"
+_LOCATIONS = "tests/unit/core/test_locations.py"
+_USERS = "tests/unit/core/test_location_users.py"
 
 PLANNING = (
     Mutation(
@@ -39,6 +41,24 @@ PLANNING = (
             f"{_ANALYSIS}::TestLongNames::test_a_path_whose_originals_would_have_a_longer_one_than_the_server_allows",
         ),
     ),
+    Mutation(
+        "H31-unknown",
+        "a partition on a server that nobody knows counts as one elsewhere",
+        (Condition("unknown_servers_refused", False),),
+        (f"{_LOCATIONS}::test_another_place_of_an_unknown_server_refuses_the_table",),
+    ),
+    Mutation(
+        "H31-top",
+        "a table is compacted whose location is the root of a file system",
+        (Condition("roots_of_file_systems", False),),
+        (f"{_LOCATIONS}::test_the_root_of_a_file_system_refuses_the_table",),
+    ),
+    Mutation(
+        "H31-elsewhere",
+        "originals of a dropped table are deleted although a table on an unknown server may read them",
+        (Condition("unknown_places_count", False),),
+        (f"{_USERS}::test_a_table_on_an_unknown_server_may_read_any_place",),
+    ),
 )
 
 #: Those that only a real Spark and a real metastore can tell.
@@ -55,6 +75,20 @@ OF_THE_METASTORE = (
         "a metastore that does not answer makes a table one that Spark cannot read",
         (Condition("unreadable_is_no_outage", False),),
         (f"{_UNREADABLE}::test_a_metastore_that_is_away_makes_no_table_unreadable",),
+        "spark",
+    ),
+    Mutation(
+        "H21-partitions",
+        "partitions are asked for in another way while the metastore does not answer",
+        (Condition("partitions_of_an_outage", False),),
+        (f"{_UNREADABLE}::test_a_metastore_that_is_away_lists_no_partitions",),
+        "spark",
+    ),
+    Mutation(
+        "H34-stores",
+        "runs are looked for on an object store whose classes the job lacks",
+        (Condition("object_stores_not_listed", False),),
+        (f"{_UNREADABLE}::test_a_file_system_whose_class_is_missing_is_refused_and_not_looked_for",),
         "spark",
     ),
     Mutation(

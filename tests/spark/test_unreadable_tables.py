@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,10 @@ from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.hadoop.metastore import Metastore
 from spark_jobs.adapters.hadoop.metastore_errors import MetastoreError
 from spark_jobs.core.model import TableName
+from spark_jobs.protocol.file_system import UnusableFileSystem
 from tests.harness.fixtures import Database
-from tests.spark.metastore_client import drop, recreate
-from tests.spark.toolbox import Jobs, data_files, many, only
+from tests.spark.metastore_client import drop, metastore_client, recreate
+from tests.spark.toolbox import Jobs, cluster_settings, data_files, many, only
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -229,6 +231,22 @@ def test_a_metastore_that_is_away_makes_no_table_unreadable(spark: SparkSession,
         _metastore(spark, get_table).table(name)
 
 
+def test_a_metastore_that_is_away_lists_no_partitions(spark: SparkSession, database: Database) -> None:
+    """It answers again when the entries are asked for."""
+    away = spark._jvm.org.apache.thrift.transport.TTransportException("away")  # type: ignore[union-attr]
+    metastore = Metastore(spark, HadoopFileSystem(spark))
+    facts = metastore.table(TableName.parse(_partitioned(spark, database, "t")))
+
+    def list_partitions(*_: Any) -> Any:
+        raise Py4JJavaError("listPartitionsByFilter", away)
+
+    catalog = _Catalog(metastore._catalog, metastore._catalog.getTable)
+    catalog.listPartitionsByFilter = list_partitions  # type: ignore[attr-defined]
+    metastore.__dict__["_catalog"] = catalog
+    with pytest.raises(MetastoreError, match="away"):
+        metastore.partitions(facts)
+
+
 def test_a_database_with_such_tables_is_worked_through(
     spark: SparkSession, jobs: Jobs, database: Database, handled: list[str]
 ) -> None:
@@ -269,3 +287,120 @@ def test_the_partitions_and_the_table_without_a_class_of_its_serde(
     found = only(jobs("analyze", "--table", table))
     assert (found["outcome"], found["code"]) == ("refused", "SERDE")
     assert "com.corp.OurBinarySerDe" in found["reason"]
+
+
+def _with_schema(spark: SparkSession, table: str, kind: Any) -> None:
+    """Let the table's property say that its column `v` is of a type of Spark."""
+    types = (("id", "long"), ("v", kind))
+    fields = [{"name": name, "type": of, "nullable": True, "metadata": {}} for name, of in types]
+    schema = json.dumps({"type": "struct", "fields": fields})
+
+    def change(entry: Any) -> None:
+        entry.putToParameters("spark.sql.sources.schema", schema)
+        entry.putToParameters("spark.sql.sources.provider", "parquet")
+        entry.getSd().getSerdeInfo().putToParameters("path", entry.getSd().getLocation())
+
+    recreate(spark, table, change)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "interval",
+        {"type": "udt", "pyClass": "no_such_module.Point", "serializedClass": "", "sqlType": "string"},
+    ],
+)
+def test_a_type_that_pyspark_does_not_know_fails_nothing(
+    spark: SparkSession, jobs: Jobs, database: Database, kind: Any
+) -> None:
+    table = _table(spark, database, "t", _PARQUET)
+    many(spark, database.location("t"), "SELECT id, 'v' AS v FROM range(40)", 4)
+    _with_schema(spark, table, kind)
+    for verb in ("analyze", "compact"):
+        report = jobs(verb, "--database", str(database))
+        assert (only(report)["outcome"], report["exit_code"]) == ("done", 0), only(report)
+
+
+def _set_location(spark: SparkSession, table: str, value: str | None, location: str) -> None:
+    """Set the location of a table, or of its partition with this value."""
+    database, name = table.split(".")
+    with metastore_client(spark) as client:
+        if value is None:
+            entry = client.getTable(database, name)
+            entry.getSd().setLocation(location)
+            client.alter_table(database, name, entry)
+            return
+        found = client.listPartitions(database, name, -1)
+        (entry,) = [each for each in found if each.getValues()[0] == value]
+        entry.getSd().setLocation(location)
+        client.alter_partition(database, name, entry)
+
+
+def _partitioned(spark: SparkSession, database: Database, name: str) -> str:
+    table = _table(spark, database, name, _PARQUET, "PARTITIONED BY (k STRING)")
+    for key in ("a", "b"):
+        many(spark, f"{database.location(name)}/k={key}", "SELECT id, 'v' AS v FROM range(40)", 4)
+    spark.sql(f"MSCK REPAIR TABLE {table}")
+    return table
+
+
+_EVERY_VERB = (
+    ("analyze",),
+    ("plan",),
+    ("compact",),
+    ("check",),
+    ("history",),
+    ("rollback",),
+    ("cleanup", "--older-than", "7d"),
+)
+
+
+def test_a_file_system_whose_class_is_missing_is_refused_and_not_looked_for(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    """The metastore has the jars of an object store, and the job has not."""
+    _set_location(spark, _table(spark, database, "flat", _PARQUET), None, "http://flat.invalid/x")
+    _set_location(spark, _partitioned(spark, database, "parts"), "a", "http://parts.invalid/x")
+    with cluster_settings(spark, {"fs.http.impl": "com.corp.Missing"}):
+        found = {verb: jobs(verb, "--database", str(database), *more) for verb, *more in _EVERY_VERB}
+    assert {verb: report["exit_code"] for verb, report in found.items()} == dict.fromkeys(found, 0)
+    flat, parts = found["compact"]["tables"]
+    assert (flat["outcome"], flat["code"]) == ("refused", "OBJECT_STORE")
+    assert sorted((unit["unit"]["k"], unit["outcome"], unit["code"]) for unit in parts["units"]) == [
+        ("a", "skipped", "OBJECT_STORE"),
+        ("b", "compacted", None),
+    ]
+
+
+@pytest.mark.parametrize("location", ["hdfs://no-such-name-service/x", "hdfs:///x", "viewfs://none/x"])
+def test_a_server_that_the_client_does_not_know_is_told_from_one_that_does_not_answer(
+    spark: SparkSession, location: str
+) -> None:
+    with pytest.raises(UnusableFileSystem, match=f"cannot resolve {location}: "):
+        HadoopFileSystem(spark).qualify(location)
+
+
+def test_a_partition_without_a_location_is_refused_alone(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    table = _partitioned(spark, database, "t")
+    _set_location(spark, table, "a", "")
+    for verb, *more in _EVERY_VERB:
+        report = jobs(verb, "--database", str(database), *more)
+        assert report["exit_code"] == 0, report["tables"]
+    units = only(jobs("analyze", "--table", table))["units"]
+    assert sorted((unit["unit"]["k"], unit["outcome"], unit["code"]) for unit in units) == [
+        ("a", "skipped", "FILE_SYSTEM"),
+        ("b", "flagged", None),  # rolled back
+    ]
+
+
+def test_the_root_of_a_file_system_is_no_place_of_a_table(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    _set_location(spark, _table(spark, database, "flat", _PARQUET), None, "file:/")
+    _set_location(spark, _partitioned(spark, database, "parts"), "a", "file:///")
+    for verb, *more in _EVERY_VERB:
+        report = jobs(verb, "--database", str(database), *more)
+        codes = [(table["outcome"], table["code"]) for table in report["tables"]]
+        assert (codes, report["exit_code"]) == ([("refused", "FILE_SYSTEM")] * 2, 0), report["tables"]

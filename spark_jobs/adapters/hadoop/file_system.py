@@ -22,7 +22,7 @@ from spark_jobs.core.journal_bounds import server_of
 from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.core.quota import Quota
-from spark_jobs.protocol.file_system import FileSystem, FileSystemError, Status
+from spark_jobs.protocol.file_system import FileSystem, FileSystemError, Status, UnusableFileSystem
 
 #: Other file systems have neither encryption zones nor snapshots nor quotas, nor do they know which files are open.
 _HDFS = "hdfs:"
@@ -69,12 +69,16 @@ class HadoopFileSystem(FileSystem):
         """Return a path with scheme and authority.
 
         A bare path is on the default file system. A path of a viewfs is resolved, because a viewfs does not answer
-        questions about open files, encryption zones or quotas.
+        questions about open files, encryption zones or quotas. Raise UnusableFileSystem; OSError if a viewfs does not
+        answer.
         """
-        with java_errors(f"cannot resolve {path}"):
-            fs = self._fs(path, 0)
-            qualified = str(fs.makeQualified(self._path(path)).toString())
-            return self._mounted(fs, qualified) if qualified.startswith("viewfs:") else qualified
+        try:
+            with java_errors(f"cannot resolve {path}"):
+                fs = self._fs(path, 0)
+                qualified = str(fs.makeQualified(self._path(path)).toString())
+        except FileSystemError as error:
+            raise UnusableFileSystem(str(error)) from None
+        return self._mounted(fs, qualified) if qualified.startswith("viewfs:") else qualified
 
     def _mounted(self, fs: Any, path: str) -> str:
         """Return the resolved path. A path that does not exist is resolved by the directory above it."""

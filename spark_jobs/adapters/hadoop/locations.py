@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
+from spark_jobs.core.eligibility import may_have_runs
+from spark_jobs.core.errors import Refusal
 from spark_jobs.core.model import name_of, parent
+from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.protocol.file_system import UnusableFileSystem
 
 #: A URI below a directory. Hadoop drops empty names, and resolves `.` and `..`.
 _PLAIN = re.compile(r"(?!viewfs:)[a-z][a-z0-9+.-]*:/.*[^/]/(?!\.\.?\Z)[^/]+\Z", re.DOTALL)
@@ -26,10 +31,30 @@ class Locations:
         self._known: dict[str, str] = {}
 
     def qualified(self, path: str) -> str:
-        """Return a path with scheme and authority."""
+        """Return a path with scheme and authority.
+
+        A path on an object store that this job cannot use stays as it is: its scheme refuses the table or partition.
+
+        Raises:
+            Refusal: the file system of another path cannot be used, or the path is the root of a file system.
+        """
         above = parent(path)
         if not _PLAIN.match(path) or not _PLAIN.match(above):
-            return self._qualify(path)
+            return self._ask(path)
         if above not in self._known:
             self._known[above] = self.qualified(above)
         return f"{self._known[above]}/{name_of(path)}"
+
+    def _ask(self, path: str) -> str:
+        swappable = may_have_runs(path)
+        if swappable and not urlsplit(path).path.strip("/"):  # guard: roots_of_file_systems
+            raise Refusal(
+                RefusalCode.FILE_SYSTEM, f"{path}/ is the root of a file system, which cannot be replaced"
+            )
+        try:
+            return self._qualify(path)
+        except UnusableFileSystem as error:
+            # Of a table with such a place, nobody can tell whether its originals are the only copy.
+            if swappable:  # guard: unknown_servers_refused
+                raise Refusal(RefusalCode.FILE_SYSTEM, str(error)) from None
+            return path

@@ -30,7 +30,7 @@ from spark_jobs.adapters.hadoop.sql import (
 from spark_jobs.adapters.spark.sessions import active, statement_session
 from spark_jobs.core.ddl import partition_spec
 from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.core.formats.struct_types import without_classes
+from spark_jobs.core.formats.struct_types import hive_type
 from spark_jobs.core.model import DEFAULT_PARTITION, TableName, Unit
 from spark_jobs.core.partition_loss import set_by_people
 
@@ -127,15 +127,23 @@ class Metastore:
         SQL text is not used, because it confuses partitions: for an INT key, PARTITION (p='01') selects p=1. Nor is
         `listPartitions`, by which Spark asks for the partitions of a user: for 10,000 of them it took 35 s, and this 6.
         """
-        name = TableName.parse(facts.name)
-        with self._errors(f"cannot list the partitions of {name}"):  # guard: metastore_fails_closed
-            if facts.unreadable:
-                found = self._entries.partitions(name, facts.partition_keys)
-            else:
-                java = self._catalog.listPartitionsByFilter(name.database, name.table, self._no_filter, "UTC")
-                found = [(row["spec"], self._partition(row)) for row in self._json(java)]
+        try:
+            found = self._listed(facts, by_entries=facts.unreadable is not None)
+        except MetastoreError as error:
+            if not error.answered:  # guard: partitions_of_an_outage
+                raise
+            # Spark reads none of the partitions if one of them has no location.
+            found = self._listed(facts, by_entries=True)
         found.sort(key=lambda each: [each[0][key] for key in facts.partition_keys])
         return [(_unit(spec, facts.partition_keys, s.location), s) for spec, s in found]
+
+    def _listed(self, facts: TableFacts, *, by_entries: bool) -> list[tuple[dict[str, str], Storage]]:
+        name = TableName.parse(facts.name)
+        with self._errors(f"cannot list the partitions of {name}"):  # guard: metastore_fails_closed
+            if by_entries:
+                return self._entries.partitions(name, facts.partition_keys)
+            java = self._catalog.listPartitionsByFilter(name.database, name.table, self._no_filter, "UTC")
+            return [(row["spec"], self._partition(row)) for row in self._json(java)]
 
     def _partition(self, row: dict[str, Any]) -> Storage:
         parameters = set_by_people(row["parameters"])
@@ -267,7 +275,5 @@ def _unit(spec: dict[str, str], keys: Sequence[str], location: str) -> Unit:
 
 def _hive_type(column: dict[str, Any]) -> str:
     """Return the Hive type of a field of a Spark schema. CHAR and VARCHAR are in its metadata."""
-    from pyspark.sql.types import StructField
-
     raw = column.get("metadata", {}).get("__CHAR_VARCHAR_TYPE_STRING")
-    return str(raw or StructField.fromJson(without_classes(column)).dataType.simpleString())
+    return str(raw or hive_type(column["type"]))

@@ -7,6 +7,7 @@ parse the types of its columns. An entry is read without either, so that what ca
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -16,6 +17,7 @@ from spark_jobs.adapters.hadoop.java_errors import cause_classes, is_java_error
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.model import TableName
+from spark_jobs.core.partition_loss import set_by_people
 from spark_jobs.core.refusals import RefusalCode
 
 #: An object of the metastore's interface, as JSON.
@@ -61,7 +63,7 @@ class MetastoreEntries:
     def partitions(self, name: TableName, keys: Sequence[str]) -> list[tuple[dict[str, str], Storage]]:
         """Return the values and storages of all partitions of a table, by one call to the metastore."""
         found = self._json(self._client().listPartitions(name.database, name.table, _ALL))
-        return [(dict(zip(keys, entry["values"])), self._storage(entry["sd"])) for entry in found]
+        return [(dict(zip(keys, entry["values"])), self._partition(entry)) for entry in found]
 
     def facts(self, name: TableName, entry: Entry, unreadable: str | None = None) -> TableFacts:
         """Return the description of a table by its entry alone.
@@ -118,6 +120,11 @@ class MetastoreEntries:
         if loader.cachedHive() is None:  # Spark gives up its client after an error of the connection.
             self._catalog.databaseExists("default")
         return loader.cachedHive().getMSC()
+
+    def _partition(self, entry: Entry) -> Storage:
+        """Return the storage of a partition. The metastore counts seconds, and Spark milliseconds."""
+        parameters = set_by_people(entry["parameters"] or {})
+        return replace(self._storage(entry["sd"]), created=entry["createTime"] * 1000, parameters=parameters)
 
     def _storage(self, sd: Entry) -> Storage:
         serde = sd["serdeInfo"] or {}

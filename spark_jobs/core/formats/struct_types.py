@@ -31,6 +31,26 @@ def without_classes(kind: Any) -> Any:
     return {key: value if key == "metadata" else without_classes(value) for key, value in kind.items()}
 
 
+#: Spark's names of types in JSON, where Hive has others.
+_HIVE_NAMES = {"byte": "tinyint", "short": "smallint", "integer": "int", "long": "bigint"}
+
+
+def hive_type(kind: Any) -> str:
+    """Return the text of a type, given in its JSON form; of a user-defined type, that of its values.
+
+    PySpark's own parser fails at types that only another version, or only Java, knows.
+    """
+    kind = without_classes(kind)
+    if not isinstance(kind, Mapping):
+        return _HIVE_NAMES.get(kind, str(kind))
+    if kind["type"] == "array":
+        return f"array<{hive_type(kind['elementType'])}>"
+    if kind["type"] == "map":
+        return f"map<{hive_type(kind['keyType'])},{hive_type(kind['valueType'])}>"
+    fields = (f"{field['name']}:{hive_type(field['type'])}" for field in kind["fields"])
+    return f"struct<{','.join(fields)}>"
+
+
 def union(texts: Iterable[str], order: Iterable[str] = ()) -> str:
     """Return one schema with the columns of all schemas, as JSON.
 

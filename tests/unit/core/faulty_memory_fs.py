@@ -12,7 +12,7 @@ from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.file_system import FileSystem, FileSystemError, Status
 
 NOW = datetime(2026, 2, 24, tzinfo=timezone.utc)
-HOME = "f:/t/.lakekeeper"
+HOME = "file:/t/.lakekeeper"
 
 
 class Crash(BaseException):
@@ -145,14 +145,14 @@ def swap(value: str, originals: FileListing, compacted: FileListing, stamp: int 
     spec = (("p", value),)
     old, new, aside = (f"__{name}_{stamp}/p={value}" for name in ("old", "compact_tmp", "undone"))
     conflict = f"__conflict_{stamp}/p={value}"
-    return Swap(spec, f"f:/t/p={value}", new, old, aside, conflict, "L", "N", originals, compacted, 5)
+    return Swap(spec, f"file:/t/p={value}", new, old, aside, conflict, "L", "N", originals, compacted, 5)
 
 
 def run_state(*swaps: Swap, minute: int = 0, then: str | None = None, user: str | None = "etl") -> RunState:
     """A run that swapped these units, and what became of all of them `then`."""
     units = [{"unit": s.unit.key} for s in swaps]
     records = [
-        Record(journal.RUN, _at(minute), {"table": "db.t", "location": "f:/t", "user": user}),
+        Record(journal.RUN, _at(minute), {"table": "db.t", "location": "file:/t", "user": user}),
         Record(journal.PREPARED, _at(minute), {"swaps": [s.to_json() for s in swaps]}),
         Record(journal.COMMITTED, _at(minute + 1), {"units": units}),
     ]

@@ -13,7 +13,7 @@ from tests.unit.core.faulty_memory_fs import HOME, NOW, MemoryFs, files, swap
 
 ONE = swap("1", files("a", "b"), files("c"))
 FACTS = TableFacts(
-    "db.t", "EXTERNAL", Storage("f:/t", None, None), None, {}, (("id", "int"),), ("p",), ("string",)
+    "db.t", "EXTERNAL", Storage("file:/t", None, None), None, {}, (("id", "int"),), ("p",), ("string",)
 )
 
 
@@ -24,7 +24,7 @@ def journaled(fs: MemoryFs, run_id: str, attempt: str, *kinds: str, minute: int 
     kept = Journal(fs, folder, now=fs.now)
     kept.open()
     kept.append(
-        journal.RUN, table="db.t", location="f:/t", homes=[HOME], user="etl", home_id=fs.identity(HOME)
+        journal.RUN, table="db.t", location="file:/t", homes=[HOME], user="etl", home_id=fs.identity(HOME)
     )
     kept.append(journal.PREPARED, swaps=[ONE.to_json()])
     for kind in (journal.COMMITTED, *kinds):

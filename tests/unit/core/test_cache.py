@@ -22,7 +22,7 @@ from spark_jobs.core.refusals import RefusalCode
 from tests.unit.core.faulty_memory_fs import NOW, MemoryFs, files, run_state, swap
 from tests.unit.core.memory_log import compact, log
 
-UNIT = Unit((("p", "1"),), "f:/t/p=1")
+UNIT = Unit((("p", "1"),), "file:/t/p=1")
 LISTED = 10_000_000
 
 
@@ -124,7 +124,7 @@ def test_refusals_by_settings_of_a_session_are_not_kept(code: RefusalCode) -> No
 
 
 def test_a_basis_is_of_all_that_decides_but_not_of_statistics() -> None:
-    storage = Storage("f:/t", "i", "s")
+    storage = Storage("file:/t", "i", "s")
     facts = TableFacts(
         "d.t", "EXTERNAL", storage, "hive", {"p": "1", "numRows": "1"}, (("a", "int"),), ("k",)
     )

@@ -129,7 +129,7 @@ def test_a_home_may_hold_the_runs_of_another_table() -> None:
     assert found is not None
     both: list[Snapshot] = [found]
     assert history.of_table(both, "db.t", "f:/elsewhere") == both
-    assert history.of_table(both, "db.renamed", "f:/t") == both
+    assert history.of_table(both, "db.renamed", "file:/t") == both
     assert history.of_table(both, "db.u", "f:/elsewhere") == []
 
 

@@ -22,7 +22,7 @@ from tests.unit.core.journaled_runs import FACTS, journaled, publish
 def job(fs: MemoryFs, *arguments: str) -> Job:
     """A job whose metastore knows one table; what it has no business with is not there."""
     metastore = SimpleNamespace(
-        table=lambda _: FACTS, units=lambda _: [(Unit((("p", "1"),), "f:/t/p=1"), None)]
+        table=lambda _: FACTS, units=lambda _: [(Unit((("p", "1"),), "file:/t/p=1"), None)]
     )
     cluster = SimpleNamespace(fs=fs, metastore=metastore, now=fs.now)
     return cast(

@@ -20,7 +20,7 @@ def swap(value: str | None = "1") -> Swap:
     files = FileListing.of([FileEntry("a", 1, 2, 3)])
     return Swap(
         spec=(("p", value),),
-        live="f:/t/p",
+        live="file:/t/p",
         new="__compact_tmp_1/p",
         old="__old_1/p",
         aside="__undone_1/p",
@@ -56,7 +56,7 @@ def test_a_run_is_what_its_records_add_up_to() -> None:
     one, two = swap("1"), swap("2")
     state = fold(
         [
-            record(journal.RUN, table="db.t", homes=["a"], location="f:/t"),
+            record(journal.RUN, table="db.t", homes=["a"], location="file:/t"),
             record(journal.PREPARED, swaps=[one.to_json(), two.to_json()]),
             record(journal.COMMITTED, 5, units=[{"unit": one.unit.key}]),
             record(journal.DISCARDED, 6, units=[{"unit": two.unit.key}]),
