@@ -63,6 +63,7 @@ def _table(spark: SparkSession, database: Database, stored: str, values: pa.Arra
     return folder
 
 
+@pytest.mark.one_version
 @pytest.mark.parametrize("stored", ["PARQUET", "ORC"])
 @pytest.mark.parametrize("case", sampled(CHANGED, "in a list"))
 def test_a_nan_whose_bits_the_writer_changes_is_refused_where_all_values_are_compared(

@@ -71,6 +71,7 @@ def _expected(name: str) -> tuple[str, str | None, str]:
     return "compacted", None, ""
 
 
+@pytest.mark.one_version
 @pytest.mark.parametrize("file", [pytest.param(file, id=file.stem) for file in FILES])
 def test_every_row_is_kept(spark: SparkSession, played: Played, file: Path) -> None:
     unit, (outcome, code, words) = played.found[file.stem], _expected(file.stem)

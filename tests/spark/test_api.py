@@ -63,6 +63,7 @@ def _forget_sizes(*reports: dict[str, Any]) -> None:
             unit.pop("bytes")
 
 
+@pytest.mark.one_version
 def test_the_reports_are_those_of_the_jobs_and_the_callers_session_stays_as_it_is(
     spark: SparkSession,
     database: Database,

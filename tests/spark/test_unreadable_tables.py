@@ -91,6 +91,7 @@ def test_a_type_that_only_newer_versions_of_spark_parse_fails_no_version(
     assert (found["outcome"], found["code"]) in [("refused", "TYPE"), ("done", None), ("nothing", None)]
 
 
+@pytest.mark.one_version
 @pytest.mark.smoke
 @pytest.mark.parametrize("stored", [_TEXT, _SEQUENCE])
 def test_files_without_types_are_copied_whatever_the_types_of_the_table(
@@ -129,6 +130,7 @@ def test_partitions_of_such_a_table(spark: SparkSession, jobs: Jobs, database: D
     ]
 
 
+@pytest.mark.one_version
 @pytest.mark.smoke
 @pytest.mark.parametrize(
     ("handler", "input_format", "serde", "code"),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SLOTS, TARGET_FILES = 200, 23
 
 
+@pytest.mark.one_version
 @pytest.mark.parametrize("files", [1_000, pytest.param(65_000, marks=pytest.mark.full)])
 def test_200_slots_read_and_files_of_about_one_size_are_written(tmp_path: Path, files: int) -> None:
     """In a process of its own: a session has its slots from its start."""
