@@ -134,6 +134,14 @@ class WarningCode(Explained):
         " originals; `lakekeeper rollback` restores them.",
     )
 
+    NAN_STATISTICS = (
+        "A FLOAT or DOUBLE column of an ORC table begins with NaN in a stripe of the new files, and ORC then has NaN as"
+        " the minimum and the maximum of the stripe. All rows are in the files; but Hive 4.0, where a directory has few"
+        " files, leaves such a stripe out of queries with a condition on the column. Hive 3.1 and Trino do not.",
+        "In Hive 4.0: `SET hive.exec.orc.split.strategy=BI` or `SET hive.optimize.index.filter=false`. Or"
+        " `lakekeeper rollback`.",
+    )
+
     def text(self, message: str) -> str:
         """Return a warning as the report has it: `CODE: message`."""
         return f"{self.name}: {message}"

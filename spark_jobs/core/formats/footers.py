@@ -48,6 +48,7 @@ class Footer:
         stripes: for ORC, what a merge of the stripes needs to know.
         zones: for ORC, the time zones of the local timestamps in the stripes.
         statistics: the exact figures of each leaf; None in formats that have none.
+        bounded_by_nan: for ORC, the columns whose minimum and maximum are NaN in the statistics of a stripe.
         metadata: for Avro, the file's own metadata, which a copy carries.
         header: for Avro and sequence files, what files must have in common to be written into one file.
         not_utf8: for text, why its bytes are those of another encoding than UTF-8; None if they are UTF-8.
@@ -69,6 +70,7 @@ class Footer:
     stripes: Stripes | None = None
     zones: frozenset[str] = frozenset()
     statistics: FileStatistics | None = None
+    bounded_by_nan: frozenset[str] = frozenset()
     metadata: Mapping[str, str] = field(default_factory=dict)
     header: str = ""
     not_utf8: str | None = None

@@ -52,6 +52,34 @@ def file_statistics(
     return figures if len(figures) == len(columns) else {path: UNKNOWN for path in figures}
 
 
+def may_hold_nan(columns: Sequence[OrcColumn], found: Sequence[_Statistics]) -> bool:
+    """Tell whether a column of the file may hold NaNs: they are in the sum of its values. Arguments as above."""
+    return any(
+        column.category in _FLOATS and math.isnan(float(each.get("sum", math.nan)))
+        for column, each in zip(columns, found[1:])
+        if each["numberOfValues"]
+    )
+
+
+def bounded_by_nan(columns: Sequence[OrcColumn], stripes: Sequence[Sequence[_Statistics]]) -> frozenset[str]:
+    """Return the paths of the columns whose values begin with a NaN in a stripe.
+
+    ORC's writer compares each value with the first one, and nothing is less or greater than a NaN, so that it is
+    minimum and maximum of the stripe (`DoubleStatisticsImpl.updateDouble`).
+
+    Args:
+        columns: as above.
+        stripes: for each stripe, the statistics of the root and of these columns.
+    """
+    return frozenset(
+        column.path
+        for stripe in stripes
+        for column, each in zip(columns, stripe[1:])
+        if column.category in _FLOATS
+        if each["numberOfValues"] and math.isnan(float(each.get("minimum", math.nan)))
+    )
+
+
 def _of_column(column: OrcColumn, found: _Statistics, writer: str) -> LeafStatistics:
     non_null = int(found["numberOfValues"])
     if not non_null:
@@ -114,10 +142,10 @@ def _true(found: _Statistics) -> int | None:
 
 #: CHAR is left out, whose values some writers pad, and timestamps, which depend on time zones.
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
+_FLOATS = ("float", "double")
 _BOUNDS: Mapping[str, Callable[[_Statistics], Bounds | None]] = {
     **dict.fromkeys(_INTEGERS, _integers),
-    "float": _floats,
-    "double": _floats,
+    **dict.fromkeys(_FLOATS, _floats),
     "decimal": _decimals,
     "string": _texts,
     "varchar": _texts,

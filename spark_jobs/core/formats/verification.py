@@ -31,11 +31,25 @@ def check_written(before: Profile, written: Sequence[Footer], statistics: bool =
     _check_metadata(before, written)
     _check_schema(before, written)
     _check_types(before, written)
+    return [*_check_statistics(before, written, statistics), *_bounded_by_nan(written)]
+
+
+def _check_statistics(before: Profile, written: Sequence[Footer], statistics: bool) -> list[str]:
     if statistics:
         leaf_statistics.check_statistics(before.statistics, footers.statistics_of(written))
         return []
     found = leaf_statistics.differences(before.statistics, footers.statistics_of(written))
     return [WarningCode.STATISTICS_DIFFER.text(each) for each in found][:1]  # guard: other_figures_named
+
+
+def _bounded_by_nan(written: Sequence[Footer]) -> list[str]:
+    columns = sorted({column for footer in written for column in footer.bounded_by_nan})
+    if not columns:
+        return []
+    names = ", ".join(f"'{column}'" for column in columns)
+    return [
+        WarningCode.NAN_STATISTICS.text(f"minimum and maximum of {names} are NaN in stripes of the new files")
+    ]
 
 
 def _check_metadata(before: Profile, written: Sequence[Footer]) -> None:

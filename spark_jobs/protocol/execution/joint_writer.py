@@ -149,10 +149,10 @@ def _staged(
         return footers
     (group,) = draft.found.groups
     try:
-        verification.check_written(group.profile, footers)  # guard: joint_unit_compared
+        warnings = verification.check_written(group.profile, footers)  # guard: joint_unit_compared
     except Exception as error:
         return error
-    written = WrittenGroup(group, RewriteResult(group.profile.rows or 0))
+    written = WrittenGroup(group, RewriteResult(group.profile.rows or 0, warnings))
     return StagedUnit(folder, files, written, seconds)
 
 

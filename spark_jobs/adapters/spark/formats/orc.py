@@ -18,8 +18,12 @@ from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.hadoop_values import variable_in
-from spark_jobs.core.formats.leaf_statistics import LeafStatistics
-from spark_jobs.core.formats.orc_statistics import OrcColumn, file_statistics
+from spark_jobs.core.formats.orc_statistics import (
+    OrcColumn,
+    bounded_by_nan,
+    file_statistics,
+    may_hold_nan,
+)
 from spark_jobs.core.formats.orc_types import (
     changed_by_spark,
     check_fields,
@@ -91,6 +95,8 @@ class OrcFormat(SparkFormat):
         obstacle, bare = self._stripes.obstacle(reader, kind, schema, stride, len(stripes))
         proleptic = bool(reader.writerUsedProlepticGregorian())
         keys = json.loads(self._mapper.writeValueAsString(reader.getMetadataKeys()))
+        columns = self._columns_of(kind, schema)
+        statistics = self._statistics(reader)
         writer = {str(key): str(self._latin.decode(reader.getMetadataValue(key)).toString()) for key in keys}
         common = (
             schema,
@@ -110,7 +116,8 @@ class OrcFormat(SparkFormat):
             schema,
             stripes=Stripes(repr(common), obstacle, bare, proleptic),
             zones=_zones(reader) if local_time(schema) else frozenset(),
-            statistics=self._statistics(reader, self._columns_of(kind, schema), rows, version),
+            statistics=file_statistics(columns, statistics, rows, version),
+            bounded_by_nan=self._bounded_by_nan(reader, columns, statistics),
         )
 
     def _rows_of_stripes(self, reader: Any) -> list[int]:
@@ -123,15 +130,21 @@ class OrcFormat(SparkFormat):
             self._columns[schema] = _columns(kind)
         return self._columns[schema]
 
-    def _statistics(
-        self, reader: Any, columns: Sequence[OrcColumn], rows: int, writer: str
-    ) -> Mapping[str, LeafStatistics]:
+    def _statistics(self, reader: Any) -> Sequence[Mapping[str, Any]]:
         """Return the statistics in the footer, which is read already, in one call to the JVM."""
         try:
-            found = json.loads(self._mapper.writeValueAsString(reader.getStatistics()))
+            return list(json.loads(self._mapper.writeValueAsString(reader.getStatistics())))
         except Py4JJavaError:
-            found = []  # they cannot be serialized: nothing is compared
-        return file_statistics(columns, found, rows, writer)
+            return []  # they cannot be serialized: nothing is compared
+
+    def _bounded_by_nan(
+        self, reader: Any, columns: Sequence[OrcColumn], statistics: Sequence[Mapping[str, Any]]
+    ) -> frozenset[str]:
+        """Return the columns that have NaN as their bounds in a stripe. Files without NaNs cost no call to the JVM."""
+        if not may_hold_nan(columns, statistics):
+            return frozenset()
+        stripes = json.loads(self._mapper.writeValueAsString(reader.getStripeStatistics()))
+        return bounded_by_nan(columns, [stripe["columnStatistics"] for stripe in stripes])
 
     def encoding(self, profile: Profile) -> Encoding:
         """Return Spark as the engine if it changes neither types nor values.
