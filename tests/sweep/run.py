@@ -40,6 +40,8 @@ _ENDLESS = "neither job ends, or the driver does"
 FAULTS = (DIFFERENT, FAILED, HUNG)
 #: Settings of which some values end in a failure that plain Spark does not share, and why nobody has them.
 DECIDED = {
+    "hadoop io.file.buffer.size": "no buffer, or one of 2 GB: streams of Hadoop fail",
+    "spark spark.network.timeout": "no time: each task that asks another process for anything fails",
     "spark spark.python.authenticate.socketTimeout": "a negative timeout: each connection to Python fails",
     "spark spark.shuffle.sort.initialBufferSize": "one byte: each sort in a shuffle fails",
 }

@@ -15,13 +15,13 @@ _QUOTED = re.compile(
 )
 #: Where a setting comes from that nobody has set.
 _DEFAULTS = re.compile(r"\w+-default\.xml\Z")
-_MOST = 3
+_MOST = 10
 
 
 def with_setting(message: str) -> str:
     """Return a message of Java with the names of the settings that have the value which it quotes.
 
-    With more than three of them, or without a driver, the message stays as it is.
+    With more than ten of them, or without a driver, the message stays as it is.
     """
     quoted, context = _QUOTED.search(message), SparkContext._active_spark_context
     if not quoted or context is None:
