@@ -133,7 +133,6 @@ class WarningCode(Explained):
         "Compare the column that the warning names in the table and in its backup table before a cleanup deletes the"
         " originals; `lakekeeper rollback` restores them.",
     )
-
     NAN_STATISTICS = (
         "A FLOAT or DOUBLE column of an ORC table begins with NaN in a stripe of the new files, and ORC then has NaN as"
         " the minimum and the maximum of the stripe. All rows are in the files; but Hive 4.0, where a directory has few"

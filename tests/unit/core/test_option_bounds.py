@@ -139,7 +139,7 @@ _YAML = (
 )
 
 
-@settings(max_examples=150, **HOW)
+@settings(max_examples=400, **HOW)
 @given(st.sampled_from(_YAML) | TEXTS, st.sampled_from(("f.yaml", "f.json")))
 def test_no_configuration_file_raises_anything_but_a_usage_error(text: str, name: str) -> None:
     def act() -> None:

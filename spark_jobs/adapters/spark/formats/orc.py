@@ -96,7 +96,7 @@ class OrcFormat(SparkFormat):
         proleptic = bool(reader.writerUsedProlepticGregorian())
         keys = json.loads(self._mapper.writeValueAsString(reader.getMetadataKeys()))
         columns = self._columns_of(kind, schema)
-        statistics = self._statistics(reader)
+        statistics = self._in_json(reader.getStatistics())
         writer = {str(key): str(self._latin.decode(reader.getMetadataValue(key)).toString()) for key in keys}
         common = (
             schema,
@@ -130,10 +130,10 @@ class OrcFormat(SparkFormat):
             self._columns[schema] = _columns(kind)
         return self._columns[schema]
 
-    def _statistics(self, reader: Any) -> Sequence[Mapping[str, Any]]:
-        """Return the statistics in the footer, which is read already, in one call to the JVM."""
+    def _in_json(self, statistics: Any) -> Sequence[Mapping[str, Any]]:
+        """Return statistics of the footer, which is read already, by one call to the JVM."""
         try:
-            return list(json.loads(self._mapper.writeValueAsString(reader.getStatistics())))
+            return list(json.loads(self._mapper.writeValueAsString(statistics)))
         except Py4JJavaError:
             return []  # they cannot be serialized: nothing is compared
 
@@ -143,7 +143,7 @@ class OrcFormat(SparkFormat):
         """Return the columns that have NaN as their bounds in a stripe. Files without NaNs cost no call to the JVM."""
         if not may_hold_nan(columns, statistics):
             return frozenset()
-        stripes = json.loads(self._mapper.writeValueAsString(reader.getStripeStatistics()))
+        stripes = self._in_json(reader.getStripeStatistics())
         return bounded_by_nan(columns, [stripe["columnStatistics"] for stripe in stripes])
 
     def encoding(self, profile: Profile) -> Encoding:
