@@ -20,6 +20,7 @@ from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
+from spark_jobs.protocol.runs.working_folders import WorkingFolders
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import Blocker, SwapPaths
 from spark_jobs.protocol.swap.late_files import move_conflicting_files, move_late_files
@@ -196,6 +197,7 @@ class SwapExecutor(ABC):
             return self._overwritten_result(paths)
         self._wait_until_quiet(paths)
         number = self._next_conflict_number(paths.conflict)
+        WorkingFolders(self._fs).create_above(paths.conflict, self._run.folder, paths.live)
         self._fs.mkdirs(paths.conflict)
         # A fenced attempt fails here. So it never moves a live directory into a folder that no job reads.
         self._run.journal.append(journal.CONFLICT, units=[{"unit": paths.swap.unit.key}])
