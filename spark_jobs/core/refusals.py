@@ -115,8 +115,10 @@ class RefusalCode(Explained):
     )
     NAME_TOO_LONG = (
         "The name or the path of the directory is so long that the directory for its originals, which has a longer one,"
-        " would exceed the limit of the file system.",
-        "Move the data to a directory with a shorter name or path, and set the location of the table or partition.",
+        " would exceed the limit of the file system. Or a file of the jobs has a number in its name that no job"
+        " reaches, so that there is no next one.",
+        "Move the data to a directory with a shorter name or path, and set the location of the table or partition. Find"
+        " out who has put the file with that number there, and move it away.",
     )
     UNTRUSTED_OWNER = (
         "A journal was written by an account that is neither the job's nor the owner of the table's root, or it is in"

@@ -8,6 +8,7 @@ record follows before the next rename: an attempt that was fenced off fails at t
 from __future__ import annotations
 
 import logging
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from typing import Optional, Union
 from spark_jobs.core import journal
 from spark_jobs.core.errors import Unsafe, WriterActive
 from spark_jobs.core.model import FileListing
+from spark_jobs.core.numbered_names import PLAIN, following
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.file_system import FileSystemError
@@ -33,6 +35,7 @@ log = logging.getLogger("lakekeeper")
 _MAX_ITERATIONS = 16
 #: An error may be a lost answer, or a lost race with a writer: the next state shows it. This many errors are neither.
 _MAX_ERRORS = 3
+_NUMBER = re.compile(rf"(0|{PLAIN})\Z")
 _QUIET_SECONDS = 5.0
 _QUIET_CHECKS = 12
 
@@ -207,9 +210,10 @@ class SwapExecutor(ABC):
     def _next_conflict_number(self, folder: str) -> int:
         """Return a number above all that are in use, because a directory that could not be emptied is kept."""
         try:
-            return max((int(entry.name) for entry in self._fs.list(folder)), default=-1) + 1
+            numbers = [int(entry.name) for entry in self._fs.list(folder) if _NUMBER.match(entry.name)]
         except FileNotFoundError:
             return 0
+        return following(max(numbers, default=-1), folder)
 
     def _wait_until_quiet(self, paths: SwapPaths) -> None:
         before = found = None
