@@ -225,8 +225,10 @@ class RefusalCode(Explained):
     FILE_FILTER = (
         "The table has a property or an option by which its readers leave out files by their names or times"
         " (`pathGlobFilter`, `modifiedBefore`, `modifiedAfter`, `ignoreExtension=false` of Spark, `pathFilter.class` of"
-        " Hadoop): they would leave out the rewritten files, or show rows that they have left out so far.",
-        "Move the files that the readers leave out to another directory, and remove the property or option.",
+        " Hadoop), or the Hadoop configuration of the job has one for all tables: they would leave out the rewritten"
+        " files, or show rows that they have left out so far.",
+        "Move the files that the readers leave out to another directory, and remove the property or option. A setting"
+        " of the job that its readers do not have: set it to nothing (`spark_submit: extra_conf`).",
     )
     LENIENT = (
         "The table has sequence files, and `spark.files.ignoreCorruptFiles` or `ignoreMissingFiles` is true: a unit"

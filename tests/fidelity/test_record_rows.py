@@ -427,10 +427,25 @@ def test_a_codec_of_sequences_without_its_jar_is_named(
     assert data_files(folder) == before
 
 
-def test_a_filter_of_the_cluster_is_not_asked(spark: SparkSession, jobs: Jobs, database: Database) -> None:
-    """It would leave out files; this one cannot even be loaded."""
-    _sequence(spark, database, "NONE", records=5)
+def test_a_table_is_left_alone_where_readers_of_the_cluster_leave_out_files(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    """They would leave out what is written, or show rows that they have left out. This class cannot even be loaded."""
+    folder = _sequence(spark, database, "NONE", records=5)
+    before = data_files(folder)
     with cluster_settings(spark, {"mapreduce.input.pathFilter.class": "com.example.Filter"}):
+        for verb in ("analyze", "compact"):
+            report = only(jobs(verb, "--table", f"{database}.t"))
+            assert (report["outcome"], report["code"]) == ("refused", "FILE_FILTER"), report
+            assert "mapreduce.input.pathFilter.class=com.example.Filter" in report["reason"]
+    assert data_files(folder) == before
+
+
+def test_a_filter_that_these_jobs_set_to_nothing_is_not_asked(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    _sequence(spark, database, "NONE", records=5)
+    with cluster_settings(spark, {"mapreduce.input.pathFilter.class": ""}):
         (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
     assert (unit["outcome"], unit["rows"]) == ("compacted", 20), unit
 

@@ -65,6 +65,12 @@ ROWS = (
         (f"{_DECIDING}::test_tables_are_refused_by_code",),
     ),
     Mutation(
+        "H51-cluster-filters",
+        "a table is compacted although all readers of the cluster leave out files",
+        (Condition("filters_of_the_cluster", False),),
+        (f"{_DECIDING}::test_a_filter_of_the_cluster_is_one_of_all_its_readers",),
+    ),
+    Mutation(
         "H51-delimiter",
         "the cluster says where a row of text ends, and nobody asks it",
         (Rewrite("lines_of_the_cluster", "(A, B, C, D)", "(B, C, D)"),),
