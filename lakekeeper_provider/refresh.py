@@ -195,7 +195,8 @@ def _by_hand(each: Refresh, statement: str) -> str:
     if each.engine != "sql":
         parts = _QUOTED_PART.sub(lambda part: part[0][1:-1], statement)
         if _ACTED_ON.search(parts) or not statement.isprintable():  # guard: statements_to_paste
-            return "Refresh the table there (no statement is shown, because shells for SQL act on a name or a value in it)"
+            why = "shells for SQL act on a name or a value in it"
+            return f"Refresh the table there (no statement is shown, because {why})"
     return f"Run there: {statement}"
 
 
