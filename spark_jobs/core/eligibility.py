@@ -9,15 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from spark_jobs.core.errors import Refusal
-from spark_jobs.core.file_filters import (
-    FILTER_SETTINGS,
-    check_filters_of_cluster,
-    check_filters_of_table,
-)
 from spark_jobs.core.formats.hadoop_values import is_literal
 from spark_jobs.core.formats.registry import FORMATS, format_of, not_supported
 from spark_jobs.core.layout import is_inside_home
 from spark_jobs.core.model import FileListing
+from spark_jobs.core.reader_filters import (
+    FILTER_SETTINGS,
+    check_filters_of_cluster,
+    check_filters_of_table,
+)
 from spark_jobs.core.refusals import RefusalCode
 
 #: File systems on which a directory rename is atomic.
