@@ -36,7 +36,11 @@ CODE = "REFRESH_FAILED"
 _PARTITIONS = 100
 _NUMBERS = ("tinyint", "smallint", "int", "integer", "bigint")
 _NUMBER = re.compile(r"-?\d+\Z")
-_NAME = re.compile(r"[\w$-]+")
+_NAME = re.compile(r"(?!.*--)[\w$-]+")
+#: A name or a literal in quotes, without any that are escaped.
+_QUOTED_PART = re.compile(r"""'[^'"`\\]*'(?!')|`[^'"`\\]*`(?!`)""")
+#: On what a shell for SQL acts wherever it stands: variables, ends of statements, comments, and quotes that end.
+_ACTED_ON = re.compile(r"""[;'"`\\]|\$\{|--|/\*""")
 _TEXTS = ("string", "char", "varchar")
 
 #: What the statement of a user may name.
@@ -178,7 +182,22 @@ def _run(each: Refresh, tables: Sequence[Mapping[str, Any]], connect: Connect) -
                 what = (
                     f"{each.conn_id} was not told that the files of {table['table']} were swapped: {problem}"
                 )
-                yield table["table"], f"{CODE}: {what}. Run there: {statement}"
+                yield table["table"], f"{CODE}: {what}. {_by_hand(each, statement)}"
+
+
+def _by_hand(each: Refresh, statement: str) -> str:
+    """
+    Tell a person what to run there.
+
+    Without the quotes around it, no name or value may have a character on which a shell acts: impala-shell replaces
+    variables in literals, and Beeline ends statements in them. The statement of a user has plain names only.
+    """
+    if each.engine != "sql":
+        parts = _QUOTED_PART.sub(lambda part: part[0][1:-1], statement)
+        if _ACTED_ON.search(parts) or not statement.isprintable():  # guard: statements_to_paste
+            why = "shells for SQL act on a name or a value in it"
+            return f"Refresh the table there (no statement is shown, because {why})"
+    return f"Run there: {statement}"
 
 
 def _problem(each: Refresh, statement: str, connect: Connect) -> str | None:
@@ -259,7 +278,7 @@ def _plain(name: str) -> str:
     """
     Return a name as it stands in the statement of a user, who may have quoted it in any way.
 
-    :raises ValueError: it has other characters than letters, digits, ``_``, ``-`` and ``$``
+    :raises ValueError: it has other characters than letters, digits, ``_``, ``-`` and ``$``, or begins a comment
     """
     if not _NAME.fullmatch(name):  # guard: plain_names_only
         raise ValueError(f"the name {name!r} cannot stand in a statement: its characters could be SQL")

@@ -76,7 +76,7 @@ def spark_services(spark: SparkSession) -> Services:
 
 
 def _reading_settings(spark: SparkSession) -> dict[str, str]:
-    """Return the settings of the cluster by which readers match columns and divide text into rows.
+    """Return the settings of the cluster by which readers match columns, divide text into rows and leave out files.
 
     `getRaw`: no variable in a value is replaced.
     """

@@ -13,6 +13,11 @@ from spark_jobs.core.formats.hadoop_values import is_literal
 from spark_jobs.core.formats.registry import FORMATS, format_of, not_supported
 from spark_jobs.core.layout import is_inside_home
 from spark_jobs.core.model import FileListing
+from spark_jobs.core.reader_filters import (
+    FILTER_SETTINGS,
+    check_filters_of_cluster,
+    check_filters_of_table,
+)
 from spark_jobs.core.refusals import RefusalCode
 
 #: File systems on which a directory rename is atomic.
@@ -29,23 +34,13 @@ _CODES_BY_NAME = {
     "_hoodie": RefusalCode.HUDI,
     "_spark_metadata": RefusalCode.STREAMING_SINK,
 }
-#: Options of Spark's file sources, and settings of Hadoop that Hive takes from the table, in lower case.
-_FILTERS = frozenset(
-    {
-        "pathglobfilter",
-        "modifiedbefore",
-        "modifiedafter",
-        "mapreduce.input.pathfilter.class",
-        "mapred.input.pathfilter.class",
-    }
-)
-#: The same where it depends on the value: Avro files without their extension.
-_SWITCHES = frozenset({("ignoreextension", "false"), ("avro.mapred.ignore.inputs.without.extension", "true")})
-#: Settings of a cluster by which readers match columns, or divide text into rows. A table may have them too.
+#: Settings of a cluster by which readers match columns, divide text into rows, or leave out files. A table may have
+#: them too.
 READING_SETTINGS = (
     "parquet.column.index.access",
     "orc.force.positional.evolution",
     "textinputformat.record.delimiter",
+    *FILTER_SETTINGS,
 )
 _BY_POSITION = READING_SETTINGS[:2]
 
@@ -114,7 +109,8 @@ def check_table(facts: TableFacts, bucketing: str = "refuse", enabled: bool = Tr
     found = check_storage(facts.storage, f"table {facts.name}")
     _check_provider(facts, found)
     _check_types(facts, found)
-    _check_filters(facts)
+    check_filters_of_table(facts.name, (facts.properties, facts.storage.properties))
+    check_filters_of_cluster(facts.name, facts.cluster, found)
     return found
 
 
@@ -122,18 +118,6 @@ def _check_types(facts: TableFacts, file_format: str) -> None:
     """Raise Refusal for a table that Spark cannot read, unless its files are copied without their types."""
     if facts.unreadable and not FORMATS[file_format].copied_without_types:  # guard: types_that_spark_has
         raise Refusal(RefusalCode.TYPE, f"Spark cannot read {facts.name}: {facts.unreadable}")
-
-
-def _check_filters(facts: TableFacts) -> None:
-    """Raise Refusal for a table whose readers leave out files: written files have other names and times."""
-    for source in (facts.properties, facts.storage.properties):
-        for key, value in source.items():
-            switch = (key.lower(), value.strip().lower())
-            if switch[0] in _FILTERS or switch in _SWITCHES:  # guard: file_filters
-                raise Refusal(
-                    RefusalCode.FILE_FILTER,
-                    f"{facts.name} has {key}={value}, by which its readers leave out files by their names or times",
-                )
 
 
 def _check_provider(facts: TableFacts, file_format: str) -> None:

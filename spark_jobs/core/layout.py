@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.model import Spec, name_of, parent
+from spark_jobs.core.numbered_names import PADDED, PLAIN
 from spark_jobs.core.shown import shown
 
 HOME = ".lakekeeper"  # guard: hidden_home
@@ -26,8 +27,8 @@ RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 _RUN_OR_GENERATION = re.compile(r"[A-Za-z0-9_-]{1,80}\Z")
 _RUN_FOLDER = re.compile(r"(?P<run>[A-Za-z0-9_-]{1,80})\.(?P<attempt>[0-9a-f]{12})\Z")
 
-_WORKING = re.compile(r"__(?P<kind>compact_tmp|old|undone|conflict|cleaned)_(?P<stamp>\d+)\Z")
-_LEASE = re.compile(r"lease-(?P<epoch>\d+)(?P<released>\.released)?\Z")
+_WORKING = re.compile(rf"__(?P<kind>compact_tmp|old|undone|conflict|cleaned)_(?P<stamp>{PLAIN})\Z")
+_LEASE = re.compile(rf"lease-(?P<epoch>{PADDED})(?P<released>\.released)?\Z")
 
 #: Names of visible siblings that Lakekeeper 0.0.6 creates and keeps. Its backup tables read `__old_` directories.
 _LEGACY = re.compile(r".+__(old|compact_tmp)_\d{10}\Z")
@@ -99,7 +100,7 @@ def generation_number(run_id: str, name: str) -> int:
     """Return the number of the generation of a run that has this name; 0 if it is none of its generations."""
     if name == run_id:
         return 1
-    found = re.fullmatch(rf"{re.escape(run_id)}-g(\d+)", name)
+    found = re.fullmatch(rf"{re.escape(run_id)}-g({PLAIN})", name)
     return int(found[1]) if found else 0
 
 
@@ -232,7 +233,7 @@ def fresh_name(name: str, token: str) -> str:
 
 
 #: No token of a file that is moved begins so: those are hexadecimal.
-_OF_GROUP = re.compile(r"-lkg(\d+)(?=[-.]|\Z)")
+_OF_GROUP = re.compile(r"-lkg([0-9]{1,9})(?=[-.]|\Z)")
 
 
 def group_name(name: str, number: int) -> str:

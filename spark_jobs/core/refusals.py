@@ -115,8 +115,10 @@ class RefusalCode(Explained):
     )
     NAME_TOO_LONG = (
         "The name or the path of the directory is so long that the directory for its originals, which has a longer one,"
-        " would exceed the limit of the file system.",
-        "Move the data to a directory with a shorter name or path, and set the location of the table or partition.",
+        " would exceed the limit of the file system. Or a file of the jobs has a number in its name that no job"
+        " reaches, so that there is no next one.",
+        "Move the data to a directory with a shorter name or path, and set the location of the table or partition. Find"
+        " out who has put the file with that number there, and move it away.",
     )
     UNTRUSTED_OWNER = (
         "A journal was written by an account that is neither the job's nor the owner of the table's root, or it is in"
@@ -223,8 +225,10 @@ class RefusalCode(Explained):
     FILE_FILTER = (
         "The table has a property or an option by which its readers leave out files by their names or times"
         " (`pathGlobFilter`, `modifiedBefore`, `modifiedAfter`, `ignoreExtension=false` of Spark, `pathFilter.class` of"
-        " Hadoop): they would leave out the rewritten files, or show rows that they have left out so far.",
-        "Move the files that the readers leave out to another directory, and remove the property or option.",
+        " Hadoop), or the Hadoop configuration of the job has one for all tables: they would leave out the rewritten"
+        " files, or show rows that they have left out so far.",
+        "Move the files that the readers leave out to another directory, and remove the property or option. A setting"
+        " of the job that its readers do not have: set it to nothing (`spark_submit: extra_conf`).",
     )
     LENIENT = (
         "The table has sequence files, and `spark.files.ignoreCorruptFiles` or `ignoreMissingFiles` is true: a unit"

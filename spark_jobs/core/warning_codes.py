@@ -83,7 +83,8 @@ class WarningCode(Explained):
     )
     BACKUP_TABLE_NOT_UPDATED = (
         "The backup table could not be created, updated or dropped.",
-        "None: a rollback does not need it. The next job that works on the run tries again.",
+        "None: a rollback does not need it. The next job that works on the run tries again. A table with"
+        " `avro.schema.url` gets none: Spark would read that file with the rights of the job.",
     )
     PLAN_CHANGED = (
         "The files of a unit are not those of the plan that the compaction was given; it was planned again.",
@@ -91,7 +92,7 @@ class WarningCode(Explained):
     )
     STATISTICS_NOT_COMPUTED = (
         "The statistics of a unit could not be computed after its compaction.",
-        "Run `ANALYZE TABLE ... COMPUTE STATISTICS`.",
+        "Run `ANALYZE TABLE ... COMPUTE STATISTICS`. The jobs do not do it for a table with `avro.schema.url`.",
     )
     LOG_NOT_UPDATED = (
         "The commit log could not be written.",

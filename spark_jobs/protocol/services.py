@@ -21,7 +21,7 @@ class Services:
     Attributes:
         calls: the calls to the NameNode that `fs` and `footers` make.
         staging: the names of staging directories that the cluster's settings name.
-        reading: the settings of the cluster by which readers match columns and divide text into rows.
+        reading: the settings of the cluster by which readers match columns, divide text into rows and leave out files.
         environment: the versions of the programs that read the footers. Other ones may decide otherwise.
     """
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from tests.cluster.superuser import Look, Superuser, acting_as
-from tests.spark.meanwhile import after_rewrites
+from tests.spark.meanwhile import after_rewrites, driven_clock
 from tests.spark.toolbox import Jobs, many, only, outcomes
 
 if TYPE_CHECKING:
@@ -225,3 +227,46 @@ def test_who_may_not_pass_a_folder_may_not_read_what_lay_below_it(
     closed = [path for path in superuser.folders(root) if path.endswith("/d=1")]
     assert {superuser.look(path).mode for path in closed} == {"rwx------"}
     assert any("/.lakekeeper/" in path for path in closed)
+
+
+def test_no_place_of_a_run_is_open_to_more_accounts_than_the_folder_above_the_partition(
+    spark: SparkSession,
+    jobs: Jobs,
+    superuser: Superuser,
+    folder: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither between the renames, where a writer makes the partition again, nor in a rollback or a cleanup."""
+    root, table = f"{folder}/passed", f"default.p_{folder.rsplit('/', 1)[1]}"
+    closed, unit = f"{root}/d=1", f"{root}/d=1/r=A"
+    many(spark, unit, "SELECT id FROM range(50)", 5)
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (d STRING, r STRING) STORED AS PARQUET"
+        f" LOCATION '{root}' TBLPROPERTIES ('lakekeeper.writers'='append')"
+    )
+    spark.sql(f"MSCK REPAIR TABLE {table}")
+    superuser.chmod(root, "755")
+    superuser.chown(closed, "loader", "analysts")
+    superuser.set_acl(closed, "user::rwx,user:impala:r-x,group::---,mask::r-x,other::---")
+    looks: dict[str, set[Look]] = {}
+    rename = HadoopFileSystem.rename
+
+    def renaming(self: HadoopFileSystem, source: str, target: str) -> None:
+        rename(self, source, target)
+        kind = re.search(r"/__(\w+)_\d+/d=1/", target)
+        if kind is not None:
+            looks.setdefault(kind[1], set()).add(superuser.look(f"{target.split('/d=1/')[0]}/d=1"))
+        if source == unit and "/__old_" in target:
+            superuser.make(unit, "777")
+            (first, *_), added = superuser.files(target), f"{unit}/part-9.parquet"
+            stream = superuser.fs.create(superuser.path(added))
+            stream.write(superuser.read(first))
+            stream.close()
+            superuser.chown(added, superuser.look(first).owner, superuser.look(first).group)
+
+    monkeypatch.setattr(HadoopFileSystem, "rename", renaming)
+    driven_clock(monkeypatch)
+    for words in (("compact",), ("rollback",), ("compact",), ("cleanup", "--older-than", "0s")):
+        assert jobs(words[0], "--table", table, *words[1:])["exit_code"] == 0, words
+    assert set(looks) == {"old", "conflict", "undone", "cleaned"}
+    assert set.union(*looks.values()) == {superuser.look(closed)}

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.quota import Quota
+from spark_jobs.protocol.file_system import FileSystemError
 
 AUTHORITY = "hdfs://model"
 #: 2026-03-01T00:00:00Z: model time starts at a date that is plain to read in a report.
@@ -22,6 +23,8 @@ _ROOT = 1
 ME = "me"
 READ, WRITE, EXECUTE, ALL = 4, 2, 1, 7
 _STICKY = 0o1000
+#: `dfs.namenode.fs-limits.max-component-length`, in bytes.
+LONGEST_NAME = 255
 
 
 @dataclass(frozen=True)
@@ -244,6 +247,8 @@ class ModelTree:
         return number
 
     def _link(self, folder: int, name: str, number: int) -> None:
+        if len(name.encode()) > LONGEST_NAME:
+            raise FileSystemError(f"The maximum path component name limit of {name} is exceeded")
         self._hold(folder, {**self.inodes[folder].children, name: number})
 
     def _unlink(self, path: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutation.mutation import Mutation
 from tests.mutation.operators import Condition, Remove, Rewrite
 
+_CLOSED = "tests/crash/test_closed_folders.py"
 _OPEN = "tests/crash/test_guards_open.py"
 _FLAGS = "tests/crash/other_writers/test_flags.py"
 
@@ -52,5 +53,17 @@ OPEN = (
         "what a dead attempt has written keeps the rights that it was given then",
         (Remove("attributes_on_retry"),),
         (f"{_OPEN}::TestRights::test_what_is_closed_before_the_retry_of_a_dead_attempt_stays_closed",),
+    ),
+    Mutation(
+        "H24-above",
+        "what is above a partition in a run is open to whoever passes the run's directory",
+        (Remove("closed_folders"),),
+        (f"{_CLOSED}::test_what_a_kill_leaves_is_closed_and_stays_so",),
+    ),
+    Mutation(
+        "H24-unlike",
+        "a directory above a partition has the permissions of its original for another group",
+        (Remove("closed_if_unlike"),),
+        (f"{_CLOSED}::test_a_place_that_cannot_have_the_group_of_its_original_is_closed",),
     ),
 )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.operators import Condition
+from tests.mutation.operators import Condition, Value
 
 _DECIDING = "tests/unit/core/test_deciding.py"
 _ANALYSIS = "tests/crash/test_analysis.py"
 _SORTED = "tests/spark/test_sort_columns.py"
 _FOOTERS = "tests/unit/core/test_footers.py"
 _REFUSALS = "tests/spark/test_refusals.py"
+_SCHEMA_FILES = "tests/spark/test_avro_schema_files.py"
 _UNREADABLE = "tests/spark/test_unreadable_tables.py"
 _LOCATIONS = "tests/unit/core/test_locations.py"
 _USERS = "tests/unit/core/test_location_users.py"
@@ -68,6 +69,27 @@ OF_THE_METASTORE = (
         "the class of a storage handler is loaded before the table is refused",
         (Condition("handlers_not_loaded", False),),
         (f"{_UNREADABLE}::test_the_classes_of_a_storage_handler_are_not_even_looked_for",),
+        "spark",
+    ),
+    Mutation(
+        "H54-schema",
+        "Spark describes a table by a file that only the job may read",
+        (Condition("schema_files_not_read", False),),
+        (f"{_SCHEMA_FILES}::test_no_job_reads_it",),
+        "spark",
+    ),
+    Mutation(
+        "H54-partitions",
+        "Spark lists the partitions of a table whose schema is in a file",
+        (Value("partitions_spared", "False"),),
+        (f"{_SCHEMA_FILES}::test_no_job_reads_it",),
+        "spark",
+    ),
+    Mutation(
+        "H54-sql",
+        "Spark runs SQL on a table whose schema is in a file",
+        (Condition("no_sql_on_schema_files", False),),
+        (f"{_SCHEMA_FILES}::test_no_job_reads_it",),
         "spark",
     ),
     Mutation(

@@ -277,6 +277,12 @@ _ESCAPES = (
         _STATEMENT,
     ),
     _of_provider(
+        "H48-paste",
+        "a statement is shown in which a shell acts on a name or a value",
+        Condition("statements_to_paste", False),
+        f"{_REFRESH}::test_no_statement_is_shown_in_which_a_shell_acts_on_a_name_or_a_value",
+    ),
+    _of_provider(
         "H48-trino",
         "a name ends a literal of Trino",
         Value("literals_of_standard_sql", "f\"'{value}'\""),

@@ -11,7 +11,8 @@ _METADATA = "tests/unit/core/test_avro_metadata.py"
 _GROUPS = "tests/unit/core/test_file_groups.py"
 _PROOF = "tests/unit/core/test_plain_text.py"
 _TEXT = "tests/fidelity/test_text_rows.py"
-_RECORDS = "tests/fidelity/test_record_rows.py"
+_AVRO_ROWS = "tests/fidelity/test_avro_rows.py"
+_SEQUENCE_ROWS = "tests/fidelity/test_sequence_rows.py"
 _BLOCKS = "tests/unit/core/test_avro_blocks.py"
 _SEQUENCES = "tests/unit/core/test_sequence_records.py"
 
@@ -63,6 +64,12 @@ ROWS = (
         "a table is compacted whose readers leave out files by their names or times",
         (Condition("file_filters", False),),
         (f"{_DECIDING}::test_tables_are_refused_by_code",),
+    ),
+    Mutation(
+        "H51-cluster-filters",
+        "a table is compacted although all readers of the cluster leave out files",
+        (Condition("filters_of_the_cluster", False),),
+        (f"{_DECIDING}::test_a_filter_of_the_cluster_is_one_of_all_its_readers",),
     ),
     Mutation(
         "H51-delimiter",
@@ -130,49 +137,49 @@ ROWS_ON_SPARK = (
         "H51-count",
         "records that the reader leaves out are missed by nobody",
         (Condition("records_counted", False),),
-        (f"{_RECORDS}::test_records_that_the_reader_leaves_out_on_both_sides_fail_the_unit",),
+        (f"{_SEQUENCE_ROWS}::test_records_that_the_reader_leaves_out_on_both_sides_fail_the_unit",),
         "spark",
     ),
     Mutation(
         "H51-blocks",
         "a block that was not copied is missed by nobody",
         (Condition("blocks_compared", False),),
-        (f"{_RECORDS}::test_a_block_that_is_lost_on_the_way_fails_the_unit",),
+        (f"{_AVRO_ROWS}::test_a_block_that_is_lost_on_the_way_fails_the_unit",),
         "spark",
     ),
     Mutation(
         "H51-attributes",
         "attributes of a schema that Avro's library does not know are left out",
         (Value("schema_as_it_is", "str(reader.getSchema().toString()).encode()"),),
-        (f"{_RECORDS}::test_records_keep_their_bytes_and_files_their_schema",),
+        (f"{_AVRO_ROWS}::test_records_keep_their_bytes_and_files_their_schema",),
         "spark",
     ),
     Mutation(
         "H51-damage",
         "the cluster says that damaged stretches may be left out",
         (Item("damage_not_skipped", "io.skip.checksum.errors", "true"),),
-        (f"{_RECORDS}::test_a_damaged_stretch_of_a_sequence_file_is_never_left_out",),
+        (f"{_SEQUENCE_ROWS}::test_a_damaged_stretch_of_a_sequence_file_is_never_left_out",),
         "spark",
     ),
     Mutation(
         "H51-filter",
         "the cluster says which files are read",
         (Value("nothing_filtered", "()"),),
-        (f"{_RECORDS}::test_a_filter_of_the_cluster_is_not_asked",),
+        (f"{_SEQUENCE_ROWS}::test_a_filter_that_these_jobs_set_to_nothing_is_not_asked",),
         "spark",
     ),
     Mutation(
         "H51-written",
         "records that were not written are missed by nobody",
         (Condition("records_compared", False),),
-        (f"{_RECORDS}::test_records_that_were_not_written_fail_the_unit",),
+        (f"{_SEQUENCE_ROWS}::test_records_that_were_not_written_fail_the_unit",),
         "spark",
     ),
     Mutation(
         "H51-literal",
         "a text with a variable becomes a setting",
         (Condition("settings_are_literal", False),),
-        (f"{_RECORDS}::test_a_text_with_a_variable_is_no_setting",),
+        (f"{_SEQUENCE_ROWS}::test_a_text_with_a_variable_is_no_setting",),
         "spark",
     ),
     Mutation(

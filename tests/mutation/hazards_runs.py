@@ -6,6 +6,7 @@ from tests.mutation.mutation import Mutation
 from tests.mutation.operators import Condition, Remove, Rewrite, Value
 
 _FOLDING = "tests/crash/test_folding.py"
+_NUMBERS = "tests/crash/test_planted_numbers.py"
 _RECORD = "tests/crash/test_settled_record.py"
 _SETTLED = "tests/unit/core/test_settled_runs.py"
 
@@ -81,5 +82,23 @@ RUNS = (
         "a record of settled runs that came with a copy counts",
         (Condition("copied_settled_record", True),),
         (f"{_RECORD}::TestTheRecord::test_one_that_came_with_a_copy_is_ignored_and_reported",),
+    ),
+    Mutation(
+        "H49-digits",
+        "a lease is taken for one of a job whatever number it has",
+        (Value("padded_numbers_bounded", "'[0-9]+'"),),
+        (f"{_NUMBERS}::test_no_number_in_a_name_fails_a_job",),
+    ),
+    Mutation(
+        "H49-stamp",
+        "a working directory is taken for one of a job whatever number it has",
+        (Value("numbers_bounded", "'[0-9]+'"),),
+        (f"{_NUMBERS}::test_a_run_goes_on_beside_a_directory_with_such_a_number",),
+    ),
+    Mutation(
+        "H49-last",
+        "the number that follows the last one has a digit more",
+        (Condition("last_number", False),),
+        (f"{_NUMBERS}::test_where_no_number_is_left_the_table_alone_is_refused",),
     ),
 )

@@ -34,6 +34,7 @@ SETTINGS = {
         "orc.include.columns": "0",
         "orc.mask": "nullify:v",
         "orc.max.file.length": "0",
+        "orc.use.zerocopy": "true",
         "mapreduce.output.fileoutputformat.compress": "true",
         "mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
     },

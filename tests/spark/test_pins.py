@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from spark_jobs.adapters.spark.formats.orc import OrcFormat
 from spark_jobs.adapters.spark.requests import write_options
 from spark_jobs.adapters.spark.sessions import Sessions, statement_session
 from tests.harness.fixtures import Database
-from tests.spark.toolbox import Jobs, cluster_settings, data_files, many, only, rows
+from tests.spark.toolbox import Jobs, cluster_settings, data_files, many, only, rows, spark_defaults
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,6 +42,7 @@ SESSIONS = {
     "spark.sql.orc.mergeSchema": ("true", "false"),
     "orc.skip.corrupt.data": ("true", "false"),
     "orc.max.file.length": ("1", "9223372036854775807"),
+    "orc.use.zerocopy": ("true", "false"),
     "spark.sql.sources.useV1SourceList": ("csv", "avro,csv,json,kafka,orc,parquet,text"),
     "spark.sql.adaptive.enabled": ("true", "false"),
     "spark.sql.session.timeZone": ("America/New_York", "UTC"),
@@ -95,21 +95,8 @@ COPYING = {
     "parquet.metadata.read.parallelism": ("0", "5"),
     "orc.skip.corrupt.data": ("true", "false"),
     "orc.max.file.length": ("1", "9223372036854775807"),
+    "orc.use.zerocopy": ("true", "false"),
 }
-
-
-@contextmanager
-def spark_defaults(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """New sessions begin with these settings, as with those of `spark-defaults.conf`."""
-    conf: Any = spark._jsc.sc().conf()
-    before = {name: conf.get(name) if conf.contains(name) else None for name in settings}
-    for name, value in settings.items():
-        conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name, found in before.items():
-            conf.remove(name) if found is None else conf.set(name, found)
 
 
 @pytest.mark.parametrize("name", SESSIONS)

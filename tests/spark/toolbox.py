@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -148,18 +148,35 @@ def write_files(
         ).save(folder)
 
 
-@contextmanager
-def cluster_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+def cluster_settings(spark: SparkSession, settings: Mapping[str, str]) -> AbstractContextManager[None]:
     """The cluster's Hadoop configuration has these settings until the end of the block."""
     conf = spark._jsc.hadoopConfiguration()
-    before = {name: conf.getRaw(name) for name in settings}
-    for name, value in settings.items():
-        conf.set(name, value)
+    return changed(conf.getRaw, conf.set, conf.unset, settings)
+
+
+def spark_defaults(spark: SparkSession, settings: Mapping[str, str]) -> AbstractContextManager[None]:
+    """New sessions begin with these settings, as with those of `spark-defaults.conf`."""
+    conf: Any = spark._jsc.sc().conf()
+    return changed(lambda name: conf.get(name, None), conf.set, conf.remove, settings)
+
+
+@contextmanager
+def changed(
+    get: Callable[[str], str | None],
+    put: Callable[[str, str], object],
+    remove: Callable[[str], object],
+    settings: Mapping[str, str],
+) -> Iterator[None]:
+    """Settings of any configuration until the end of the block."""
+    before: dict[str, str | None] = {}
     try:
+        for name, value in settings.items():
+            before[name] = get(name)
+            put(name, value)
         yield
     finally:
         for name, found in before.items():
-            conf.set(name, found) if found is not None else conf.unset(name)
+            remove(name) if found is None else put(name, found)
 
 
 def many(spark: SparkSession, folder: str, query: str, files: int, file_format: str = "parquet") -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.spark.toolbox import Jobs
+from tests.spark.toolbox import Jobs, changed
 from tests.sweep.recording import HADOOP, SPARK, SQL
 from tests.sweep.tables import SweptTable
 
@@ -125,33 +125,36 @@ def under(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
     Settings of Spark itself are changed while it runs. Those that are read once, at the start, need a driver of their
     own (`run --static`). Raise Rejected if a setting cannot have the value.
     """
-    conf, session, own = spark._jsc.hadoopConfiguration(), {}, spark._jsc.sc().conf()
+    conf, own = spark._jsc.hadoopConfiguration(), spark._jsc.sc().conf()
     kept = {field: field.get(conf).clone() for field in _fields_of(conf)}
-    of_spark = {}
+    of_spark, of_sql = _of(SPARK, settings), _of(SQL, settings)
     try:
-        for key, value in settings.items():
-            kind, _, name = key.partition(" ")
-            if kind == HADOOP:
-                conf.set(name, value)
-            elif kind == SPARK:
-                of_spark[name] = own.get(name, None)
-                own.set(name, value)
-            elif kind == SQL:
-                before = spark.conf.get(name, None)
-                try:
-                    spark.conf.set(name, value)
-                except Exception as error:
-                    raise Rejected(f"{name} = {value}: {error}") from None
-                session[name] = before
-        yield
+        for name, value in _of(HADOOP, settings).items():
+            conf.set(name, value)
+        with (
+            changed(lambda name: own.get(name, None), own.set, own.remove, of_spark),
+            changed(lambda name: spark.conf.get(name, None), _setting(spark), spark.conf.unset, of_sql),
+        ):
+            yield
     finally:
-        for name, before in session.items():
-            spark.conf.unset(name) if before is None else spark.conf.set(name, before)
-        for name, before in of_spark.items():
-            own.remove(name) if before is None else own.set(name, before)
         # A name may be another one of an older release, which `unset` does not always undo.
         for field, values in kept.items():
             field.set(conf, values)
+
+
+def _of(kind: str, settings: Mapping[str, str]) -> dict[str, str]:
+    """The settings of one kind, by their names alone."""
+    return {key.partition(" ")[2]: value for key, value in settings.items() if key.partition(" ")[0] == kind}
+
+
+def _setting(spark: SparkSession) -> Callable[[str, str], None]:
+    def put(name: str, value: str) -> None:
+        try:
+            spark.conf.set(name, value)
+        except Exception as error:
+            raise Rejected(f"{name} = {value}: {error}") from None
+
+    return put
 
 
 def _fields_of(conf: Any) -> list[Any]:

@@ -40,6 +40,9 @@ _ADD_BATCH = 500
 class Metastore:
     """Reads tables and partitions in bulk, and creates and drops backup tables."""
 
+    #: Tables with a file for the schema. Spark must not describe them, and so must run no SQL on them.
+    _with_schema_file: frozenset[TableName] = frozenset()
+
     def __init__(self, spark: SparkSession, fs: HadoopFileSystem) -> None:
         self._spark = statement_session(spark)
         self._locations = Locations(fs.qualify)
@@ -90,17 +93,19 @@ class Metastore:
     def table(self, name: TableName) -> TableFacts:
         """Return the description of a table.
 
-        A table that Spark cannot read is described by its entry. Of one that was looked up just before, no class of a
-        storage handler is loaded.
+        One that Spark cannot read is described by its entry. No storage handler is loaded, and no schema file read.
 
         Raises:
             Refusal: it is a materialized view or an index table of Hive, which Spark cannot read.
             MetastoreError: the table does not exist, or the metastore does not answer.
         """
         looked_up, self._looked_up = self._looked_up, None
-        # guard: handlers_not_loaded
-        if looked_up and looked_up[0] == name and is_read_by_classes(looked_up[1]):
-            return self._entries.facts(name, looked_up[1])
+        entry = looked_up[1] if looked_up and looked_up[0] == name else self._entry(name)
+        if is_read_by_classes(entry):  # guard: handlers_not_loaded
+            return self._entries.facts(name, entry)
+        if self._entries.names_schema_file(entry):  # guard: schema_files_not_read
+            self._with_schema_file |= {name}
+            return self._entries.facts_without_schema_file(name, entry)
         try:
             # Spark parses the types of columns by the settings of the active session.
             with self._errors(f"cannot read {name}"), active(self._spark):
@@ -108,7 +113,7 @@ class Metastore:
         except MetastoreError as error:
             if not error.answered:  # guard: unreadable_is_no_outage
                 raise
-            return self._entries.unreadable_facts(name, self._entry(name), str(error))
+            return self._entries.unreadable_facts(name, entry, str(error))
 
     def properties(self, name: TableName) -> dict[str, str]:
         return dict(self._entry(name)["parameters"] or {})
@@ -128,7 +133,8 @@ class Metastore:
         `listPartitions`, by which Spark asks for the partitions of a user: for 10,000 of them it took 35 s, and this 6.
         """
         try:
-            found = self._listed(facts, by_entries=facts.unreadable is not None)
+            spared = TableName.parse(facts.name) in self._with_schema_file  # guard: partitions_spared
+            found = self._listed(facts, by_entries=spared or facts.unreadable is not None)
         except MetastoreError as error:
             if not error.answered:  # guard: partitions_of_an_outage
                 raise
@@ -207,6 +213,7 @@ class Metastore:
             units: units with the locations of their originals. These must exist: the metastore creates a directory
                 that does not, and a later rename to its path would fail.
         """
+        self._check_for_sql(TableName.parse(source.name), f"cannot register {backup}")
         with self._errors(f"cannot register {backup}"):
             self._spark.sql(backup_ddl(backup, source, run_id, location))
             for start in range(0, len(units) if source.partition_keys else 0, _ADD_BATCH):
@@ -247,6 +254,9 @@ class Metastore:
                 " it yourself if it is not needed"
             )
         with self._errors(f"cannot drop {backup}"):
+            if backup in self._with_schema_file:
+                self._entries.drop(backup)
+                return True
             # guard: no_purge_before_drop
             self._spark.sql(
                 f"ALTER TABLE {qualified(backup)} SET TBLPROPERTIES ({properties_clause(BACKUP_PROPERTIES)})"
@@ -256,13 +266,23 @@ class Metastore:
 
     def drop_backup_partitions(self, backup: TableName, units: Sequence[Unit]) -> None:
         """Drop the partitions of units whose originals were moved. The table is external, so no file is deleted."""
+        self._check_for_sql(backup, f"cannot update {backup}")
         with self._errors(f"cannot update {backup}"):
             for start in range(0, len(units), _ADD_BATCH):
                 clauses = ", ".join(partition_spec(unit.spec) for unit in units[start : start + _ADD_BATCH])
                 self._spark.sql(f"ALTER TABLE {qualified(backup)} DROP IF EXISTS {clauses}")
 
+    def _check_for_sql(self, name: TableName, what: str) -> None:
+        """Raise MetastoreError for a table that Spark must not describe, because a file would be read."""
+        if name in self._with_schema_file:  # guard: no_sql_on_schema_files
+            raise MetastoreError(
+                f"{what}: its property avro.schema.url names a file, which Spark would read with the rights of this"
+                " job, whoever else may read it. Give the schema as avro.schema.literal, or use another engine"
+            )
+
     def analyze(self, name: TableName, unit: Unit) -> None:
         """Run ANALYZE TABLE ... COMPUTE STATISTICS on one unit."""
+        self._check_for_sql(name, f"cannot compute statistics of {name}")
         where = f" {partition_spec(unit.spec)}" if unit.spec else ""
         with self._errors(f"cannot compute statistics of {name}"):
             self._spark.sql(f"ANALYZE TABLE {qualified(name)}{where} COMPUTE STATISTICS")

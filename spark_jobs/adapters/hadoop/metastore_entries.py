@@ -27,6 +27,8 @@ _NO_SUCH_TABLE = "NoSuchObjectException"
 #: The kinds of tables that Spark supports, by its names.
 _KINDS = {"EXTERNAL_TABLE": "EXTERNAL", "MANAGED_TABLE": "MANAGED", "VIRTUAL_VIEW": "VIEW"}
 _HANDLER = "storage_handler"
+#: The file by which Hive's class for Avro knows the columns. It is read, and shown in errors, whoever may read it.
+_SCHEMA_FILE = "avro.schema.url"
 _PROVIDER = "spark.sql.sources.provider"
 #: As in Spark's descriptions, Spark's own properties and those that are fields are left out.
 _OF_SPARK, _NOT_DESCRIBING = "spark.sql.sources.", ("comment", "EXTERNAL")
@@ -65,6 +67,11 @@ class MetastoreEntries:
         found = self._json(self._client().listPartitions(name.database, name.table, _ALL))
         return [(dict(zip(keys, entry["values"])), self._partition(entry)) for entry in found]
 
+    def drop(self, name: TableName) -> None:
+        """Drop a table, but not its files."""
+        delete_data, ignore_missing = False, True
+        self._client().dropTable(name.database, name.table, delete_data, ignore_missing)
+
     def facts(self, name: TableName, entry: Entry, unreadable: str | None = None) -> TableFacts:
         """Return the description of a table by its entry alone.
 
@@ -98,12 +105,27 @@ class MetastoreEntries:
         Args:
             error: what Spark said.
         """
-        columns = [*_columns(entry["sd"]["cols"]), *_columns(entry["partitionKeys"])]
-        failing = [(column, kind) for column, kind in columns if not self._is_parsable(kind)]
+        failing = self._failing(entry)
         # Spark may parse a type in the metastore that it does not parse in SQL text.
         named = [(column, kind) for column, kind in failing if f"`{column}`" in error] or failing
-        why = "column '{}' has the type {}".format(*named[0]) if named else error
+        why = _of_type(*named[0]) if named else error
         return self.facts(name, entry, None if is_read_by_classes(entry) else why)
+
+    def facts_without_schema_file(self, name: TableName, entry: Entry) -> TableFacts:
+        """Return the description of a table by the columns that the metastore has, and not by those of a file."""
+        failing = self._failing(entry)
+        return self.facts(name, entry, _of_type(*failing[0]) if failing else None)
+
+    @staticmethod
+    def names_schema_file(entry: Entry) -> bool:
+        """Tell whether a property of a table, or of its SerDe, names a file with the schema."""
+        serde = entry["sd"]["serdeInfo"] or {}
+        return any(_SCHEMA_FILE in (each or {}) for each in (entry["parameters"], serde.get("parameters")))
+
+    def _failing(self, entry: Entry) -> list[tuple[str, str]]:
+        """Return the columns whose types Spark does not parse."""
+        columns = [*_columns(entry["sd"]["cols"]), *_columns(entry["partitionKeys"])]
+        return [(column, kind) for column, kind in columns if not self._is_parsable(kind)]
 
     def _is_parsable(self, kind: str) -> bool:
         try:
@@ -143,6 +165,10 @@ def is_read_by_classes(entry: Entry) -> bool:
     The class of a storage handler may be missing, or connect to the handler's own system.
     """
     return bool((entry["parameters"] or {}).get(_HANDLER)) or entry["tableType"] not in _KINDS
+
+
+def _of_type(column: str, kind: str) -> str:
+    return f"column '{column}' has the type {kind}"
 
 
 def _kind(name: TableName, entry: Entry) -> str:

@@ -6,14 +6,15 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-#: With the first ones, readers leave out what is damaged or behind a length. The last one has its default: no cluster
-#: needs another.
+#: With the first ones, readers leave out what is damaged or behind a length. The last ones have their defaults: no
+#: cluster needs others, and not all file systems have zero-copy reads.
 _STRICT = {  # guard: damage_not_skipped
     "io.skip.checksum.errors": "false",
     "parquet.read.bad.record.threshold": "0",
     "orc.skip.corrupt.data": "false",
     "orc.max.file.length": "9223372036854775807",
     "parquet.metadata.read.parallelism": "5",
+    "orc.use.zerocopy": "false",
 }
 #: By these, readers leave out files, rows or columns.
 _UNSET = (  # guard: nothing_filtered

@@ -30,6 +30,8 @@ PINNED = {  # guard: pinned_settings
     # ORC's own settings, by which it leaves out what is damaged, and what is behind a length.
     "orc.skip.corrupt.data": "false",
     "orc.max.file.length": "9223372036854775807",
+    # Not all file systems have it, and then no file is read.
+    "orc.use.zerocopy": "false",
     # The readers of files that list once, and whose files can be compared with the manifest.
     "spark.sql.sources.useV1SourceList": "avro,csv,json,kafka,orc,parquet,text",
     # As many files are written as were planned.

@@ -26,6 +26,7 @@ from spark_jobs.core.commit_log.snapshots import (
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.journal import RunState, UnitState
 from spark_jobs.core.model import FileListing
+from spark_jobs.core.numbered_names import following
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class Change:
         """
         base, delta = lists
         return Snapshot(
-            id=last.id + 1 if last else 1,
+            id=following(last.id, last.location) if last else 1,
             uuid=uuid,
             kind=self.kind,
             run_id=self.run_id,

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 
 from spark_jobs.core.commit_log.snapshots import BrokenLog
 from spark_jobs.core.layout import LOG
+from spark_jobs.core.numbered_names import PLAIN
 from spark_jobs.core.record_files import MOST_BYTES
 from spark_jobs.protocol.file_system import RecordFiles, Status
 from spark_jobs.protocol.runs.trust import Trust
 
-_NUMBERED = re.compile(r"snapshot-([1-9]\d*)\Z")
+_NUMBERED = re.compile(rf"snapshot-({PLAIN})\Z")
 #: The names of files that an attempt to publish may leave, by directory. Files with other names are never deleted.
 OURS = {
     "snapshot": re.compile(r"\.snapshot-[0-9a-f]{32}\Z"),

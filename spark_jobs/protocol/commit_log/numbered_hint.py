@@ -7,6 +7,7 @@ import uuid
 from datetime import timedelta
 
 from spark_jobs.core.layout import LOG
+from spark_jobs.core.numbered_names import PADDED, following
 from spark_jobs.core.record_files import MOST_BYTES
 from spark_jobs.protocol.commit_log.hint_folders import write_hint
 from spark_jobs.protocol.file_system import RecordFiles, Status
@@ -28,7 +29,7 @@ class NumberedHint:
         self._fs = fs
         self._trust = trust
         self._name = name
-        self._numbers = re.compile(rf"{name}-(\d{{1,18}})\Z")
+        self._numbers = re.compile(rf"{name}-({PADDED})\Z")
         self._staged = re.compile(rf"\.{name}-[0-9a-f]{{32}}\Z")
 
     def read(self) -> tuple[str, bytes] | None:
@@ -47,7 +48,7 @@ class NumberedHint:
 
     def publish(self, data: bytes) -> None:
         """Write the next file into the folder, which exists. Then delete earlier ones. Raise OSError."""
-        number = max(self._numbered(), default=0) + 1
+        number = following(max(self._numbered(), default=0), self.folder)
         staged = f"{self.folder}/.{self._name}-{uuid.uuid4().hex}"
         write_hint(self._fs, staged, f"{self.folder}/{self._name}-{number:06d}", data)
         self._delete_older(number)

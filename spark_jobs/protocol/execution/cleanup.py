@@ -9,17 +9,16 @@ from spark_jobs.core import journal, layout
 from spark_jobs.core.commands import hdfs_path
 from spark_jobs.core.errors import DamagedOriginals, LakekeeperError, OnlyCopy, Unsafe
 from spark_jobs.core.journal import UnitState
-from spark_jobs.core.model import parent
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.execution.originals_in_use import UseOfOriginals
 from spark_jobs.protocol.execution.recovery import Recovery
-from spark_jobs.protocol.execution.shared_folders import SharedFolders
 from spark_jobs.protocol.execution.unit_results import UnitResult, cleaned, kept, reason_of
 from spark_jobs.protocol.execution.waves import UnitWork
 from spark_jobs.protocol.execution.ways_out import with_way_out, without_trash
 from spark_jobs.protocol.file_system import FileSystemError, Status
 from spark_jobs.protocol.runs.journal_store import Run
+from spark_jobs.protocol.runs.working_folders import WorkingFolders
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import files_of_originals, list_originals
 from spark_jobs.protocol.swap.late_files import differences, move_hidden_files
@@ -48,7 +47,7 @@ class Cleanup(UnitWork[UnitState, Claim]):
         self._use = UseOfOriginals(services.fs, recovery.policy, run.run_id)
         self._skip_trash = skip_trash
         self._claimed = layout.claimed_folder(run.state.stamp)
-        self._folders = SharedFolders(services.fs)
+        self._folders = WorkingFolders(services.fs)
 
     def check_trash(self) -> None:
         """Raise LakekeeperError if the trash is switched off.
@@ -76,7 +75,8 @@ class Cleanup(UnitWork[UnitState, Claim]):
     def prepare(self, item: UnitState) -> Claim:
         if not self._check(item):
             return Claim(item, claimed=True)
-        self._folders.create(parent(self.claimed_path(item.swap)))
+        old = self.entered.path(item.swap.old)
+        self._folders.create_above(self.claimed_path(item.swap), self.entered.folder, old)
         return Claim(item, claimed=False)
 
     def not_prepared(self, item: UnitState, error: Exception) -> UnitResult:

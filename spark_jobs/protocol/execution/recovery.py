@@ -9,7 +9,6 @@ from spark_jobs.core import journal
 from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.journal import UnitState
 from spark_jobs.core.layout import is_below, is_tmp_folder
-from spark_jobs.core.model import parent
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.core.warning_codes import WarningCode
@@ -19,6 +18,7 @@ from spark_jobs.protocol.file_system import DataDirectories, FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.lease import LeaseSet
 from spark_jobs.protocol.runs.run_lifecycle import enter, take_over
+from spark_jobs.protocol.runs.working_folders import WorkingFolders
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.direction import executor_of
 from spark_jobs.protocol.swap.leftovers import delete_rewritten
@@ -99,10 +99,10 @@ class Recovery:
 
         This is done before the ENTERED record, which an attempt that is fenced off cannot publish.
         """
-        open_units = [unit.swap for unit in run.state.of_kind(*journal.INTENTS)]
-        needed = {parent(run.path(path)) for swap in open_units for path in (swap.aside, swap.old)}
-        for folder in sorted(needed):
-            self._services.fs.mkdirs(folder)
+        folders = WorkingFolders(self._services.fs)
+        for swap in (unit.swap for unit in run.state.of_kind(*journal.INTENTS)):
+            for path in (swap.aside, swap.old):
+                folders.create_above(run.path(path), run.folder, swap.live)
 
     def _recover_unit(self, recovered: RecoveredRun, unit: UnitState, resume: bool) -> None:
         try:

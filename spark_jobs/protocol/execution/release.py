@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from spark_jobs.core import journal
 from spark_jobs.core.errors import DamagedOriginals, LakekeeperError
 from spark_jobs.core.journal import UnitState
-from spark_jobs.core.model import parent
 from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.unit_results import UnitResult
+from spark_jobs.protocol.runs.working_folders import WorkingFolders
 from spark_jobs.protocol.swap.directories import list_originals
 from spark_jobs.protocol.swap.late_files import differences
 
@@ -26,14 +26,16 @@ class Release:
 
         They are moved back to their journaled path, and journaled as COMMITTED.
         """
+        fs = self._cleanup.services.fs
+        folders = WorkingFolders(fs)
         for state in units:
-            swap, fs = state.swap, self._cleanup.services.fs
-            claimed = self._cleanup.claimed_path(swap)
+            swap = state.swap
+            claimed, old = self._cleanup.claimed_path(swap), self._cleanup.entered.path(swap.old)
             whole = fs.identity(claimed) == swap.live_id and not self._damage(swap, claimed)
             if whole:
-                fs.mkdirs(parent(self._cleanup.entered.path(swap.old)))
-                fs.move(claimed, self._cleanup.entered.path(swap.old), swap.live_id)
-            if whole or fs.identity(self._cleanup.entered.path(swap.old)) == swap.live_id:
+                folders.create_above(old, self._cleanup.entered.folder, claimed)
+                fs.move(claimed, old, swap.live_id)
+            if whole or fs.identity(old) == swap.live_id:
                 self._cleanup.entered.journal.append(journal.COMMITTED, units=[{"unit": swap.unit.key}])
 
     def not_released(self, units: Sequence[UnitState]) -> list[UnitResult]:

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 
 from spark_jobs.core import journal
 from spark_jobs.core.journal import UnitState
-from spark_jobs.core.model import parent
 from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.execution.recovery import Recovery
-from spark_jobs.protocol.execution.shared_folders import SharedFolders
 from spark_jobs.protocol.execution.unit_results import UnitResult, restored, unresolved
 from spark_jobs.protocol.execution.waves import UnitWork
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.ports import Pool
 from spark_jobs.protocol.runs.journal_store import Run
+from spark_jobs.protocol.runs.working_folders import WorkingFolders
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.leftovers import delete_rewritten
 from spark_jobs.protocol.swap.reverse import ReverseSwap
@@ -60,7 +59,7 @@ class Rollback(UnitWork[UnitState, _Ready]):
     def __init__(self, services: Services, run: Run, recovery: Recovery, on_new_data: str) -> None:
         super().__init__(services, run, recovery)
         self._on_new_data = on_new_data
-        self._folders = SharedFolders(services.fs)
+        self._folders = WorkingFolders(services.fs)
 
     @property
     def _executor(self) -> ReverseSwap:
@@ -69,7 +68,8 @@ class Rollback(UnitWork[UnitState, _Ready]):
     def prepare(self, item: UnitState) -> _Ready:
         started = time.monotonic()
         missing = self._executor.prepare(item.swap, self._on_new_data)
-        self._folders.create(parent(self.entered.path(item.swap.aside)))
+        aside = self.entered.path(item.swap.aside)
+        self._folders.create_above(aside, self.entered.folder, item.swap.live)
         return _Ready(item.swap, self._executor.unlike(item.swap), started, missing)
 
     def not_prepared(self, item: UnitState, error: Exception) -> UnitResult:

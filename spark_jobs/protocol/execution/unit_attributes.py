@@ -10,11 +10,8 @@ from spark_jobs.core.attributes import Attributes, LostAttribute, check_lost, co
 from spark_jobs.core.errors import UnitChanged, VerificationFailed
 from spark_jobs.core.model import FileListing
 from spark_jobs.protocol.file_system import FileSystem, Status
+from spark_jobs.protocol.runs.working_folders import CLOSED, WRITABLE
 
-#: The mode of a directory while files are written into it: its files do not have their own permissions yet.
-_CLOSED = 0o700
-#: The mode bits without which the owner could not write into the directory.
-_WRITABLE = 0o300
 _READ_BIT_OF_ALL = 0o004
 _PROBE = "_permissions"
 
@@ -98,14 +95,14 @@ class UnitAttributes:
             Refusal: ATTRIBUTES, an attribute cannot be set.
         """
         warnings = check_lost(self.lost, policy, self._files)
-        wanted = replace(self.folder, mode=self.folder.mode | _WRITABLE)
+        wanted = replace(self.folder, mode=self.folder.mode | WRITABLE)
         lost = self.fs.set_attributes(new, wanted)  # guard: folder_attributes_early
         warnings += check_lost(lost, policy, self.location)
         probed = (probes or Probes(self.fs)).lost(new, self)
         warnings += check_lost(probed, policy, self._files)
         # Closed by its mode, and without an ACL: no user reads files whose attributes are not set yet.
         now = self.fs.attributes(new) if lost else wanted
-        check_lost(self.fs.set_attributes(new, replace(now, mode=_CLOSED, acl=())), "require", new)
+        check_lost(self.fs.set_attributes(new, replace(now, mode=CLOSED, acl=())), "require", new)
         return warnings
 
     def apply_to_files(self, new: str, policy: str | None) -> list[str]:
@@ -162,16 +159,6 @@ class Probes:
             return self._fs.set_attributes(path, file)
         finally:
             self._fs.delete_file(path)
-
-
-def copy_directory_attributes(fs: FileSystem, source: str, target: str, policy: str | None) -> list[str]:
-    """Copy the attributes of one directory to another. Return warnings.
-
-    Raises:
-        Refusal: ATTRIBUTES, an attribute cannot be set.
-    """
-    found = fs.attributes(source)
-    return check_lost(fs.set_attributes(target, replace(found, mode=found.mode | _WRITABLE)), policy, source)
 
 
 def _access(entries: Sequence[Status], names: Sequence[str]) -> dict[str, str]:

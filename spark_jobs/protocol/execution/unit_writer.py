@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from spark_jobs.core import layout
+from spark_jobs.core.attributes import check_lost
 from spark_jobs.core.errors import Deferred, NothingToGain, Refusal, UnitChanged, VerificationFailed
 from spark_jobs.core.formats.layout_properties import ignored_properties
 from spark_jobs.core.job_limits import JobLimits
@@ -21,9 +22,10 @@ from spark_jobs.protocol.commit_log.footer_store import FooterStore
 from spark_jobs.protocol.execution.group_writer import GroupWriter, WrittenGroup, check_all_written
 from spark_jobs.protocol.execution.preconditions import Preconditions
 from spark_jobs.protocol.execution.staged_unit import StagedUnit
-from spark_jobs.protocol.execution.unit_attributes import Probes, UnitAttributes, copy_directory_attributes
+from spark_jobs.protocol.execution.unit_attributes import Probes, UnitAttributes
 from spark_jobs.protocol.execution.written_unit import Draft, WrittenUnit
 from spark_jobs.protocol.planning.footer_inspection import inspect, with_footers
+from spark_jobs.protocol.runs.working_folders import WorkingFolders
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import list_unit
 from spark_jobs.protocol.swap.late_files import differences
@@ -60,7 +62,8 @@ class UnitWriter:
         self._checks = Preconditions(services, table)
         self.groups = GroupWriter(services, table)
         self.footers = FooterStore(services, table)
-        self._created: set[str] = set()
+        policy = table.options.attributes
+        self._folders = WorkingFolders(services.fs, lambda lost, path: check_lost(lost, policy, path))
         self._probes = Probes(services.fs)
 
     def write(self, plan: UnitPlan) -> WrittenUnit:
@@ -86,7 +89,7 @@ class UnitWriter:
             found = inspect(self._services, self._table, live, before, self.footers)
         new = self._path(self._new_path(plan))
         attributes = UnitAttributes.of(self._services.fs, live, before, listed.entries)
-        warnings = [*self._create_parents(layout.tmp_folder, live), *self._create(new, attributes)]
+        warnings = [*self._create_above(layout.tmp_folder, plan), *self._create(new, attributes)]
         seconds = self._services.clock.monotonic() - started
         return Draft(plan, before, found, attributes, new, tuple(warnings), seconds)
 
@@ -247,29 +250,13 @@ class UnitWriter:
             rows=rows,
         )
         for folder in (layout.old_folder, layout.undone_folder):
-            self._create_parents(folder, unit.location)
+            self._create_above(folder, plan)
         return swap
 
-    def _create_parents(self, folder: Callable[[str], str], location: str) -> list[str]:
-        """Create the folders above a unit's path in the run, with the attributes of those above the live directory.
-
-        So a user without access to the one path has none to the other. Partitions share the folders, so each folder is
-        created once. Return warnings.
-        """
-        top, home = self._path(folder(self._stamp)), self._home
-        warnings, parts = [], home.relative(location).split("/")[:-1]
-        for relative in ("/".join(parts[:depth]) for depth in range(len(parts) + 1)):
-            target = f"{top}/{relative}".rstrip("/")
-            if target in self._created:
-                continue
-            self._services.fs.mkdirs(target)
-            if relative:
-                policy = self._table.options.attributes
-                warnings += copy_directory_attributes(
-                    self._services.fs, f"{home.base}/{relative}", target, policy
-                )
-            self._created.add(target)
-        return warnings
+    def _create_above(self, folder: Callable[[str], str], plan: UnitPlan) -> Sequence[str]:
+        """Create the folders above a unit's path in the run. Return warnings."""
+        path = self._path(self._path_in(folder, plan))
+        return self._folders.create_above(path, self._path("").rstrip("/"), plan.unit.location)
 
     def _new_path(self, plan: UnitPlan) -> str:
         return self._path_in(layout.tmp_folder, plan)

@@ -18,6 +18,7 @@ from spark_jobs.core.journal import Record, RunState
 from spark_jobs.core.journal_bounds import uri_path, within
 from spark_jobs.core.layout import RECORDS, generation, generation_number
 from spark_jobs.core.model import FileEntry, parent
+from spark_jobs.core.numbered_names import PADDED, following
 from spark_jobs.core.record_files import check_length
 from spark_jobs.core.settled_runs import SettledRun
 from spark_jobs.protocol.clock import utc_now
@@ -26,7 +27,7 @@ from spark_jobs.protocol.runs.rights import writing_in
 from spark_jobs.protocol.runs.trust import RunFolderTrust
 
 #: The file name of a published record.
-_NUMBERED = re.compile(r"(\d+)\.json\Z")
+_NUMBERED = re.compile(rf"({PADDED})\.json\Z")
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ class Journal:
         """
         data = Record(kind, self._now(), body).encode()
         with self._lock:
-            number = (self._last if self._last is not None else self._count()) + 1
+            number = following(self._last if self._last is not None else self._count(), self.path)
             staged = f"{self.path}/.{number:06d}-{uuid.uuid4().hex}"
             with writing_in(self._fs, self.folder, with_content=True):
                 self._fs.create(staged, data)
@@ -264,4 +265,4 @@ def leave(runs: Iterable[Run], kind: str = journal.LEFT, **body: Any) -> None:
 def next_run_id(run_id: str, existing: Iterable[Run | SettledRun]) -> str:
     """Return the run id; if runs of this id exist, the generation after the newest."""
     newest = max((generation_number(run_id, run.run_id) for run in existing), default=0)
-    return generation(run_id, newest + 1)
+    return generation(run_id, following(newest, run_id))

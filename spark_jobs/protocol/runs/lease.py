@@ -20,8 +20,9 @@ from datetime import datetime, timedelta
 from spark_jobs.core.errors import Busy, LeaseLost
 from spark_jobs.core.file_times import time_of
 from spark_jobs.core.layout import LeaseFile
+from spark_jobs.core.numbered_names import following
 from spark_jobs.protocol.runs.lease_content import described, read_content
-from spark_jobs.protocol.runs.lease_files import Seen, highest, list_leases
+from spark_jobs.protocol.runs.lease_files import Seen, highest, list_names
 from spark_jobs.protocol.runs.rights import writing_in
 from spark_jobs.protocol.services import Services
 
@@ -234,7 +235,7 @@ class LeaseSet:
         return described(known) or seen.file.name
 
     def _create(self, home: str, seen: Seen | None) -> Lease:
-        file = LeaseFile((seen.file.epoch if seen else 0) + 1, released=False)
+        file = LeaseFile(following(seen.file.epoch if seen else 0, home), released=False)
         path = f"{home}/{file.name}"
         try:
             self._services.fs.create(path, self._content())
@@ -271,8 +272,10 @@ class LeaseSet:
 
     def _delete_older(self, home: str, mine: LeaseFile) -> None:
         """Delete lease files of lower epochs, which have no effect any more."""
-        for seen in list_leases(self._services.fs, home):
-            if seen.file.epoch < mine.epoch:
+        for seen, name in list_names(self._services.fs, home):
+            if seen is None and name.startswith("lease-"):
+                log.warning("%s/%s is ignored: no job gives this name to a lease", home, name)
+            if seen is not None and seen.file.epoch < mine.epoch:
                 try:
                     self._services.fs.delete_file(f"{home}/{seen.file.name}")
                 except OSError as error:

@@ -18,9 +18,17 @@ class Seen:
 
 
 def list_leases(fs: RecordFiles, home: str) -> list[Seen]:
+    return [seen for seen, _ in list_names(fs, home) if seen is not None]
+
+
+def list_names(fs: RecordFiles, home: str) -> list[tuple[Seen | None, str]]:
+    """Return each name in a home, with the lease that it names; None for one that no job gives to a lease."""
     with fs.at_once():
         parsed = [(LeaseFile.parse(status.name), status) for status in fs.list(home)]
-    return [Seen(file, status.mtime, status.length) for file, status in parsed if file is not None]
+    return [
+        (Seen(file, status.mtime, status.length) if file is not None else None, status.name)
+        for file, status in parsed
+    ]
 
 
 def highest(fs: RecordFiles, home: str) -> Seen | None:

@@ -11,6 +11,7 @@ from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.layout import Home, generation, generation_number
 from spark_jobs.core.model import parent
+from spark_jobs.core.numbered_names import following
 from spark_jobs.core.outcomes import TableOutcome
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.settled_runs import SettledRun
@@ -137,6 +138,9 @@ def next_timestamp(fs: FileSystem, runs: Iterable[Run], now: int) -> str:
     """Return seconds since the epoch that are later than all timestamps in the run's directories.
 
     So no name of a working directory is used twice.
+
+    Raises:
+        Refusal: NAME_TOO_LONG, there are none.
     """
-    used = [layout.timestamp_of(entry.name) for run in runs for entry in fs.list(run.folder)]
-    return str(max([now, *(number + 1 for number in used)]))
+    names = [(layout.timestamp_of(entry.name), run.folder) for run in runs for entry in fs.list(run.folder)]
+    return str(max([now, *(following(number, folder) for number, folder in names)]))

@@ -10,12 +10,13 @@ import re
 
 from spark_jobs.core.layout import RECORDS, SETTLED, RunFolder, working_folder
 from spark_jobs.core.model import name_of, parent
+from spark_jobs.core.numbered_names import PADDED
 from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.file_system import DataDirectories, Status
 from spark_jobs.protocol.runs.journal_store import Run
 
 #: A record of a journal, or a hidden file that an attempt to publish one has left.
-_RECORD = re.compile(r"(\d+\.json|\.\d+-[0-9a-f]{32})\Z")
+_RECORD = re.compile(rf"({PADDED}\.json|\.{PADDED}-[0-9a-f]{{32}})\Z")
 
 
 def holds_only_records(fs: DataDirectories, folder: str) -> bool:

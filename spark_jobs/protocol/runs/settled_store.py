@@ -9,6 +9,7 @@ import uuid
 from spark_jobs.core.commands import hdfs_path
 from spark_jobs.core.errors import Unsafe
 from spark_jobs.core.layout import SETTLED
+from spark_jobs.core.numbered_names import PADDED, following
 from spark_jobs.core.record_files import check_length
 from spark_jobs.core.settled_runs import SettledRecord
 from spark_jobs.core.warning_codes import WarningCode
@@ -17,8 +18,8 @@ from spark_jobs.protocol.runs.trust import RunFolderTrust, Trust
 
 log = logging.getLogger("lakekeeper")
 
-_NUMBERED = re.compile(r"(\d+)\.json\.gz\Z")
-_STAGED = re.compile(r"\.(\d+)-[0-9a-f]{32}\Z")
+_NUMBERED = re.compile(rf"({PADDED})\.json\.gz\Z")
+_STAGED = re.compile(rf"\.({PADDED})-[0-9a-f]{{32}}\Z")
 #: A record is deleted only after the next one is published. A reader that misses it lists the directory again.
 _READS = 5
 
@@ -63,7 +64,7 @@ class SettledStore:
             FileExistsError: another job has published a record meanwhile.
             OSError: it is not known whether the record is published.
         """
-        number = after + 1
+        number = following(after, self.folder)
         staged = f"{self.folder}/.{number:06d}-{uuid.uuid4().hex}"
         self._fs.create(staged, record.encode())
         self._fs.rename(staged, self._path(number))

@@ -8,6 +8,7 @@ record follows before the next rename: an attempt that was fenced off fails at t
 from __future__ import annotations
 
 import logging
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -16,10 +17,12 @@ from typing import Optional, Union
 from spark_jobs.core import journal
 from spark_jobs.core.errors import Unsafe, WriterActive
 from spark_jobs.core.model import FileListing
+from spark_jobs.core.numbered_names import PLAIN, following
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
+from spark_jobs.protocol.runs.working_folders import WorkingFolders
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import Blocker, SwapPaths
 from spark_jobs.protocol.swap.late_files import move_conflicting_files, move_late_files
@@ -32,6 +35,7 @@ log = logging.getLogger("lakekeeper")
 _MAX_ITERATIONS = 16
 #: An error may be a lost answer, or a lost race with a writer: the next state shows it. This many errors are neither.
 _MAX_ERRORS = 3
+_NUMBER = re.compile(rf"(0|{PLAIN})\Z")
 _QUIET_SECONDS = 5.0
 _QUIET_CHECKS = 12
 
@@ -196,6 +200,7 @@ class SwapExecutor(ABC):
             return self._overwritten_result(paths)
         self._wait_until_quiet(paths)
         number = self._next_conflict_number(paths.conflict)
+        WorkingFolders(self._fs).create_above(paths.conflict, self._run.folder, paths.live)
         self._fs.mkdirs(paths.conflict)
         # A fenced attempt fails here. So it never moves a live directory into a folder that no job reads.
         self._run.journal.append(journal.CONFLICT, units=[{"unit": paths.swap.unit.key}])
@@ -205,9 +210,10 @@ class SwapExecutor(ABC):
     def _next_conflict_number(self, folder: str) -> int:
         """Return a number above all that are in use, because a directory that could not be emptied is kept."""
         try:
-            return max((int(entry.name) for entry in self._fs.list(folder)), default=-1) + 1
+            numbers = [int(entry.name) for entry in self._fs.list(folder) if _NUMBER.match(entry.name)]
         except FileNotFoundError:
             return 0
+        return following(max(numbers, default=-1), folder)
 
     def _wait_until_quiet(self, paths: SwapPaths) -> None:
         before = found = None

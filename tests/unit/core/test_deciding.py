@@ -24,6 +24,10 @@ PARQUET = (
     "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",
     "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe",
 )
+AVRO = (
+    "org.apache.hadoop.hive.ql.io.avro.AvroContainerInputFormat",
+    "org.apache.hadoop.hive.serde2.avro.AvroSerDe",
+)
 
 
 def manifest(*sizes: int) -> FileListing:
@@ -187,6 +191,29 @@ def test_positional_columns_are_noticed_wherever_they_are_set() -> None:
     assert positional(facts(cluster=key))
     assert positional(facts(properties={"orc.force.positional.evolution": " TRUE "}))
     assert not positional(facts())
+
+
+@pytest.mark.parametrize(
+    ("cluster", "storage"),
+    [
+        ({"mapreduce.input.pathFilter.class": "com.example.Filter"}, PARQUET),
+        ({"avro.mapred.ignore.inputs.without.extension": "true"}, AVRO),
+    ],
+)
+def test_a_filter_of_the_cluster_is_one_of_all_its_readers(
+    cluster: dict[str, str], storage: tuple[str, str]
+) -> None:
+    with pytest.raises(Refusal, match="FILE_FILTER") as refused:
+        check_table(facts(storage=Storage("hdfs://nn/db/t", *storage), cluster=cluster))
+    assert all(f"{key}={value}" in str(refused.value) for key, value in cluster.items())
+    assert "the cluster has" in str(refused.value)
+
+
+def test_a_filter_that_is_set_to_nothing_or_is_one_of_other_readers_leaves_out_no_file() -> None:
+    check_table(facts(cluster={"mapreduce.input.pathFilter.class": " "}))
+    check_table(facts(cluster={"avro.mapred.ignore.inputs.without.extension": "true"}))
+    avro = Storage("hdfs://nn/db/t", *AVRO)
+    check_table(facts(storage=avro, cluster={"avro.mapred.ignore.inputs.without.extension": "false"}))
 
 
 def test_lines_of_text_end_where_the_cluster_says() -> None:

@@ -133,6 +133,50 @@ def test_a_server_that_keeps_failing_is_a_warning_with_the_statement(engine):
     ]
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "${var:x}",
+        "a; DROP TABLE b",
+        "it's",
+        "back\\slash",
+        'a"b',
+        "a -- b",
+        "a /* b",
+        "a`b",
+        "a\nb",
+        "a\u2028b",
+    ],
+)
+@pytest.mark.parametrize("engine_of", ["a partition of impala", "a name of impala", "a name of trino"])
+def test_no_statement_is_shown_in_which_a_shell_acts_on_a_name_or_a_value(engine, engine_of, value):
+    """impala-shell replaces variables in literals, and Beeline ends a statement there."""
+    engine.answers = [failing]
+    each, name, units = {**IMPALA, "attempts": 1}, f"sales.{value}", [unit("compacted")]
+    if engine_of == "a partition of impala":
+        each, name, units = {**each, "partitions": True}, "sales.events", [partition(value)]
+    elif engine_of == "a name of trino":
+        each = {**each, "engine": "trino"}
+    _, found = told(engine, each, compacted(name, *units, **TYPES))
+    assert "Run there:" not in found[-1]
+    assert found[-1].startswith("REFRESH_FAILED: impala_default was not told that the files of")
+    assert "Refresh the table there" in found[-1]
+
+
+@pytest.mark.parametrize("value", ["a b", "ä", "100 %", "$x", "{x}", "2026-02-23", "a-b", "", "x=y,z (1)"])
+def test_a_statement_with_any_other_value_is_shown(engine, value):
+    engine.answers = [failing]
+    each = {**IMPALA, "partitions": True, "attempts": 1}
+    _, found = told(engine, each, compacted("sales.events", partition(value), **TYPES))
+    assert found[-1].endswith(f"Run there: REFRESH `sales`.`events` PARTITION (`date`='{value}', `hour`=1)")
+
+
+def test_a_name_that_begins_a_comment_does_not_stand_in_the_statement_of_a_user(engine):
+    each = {"conn_id": "x", "engine": "sql", "statement": "ANALYZE TABLE {table} COMPUTE STATISTICS"}
+    sent, found = told(engine, each, compacted("sales.a--b"))
+    assert (sent, len(found)) == ([], 1)
+
+
 def test_a_server_that_never_answers_is_given_up_and_no_other_statement_waits_for_it(engine, silence):
     engine.answers = [silence]
     each = {**IMPALA, "timeout": "1s"}
