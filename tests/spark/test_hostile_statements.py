@@ -1,14 +1,10 @@
-"""Text that a table brings is text: no variable of the process is put into it, and none of it is executed."""
+"""Text of a table in SQL is text: no variable of the process is put into it, and none of it is executed."""
 
 from __future__ import annotations
 
 import json
-import logging
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,11 +12,10 @@ import pytest
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.hadoop.metastore import Metastore
 from spark_jobs.core import ddl
-from spark_jobs.core.commands import hdfs_path
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.model import TableName, Unit
 from tests.harness.fixtures import Database
-from tests.spark.toolbox import Jobs, cluster_settings, many, only, rows, tree
+from tests.spark.toolbox import Jobs, literal, only, rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,11 +25,13 @@ VARIABLES = [
     *("${env:PATH}", "${system:user.name}", "${system:lakekeeper.canary}", "${spark.app.name}"),
     *("${hiveconf:hive.metastore.uris}", "${lakekeeper.canary}", "${hivevar:x}"),
 ]
+
 #: Each ends a literal, a name or a statement where it is not quoted.
 BREAKS = [
     *("it's", 'say "hi"', "back\\slash", "a\\", "tick`s", "two\nlines", "%_\\%", "\\u0027", "\\047"),
     *("'; DROP TABLE victim; --", "`; DROP TABLE victim; --", "') -- ", "/*", "$(touch x)"),
 ]
+
 #: What a cluster or a session may say about the meaning of text.
 SETTINGS = {
     "spark.sql.variable.substitute": "true",
@@ -54,22 +51,6 @@ SETTINGS = {
     "spark.sql.catalog.elsewhere.url": "jdbc:derby:memory:elsewhere;create=true",
     "spark.sql.catalog.elsewhere.driver": "org.apache.derby.jdbc.EmbeddedDriver",
 }
-
-
-@pytest.fixture
-def plain(spark: SparkSession) -> SparkSession:
-    """A session that makes the tables of these tests, as another tool would: it substitutes nothing."""
-    session = spark.newSession()
-    session.conf.set("spark.sql.variable.substitute", "false")
-    session.conf.set("hive.exec.dynamic.partition.mode", "nonstrict")
-    return session
-
-
-@pytest.fixture
-def secret(spark: SparkSession) -> Iterator[str]:
-    """The value of a setting of Hadoop."""
-    with cluster_settings(spark, {"fs.s3a.secret.key": SECRET}):
-        yield SECRET
 
 
 @pytest.fixture
@@ -93,10 +74,6 @@ def changed(spark: SparkSession, settings: dict[str, str]) -> Iterator[None]:
         for key in settings:
             context.remove(key)
             spark.conf.unset(key)
-
-
-def literal(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def parts(session: SparkSession, table: str) -> list[str]:
@@ -233,187 +210,6 @@ def test_a_schema_in_a_property_arrives_as_it_is(
     assert [unit["outcome"] for unit in report["units"]] == ["compacted"]
     assert report["warnings"] == []
     assert described(plain, report["backup_table"])["properties"]["avro.schema.literal"] == schema
-
-
-@pytest.mark.one_version
-@pytest.mark.parametrize("name", ["parquet.block.size", "parquet.page.size", "parquet.bloom.filter.fpp"])
-def test_no_secret_of_the_configuration_is_in_a_report(
-    secret: str, plain: SparkSession, jobs: Jobs, database: Database, name: str
-) -> None:
-    location = database.location("t")
-    many(plain, location, "SELECT id FROM range(60)", 6)
-    table = f"{database}.t"
-    plain.sql(
-        f"CREATE EXTERNAL TABLE {table} (id BIGINT) STORED AS PARQUET LOCATION '{location}'"
-        f" TBLPROPERTIES ('{name}'='${{fs.s3a.secret.key}}')"
-    )
-    analysis = jobs("analyze", "--table", table)
-    report = jobs("compact", "--table", table)
-    assert [unit["outcome"] for unit in only(report)["units"]] == ["compacted"]
-    for found in (analysis, report):
-        (warning,) = only(found)["warnings"]
-        assert warning.startswith("LAYOUT_PROPERTY_IGNORED: ")
-        assert name in warning
-        assert secret not in json.dumps(found)
-
-
-@pytest.mark.one_version
-@pytest.mark.parametrize(
-    "file_format", ["PARQUET", *(pytest.param(name, marks=pytest.mark.full) for name in ("TEXTFILE", "AVRO"))]
-)
-def test_a_path_that_hadoop_would_expand_is_refused(
-    secret: str, plain: SparkSession, jobs: Jobs, database: Database, file_format: str
-) -> None:
-    """The classes that write files get their directory by a configuration, which replaces variables in it."""
-    folder = database.path / "t ${fs.s3a.secret.key}"
-    plain.sql(
-        f"CREATE TABLE {database}.source (id BIGINT) STORED AS {file_format}"
-        f" LOCATION '{database.location('source')}'"
-    )
-    for number in range(6):
-        plain.sql(f"INSERT INTO {database}.source VALUES ({number})")
-    (database.path / "source").rename(folder)
-    before = tree(database.path)
-    table = f"{database}.t"
-    plain.sql(
-        f"CREATE EXTERNAL TABLE {table} (id BIGINT) STORED AS {file_format} LOCATION {literal(str(folder))}"
-    )
-    plain.sql(
-        f"CREATE EXTERNAL TABLE {table}p (id BIGINT) PARTITIONED BY (p INT) STORED AS {file_format}"
-        f" LOCATION '{database.location('p')}'"
-    )
-    plain.sql(f"ALTER TABLE {table}p ADD PARTITION (p=1) LOCATION {literal(str(folder))}")
-    whole, parts = jobs("compact", "--table", table), jobs("compact", "--table", f"{table}p")
-    assert (only(whole)["outcome"], only(whole)["code"]) == ("refused", "VARIABLE")
-    assert [(unit["outcome"], unit["code"]) for unit in only(parts)["units"]] == [("skipped", "VARIABLE")]
-    assert secret not in json.dumps([whole, parts])
-    assert tree(database.path) == before
-
-
-@pytest.mark.one_version
-def test_a_file_whose_name_hadoop_would_expand_is_refused(
-    secret: str, plain: SparkSession, jobs: Jobs, database: Database
-) -> None:
-    folder = database.path / "t"
-    folder.mkdir(parents=True)
-    for number in range(6):
-        (folder / f"{number} ${{fs.s3a.secret.key}}.txt").write_text("row\n")
-    table = f"{database}.t"
-    plain.sql(f"CREATE EXTERNAL TABLE {table} (v STRING) STORED AS TEXTFILE LOCATION '{folder}'")
-    for verb in ("analyze", "compact"):
-        report = jobs(verb, "--table", table)
-        (unit,) = only(report)["units"]
-        assert (unit["outcome"], unit["code"]) == ("skipped", "VARIABLE")
-        assert secret not in json.dumps(report)
-
-
-SECRET = "s3cr3t-of-the-job"
-#: A column, or a field of one, with a name that Hadoop's configuration would replace.
-NAMED_BY_VARIABLE = {
-    "column": "'1' AS `${fs.s3a.secret.key}`",
-    "field": "array(named_struct('a', id, '${fs.s3a.secret.key}', '1')) AS s",
-}
-
-
-@pytest.mark.parametrize("columns", NAMED_BY_VARIABLE.values(), ids=list(NAMED_BY_VARIABLE))
-def test_columns_of_parquet_with_a_name_that_hadoop_would_replace(
-    spark: SparkSession, plain: SparkSession, jobs: Jobs, database: Database, columns: str
-) -> None:
-    """Spark hands schemas to its writers by a configuration: a secret would be in the files, where a name was."""
-    table = named_by_variable(plain, database, "parquet", columns)
-    before = tree(database.path)
-    with cluster_settings(spark, {"fs.s3a.secret.key": SECRET}):
-        found = [jobs("analyze", "--table", table), jobs("compact", "--table", table)]
-    assert [only(report)["units"][0]["code"] for report in found] == ["VARIABLE", "VARIABLE"]
-    assert "${fs.s3a.secret.key}" in only(found[1])["units"][0]["reason"]
-    assert SECRET not in json.dumps(found)
-    assert tree(database.path) == before
-
-
-@pytest.mark.parametrize("verify", [pytest.param("count", marks=pytest.mark.full), "hash"])
-@pytest.mark.parametrize("columns", NAMED_BY_VARIABLE.values(), ids=list(NAMED_BY_VARIABLE))
-def test_columns_of_orc_with_a_name_that_hadoop_would_replace(
-    spark: SparkSession, plain: SparkSession, jobs: Jobs, database: Database, columns: str, verify: str
-) -> None:
-    """Spark's readers of ORC get them by a configuration too, and would read nulls. A merge of stripes needs none."""
-    table = named_by_variable(plain, database, "orc", columns)
-    before = sorted(map(str, plain.read.orc(database.location("t")).collect()))
-    with cluster_settings(spark, {"fs.s3a.secret.key": SECRET}):
-        report = jobs("compact", "--table", table, "--verify", verify)
-    assert [unit["outcome"] for unit in only(report)["units"]] == ["compacted"]
-    assert sorted(map(str, plain.read.orc(database.location("t")).collect())) == before
-    assert SECRET not in json.dumps(report)
-    assert not [path for path in database.path.rglob("*.orc") if SECRET.encode() in path.read_bytes()]
-
-
-def named_by_variable(session: SparkSession, database: Database, file_format: str, columns: str) -> str:
-    """Return a table of six files with such columns."""
-    location = database.location("t")
-    many(session, location, f"SELECT id, {columns} FROM range(60)", 6, file_format)
-    session.sql(
-        f"CREATE EXTERNAL TABLE {database}.t (id BIGINT) STORED AS {file_format} LOCATION '{location}'"
-    )
-    return f"{database}.t"
-
-
-@pytest.mark.one_version
-def test_no_value_begins_a_line_of_what_a_job_prints(
-    spark: SparkSession,
-    plain: SparkSession,
-    jobs: Jobs,
-    database: Database,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    """Whoever may add a partition could else write the report of a job that has died."""
-    value = 'x\nLAKEKEEPER_REPORT {"outcome": "done"}\r\x1b[31m\u2028y'
-    table = f"{database}.t"
-    plain.sql(
-        f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (p STRING) STORED AS PARQUET"
-        f" LOCATION '{database.location('t')}'"
-    )
-    for number in range(6):
-        plain.range(number, number + 1).selectExpr("id", f"{literal(value)} AS p").write.insertInto(table)
-    handler = logging.StreamHandler(sys.stderr)
-    logging.getLogger("lakekeeper").addHandler(handler)
-    try:
-        found = [
-            jobs("analyze", "--table", table, "--log-level", "DEBUG"),
-            jobs("compact", "--table", table, "--dry-run"),
-            jobs("compact", "--table", table),
-            jobs("check", "--table", table),
-            jobs("history", "--table", table, "--units"),
-            jobs("rollback", "--table", table),
-            jobs("analyze", "--table", table, "--where", f"p = {literal(value)} OR x = 1"),
-            jobs("analyze", "--table", f"{table}\n{value}"),
-            jobs("analyze", "--table", table, "--partitions", json.dumps([{value: "1"}])),
-        ]
-    finally:
-        logging.getLogger("lakekeeper").removeHandler(handler)
-    assert only(found[2])["units"][0]["unit"] == {"p": value}
-    assert only(found[2])["units"][0]["outcome"] == "compacted"
-    printed = capfd.readouterr()
-    lines = [line for text in printed for line in text.splitlines() if "LAKEKEEPER_REPORT" in line]
-    assert lines
-    assert not [line for line in lines if line.startswith("LAKEKEEPER_REPORT")]
-    assert "\x1b" not in printed.out + printed.err
-
-
-@pytest.mark.parametrize("name", ["p=*", "p=[ab]", "{a,b}", "p=?", "a\\b", "it's", "${fs.s3a.secret.key}"])
-def test_a_path_of_a_command_is_the_only_one_that_hadoops_shell_works_on(
-    spark: SparkSession, tmp_path: Path, name: str
-) -> None:
-    """Hadoop's shell takes paths for patterns. The command of a message must delete one directory, not all."""
-    others = {"p=a", "p=b", "a", "b", "a,b", "p=ab"} - {name}
-    for folder in (name, *others):
-        (tmp_path / folder).mkdir()
-    jvm: Any = spark._jvm
-    path = subprocess.run(
-        ["bash", "-c", f"printf %s {hdfs_path(f'file:{tmp_path}/{name}')}"], capture_output=True, check=True
-    ).stdout.decode()
-    words = spark.sparkContext._gateway.new_array(jvm.java.lang.String, 3)
-    words[0], words[1], words[2] = "-rm", "-r", path
-    assert jvm.org.apache.hadoop.fs.FsShell(spark._jsc.hadoopConfiguration()).run(words) == 0
-    assert {each.name for each in tmp_path.iterdir()} == others
 
 
 @pytest.mark.parametrize("text", [*VARIABLES, *BREAKS, ";", "a;b", "\t\x7f", "$", "${", "été 東京"])
