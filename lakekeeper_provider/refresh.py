@@ -259,9 +259,9 @@ def _plain(name: str) -> str:
     """
     Return a name as it stands in the statement of a user, who may have quoted it in any way.
 
-    :raises ValueError: it has other characters than letters, digits, ``_``, ``-`` and ``$``
+    :raises ValueError: it has other characters than letters, digits, ``_``, ``-`` and ``$``, or begins a comment
     """
-    if not _NAME.fullmatch(name):  # guard: plain_names_only
+    if not _NAME.fullmatch(name) or "--" in name:  # guard: plain_names_only
         raise ValueError(f"the name {name!r} cannot stand in a statement: its characters could be SQL")
     return name
 

@@ -277,6 +277,12 @@ _ESCAPES = (
         _STATEMENT,
     ),
     _of_provider(
+        "H48-comments",
+        "a name begins a comment in the statement of a user",
+        Rewrite("plain_names_only", "A or B", "A"),
+        _STATEMENT,
+    ),
+    _of_provider(
         "H48-trino",
         "a name ends a literal of Trino",
         Value("literals_of_standard_sql", "f\"'{value}'\""),
