@@ -265,6 +265,12 @@ _ESCAPES = (
         f"{_TEXTS}::test_no_text_in_a_line_becomes_a_link",
     ),
     _of_provider(
+        "H48-storable",
+        "a text of a record cannot be stored in an XCom",
+        Rewrite("texts_can_be_stored", "A.sub(B, C)", "C"),
+        f"{_REPORT}::test_what_no_database_stores_is_replaced_and_other_texts_stay",
+    ),
+    _of_provider(
         "H48-impala-names",
         "a name ends the quotes of Impala",
         Condition("quoted_names_only", False),

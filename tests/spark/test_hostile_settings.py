@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.harness.fixtures import Database
+from tests.hostile.corpus import HADOOP_PROPERTY
 from tests.spark.toolbox import Jobs, cluster_settings, literal, many, only, tree
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ NAMED_BY_VARIABLE = {
 @pytest.fixture
 def secret(spark: SparkSession) -> Iterator[str]:
     """The value of a setting of Hadoop."""
-    with cluster_settings(spark, {"fs.s3a.secret.key": SECRET}):
+    with cluster_settings(spark, {HADOOP_PROPERTY: SECRET}):
         yield SECRET
 
 
@@ -109,7 +110,7 @@ def test_columns_of_parquet_with_a_name_that_hadoop_would_replace(
     """Spark hands schemas to its writers by a configuration: a secret would be in the files, where a name was."""
     table = named_by_variable(plain, database, "parquet", columns)
     before = tree(database.path)
-    with cluster_settings(spark, {"fs.s3a.secret.key": SECRET}):
+    with cluster_settings(spark, {HADOOP_PROPERTY: SECRET}):
         found = [jobs("analyze", "--table", table), jobs("compact", "--table", table)]
     assert [only(report)["units"][0]["code"] for report in found] == ["VARIABLE", "VARIABLE"]
     assert "${fs.s3a.secret.key}" in only(found[1])["units"][0]["reason"]
@@ -125,7 +126,7 @@ def test_columns_of_orc_with_a_name_that_hadoop_would_replace(
     """Spark's readers of ORC get them by a configuration too, and would read nulls. A merge of stripes needs none."""
     table = named_by_variable(plain, database, "orc", columns)
     before = sorted(map(str, plain.read.orc(database.location("t")).collect()))
-    with cluster_settings(spark, {"fs.s3a.secret.key": SECRET}):
+    with cluster_settings(spark, {HADOOP_PROPERTY: SECRET}):
         report = jobs("compact", "--table", table, "--verify", verify)
     assert [unit["outcome"] for unit in only(report)["units"]] == ["compacted"]
     assert sorted(map(str, plain.read.orc(database.location("t")).collect())) == before

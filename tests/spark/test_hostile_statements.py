@@ -15,23 +15,13 @@ from spark_jobs.core import ddl
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.model import TableName, Unit
 from tests.harness.fixtures import Database
+from tests.hostile.corpus import PROPERTY, SHELL, SQL, VARIABLES
 from tests.spark.toolbox import Jobs, literal, only, rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: Each is replaced by a value of the process where Spark substitutes variables.
-VARIABLES = [
-    *("${env:PATH}", "${system:user.name}", "${system:lakekeeper.canary}", "${spark.app.name}"),
-    *("${hiveconf:hive.metastore.uris}", "${lakekeeper.canary}", "${hivevar:x}"),
-]
-
-#: Each ends a literal, a name or a statement where it is not quoted.
-BREAKS = [
-    *("it's", 'say "hi"', "back\\slash", "a\\", "tick`s", "two\nlines", "%_\\%", "\\u0027", "\\047"),
-    *("'; DROP TABLE victim; --", "`; DROP TABLE victim; --", "') -- ", "/*", "$(touch x)"),
-]
-
+TEXTS = [*VARIABLES, *SQL]
 #: What a cluster or a session may say about the meaning of text.
 SETTINGS = {
     "spark.sql.variable.substitute": "true",
@@ -56,8 +46,8 @@ SETTINGS = {
 @pytest.fixture
 def canary(spark: SparkSession) -> str:
     value = "c4nary-o'secret"
-    spark._jvm.java.lang.System.setProperty("lakekeeper.canary", value)
-    spark.conf.set("lakekeeper.canary", value)
+    spark._jvm.java.lang.System.setProperty(PROPERTY, value)
+    spark.conf.set(PROPERTY, value)
     return value
 
 
@@ -101,7 +91,7 @@ def hostile(plain: SparkSession, database: Database, canary: str) -> str:
     columns = ", ".join(
         f"`{name}` STRING" for name in ("${env:PATH}", "${spark.app.name}", "${lakekeeper.canary}")
     )
-    serde = ", ".join(f"{literal(f'p{i}')}={literal(text)}" for i, text in enumerate(VARIABLES + BREAKS))
+    serde = ", ".join(f"{literal(f'p{i}')}={literal(text)}" for i, text in enumerate(TEXTS))
     plain.sql(
         f"CREATE EXTERNAL TABLE {table} ({columns}) PARTITIONED BY (p STRING)"
         f" ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe' WITH SERDEPROPERTIES ({serde})"
@@ -109,7 +99,7 @@ def hostile(plain: SparkSession, database: Database, canary: str) -> str:
         f" LOCATION '{database.location('hostile')}'"
     )
     plain.sql(f"CREATE EXTERNAL TABLE {database}.victim (id INT) LOCATION '{database.location('victim')}'")
-    texts = json.dumps([{"p": text} for text in VARIABLES + BREAKS])
+    texts = json.dumps([{"p": text} for text in TEXTS])
     from pyspark.sql import functions as F
 
     for start in range(3):
@@ -135,11 +125,11 @@ def test_text_of_a_table_arrives_as_it_is_in_its_backup_table(
     assert report["warnings"] == []
     assert {unit["outcome"] for unit in report["units"]} == {"compacted"}
     backup = report["backup_table"]
-    assert parts(plain, backup) == sorted(VARIABLES + BREAKS)
+    assert parts(plain, backup) == sorted(TEXTS)
     found, source = described(plain, backup), described(plain, hostile)
     assert found["columns"] == source["columns"]
     assert {key: text for key, text in found["storage"].items() if key.startswith("p")} == {
-        f"p{i}": text for i, text in enumerate(VARIABLES + BREAKS)
+        f"p{i}": text for i, text in enumerate(TEXTS)
     }
     assert rows(plain, hostile) == before
     assert rows(plain, backup) == before
@@ -149,7 +139,7 @@ def test_text_of_a_table_arrives_as_it_is_in_its_backup_table(
 @pytest.mark.parametrize("settings", [{}, SETTINGS], ids=["defaults", "others"])
 def test_a_condition_means_what_it_says(spark: SparkSession, canary: str, settings: dict[str, str]) -> None:
     facts = TableFacts("db.t", "EXTERNAL", Storage("file:/t", None, None), None, {}, (), ("p",), ("string",))
-    units = [Unit((("p", text),), f"file:/t/{i}") for i, text in enumerate(VARIABLES + BREAKS)]
+    units = [Unit((("p", text),), f"file:/t/{i}") for i, text in enumerate(TEXTS)]
     with changed(spark, settings):
         catalog = Metastore(spark, HadoopFileSystem(spark))
         for unit in units:
@@ -212,7 +202,7 @@ def test_a_schema_in_a_property_arrives_as_it_is(
     assert described(plain, report["backup_table"])["properties"]["avro.schema.literal"] == schema
 
 
-@pytest.mark.parametrize("text", [*VARIABLES, *BREAKS, ";", "a;b", "\t\x7f", "$", "${", "été 東京"])
+@pytest.mark.parametrize("text", [*TEXTS, *SHELL])
 def test_hive_and_spark_read_a_literal_alike(spark: SparkSession, text: str) -> None:
     """Also in a session that substitutes variables: a person pastes the statements of messages into a shell."""
     parser: Any = spark._jvm.org.apache.hadoop.hive.ql.parse.BaseSemanticAnalyzer
