@@ -13,7 +13,7 @@ import pytest
 
 from spark_jobs.core.commands import hdfs_path
 from tests.harness.fixtures import Database
-from tests.hostile.corpus import PATTERNS, VARIABLES
+from tests.hostile.corpus import HADOOP_PROPERTY, PATTERNS
 from tests.spark.toolbox import Jobs, literal, only
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def test_no_value_begins_a_line_of_what_a_job_prints(
     assert "\x1b" not in printed.out + printed.err
 
 
-@pytest.mark.parametrize("name", [*PATTERNS, "p=[ab]", "p=?", "it's", VARIABLES[0]])
+@pytest.mark.parametrize("name", [*PATTERNS, "p=[ab]", "p=?", "it's", f"${{{HADOOP_PROPERTY}}}"])
 def test_a_path_of_a_command_is_the_only_one_that_hadoops_shell_works_on(
     spark: SparkSession, tmp_path: Path, name: str
 ) -> None:

@@ -94,7 +94,7 @@ def test_the_text_for_the_log(text):
 def test_the_message_of_a_task(text):
     for found in reports(text):
         _, reason = report.evaluate(found, [f"sales.{text}"])
-        assert one_line(text) in reason or found.outcome == "done"
+        assert one_line(found.error) in reason or found.outcome == "done"
         assert "\n" not in reason
         check_lines(reason)
 
@@ -155,7 +155,7 @@ def test_no_text_in_a_line_becomes_a_link(text, address):
     assert found == ["http://rm:8088/proxy/application_1_2/"]
 
 
-@TEXTS
+@NAMES
 @pytest.mark.parametrize("engine", ["impala", "trino", "sql"])
 def test_a_statement_for_another_engine_has_the_name_as_a_name_or_is_not_made(text, engine):
     of_sql = {"statement": "ANALYZE TABLE {table} COMPUTE STATISTICS"} if engine == "sql" else {}
