@@ -68,12 +68,17 @@ def on_records(place: Place) -> Iterator[Call]:
     """Yield what works on the records of runs, after texts have been put into them."""
     gone = ["--location", (place.data / GONE).as_uri()]
     forget, retention = ["--run-id", "first", "--yes"], ["--older-than", "0s", "--skip-trash"]
-    for number, tables in enumerate((place.names(RECORDS), place.names(PARTS), gone)):
-        for verb in ("check", "history", "analyze", "compact", "rollback", "forget", "cleanup"):
-            if tables is gone and verb not in ("check", "forget", "cleanup"):
-                continue
+    verbs = ("check", "history", "analyze", "compact", "rollback", "forget", "cleanup")
+    each = (
+        ("records", place.names(RECORDS), verbs),
+        # Their originals are left to the cleanup.
+        ("parts", place.names(PARTS), tuple(verb for verb in verbs if verb != "rollback")),
+        ("gone", gone, ("check", "forget", "cleanup")),
+    )
+    for name, tables, those in each:
+        for verb in those:
             own = {"forget": forget, "cleanup": retention}.get(verb, [])
-            yield verb, [*tables, *own, *place.report(f"records-{number}-{verb}")]
+            yield verb, [*tables, *own, *place.report(f"{name}-{verb}")]
 
 
 def on_texts(place: Place) -> Iterator[Call]:

@@ -117,7 +117,7 @@ def test_every_verb_has_worked_on_the_tables_and_has_ended_by_itself(ended: Ende
     assert set(ended.outcomes("rollback")) == {"restored"}
     assert ended.outcomes("rollback")["restored"] > len(TEXTS)
     assert ended.outcomes("planned")["compacted"] > len(TEXTS)
-    assert ended.outcomes("records-1-cleanup")["cleaned"] > len(TEXTS)
+    assert ended.outcomes("parts-cleanup")["cleaned"] > len(TEXTS)
 
 
 def test_rows_are_those_that_were_there_before(ended: Ended) -> None:
