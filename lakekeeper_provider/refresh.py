@@ -280,7 +280,7 @@ def _plain(name: str) -> str:
 
     :raises ValueError: it has other characters than letters, digits, ``_``, ``-`` and ``$``, or begins a comment
     """
-    if not _NAME.fullmatch(name):  # guard: plain_names_only
+    if not _NAME.fullmatch(name) or "--" in name:  # guard: plain_names_only
         raise ValueError(f"the name {name!r} cannot stand in a statement: its characters could be SQL")
     return name
 

@@ -83,6 +83,21 @@ class ProcessFailure:
         )
 
 
+#: A zero byte, and half a character of UTF-16. A record of a table may have one, and JSON has an escape for each.
+_NOT_STORED = re.compile("[\x00\ud800-\udfff]")
+#: As a report has them. Few have any, and many have tens of thousands of units.
+_ESCAPED = re.compile(r"\\u(?:0000|d[89a-f])", re.IGNORECASE)
+
+
+def _storable(value: Any) -> Any:
+    """Return a value of JSON in which all texts can be stored: a task whose XCom cannot be would fail every night."""
+    if isinstance(value, str):
+        return _NOT_STORED.sub("\ufffd", value)  # guard: texts_can_be_stored
+    if isinstance(value, dict):
+        return {_storable(key): _storable(each) for key, each in value.items()}
+    return list(map(_storable, value)) if isinstance(value, list) else value
+
+
 def parse(content: str | bytes, verb: str) -> Report:
     """
     Parse and validate a report.
@@ -90,7 +105,8 @@ def parse(content: str | bytes, verb: str) -> Report:
     :raises ReportError: the content is no report of ``verb`` as docs/wire.md defines it
     """
     try:
-        data = json.loads(content)
+        text = content if isinstance(content, str) else content.decode()
+        data = _storable(json.loads(text)) if _ESCAPED.search(text) else json.loads(text)
     except ValueError as error:
         raise ReportError(f"the report is not valid JSON: {error}") from None
     if not isinstance(data, dict) or data.get("schema_version") != 1:

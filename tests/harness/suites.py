@@ -57,6 +57,8 @@ ADAPTERS = tuple(
         "test_wide_reading",
     )
 )
+#: It starts a Spark of its own, and these suites have the time.
+WITH_ADAPTERS = (*ADAPTERS, "tests/spark/test_hostile_verbs.py")
 
 
 def _without(files: Sequence[str]) -> tuple[str, ...]:
@@ -111,10 +113,10 @@ SUITES = (
     Suite("crash runs", "crash", "spark-3.5", RUNS, lane=Lane.BACKGROUND, limit=3600),
     Suite("crash late", "crash", "spark-3.5", LATE, lane=Lane.BACKGROUND, limit=3600),
     Suite("mutation", "mutation", "spark-3.5", ("tests/mutation",), lane=Lane.BACKGROUND, limit=3600),
-    Suite("spark 3.5", "spark", "spark-3.5", ("tests/spark",), _without(ADAPTERS)),
-    Suite("spark 3.5 adapters", "spark", "spark-3.5", ADAPTERS),
-    Suite("spark 4.3", "spark", "spark-4.3", ("tests/spark",), _without(ADAPTERS)),
-    Suite("spark 4.3 adapters", "spark", "spark-4.3", ADAPTERS),
+    Suite("spark 3.5", "spark", "spark-3.5", ("tests/spark",), _without(WITH_ADAPTERS)),
+    Suite("spark 3.5 adapters", "spark", "spark-3.5", WITH_ADAPTERS),
+    Suite("spark 4.3", "spark", "spark-4.3", ("tests/spark",), _without(WITH_ADAPTERS)),
+    Suite("spark 4.3 adapters", "spark", "spark-4.3", WITH_ADAPTERS),
     Suite("spark 3.3 smoke", "spark", "spark-3.3", ("tests/spark",), ("-m", "smoke")),
     Suite("fidelity 3.5", "spark", "spark-3.5", ("tests/fidelity",)),
     Suite("fidelity 4.3", "spark", "spark-4.3", ("tests/fidelity",)),

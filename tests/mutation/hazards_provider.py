@@ -265,6 +265,12 @@ _ESCAPES = (
         f"{_TEXTS}::test_no_text_in_a_line_becomes_a_link",
     ),
     _of_provider(
+        "H48-storable",
+        "a text of a record cannot be stored in an XCom",
+        Rewrite("texts_can_be_stored", "A.sub(B, C)", "C"),
+        f"{_REPORT}::test_what_no_database_stores_is_replaced_and_other_texts_stay",
+    ),
+    _of_provider(
         "H48-impala-names",
         "a name ends the quotes of Impala",
         Condition("quoted_names_only", False),
@@ -281,6 +287,12 @@ _ESCAPES = (
         "a statement is shown in which a shell acts on a name or a value",
         Condition("statements_to_paste", False),
         f"{_REFRESH}::test_no_statement_is_shown_in_which_a_shell_acts_on_a_name_or_a_value",
+    ),
+    _of_provider(
+        "H48-comments",
+        "a name begins a comment in the statement of a user",
+        Rewrite("plain_names_only", "A or B", "A"),
+        _STATEMENT,
     ),
     _of_provider(
         "H48-trino",

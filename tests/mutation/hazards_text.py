@@ -5,7 +5,8 @@ from __future__ import annotations
 from tests.mutation.mutation import Mutation
 from tests.mutation.operators import Condition, Item, Remove, Rewrite
 
-_HOSTILE = "tests/spark/test_hostile_text.py"
+_STATEMENTS = "tests/spark/test_hostile_statements.py"
+_SETTINGS = "tests/spark/test_hostile_settings.py"
 
 _PRINTABLE = "tests/unit/core/test_printable.py"
 _RECORDS = "tests/unit/core/test_record_files.py"
@@ -122,35 +123,35 @@ TEXT_ON_SPARK = (
         "H48-substitute",
         "variables in SQL text are replaced by their values",
         (Item("statements_pinned", "spark.sql.variable.substitute", "true"),),
-        (f"{_HOSTILE}::test_a_condition_means_what_it_says[defaults]",),
+        (f"{_STATEMENTS}::test_a_condition_means_what_it_says[defaults]",),
         "spark",
     ),
     Mutation(
         "H48-settings",
         "a cluster's settings say what a literal or a statement means",
         (Remove("statements_by_default"),),
-        (f"{_HOSTILE}::test_a_condition_means_what_it_says[others]",),
+        (f"{_STATEMENTS}::test_a_condition_means_what_it_says[others]",),
         "spark",
     ),
     Mutation(
         "H48-session",
         "the text of a condition is parsed by the settings of another session",
         (Remove("text_parsed_by_own_session"),),
-        (f"{_HOSTILE}::test_a_condition_means_what_it_says[defaults]",),
+        (f"{_STATEMENTS}::test_a_condition_means_what_it_says[defaults]",),
         "spark",
     ),
     Mutation(
         "H48-paths",
         "a path with a variable is handed to a Hadoop configuration",
         (Condition("paths_without_variables", False),),
-        (f"{_HOSTILE}::test_a_path_that_hadoop_would_expand_is_refused[TEXTFILE]",),
+        (f"{_SETTINGS}::test_a_path_that_hadoop_would_expand_is_refused[TEXTFILE]",),
         "spark",
     ),
     Mutation(
         "H48-columns-of-parquet",
         "Spark writes Parquet columns whose names a Hadoop configuration replaces",
         (Condition("parquet_names_without_variables", False),),
-        (f"{_HOSTILE}::test_columns_of_parquet_with_a_name_that_hadoop_would_replace[column]",),
+        (f"{_SETTINGS}::test_columns_of_parquet_with_a_name_that_hadoop_would_replace[column]",),
         "spark",
     ),
     Mutation(
@@ -160,7 +161,7 @@ TEXT_ON_SPARK = (
             Condition("orc_names_without_variables", False),
             Condition("orc_not_read_by_variables", False),
         ),
-        (f"{_HOSTILE}::test_columns_of_orc_with_a_name_that_hadoop_would_replace[column-hash]",),
+        (f"{_SETTINGS}::test_columns_of_orc_with_a_name_that_hadoop_would_replace[column-hash]",),
         "spark",
     ),
     Mutation(

@@ -22,6 +22,15 @@ def jobs(spark: SparkSession, tmp_path: Path) -> Jobs:
     return Jobs(spark, tmp_path)
 
 
+@pytest.fixture
+def plain(spark: SparkSession) -> SparkSession:
+    """A session that makes the tables of these tests, as another tool would: it substitutes nothing."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.variable.substitute", "false")
+    session.conf.set("hive.exec.dynamic.partition.mode", "nonstrict")
+    return session
+
+
 # What Spark's writers do to ORC files is the fidelity suite's question, on each version.
 @pytest.fixture(params=["parquet", pytest.param("orc", marks=pytest.mark.one_version)])
 def file_format(request: pytest.FixtureRequest) -> str:

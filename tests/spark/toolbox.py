@@ -183,3 +183,8 @@ def many(spark: SparkSession, folder: str, query: str, files: int, file_format: 
     """The rows of a query in exactly so many files."""
     write = spark.sql(query).repartition(files).write.mode("append").format(file_format)
     write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").save(folder)
+
+
+def literal(text: str) -> str:
+    """A text in an SQL statement of a test."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -18,13 +18,10 @@ from spark_jobs.core.printable import printable
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.wire import Report, TableReport, UnitReport
 from spark_jobs.verbs.printable_log import keep_lines_printable
+from tests.hostile.corpus import CONTROL, FORGED, ODD
 
-FORGED = "\nLAKEKEEPER_REPORT {}"
-#: Line ends of all kinds, escape sequences of terminals, marks of direction, and half a character.
-HOSTILE = [
-    *(f"{char}LAKEKEEPER_REPORT {{}}" for char in "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"),
-    *("\x1b[31m", "\x9b31m", "\x00", "\x07", "\x7f", "\b", "\u202e", "\u2066", "\u200f", "\ufeff", "\udc80"),
-]
+LINE = "\nLAKEKEEPER_REPORT {}"
+HOSTILE = [*FORGED, *CONTROL, *ODD]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -73,25 +70,25 @@ def test_no_line_of_a_traceback_begins_a_line_of_the_log(logged: io.StringIO, te
 
 
 def test_the_sentences_of_a_report_are_lines_and_its_values_are_exact() -> None:
-    unit = UnitReport({"p": FORGED}, UnitOutcome.FAILED, reason=f"p={FORGED} is wrong")
+    unit = UnitReport({"p": LINE}, UnitOutcome.FAILED, reason=f"p={LINE} is wrong")
     table = TableReport(
-        "db.t", TableOutcome.FAILED, reason=FORGED, location=FORGED, units=[unit], warnings=[FORGED]
+        "db.t", TableOutcome.FAILED, reason=LINE, location=LINE, units=[unit], warnings=[LINE]
     )
-    report = Report("compact", "1", error=FORGED, tables=[table])
+    report = Report("compact", "1", error=LINE, tables=[table])
     found = report.to_json()
     assert found["error"] == found["tables"][0]["reason"] == "\\nLAKEKEEPER_REPORT {}"
     assert found["tables"][0]["warnings"] == ["\\nLAKEKEEPER_REPORT {}"]
-    assert found["tables"][0]["location"] == FORGED
+    assert found["tables"][0]["location"] == LINE
     (of_unit,) = found["tables"][0]["units"]
     assert of_unit["reason"] == "p=\\nLAKEKEEPER_REPORT {} is wrong"
-    assert of_unit["unit"] == {"p": FORGED}
+    assert of_unit["unit"] == {"p": LINE}
     assert json.loads(report.summary_line().partition(" ")[2]) == json.loads(json.dumps(found))
 
 
 def test_what_a_check_shows_has_no_line_of_a_value() -> None:
-    finding = Finding(DamageCode.JOURNAL_MISSING, f"/t{FORGED}", f"what{FORGED}")
-    assert finding.to_json()["path"] == f"/t{FORGED}"
-    assert not any(line.startswith("LAKE") for line in damage.render(f"db.t{FORGED}", [finding]).splitlines())
+    finding = Finding(DamageCode.JOURNAL_MISSING, f"/t{LINE}", f"what{LINE}")
+    assert finding.to_json()["path"] == f"/t{LINE}"
+    assert not any(line.startswith("LAKE") for line in damage.render(f"db.t{LINE}", [finding]).splitlines())
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -16,6 +16,7 @@ from spark_jobs.adapters.hadoop.partition_condition import matching_units
 from spark_jobs.adapters.hadoop.sql import backup_ddl, partition_clause
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.model import TableName, Unit
+from tests.hostile.sites import TAKES_TEXT, is_constant
 
 BACKUP = TableName("sales", "__bkp_events_1")
 #: All that would be dangerous in a copy: a clone that purges, that follows discovery, that expires.
@@ -170,32 +171,11 @@ def test_types_that_no_statement_can_declare_cost_no_backup_table(kind: str, dec
 
 _ADAPTERS = Path(sql.__file__).parents[1]
 #: These use the session that is made for SQL text; all others write constants.
-_IN_STATEMENT_SESSION = {"hadoop/metastore.py", "hadoop/partition_condition.py"}
+_IN_STATEMENT_SESSION = {
+    f"hadoop/{name}.py" for name in ("metastore", "metastore_entries", "partition_condition")
+}
 #: An array of integers, by which rows are sent to tasks.
 _NUMBERS = {"F.expr(key)"}
-_TAKES_TEXT = {
-    "sql",
-    "selectExpr",
-    "expr",
-    "parseExpression",
-    "parsePlan",
-    "filter",
-    "where",
-    "createOrReplaceTempView",
-}
-
-
-def _constant(node: ast.AST) -> bool:
-    """Tell whether a text is written in the code: no name, value or property is in it."""
-    if isinstance(node, ast.Starred):
-        return _constant(node.value)
-    if isinstance(node, (ast.Tuple, ast.List)):
-        return all(map(_constant, node.elts))
-    if isinstance(node, ast.JoinedStr):
-        return all(_constant(part) for part in node.values)
-    if isinstance(node, ast.FormattedValue):
-        return isinstance(node.value, ast.Name) and node.value.id.isupper()
-    return isinstance(node, ast.Constant)
 
 
 @pytest.mark.parametrize(
@@ -209,9 +189,9 @@ def test_text_of_others_is_parsed_by_the_session_for_sql_text_only(path: Path) -
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
-        and node.func.attr in _TAKES_TEXT
+        and node.func.attr in TAKES_TEXT
     ]
-    foreign = [call for call in calls if not all(map(_constant, call.args))]
+    foreign = [call for call in calls if not all(map(is_constant, call.args))]
     assert [text for text in map(ast.unparse, foreign) if text not in _NUMBERS] == []
 
 

@@ -50,6 +50,17 @@ def test_a_rollback_that_restored_all_that_is_left_is_a_failure_that_a_retry_doe
     assert evaluate("partial", failing, verb="rollback")[0] is TaskResult.RETRY
 
 
+@pytest.mark.parametrize("text", ["\x00", "a\x00b", "\udc80", "a\ud83d", "\udc80\ud83d"])
+def test_what_no_database_stores_is_replaced_and_other_texts_stay(text):
+    """Airflow stores an XCom as JSON in UTF-8, and PostgreSQL no zero byte: a text of a record would fail the task."""
+    kept = "\\u0000 \\udc80 \U0001f600 \x1b \n"
+    found = parsed("done", table(history=[{"who": text, text: kept}])).tables[0]["history"][0]
+    assert "\x00" not in "".join(found)
+    assert "\x00" not in found["who"]
+    json.dumps(found, ensure_ascii=False).encode()
+    assert kept in found.values()
+
+
 def test_done_and_nothing():
     assert evaluate("done", table())[0] is TaskResult.DONE
     assert evaluate("nothing", table(outcome="nothing"))[0] is TaskResult.NOTHING
