@@ -165,6 +165,14 @@ class RefusalCode(Explained):
     )
     # The files.
     EMPTY = ("There are only empty files.", _NONE)
+    UNREADABLE = (
+        "The content of a file cannot be read: it is damaged or cut off, or the file is of another format, or has an"
+        " encoding that this Spark does not know. The reason names the file. What the cluster fails with (a missing"
+        " block, a connection, a permission) is no such refusal.",
+        "Write the file again, or move it out of the directory; or give it a name that begins with `_` or `.`, so that"
+        " no reader takes it for data. What only reading finds, a compaction finds once: until the files of the unit"
+        " change, no analysis flags it again (only if they have not changed for `staging_ttl`).",
+    )
     SCHEMA_CONFLICT = (
         "Two files have different types for one column, and neither is the other one widened; or the files have more"
         " than ten combinations of types. The reason names two types.",

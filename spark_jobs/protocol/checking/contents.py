@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
-from spark_jobs.core.errors import LakekeeperError, Refusal
+from spark_jobs.core.errors import LakekeeperError, Refusal, Unreadable
 from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.layout import group_number
 from spark_jobs.core.model import FileEntry, FileListing
@@ -54,6 +54,8 @@ def _check_footers(
 def _problem(scope: Scope, folder: str, files: Sequence[FileEntry], file_format: str) -> str | None:
     try:
         scope.services.footers.read([(folder, FileListing(tuple(files)))], file_format)
+    except Unreadable as error:
+        return str(error)
     except Refusal as refusal:
         # Alone, such a file can be read; it must not be rewritten. Of several files, others were not read.
         return None if len(files) == 1 else str(refusal)

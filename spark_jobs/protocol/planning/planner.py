@@ -104,6 +104,7 @@ class Planner:
         with self._services.phases.during("list"):
             plan = self._plan_by_listings(analysis, self._origins() if footers else None)
         with self._services.phases.during("footers"):
+            plan = self._survey.with_verdicts(plan) if analysis else plan
             if footers:
                 after = begun if analysis else None
                 units = check_footers(self._services, plan, self._survey.basis, listed_after=after)

@@ -130,7 +130,7 @@ class UnitPlanner:
             return None
         if not health.needs_compaction:
             return UnitPlan.known(unit, health, cached)
-        unread = cached.verdict is None or cached.verdict.basis != self.basis
+        unread = cached.verdict is None or not cached.verdict.holds(self.basis, options.verify)
         if not self.due.can_judge(cached.figures) or (unread and not self.due.conditions.given):
             return None
         check_writers(self.folders, unit.location, self.table.root, self.rules)

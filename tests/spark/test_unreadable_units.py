@@ -1,0 +1,208 @@
+"""Units with a file that cannot be read: refused by a code, each night anew only while nobody has read them.
+
+Two nights in a database with other tables. The analysis decides what the beginning or the end of a file shows. What
+only reading finds, the compaction decides once: until the files of the unit change, no analysis flags it again.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.harness.fixtures import Database
+from tests.spark.toolbox import Jobs, data_files, many
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: Files of other writers, and directories, are no longer new.
+AGED = time.time() - 3 * 86_400
+FILES = 4
+_INSERTED = {"AVRO": "id BIGINT, v STRING", "SEQUENCEFILE": "id BIGINT, v STRING"}
+
+
+def _cut(content: bytes) -> bytes:
+    return content[: len(content) * 2 // 3]
+
+
+def _pages(content: bytes) -> bytes:
+    """Most of the values are gone; beginning and end are whole."""
+    end = len(content) * 3 // 4
+    return content[:4] + b"\xff" * (end - 4) + content[end:]
+
+
+def _doubled(content: bytes) -> bytes:
+    """The second header is in the place of a block."""
+    return content + content
+
+
+def _beginning(content: bytes) -> bytes:
+    return b"\xee" * 40 + content[40:]
+
+
+def _readme(_: bytes) -> bytes:
+    return b"These files are those of the shop.\n" * 9
+
+
+#: By format, what becomes of one file, and whether the analysis sees it.
+DAMAGE: list[tuple[str, Callable[[bytes], bytes], bool]] = [
+    ("PARQUET", _cut, True),
+    ("PARQUET", _readme, True),
+    ("PARQUET", _pages, False),
+    ("ORC", _cut, True),
+    ("ORC", _readme, True),
+    ("ORC", _pages, False),
+    ("AVRO", _cut, True),
+    ("AVRO", _beginning, True),
+    ("AVRO", _doubled, False),
+    ("SEQUENCEFILE", _beginning, True),
+    ("SEQUENCEFILE", _cut, False),
+    ("TEXTFILE", _beginning, True),
+    ("TEXTFILE", _cut, False),
+]
+
+
+def _fill(spark: SparkSession, folder: Path, stored: str, table: str) -> None:
+    """Four small files in a directory: of text, packed by gzip."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if stored == "TEXTFILE":
+        for number in range(FILES):
+            lines = "".join(f"{number}{n}\x01{random.Random(n).randbytes(40).hex()}\n" for n in range(60))
+            (folder / f"{number}.gz").write_bytes(gzip.compress(lines.encode()))
+    elif stored in _INSERTED:
+        spark.sql(
+            f"CREATE EXTERNAL TABLE {table} ({_INSERTED[stored]}) STORED AS {stored} LOCATION 'file:{folder}'"
+        )
+        for _ in range(FILES):
+            spark.sql(f"INSERT INTO {table} SELECT /*+ COALESCE(1) */ id, uuid() FROM range(200)")
+        spark.sql(f"DROP TABLE {table}")
+    else:
+        many(spark, f"file:{folder}", "SELECT id, uuid() AS v FROM range(800)", FILES, stored.lower())
+
+
+def age(*folders: Path) -> None:
+    """Nobody has written there for days."""
+    for folder in folders:
+        for path in [*folder.iterdir(), folder]:
+            os.utime(path, (AGED, AGED))
+
+
+def damage(folder: Path, change: Callable[[bytes], bytes]) -> Path:
+    """Damage the last file of a directory, as HDFS would have it: its checksums are those of its bytes."""
+    file = folder / max(data_files(folder))
+    file.write_bytes(change(file.read_bytes()))
+    for checksums in folder.glob(".*.crc"):
+        checksums.unlink()
+    return file
+
+
+def partitioned(spark: SparkSession, table: str, stored: str, root: Path, *keys: str) -> None:
+    for key in keys:
+        _fill(spark, root / f"p={key}", stored, f"{table}_{key}")
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT, v STRING) PARTITIONED BY (p STRING) STORED AS {stored}"
+        f" LOCATION 'file:{root}'"
+    )
+    spark.sql(f"MSCK REPAIR TABLE {table}")
+
+
+def flat(spark: SparkSession, table: str, stored: str, folder: Path) -> None:
+    _fill(spark, folder, stored, f"{table}_files")
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT, v STRING) STORED AS {stored} LOCATION 'file:{folder}'"
+    )
+
+
+def found(report: dict[str, Any]) -> dict[str, tuple[str, str | None]]:
+    """Outcome and code of each unit by its directory; of a table that is refused as a whole, its own."""
+    units: dict[str, tuple[str, str | None]] = {}
+    for table in report["tables"]:
+        name = table["table"].rpartition(".")[2]
+        if table["outcome"] == "refused":
+            units[name] = ("refused", table["code"])
+        for unit in table["units"]:
+            units["/".join([name, *unit["unit"].values()])] = (unit["outcome"], unit["code"])
+    return units
+
+
+def reasons(report: dict[str, Any], code: str) -> list[str]:
+    parts = [part for table in report["tables"] for part in [table, *table["units"]]]
+    return [part["reason"] for part in parts if part["code"] == code]
+
+
+class Nights:
+    """The nightly jobs of a database: an analysis, and a compaction of what it has flagged."""
+
+    def __init__(self, jobs: Jobs, database: Database, *argv: str) -> None:
+        self._jobs = jobs
+        self._argv = ["--database", str(database), "--min-input-files", "2", *argv]
+
+    def analyze(self) -> dict[str, Any]:
+        report = self._jobs("analyze", *self._argv)
+        assert report["exit_code"] == 0, report
+        return report
+
+    def compact(self, analysis: dict[str, Any]) -> dict[str, Any]:
+        units = {
+            table["table"]: flagged
+            for table in analysis["tables"]
+            if (flagged := [unit["unit"] for unit in table["units"] if unit["outcome"] == "flagged"])
+        }
+        report = self._jobs("compact", *self._argv, request={"units": units})
+        assert report["exit_code"] == 0, report
+        return report
+
+
+@pytest.mark.one_version
+@pytest.mark.parametrize(
+    ("stored", "change", "foreseen"),
+    [pytest.param(*case, id=f"{case[0].lower()}{case[1].__name__}") for case in DAMAGE],
+)
+def test_two_nights(
+    spark: SparkSession,
+    jobs: Jobs,
+    database: Database,
+    stored: str,
+    change: Callable[[bytes], bytes],
+    foreseen: bool,
+) -> None:
+    root, alone = database.path / "parts", database.path / "alone"
+    partitioned(spark, f"{database}.parts", stored, root, "bad", "good")
+    flat(spark, f"{database}.alone", stored, alone)
+    flat(spark, f"{database}.healthy", "PARQUET", database.path / "healthy")
+    damaged = [damage(root / "p=bad", change), damage(alone, change)]
+    age(root / "p=bad", root / "p=good", alone)
+    before = [data_files(file.parent) for file in damaged]
+    nights = Nights(jobs, database)
+
+    first = nights.analyze()
+    assert found(first)["parts/bad"] == (("skipped", "UNREADABLE") if foreseen else ("flagged", None))
+    night = nights.compact(first)
+    units = {**found(first), **found(night)}
+    assert units["parts/bad"] == ("skipped", "UNREADABLE"), reasons(night, "UNREADABLE")
+    assert units["alone"] == ("skipped", "UNREADABLE")
+    assert (units["parts/good"][0], units["healthy"][0]) == ("compacted", "compacted")
+    for text in reasons(first if foreseen else night, "UNREADABLE"):
+        assert damaged[0].name in text or damaged[1].name in text
+        assert "hdfs dfs -mv" in text
+    assert [data_files(file.parent) for file in damaged] == before
+
+    second = nights.analyze()
+    assert found(second)["parts/bad"] == ("skipped", "UNREADABLE")
+    assert found(second)["alone"] == ("skipped", "UNREADABLE")
+    assert not [unit for unit, (outcome, _) in found(second).items() if outcome == "flagged"]
+
+    for file in damaged:
+        file.rename(file.with_name(f"_{file.name}"))
+    third = nights.analyze()
+    assert found(third)["parts/bad"] == found(third)["alone"] == ("flagged", None)
+    last = found(nights.compact(third))
+    assert last["parts/bad"] == last["alone"] == ("compacted", None)
+    assert [len(data_files(file.parent)) for file in damaged] == [1, 1]
