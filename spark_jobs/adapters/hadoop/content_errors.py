@@ -135,6 +135,9 @@ def content_errors(what: str, file: str) -> Iterator[None]:
 
 
 def unreadable_by(error: Exception, file: str) -> Unreadable:
-    """Return the refusal of a file by an error about its content."""
+    """Return the refusal of a file by an error about its content: by its first cause, or by what tells more."""
     kind, text = root_cause(error)
-    return Unreadable(file, text or kind)
+    if text:
+        return Unreadable(file, text)
+    told = [java for java in causes(error) if not kind_of(java).startswith(_CLUSTER) and java.getMessage()]
+    return Unreadable(file, f"{first_line(told[-1].getMessage())} ({kind})" if told else kind)
