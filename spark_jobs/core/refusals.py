@@ -110,8 +110,17 @@ class RefusalCode(Explained):
     )
     NOT_WRITABLE = (
         "The account may not create directories below the table's root (without partitions: beside it), or cannot"
-        " remove the permissions of other accounts on such a directory.",
-        "Grant write permission on that directory; check the principal in the log.",
+        " remove the permissions of other accounts on such a directory; or a file has the name of the directory for the"
+        " journals (`.lakekeeper`).",
+        "Grant write permission on that directory; check the principal in the log. Move the file away.",
+    )
+    NOT_READABLE = (
+        "The account may not list the directory, or one above it, or may not read a file in it.",
+        "Grant read permission; check the principal in the log. It is tried again by each job.",
+    )
+    SYMLINK = (
+        "The directory is a symbolic link of a local disk: a swap would rename the link.",
+        "Set the location of the table or partition to the directory itself.",
     )
     NAME_TOO_LONG = (
         "The name or the path of the directory is so long that the directory for its originals, which has a longer one,"

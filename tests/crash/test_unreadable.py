@@ -15,8 +15,9 @@ from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 from tests.crash import writers
 from tests.crash.flat_table import LIVE
 from tests.crash.model_spark import ModelFooters, ModelRewriter
+from tests.crash.model_tree import ME
 from tests.crash.oracle import check
-from tests.crash.scenario import FLAT, WAREHOUSE, build, run
+from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
 from tests.crash.test_calls import LATER, WIDE, done, wide
 
@@ -24,7 +25,7 @@ ROOT = f"{WAREHOUSE}/wide"
 BAD = f"{ROOT}/k=0001"
 #: Longer than `staging_ttl`.
 DAYS = 2 * 86_400
-WRITE = ModelRewriter.write
+WRITE, READ = ModelRewriter.write, ModelFooters.read
 RUNS = itertools.count()
 
 
@@ -202,3 +203,60 @@ def test_a_written_file_that_cannot_be_read_is_no_fault_of_the_table(monkeypatch
     assert "what was written cannot be read" in unit["reason"]
     monkeypatch.undo()
     assert found(sim, "analyze") == ("flagged", None)
+
+
+class TestPermissions:
+    """What the account may not read, it may tomorrow: nothing of it is remembered."""
+
+    @pytest.mark.parametrize("part", ["directory", "file"])
+    def test_a_unit_that_may_not_be_read_is_left_alone(
+        self, part: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        sim = old()
+        if part == "directory":
+            _close(sim, BAD)
+        else:
+            monkeypatch.setattr(ModelFooters, "read", _denied)
+        for verb in ("analyze", "compact", "analyze", "plan"):
+            assert found(sim, verb) == ("skipped", "NOT_READABLE")
+            sim.advance(DAYS)
+        others = [f"{ROOT}/k={number}" for number in ("0000", "0002")]
+        assert [len(sim.tree.files(folder)) for folder in others] == [1, 1]
+        sim.tree.change(sim.tree.find(BAD), owner=ME, mode=0o755)
+        monkeypatch.undo()
+        assert found(sim, "analyze") == ("flagged", None)
+        assert found(sim, "compact") == ("compacted", None)
+        assert check(sim) == []
+
+    def test_the_code_says_what_is_to_be_done(self) -> None:
+        sim = old()
+        _close(sim, BAD)
+        reasons = [unit["reason"] for unit in done(sim, "analyze")[0]["units"] if unit["reason"]]
+        assert len(reasons) == 1
+        assert BAD in reasons[0]
+        assert "Grant the account" in reasons[0]
+
+    @pytest.mark.parametrize("verb", ["analyze", "compact", "plan"])
+    def test_a_table_that_may_not_be_read_is_refused(self, verb: str) -> None:
+        sim = build()
+        _close(sim, LIVE)
+        report = run(sim.client(), verb, "--database", "sales")
+        tables = {table["table"]: (table["outcome"], table["code"]) for table in report["tables"]}
+        assert tables[FLAT] == ("refused", "NOT_READABLE")
+        assert (report["exit_code"], tables[EVENTS][1]) == (0, None)
+        _close(sim, f"{WAREHOUSE}/events")
+        report = run(sim.client(), verb, "--database", "sales")
+        tables = {table["table"]: table["outcome"] for table in report["tables"]}
+        assert (tables[EVENTS], report["exit_code"]) == ("refused", 0)
+
+
+def _denied(self: ModelFooters, directories: Any, file_format: str) -> Any:
+    """As HDFS would: the directory may be listed, but the files may not be read."""
+    if any(folder == BAD for folder, _ in directories):
+        raise PermissionError(f"cannot read {BAD}/part-0: Permission denied")
+    return READ(self, directories, file_format)
+
+
+def _close(sim: SimulatedCluster, path: str) -> None:
+    """To all accounts but another one."""
+    sim.tree.change(sim.tree.find(path), owner="etl", mode=0o700)

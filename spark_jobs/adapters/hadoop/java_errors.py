@@ -28,7 +28,10 @@ _ERRORS: dict[str, type[OSError]] = {
     "org.apache.hadoop.fs.ParentNotDirectoryException": NotADirectoryError,
     "org.apache.hadoop.fs.PathIsNotEmptyDirectoryException": FileExistsError,
     "org.apache.hadoop.security.AccessControlException": PermissionError,
+    "java.nio.file.AccessDeniedException": PermissionError,
 }
+#: How Java says so of a file on a local disk, by the class of a file that does not exist.
+_DENIED = "(Permission denied)"
 #: A status in an error of parquet-java. Made of path and length, it has an owner and a mode that the file has not.
 _STATUS = re.compile(r"\w*FileStatus\{path=([^;]*);[^}]*\}")
 #: A chain of causes may be a circle.
@@ -53,7 +56,12 @@ def java_errors(what: str) -> Iterator[None]:
         message = message_of(error)
         if kind not in _ERRORS:
             message = with_cause(message, error)
-        raise _ERRORS.get(kind, FileSystemError)(f"{what}: {message}") from None
+        raise error_class(kind, message)(f"{what}: {message}") from None
+
+
+def error_class(kind: str, message: str) -> type[OSError]:
+    """Return the class of Python's exception for one of Java with this class and message."""
+    return PermissionError if message.endswith(_DENIED) else _ERRORS.get(kind, FileSystemError)
 
 
 def is_java_error(error: Exception) -> bool:

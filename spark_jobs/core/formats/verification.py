@@ -17,8 +17,9 @@ def written_files() -> Iterator[None]:
     """Translate what is raised about the content of written files: no file of the table is to blame for it."""
     try:
         yield
-    except Unreadable as error:  # guard: written_files_are_not_refused
-        raise VerificationFailed(f"what was written cannot be read: {error.path}: {error.what}") from None
+    except Unreadable as error:
+        text = f"what was written cannot be read: {error.path}: {error.what}"
+        raise VerificationFailed(text) from None  # guard: written_files_are_not_refused
 
 
 def check_written(before: Profile, written: Sequence[Footer], statistics: bool = True) -> list[str]:

@@ -21,6 +21,7 @@ from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.unit_plan import Inputs, UnitPlan
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
 from spark_jobs.protocol.planning.footer_inspection import inspect_footers, with_footers
+from spark_jobs.protocol.planning.permissions import not_readable
 from spark_jobs.protocol.planning.unreadable_units import in_use, lasts
 from spark_jobs.protocol.progress_log import with_progress
 from spark_jobs.protocol.services import Services
@@ -129,6 +130,8 @@ class _FooterChecks:
             return unit  # The compaction says so, if it still is.
         if isinstance(error, Refusal):
             return unit.judged(self._basis, error, lasting=lasts(self._table, unit, error))
+        if isinstance(error, PermissionError):
+            return unit.refused(not_readable(error))
         log.warning("the footers of %s cannot be read: %s", unit.unit, error)
         return unit
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from spark_jobs.adapters.hadoop.content_errors import content_errors, is_of_content
-from spark_jobs.core.errors import Unreadable
+from spark_jobs.adapters.spark.requests import explained
+from spark_jobs.core.errors import LakekeeperError, Unreadable
 from spark_jobs.protocol.file_system import FileSystemError
 
 
@@ -163,3 +164,10 @@ def test_what_the_cluster_says_is_not(name: str) -> None:
         content_errors("cannot read", "hdfs://nn/t/4.orc"),
     ):
         raise error
+
+
+def test_a_file_that_the_cluster_fails_to_read_fails_its_unit() -> None:
+    for java, kind in ((CLUSTER["a missing block"], LakekeeperError), (CONTENT["no format"], Unreadable)):
+        found = explained(_Raised(java), "hdfs://nn/t/4.orc")
+        assert type(found) is kind
+        assert "4.orc cannot be read: " in str(found)

@@ -16,7 +16,7 @@ from spark_jobs.adapters.garbage import rarely_collected
 from spark_jobs.adapters.hadoop.content_errors import is_of_content, unreadable_by
 from spark_jobs.adapters.hadoop.field_mapper import fields_mapper
 from spark_jobs.adapters.hadoop.java_answers import java_json
-from spark_jobs.adapters.hadoop.java_errors import call, java_errors, root_cause
+from spark_jobs.adapters.hadoop.java_errors import call, error_class, java_errors, root_cause
 from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.adapters.spark.file_index import without_server
 from spark_jobs.adapters.spark.spark_types import Reading, SparkTypes
@@ -160,6 +160,8 @@ class ParquetFooters:
                     RefusalCode.TYPE,
                     f"{name} holds a type that this Spark's Parquet library does not know",
                 ) from None
+            if error_class(kind, message) is PermissionError:
+                raise PermissionError(f"cannot read {file or files[0].uri}: {message}") from None
             if file and is_of_content(error):
                 raise unreadable_by(error, file) from None
             if file:
