@@ -9,11 +9,15 @@ from __future__ import annotations
 import gzip
 import os
 import random
+import struct
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.orc
+import pyarrow.parquet
 import pytest
 
 from tests.harness.fixtures import Database
@@ -206,3 +210,98 @@ def test_two_nights(
     last = found(nights.compact(third))
     assert last["parts/bad"] == last["alone"] == ("compacted", None)
     assert [len(data_files(file.parent)) for file in damaged] == [1, 1]
+
+
+@pytest.mark.one_version
+def test_two_nights_of_dates_of_two_calendars(spark: SparkSession, jobs: Jobs, database: Database) -> None:
+    """Only the dates themselves tell whether the calendars matter."""
+    root = database.path / "parts"
+    for key, day in (("bad", "1500-01-01"), ("good", "2020-01-01")):
+        for calendar in ("LEGACY", "CORRECTED"):
+            spark.conf.set("spark.sql.parquet.datetimeRebaseModeInWrite", calendar)
+            try:
+                many(spark, f"file:{root}/p={key}", f"SELECT id, DATE'{day}' AS d FROM range(40)", 2)
+            finally:
+                spark.conf.unset("spark.sql.parquet.datetimeRebaseModeInWrite")
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {database}.parts (id BIGINT, d DATE) PARTITIONED BY (p STRING) STORED AS PARQUET"
+        f" LOCATION 'file:{root}'"
+    )
+    spark.sql(f"MSCK REPAIR TABLE {database}.parts")
+    age(root / "p=bad", root / "p=good")
+    nights = Nights(jobs, database)
+    night = found(nights.compact(nights.analyze()))
+    assert night == {"parts/bad": ("skipped", "CALENDAR"), "parts/good": ("compacted", None)}
+    assert found(nights.analyze())["parts/bad"] == ("skipped", "CALENDAR")
+
+
+@pytest.mark.one_version
+@pytest.mark.parametrize("stored", ["PARQUET", "ORC"])
+def test_two_nights_of_nans_that_the_writer_would_change(
+    spark: SparkSession, jobs: Jobs, database: Database, stored: str
+) -> None:
+    folder, table = database.path / "t", f"{database}.t"
+    folder.mkdir(parents=True)
+    for number in range(FILES):
+        bits = pa.py_buffer(struct.pack("<Q", 0x7FF00000000007A2))  # a missing value in R
+        values = pa.table(
+            {"v": pa.ListArray.from_arrays([0, 1], pa.Array.from_buffers(pa.float64(), 1, [None, bits]))}
+        )
+        write = pyarrow.parquet.write_table if stored == "PARQUET" else pyarrow.orc.write_table
+        write(values, folder / f"{number}.{stored.lower()}")
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (v ARRAY<DOUBLE>) STORED AS {stored} LOCATION 'file:{folder}'"
+        " TBLPROPERTIES ('lakekeeper.verify'='hash')"
+    )
+    age(folder)
+    nights = Nights(jobs, database)
+    night = found(nights.compact(nights.analyze()))
+    assert night == {"t": ("skipped", "NAN")}
+    assert found(nights.analyze()) == {"t": ("skipped", "NAN")}
+    spark.sql(f"ALTER TABLE {table} UNSET TBLPROPERTIES ('lakekeeper.verify')")
+    analysis = nights.analyze()
+    assert found(analysis) == {"t": ("flagged", None)}
+    assert found(nights.compact(analysis)) == {"t": ("compacted", None)}
+
+
+@pytest.mark.one_version
+def test_two_nights_of_a_partition_that_is_a_symbolic_link(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    """A relative one: renamed, it would lead nowhere, and the unit would be `quarantined`."""
+    root = database.path / "parts"
+    partitioned(spark, f"{database}.parts", "PARQUET", root, "linked", "good")
+    (root / "p=linked").rename(database.path / "elsewhere")
+    (root / "p=linked").symlink_to("../elsewhere")
+    flat(spark, f"{database}.healthy", "PARQUET", database.path / "healthy")
+    before, nights = data_files(database.path / "elsewhere"), Nights(jobs, database)
+    first = nights.analyze()
+    assert found(first)["parts/linked"] == ("skipped", "SYMLINK")
+    # A compaction that nobody has told which units are due.
+    night = jobs("compact", "--database", str(database), "--min-input-files", "2")
+    units = {"parts/linked": ("skipped", "SYMLINK"), "parts/good": ("compacted", None)}
+    assert (found(night), night["exit_code"]) == ({**units, "healthy": ("compacted", None)}, 0)
+    assert "p=linked is a symbolic link" in reasons(night, "SYMLINK")[0]
+    assert found(nights.analyze())["parts/linked"] == ("skipped", "SYMLINK")
+    assert (data_files(root / "p=linked"), (root / "p=linked").is_symlink()) == (before, True)
+
+
+@pytest.mark.one_version
+@pytest.mark.parametrize("table", ["parts", "alone"])
+def test_two_nights_of_a_file_in_the_place_of_the_home(
+    spark: SparkSession, jobs: Jobs, database: Database, table: str
+) -> None:
+    root = database.path / "parts"
+    partitioned(spark, f"{database}.parts", "PARQUET", root, "good")
+    flat(spark, f"{database}.alone", "PARQUET", database.path / "alone")
+    file = root / ".lakekeeper" if table == "parts" else database.path / ".lakekeeper-alone"
+    file.write_text("notes")
+    nights = Nights(jobs, database)
+    for _ in range(2):
+        analysis = nights.analyze()
+        assert found(analysis)[table] == ("refused", "NOT_WRITABLE")
+        assert f"hdfs dfs -mv 'file:{file}'" in reasons(analysis, "NOT_WRITABLE")[0]
+        night = jobs("compact", "--database", str(database), "--min-input-files", "2")
+        assert (found(night)[table], night["exit_code"]) == (("refused", "NOT_WRITABLE"), 0)
+    file.unlink()
+    assert ("flagged", None) in found(nights.analyze()).values()
