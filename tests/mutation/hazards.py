@@ -27,7 +27,7 @@ from tests.mutation.hazards_seam import SEAM
 from tests.mutation.hazards_states import STATES
 from tests.mutation.hazards_swap import SWAP
 from tests.mutation.hazards_text import TEXT, TEXT_ON_SPARK
-from tests.mutation.hazards_unreadable import UNREADABLE
+from tests.mutation.hazards_unreadable import UNREADABLE, UNREADABLE_ON_SPARK
 from tests.mutation.hazards_writers import WRITERS
 from tests.mutation.mutation import Mutation
 
@@ -121,7 +121,15 @@ MUTATIONS: tuple[Mutation, ...] = (
         key=lambda mutation: ALL.index(mutation.hazard),
     ),
     *sorted(
-        (*SEAM, *OF_THE_METASTORE, *ROWS_ON_SPARK, *TEXT_ON_SPARK, *ESCAPES_ON_SPARK, *PINS_ON_SPARK),
+        (
+            *SEAM,
+            *OF_THE_METASTORE,
+            *ROWS_ON_SPARK,
+            *TEXT_ON_SPARK,
+            *ESCAPES_ON_SPARK,
+            *PINS_ON_SPARK,
+            *UNREADABLE_ON_SPARK,
+        ),
         key=lambda mutation: ALL.index(mutation.hazard),
     ),
 )

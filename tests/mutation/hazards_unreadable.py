@@ -72,3 +72,12 @@ UNREADABLE = (
         (f"{_LINKS}::test_a_unit_that_is_a_link_is_refused",),
     ),
 )
+UNREADABLE_ON_SPARK = (
+    Mutation(
+        "H57-encrypted",
+        "a table with encrypted footers fails each night",
+        (Condition("encrypted_footers", False),),
+        ("tests/fidelity/test_unreadable_files.py::test_a_file_with_an_encrypted_footer_is_no_damaged_one",),
+        "spark",
+    ),
+)

@@ -55,7 +55,7 @@ def _problem(scope: Scope, folder: str, files: Sequence[FileEntry], file_format:
     try:
         scope.services.footers.read([(folder, FileListing(tuple(files)))], file_format)
     except Unreadable as error:
-        return str(error)
+        return error.what  # The way out of a unit that is not compacted is none here.
     except Refusal as refusal:
         # Alone, such a file can be read; it must not be rewritten. Of several files, others were not read.
         return None if len(files) == 1 else str(refusal)
@@ -90,6 +90,8 @@ def _compare(scope: Scope, unit: UnitOfRun, place: str) -> Iterator[Finding]:
     same = problem = None
     try:
         same = _same_rows(scope, unit, place)
+    except Unreadable as error:
+        problem = f"the rows of {unit.old} and {place} cannot be read: {error.path}: {error.what}"
     except Refusal as refusal:
         yield unit.finding(
             DamageCode.ROWS_NOT_COMPARED, place, f"the rows of {place} cannot be compared: {refusal}", None

@@ -67,6 +67,8 @@ _UNUSED_OF_CHUNKS = (
     "bloomFilterLength",
 )
 _METADATA = "org.apache.parquet.hadoop.metadata"
+#: What the library raises where a footer is encrypted, and it has no key.
+_ENCRYPTION = "org.apache.parquet.crypto."
 _UNUSED = {
     f"{_METADATA}.IntColumnChunkMetaData": _UNUSED_OF_CHUNKS,
     f"{_METADATA}.LongColumnChunkMetaData": _UNUSED_OF_CHUNKS,
@@ -162,6 +164,11 @@ class ParquetFooters:
                 ) from None
             if error_class(kind, message) is PermissionError:
                 raise PermissionError(f"cannot read {file or files[0].uri}: {message}") from None
+            if kind.startswith(_ENCRYPTION):  # guard: encrypted_footers
+                raise Refusal(
+                    RefusalCode.ENCRYPTED,
+                    f"{name_of(file or files[0].uri)} has an encrypted footer: {message}",
+                ) from None
             if file and is_of_content(error):
                 raise unreadable_by(error, file) from None
             if file:
