@@ -15,9 +15,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.orc
-import pyarrow.parquet
 import pytest
 
 from tests.harness.fixtures import Database
@@ -240,6 +237,10 @@ def test_two_nights_of_dates_of_two_calendars(spark: SparkSession, jobs: Jobs, d
 def test_two_nights_of_nans_that_the_writer_would_change(
     spark: SparkSession, jobs: Jobs, database: Database, stored: str
 ) -> None:
+    import pyarrow as pa
+    import pyarrow.orc
+    import pyarrow.parquet
+
     folder, table = database.path / "t", f"{database}.t"
     folder.mkdir(parents=True)
     for number in range(FILES):
