@@ -77,14 +77,15 @@ class Survey:
         if not due or options.full_scan:
             return plan
         known = self._known if self._table.partitioned else self._analysed.read()
+        if not known:
+            return plan
+        basis_ = self.basis
         found = {
-            unit.unit.key: known_refusal(known, unit.unit, unit.fingerprint, self.basis, options.verify)
+            unit.unit.key: known_refusal(known, unit.unit, unit.fingerprint, basis_, options.verify)
             for unit in due
         }
         units = ((unit, found.get(unit.unit.key)) for unit in plan.units)
-        return replace(
-            plan, units=tuple(unit.judged(self.basis, why) if why else unit for unit, why in units)
-        )
+        return replace(plan, units=tuple(unit.judged(basis_, why) if why else unit for unit, why in units))
 
     def remember(self, plan: TablePlan, refused: Mapping[str, Refusal]) -> TablePlan:
         """Keep why a compaction has refused units, where this holds until their files change. Return the plan with it.
@@ -92,8 +93,9 @@ class Survey:
         Args:
             refused: by unit key, what was found while the unit was inspected or written.
         """
+        basis_ = self.basis
         judged = {
-            unit.unit.key: self._with_figures(unit).judged(self.basis, refusal)
+            unit.unit.key: self._with_figures(unit).judged(basis_, refusal)
             for unit in plan.units
             if (refusal := refused.get(unit.unit.key)) and refusal.code in OF_VALUES
             if lasts(plan, unit, refusal)
