@@ -13,12 +13,13 @@ from spark_jobs.core.errors import LakekeeperError, Refusal, Unreadable
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 from tests.crash import writers
+from tests.crash.crashes import crash_states
 from tests.crash.flat_table import LIVE
 from tests.crash.model_spark import ModelFooters, ModelRewriter
 from tests.crash.model_tree import ME
 from tests.crash.oracle import check
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
-from tests.crash.simulated_cluster import SimulatedCluster
+from tests.crash.simulated_cluster import Client, SimulatedCluster
 from tests.crash.test_calls import LATER, WIDE, done, wide
 
 ROOT = f"{WAREHOUSE}/wide"
@@ -141,6 +142,22 @@ def test_nans_are_found_where_all_values_are_compared(fails: Callable[..., None]
     sim.metastore.databases["sales"]["wide"] = replace(table, facts=facts)
     assert found(sim, "compact") == ("skipped", "NAN")
     assert found(sim, "analyze") == ("skipped", "NAN")
+
+
+def test_a_crash_at_any_call_loses_at_most_what_was_to_be_kept(fails: Callable[..., None]) -> None:
+    sim = old(2)
+    fails(unreadable)
+
+    def compact(client: Client) -> object:
+        return run(client, "compact", "--table", WIDE, "--run-id", "killed")
+
+    states = list(crash_states(sim, compact))
+    for state in states:
+        state.sim.advance(DAYS)
+        assert found(state.sim, "compact") == ("skipped", "UNREADABLE"), state
+        assert found(state.sim, "analyze") == ("skipped", "UNREADABLE"), state
+        assert check(state.sim) == [], state
+    assert len(states) > 20
 
 
 class TestTableWithoutPartitions:
