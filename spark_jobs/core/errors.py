@@ -34,6 +34,26 @@ class Refusal(LakekeeperError):
         self.command = command
 
 
+class Unreadable(Refusal):
+    """The content of a file is not what its format requires: it is damaged, cut off, or a file of another format.
+
+    Attributes:
+        path: the URI of the file.
+        what: what is wrong with it.
+    """
+
+    def __init__(self, path: str, what: str) -> None:
+        name, command = path.rpartition("/")[2], f"hdfs dfs -mv {hdfs_path(path)} {AWAY}"
+        super().__init__(
+            RefusalCode.UNREADABLE,
+            f"{name} cannot be read: {what}. Write it again, or move it away: {command}. Or give it a name that begins"
+            " with _ or ., so that no reader takes it for data",
+            command,
+        )
+        self.path = path
+        self.what = what
+
+
 class UnitChanged(LakekeeperError):
     """A writer was active in the unit. Nothing was swapped, or the swap was undone."""
 

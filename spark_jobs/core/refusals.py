@@ -110,8 +110,17 @@ class RefusalCode(Explained):
     )
     NOT_WRITABLE = (
         "The account may not create directories below the table's root (without partitions: beside it), or cannot"
-        " remove the permissions of other accounts on such a directory.",
-        "Grant write permission on that directory; check the principal in the log.",
+        " remove the permissions of other accounts on such a directory; or a file has the name of the directory for the"
+        " journals (`.lakekeeper`).",
+        "Grant write permission on that directory; check the principal in the log. Move the file away.",
+    )
+    NOT_READABLE = (
+        "The account may not list the directory, or one above it, or may not read a file in it.",
+        "Grant read permission; check the principal in the log. It is tried again by each job.",
+    )
+    SYMLINK = (
+        "The directory is a symbolic link of a local disk: a swap would rename the link.",
+        "Set the location of the table or partition to the directory itself.",
     )
     NAME_TOO_LONG = (
         "The name or the path of the directory is so long that the directory for its originals, which has a longer one,"
@@ -167,6 +176,14 @@ class RefusalCode(Explained):
     )
     # The files.
     EMPTY = ("There are only empty files.", _NONE)
+    UNREADABLE = (
+        "The content of a file cannot be read: it is damaged or cut off, or the file is of another format, or has an"
+        " encoding that this Spark does not know. The reason names the file. What the cluster fails with (a missing"
+        " block, a connection, a permission) is no such refusal.",
+        "Write the file again, or move it out of the directory; or give it a name that begins with `_` or `.`, so that"
+        " no reader takes it for data. What only reading finds, a compaction finds once: until the files of the unit"
+        " change, no analysis flags it again (only if they have not changed for `staging_ttl`).",
+    )
     SCHEMA_CONFLICT = (
         "Two files have different types for one column, and neither is the other one widened; or the files have more"
         " than ten combinations of types. The reason names two types.",

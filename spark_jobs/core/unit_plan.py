@@ -97,9 +97,13 @@ class UnitPlan:
         cached = self.cached.settle(target_files, thresholds, readers) if self.cached else None
         return replace(self, cached=cached)
 
-    def judged(self, basis: str, refusal: Refusal | None = None) -> UnitPlan:
-        """Return the plan by the footers of the files, refused or not. The figures tell this to later analyses."""
-        verdict = Verdict.of(basis, refusal, self.replication)
+    def judged(self, basis: str, refusal: Refusal | None = None, *, lasting: bool = True) -> UnitPlan:
+        """Return the plan by the footers of the files, refused or not. The figures tell this to later analyses.
+
+        Args:
+            lasting: it holds until the files change. Else the next analysis decides anew.
+        """
+        verdict = Verdict.of(basis, refusal, self.replication) if lasting else None
         cached = self.cached.judge(verdict) if self.cached else None
         plan = replace(self, cached=cached)
         return plan.refused(refusal) if refusal else plan

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from spark_jobs.core.errors import LakekeeperError, VerificationFailed
+from spark_jobs.core.errors import LakekeeperError, Unreadable, VerificationFailed
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.merged_footers import merged
@@ -59,7 +59,7 @@ class ModelFooters:
             raise FileNotFoundError(f"cannot read the footer of {file}: it does not exist")
         rows = decode_rows(inode.content) if inode.closed else None
         if rows is None:
-            raise FileSystemError(f"cannot read the footer of {file}: expected magic number at tail")
+            raise Unreadable(file, "expected magic number at tail")
         return Footer(
             name_of(file),
             len(rows),
@@ -115,7 +115,7 @@ class ModelRewriter:
         """The task of one unit; its file has another name than one that a write of this unit alone gives."""
         rows: list[int] = []
         for file in plan.files:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, Unreadable):
                 rows += _read_rows(self._fs, [file])
         if rows:
             job = f"{self._job_name}-{name_of(staging).rpartition('-')[2]}"
@@ -182,7 +182,7 @@ def _read_rows(fs: FileSystem, files: Sequence[str]) -> list[int]:
     for file in files:
         found = decode_rows(fs.read(file))
         if found is None:
-            raise FileSystemError(f"{file} is not a Parquet file")
+            raise Unreadable(file, "it is not a Parquet file")
         rows += found
     return rows
 

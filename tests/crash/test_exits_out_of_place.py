@@ -46,6 +46,15 @@ class TestFileInPlaceOfTheHome:
         move_away(sim, command)
         must_end(sim, *CHECK)
 
+    @pytest.mark.parametrize("verb", ["analyze", "compact"])
+    def test_fails_no_job_of_a_database(self, verb: str) -> None:
+        sim = build()
+        sim.tree.write(HOME, b"x")
+        report = ask(sim, verb, "--database", "sales")
+        found = {table["table"]: (table["outcome"], table["code"]) for table in report["tables"]}
+        assert found[FLAT] == ("refused", "NOT_WRITABLE"), reasons(report)
+        assert (report["exit_code"], found[EVENTS][1]) == (0, None)
+
     def test_of_a_partition_outside_the_root(self) -> None:
         sim = build()
         sim.tree.write(f"{AUTHORITY}/elsewhere/.lakekeeper-c", b"x")

@@ -203,7 +203,7 @@ def test_a_damaged_avro_file_is_named(spark: SparkSession, jobs: Jobs, database:
     folder = _avro(spark, database, files, "BIGINT")
     before = data_files(folder)
     (unit,) = only(jobs("compact", "--table", f"{database}.t"))["units"]
-    assert (unit["outcome"], data_files(folder)) == ("failed", before)
+    assert (unit["code"], data_files(folder)) == ("UNREADABLE", before)
     assert "2.avro" in unit["reason"]
 
 

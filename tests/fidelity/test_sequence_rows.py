@@ -166,9 +166,9 @@ def test_a_damaged_stretch_of_a_sequence_file_is_never_left_out(
         # Within a block Hadoop's reader does not see the damage. Each reader has the same values as before.
         assert (unit["rows"], _values(spark, folder)) == (8000, values), unit
         return
-    assert (unit["outcome"], data_files(folder)) == ("failed", before), unit
+    assert (unit["code"], data_files(folder)) == ("UNREADABLE", before), unit
     # The reader itself says so, although the cluster allows it to leave out the stretch.
-    assert unit["reason"].startswith("2 cannot be copied")
+    assert unit["reason"].startswith("2 cannot be read: ")
 
 
 def test_records_that_the_reader_leaves_out_on_both_sides_fail_the_unit(

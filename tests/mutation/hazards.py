@@ -27,6 +27,7 @@ from tests.mutation.hazards_seam import SEAM
 from tests.mutation.hazards_states import STATES
 from tests.mutation.hazards_swap import SWAP
 from tests.mutation.hazards_text import TEXT, TEXT_ON_SPARK
+from tests.mutation.hazards_unreadable import UNREADABLE, UNREADABLE_ON_SPARK
 from tests.mutation.hazards_writers import WRITERS
 from tests.mutation.mutation import Mutation
 
@@ -88,6 +89,7 @@ HAZARDS = {
     "H54": "secrets of a worker or of a connection reach a driver, a log or other accounts",
     "H55": "a task succeeds although its job failed, died or never ran",
     "H56": "a setting of the cluster says how data is read or written",
+    "H57": "a unit that could be compacted is left alone for good, because something was wrong once",
 }
 ALL = tuple(HAZARDS)
 
@@ -113,12 +115,21 @@ MUTATIONS: tuple[Mutation, ...] = (
             *STATES,
             *TEXT,
             *ESCAPES,
+            *UNREADABLE,
             *OF_PROVIDER,
         ),
         key=lambda mutation: ALL.index(mutation.hazard),
     ),
     *sorted(
-        (*SEAM, *OF_THE_METASTORE, *ROWS_ON_SPARK, *TEXT_ON_SPARK, *ESCAPES_ON_SPARK, *PINS_ON_SPARK),
+        (
+            *SEAM,
+            *OF_THE_METASTORE,
+            *ROWS_ON_SPARK,
+            *TEXT_ON_SPARK,
+            *ESCAPES_ON_SPARK,
+            *PINS_ON_SPARK,
+            *UNREADABLE_ON_SPARK,
+        ),
         key=lambda mutation: ALL.index(mutation.hazard),
     ),
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from spark_jobs.adapters.spark.formats.registry import spark_formats
+from spark_jobs.core.errors import Unreadable
 from spark_jobs.core.formats.leaf_statistics import Bounds, LeafStatistics
 from spark_jobs.core.formats.registry import PARQUET
 from spark_jobs.core.model import FileListing
@@ -90,7 +91,7 @@ def test_a_file_that_was_replaced_by_one_of_another_length_is_an_error(
 ) -> None:
     folder, files = directories[0]
     changed = [file._replace(length=file.length + bytes_more) for file in files.files]
-    with pytest.raises(OSError, match=f"cannot read the footer of {files.files[0].name}") as failed:
+    with pytest.raises(Unreadable, match=f"{files.files[0].name} cannot be read: ") as failed:
         spark_formats(spark)[PARQUET].read([(folder, FileListing(tuple(changed)))])
     assert "FileStatus{" not in str(failed.value)  # its owner and mode would be made up
 

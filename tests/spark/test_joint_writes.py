@@ -66,7 +66,7 @@ def test_spark_sends_each_key_to_a_partition_of_its_own(spark: SparkSession) -> 
         assert [row.h for row in seen] == [hash_int(row.col1) for row in seen]
 
 
-def test_a_damaged_file_fails_its_unit_and_the_others_are_written_once(
+def test_a_damaged_file_keeps_its_unit_as_it_is_and_the_others_are_written_once(
     spark: SparkSession, jobs: Jobs, database: Database, alone: list[str]
 ) -> None:
     units = 200
@@ -84,10 +84,10 @@ def test_a_damaged_file_fails_its_unit_and_the_others_are_written_once(
 
     report = only(jobs("compact", "--table", table))
 
-    assert sorted(set(outcomes({"tables": [report]}))) == ["compacted", "failed"]
-    (unit,) = [unit for unit in report["units"] if unit["outcome"] == "failed"]
-    assert unit["unit"] == {"p": "77"}
-    assert "Spark could not rewrite the unit" in unit["reason"]
+    assert sorted(set(outcomes({"tables": [report]}))) == ["compacted", "skipped"]
+    (unit,) = [unit for unit in report["units"] if unit["outcome"] == "skipped"]
+    assert (unit["unit"], unit["code"]) == ({"p": "77"}, "UNREADABLE")
+    assert unit["reason"].startswith(f"{damaged} cannot be read: ")
     assert data_files(root / "p=77") == untouched
     assert [target.rpartition("/")[2] for target in alone] == ["p=77"]
     assert sum(len(data_files(folder)) for folder in root.glob("p=*")) == units - 1 + len(untouched)

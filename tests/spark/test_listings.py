@@ -62,7 +62,9 @@ def test_entries_are_those_of_hadoop(
     fs, uri = HadoopFileSystem(spark), form.format(folder)
     found = list_locally(uri)
     assert found is not None
-    assert sorted(found) == by_hadoop(fs, uri, monkeypatch)
+    # Hadoop's client follows links without a word.
+    assert [entry.name for entry in found if entry.link] == ["link to sub"]
+    assert sorted(entry._replace(link=False) for entry in found) == by_hadoop(fs, uri, monkeypatch)
     assert {entry.name for entry in found} == {*NAMES, "sub", "link to sub"}
     assert sorted(fs.list(uri)) == sorted(found)
     assert [sorted(each) for each in fs.list_each([uri, f"{uri.rstrip('/')}/sub"])] == [sorted(found), []]

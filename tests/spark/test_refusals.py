@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from spark_jobs.adapters.spark.joint_rewriter import JointRewriter
+from spark_jobs.adapters.spark.rewriter import Rewriter
+from spark_jobs.core.errors import LakekeeperError
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, many, only, tree
 
@@ -193,13 +196,19 @@ def test_one_bad_partition_does_not_stop_the_others(
     report = jobs("compact", "--table", table)
 
     units = {u["unit"]["k"]: (u["outcome"], u["code"]) for u in only(report)["units"]}
-    assert units == {"a": ("compacted", None), "b": ("skipped", "SUBDIRECTORIES"), "c": ("failed", None)}
-    assert (report["outcome"], report["exit_code"]) == ("partial", 1)
+    assert units == {
+        "a": ("compacted", None),
+        "b": ("skipped", "SUBDIRECTORIES"),
+        "c": ("skipped", "UNREADABLE"),
+    }
+    assert (report["outcome"], report["exit_code"]) == ("done", 0)
 
 
+@pytest.mark.parametrize("refused", [False, True])
 def test_on_failure_undo_puts_the_other_units_back(
-    spark: SparkSession, jobs: Jobs, database: Database
+    spark: SparkSession, jobs: Jobs, database: Database, monkeypatch: pytest.MonkeyPatch, refused: bool
 ) -> None:
+    """A refused unit is no failure: it was not begun, and the others stay compacted."""
     location = database.location("undone")
     for key in "ab":
         many(spark, f"{location}/k={key}", "SELECT id FROM range(40)", 4)
@@ -208,13 +217,36 @@ def test_on_failure_undo_puts_the_other_units_back(
         f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (k STRING) STORED AS PARQUET LOCATION '{location}'"
     )
     spark.sql(f"MSCK REPAIR TABLE {table}")
-    broken = next((database.path / "undone" / "k=b").glob("part-*"))
-    broken.write_bytes(b"PAR1 this is not a parquet file")
-    (broken.parent / f".{broken.name}.crc").unlink()
+    if refused:
+        broken = next((database.path / "undone" / "k=b").glob("part-*"))
+        broken.write_bytes(b"PAR1 this is not a parquet file")
+        (broken.parent / f".{broken.name}.crc").unlink()
+    else:
+        _fail_writes_of(monkeypatch, "k=b")
     before = tree(database.path / "undone")
     report = jobs("compact", "--table", table, "--on-failure", "undo")
+    if refused:
+        assert [unit["code"] for unit in only(report)["units"]] == [None, "UNREADABLE"]
+        assert (report["outcome"], report["exit_code"]) == ("done", 0)
+        return
     assert (report["outcome"], report["exit_code"]) == ("failed", 1)
     assert tree(database.path / "undone") == before
+
+
+def _fail_writes_of(monkeypatch: pytest.MonkeyPatch, unit: str) -> None:
+    """As the cluster would: the job of one unit is lost, also where it is written with others."""
+    write = Rewriter.write
+
+    def failing(self: Rewriter, request: Any) -> Any:
+        if request.directory.endswith(unit):
+            raise LakekeeperError("Spark could not rewrite the unit: its executors are lost")
+        return write(self, request)
+
+    def lost(*_: object) -> Any:
+        raise RuntimeError("its executors are lost")
+
+    monkeypatch.setattr(JointRewriter, "write", lost)
+    monkeypatch.setattr(Rewriter, "write", failing)
 
 
 def test_a_database_is_worked_through_whatever_its_odd_tables(

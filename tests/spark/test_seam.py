@@ -17,7 +17,7 @@ from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.model import TableName
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 from tests.harness.fixtures import Database
-from tests.spark.toolbox import Jobs, data_files, local, many, only, outcomes
+from tests.spark.toolbox import Jobs, data_files, local, many, only
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -153,7 +153,7 @@ def test_only_the_backup_of_exactly_this_run_is_dropped_and_its_files_stay(
 
 
 @pytest.mark.parametrize("verify", ["count", "hash"])
-def test_a_page_that_cannot_be_read_fails_the_unit(
+def test_a_page_that_cannot_be_read_keeps_the_unit_as_it_is(
     spark: SparkSession, jobs: Jobs, database: Database, verify: str
 ) -> None:
     """The footer is whole, so that only the rows themselves tell."""
@@ -166,7 +166,9 @@ def test_a_page_that_cannot_be_read_fails_the_unit(
         f" LOCATION '{database.location('t')}'"
     )
     before = data_files(database.path / "t")
-    assert outcomes(jobs("compact", "--table", f"{database}.t", "--verify", verify)) == ["failed"]
+    (unit,) = only(jobs("compact", "--table", f"{database}.t", "--verify", verify))["units"]
+    assert (unit["outcome"], unit["code"]) == ("skipped", "UNREADABLE"), unit
+    assert unit["reason"].startswith(f"{broken.name} cannot be read: ")
     assert data_files(database.path / "t") == before
 
 
@@ -289,7 +291,7 @@ def test_a_write_that_fails_leaves_no_file_of_the_tasks_that_ended(
         "compact",
         *("--table", f"{database}.half", "--ratio-threshold", "1", "--target-file-size", "8mb"),
     )
-    assert outcomes(report) == ["failed"]
+    assert [unit["code"] for unit in only(report)["units"]] == ["UNREADABLE"]
     assert left == [[]]
 
 

@@ -28,7 +28,10 @@ _ERRORS: dict[str, type[OSError]] = {
     "org.apache.hadoop.fs.ParentNotDirectoryException": NotADirectoryError,
     "org.apache.hadoop.fs.PathIsNotEmptyDirectoryException": FileExistsError,
     "org.apache.hadoop.security.AccessControlException": PermissionError,
+    "java.nio.file.AccessDeniedException": PermissionError,
 }
+#: How Java says so of a file on a local disk, by the class of a file that does not exist.
+_DENIED = "(Permission denied)"
 #: A status in an error of parquet-java. Made of path and length, it has an owner and a mode that the file has not.
 _STATUS = re.compile(r"\w*FileStatus\{path=([^;]*);[^}]*\}")
 #: A chain of causes may be a circle.
@@ -49,11 +52,16 @@ def java_errors(what: str) -> Iterator[None]:
         if not is_java_error(error):
             raise
         java = _java_exception(error)
-        kind = _kind(java) if java is not None else ""
+        kind = kind_of(java) if java is not None else ""
         message = message_of(error)
         if kind not in _ERRORS:
             message = with_cause(message, error)
-        raise _ERRORS.get(kind, FileSystemError)(f"{what}: {message}") from None
+        raise error_class(kind, message)(f"{what}: {message}") from None
+
+
+def error_class(kind: str, message: str) -> type[OSError]:
+    """Return the class of Python's exception for one of Java with this class and message."""
+    return PermissionError if message.endswith(_DENIED) else _ERRORS.get(kind, FileSystemError)
 
 
 def is_java_error(error: Exception) -> bool:
@@ -66,7 +74,7 @@ def message_of(error: Exception) -> str:
     java = _java_exception(error)
     if java is None:
         return first_line(str(error))
-    return with_setting(first_line(java.getMessage() or "")) or _kind(java)
+    return with_setting(first_line(java.getMessage() or "")) or kind_of(java)
 
 
 def _java_exception(error: Exception) -> Any | None:
@@ -85,7 +93,7 @@ def call(target: Any, method: str, *args: Any) -> Any:
     return get_return_value(answer, client, target._target_id, method)
 
 
-def _kind(java: Any) -> str:
+def kind_of(java: Any) -> str:
     """Return the exception's class; for a wrapped exception of a server, the class that it had there."""
     name = str(java.getClass().getName())
     return str(java.getClassName()) if name == _WRAPPED else name
@@ -100,18 +108,19 @@ def with_cause(message: str, error: Exception) -> str:
 
 def root_cause(error: Exception) -> tuple[str, str]:
     """Return the class and the first line of the first cause of an error, also of PySpark's own error classes."""
-    found = _causes(error)
+    found = causes(error)
     if not found:
         return type(error).__name__, first_line(str(error))
-    return _kind(found[-1]), with_setting(first_line(found[-1].getMessage() or ""))
+    return kind_of(found[-1]), with_setting(first_line(found[-1].getMessage() or ""))
 
 
 def cause_classes(error: Exception) -> list[str]:
     """Return the classes of an error of Java and of all its causes, the first cause last."""
-    return [_kind(java) for java in _causes(error)]
+    return [kind_of(java) for java in causes(error)]
 
 
-def _causes(error: Exception) -> list[Any]:
+def causes(error: Exception) -> list[Any]:
+    """Return an error of Java and its causes, the first cause last; nothing for an error that is none of Java."""
     found: list[Any] = []
     java = _java_exception(error)
     while java is not None and len(found) < _MOST_CAUSES:

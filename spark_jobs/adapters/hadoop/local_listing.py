@@ -58,6 +58,7 @@ def _entries(directory: str) -> Iterator[Status]:
                 status.st_size,
                 status.st_mtime_ns // _NS_PER_MS,
                 replication=1,
+                link=entry.is_symlink(),
             )
 
 

@@ -14,11 +14,12 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from spark_jobs.adapters.hadoop.content_errors import content_errors
 from spark_jobs.adapters.hadoop.file_bytes import file_bytes
-from spark_jobs.adapters.hadoop.java_errors import java_errors
 from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.core.errors import VerificationFailed
 from spark_jobs.core.formats.avro_blocks import Block, blocks, header
+from spark_jobs.core.formats.verification import written_files
 from spark_jobs.core.model import FileEntry
 from spark_jobs.protocol.ports import RewriteRequest
 
@@ -54,7 +55,7 @@ class AvroAppender:
         try:
             for number, file in enumerate(files):
                 uri = f"{request.directory}/{file.name}"
-                with java_errors(f"cannot append {uri}"), self._opened(uri) as reader:
+                with content_errors(f"cannot append {uri}", uri), self._opened(uri) as reader:
                     if not number:
                         self._begin(writer, reader, request, target)
                     writer.appendAllFrom(reader, False)
@@ -107,7 +108,9 @@ class AvroAppender:
         expected = [
             block for file in files for block in self._blocks(f"{request.directory}/{file.name}", file.length)
         ]
-        if self._blocks(target, size) != expected:  # guard: blocks_compared
+        with written_files():
+            written = self._blocks(target, size)
+        if written != expected:  # guard: blocks_compared
             raise VerificationFailed(
                 f"{target} does not have the blocks of the {len(files)} files that it was made of"
             )

@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrameWriter
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from spark_jobs.adapters.hadoop.content_errors import is_of_content, unreadable_by
 from spark_jobs.adapters.hadoop.java_answers import json_reader
 from spark_jobs.adapters.hadoop.java_errors import root_cause
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
@@ -16,6 +17,7 @@ from spark_jobs.adapters.spark.sessions import COMMITTER
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.formats.registry import FORMATS
 from spark_jobs.core.formats.struct_types import without_classes
+from spark_jobs.core.model import name_of
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.ports import RewriteRequest
 
@@ -68,7 +70,7 @@ def explained(error: Exception, file: str | None = None) -> LakekeeperError:
     """Translate an error of Spark into an error of the jobs, with the message of its first cause.
 
     Args:
-        file: the name of the file that could not be read, if it is known.
+        file: the URI of the file that could not be read, if it is known.
     """
     kind, text = root_cause(error)
     if kind.endswith("SparkUpgradeException"):
@@ -76,5 +78,7 @@ def explained(error: Exception, file: str | None = None) -> LakekeeperError:
             RefusalCode.CALENDAR,
             "it holds dates before 1582 or timestamps before 1900, and its footers name no calendar, or different ones",
         )
-    reading = f"{file} cannot be read: " if file else ""
+    if file and is_of_content(error):  # guard: content_found_by_reading
+        return unreadable_by(error, file)
+    reading = f"{name_of(file)} cannot be read: " if file else ""
     return LakekeeperError(f"Spark could not rewrite the unit: {reading}{text or kind}")

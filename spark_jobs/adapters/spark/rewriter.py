@@ -90,7 +90,7 @@ class Rewriter:
             raise explained(error, self._unreadable(error, request)) from error
 
     def _unreadable(self, error: Exception, request: RewriteRequest) -> str | None:
-        """Return the name of the file that could not be read, if it is known, or Spark can find it out."""
+        """Return the URI of the file that could not be read, if it is known, or Spark can find it out."""
         spec = FORMATS[request.file_format]
         again = spec.read_by_spark and request.profile.struct is not None
         return unreadable(error, request.files, partial(self._read_through, request) if again else None)

@@ -7,12 +7,14 @@ one need these classes: Hadoop has no output format that writes such values as b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import BinaryType, StructType
 
+from spark_jobs.adapters.hadoop.content_errors import is_of_content, unreadable_by
 from spark_jobs.adapters.hadoop.file_bytes import file_bytes, file_sizes
 from spark_jobs.adapters.hadoop.java_errors import root_cause
 from spark_jobs.adapters.spark.copying import Copier
@@ -20,6 +22,7 @@ from spark_jobs.adapters.spark.hashing import Fingerprint, Hashing
 from spark_jobs.adapters.spark.unreadable_files import unreadable
 from spark_jobs.core.errors import LakekeeperError, VerificationFailed
 from spark_jobs.core.formats import sequence_records
+from spark_jobs.core.formats.verification import written_files
 from spark_jobs.protocol.ports import RewriteRequest
 
 _RAW = "org.apache.hadoop.mapreduce.lib.input.SequenceFileAsBinaryInputFormat"
@@ -41,7 +44,8 @@ class SequenceCopier:
 
         Raises:
             VerificationFailed: other records were written than read, or others were read than the files have.
-            LakekeeperError: a file is damaged.
+            Unreadable: a file is damaged.
+            LakekeeperError: Spark or Hadoop failed.
         """
         try:
             self._copier.write(request)
@@ -50,13 +54,16 @@ class SequenceCopier:
             raise
         except Exception as error:
             file = unreadable(error, request.files, partial(self._read_through, request))
+            if file and is_of_content(error):
+                raise unreadable_by(error, file) from None
             raise LakekeeperError(
                 f"{file or request.directory} cannot be copied: {root_cause(error)[1]}"
             ) from None
         read = {f"{request.directory}/{file.name}": file.length for file in request.inputs.data}
         written = file_sizes(self._jvm, self._spark._jsc.hadoopConfiguration(), request.target)
         for what, sizes in (("read", read), ("written", written)):
-            counted = sum(self._count(uri, size) for uri, size in sizes.items())
+            with written_files() if what == "written" else nullcontext():
+                counted = sum(self._count(uri, size) for uri, size in sizes.items())
             if counted != seen.rows:  # guard: records_counted
                 raise VerificationFailed(
                     f"the files that were {what} hold {counted} records, but {seen.rows} were read: some were left out"

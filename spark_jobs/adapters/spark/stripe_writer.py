@@ -13,6 +13,7 @@ from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
 
+from spark_jobs.adapters.hadoop.content_errors import is_of_content, unreadable_by
 from spark_jobs.adapters.hadoop.java_errors import root_cause
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.formats.stripes import COLLECTIONS
@@ -64,6 +65,7 @@ class StripeWriter:
 
         Raises:
             Refusal: TYPE, ORC cannot append them.
+            Unreadable: its content is damaged.
             LakekeeperError: the file cannot be read, or the other one not be written.
         """
         try:
@@ -74,6 +76,8 @@ class StripeWriter:
                 raise Refusal(
                     RefusalCode.TYPE, f"ORC cannot merge the stripes of {name_of(file)}: {text or kind}"
                 ) from error
+            if is_of_content(error):
+                raise unreadable_by(error, file) from error
             raise LakekeeperError(f"cannot merge the stripes of {file}: {text or kind}") from error
 
     def _append(self, file: str) -> None:

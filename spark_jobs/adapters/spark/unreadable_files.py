@@ -10,7 +10,6 @@ from urllib.parse import unquote, urlparse
 from py4j.protocol import Py4JJavaError
 
 from spark_jobs.adapters.hadoop.java_errors import root_cause
-from spark_jobs.core.model import name_of
 
 log = logging.getLogger("lakekeeper")
 
@@ -29,7 +28,7 @@ Read = Callable[[Sequence[str]], None]
 
 
 def unreadable(error: Exception, files: Sequence[str], read: Read | None) -> str | None:
-    """Return the name of a file that cannot be read; None if it is not known, or the error is another one.
+    """Return the URI of a file that cannot be read; None if it is not known, or the error is another one.
 
     Where no message names it, the files are read again, in halves.
 
@@ -39,7 +38,7 @@ def unreadable(error: Exception, files: Sequence[str], read: Read | None) -> str
     named = [file for text in _messages(error) for file in files if _path(file) in text]
     if named:
         # The name of one file may begin with that of another one.
-        return name_of(max(named, key=len))
+        return max(named, key=len)
     if read is None or root_cause(error)[0].startswith(_NOT_OF_A_FILE):
         return None
     log.info("the files are read again, to find the one that cannot be read: %s", root_cause(error)[1])
@@ -52,7 +51,7 @@ def _by_halves(files: Sequence[str], read: Read) -> str | None:
     while len(files) > 1:
         half = files[: len(files) // 2]
         files = half if _fails(half, read) else files[len(files) // 2 :]
-    return name_of(files[0])
+    return files[0]
 
 
 def _fails(files: Sequence[str], read: Read) -> bool:

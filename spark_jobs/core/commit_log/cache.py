@@ -26,13 +26,17 @@ from spark_jobs.core.refusals import RefusalCode
 QUIET_MS = 3_600_000
 
 
+#: What a compaction finds in the values of files, and no footer tells. It holds until the files change.
+OF_VALUES = frozenset(
+    code.name for code in (RefusalCode.UNREADABLE, RefusalCode.CALENDAR, RefusalCode.NAN, RefusalCode.TYPE)
+)
 #: What depends on the settings of the Spark session and of the executors, which nothing tells before they are asked.
 _BY_SETTINGS = (RefusalCode.LENIENT.name, RefusalCode.TIMEZONE.name)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an analysis found in the footers of a unit: it can be rewritten, or it is refused.
+    """What an analysis found in the footers of a unit, or a compaction in its values: it can be rewritten, or not.
 
     Attributes:
         basis: a hash of what this depends on besides the files (`basis`).
@@ -54,6 +58,11 @@ class Verdict:
         if refusal.code in _BY_SETTINGS:
             return None
         return cls(basis, refusal.code, refusal.reason, refusal.command)
+
+    def holds(self, basis: str | None, verify: str) -> bool:
+        """Tell whether a plan with this basis, and with this comparison of values, comes to the same verdict."""
+        by_values = self.code == RefusalCode.NAN.name
+        return self.basis == basis and (not by_values or verify == "hash")  # guard: nan_by_option
 
     @property
     def refusal(self) -> Refusal | None:
@@ -97,7 +106,8 @@ class CachedUnit:
         settled_files: how many files a compaction would leave, if these are as many as there are; 0 if that is not
             known. The files are small, but differ in schema.
         settled_for: the options with which this is so.
-        verdict: what an analysis found in the footers of the files; None if they were not read.
+        verdict: what an analysis found in the footers of the files, or a compaction in the files; None if they were not
+            read.
         figures: None if an earlier release has listed the unit.
     """
 
@@ -182,6 +192,18 @@ def find(cache: Cache, unit: Unit, dir_mtime_now: int) -> CachedUnit | None:
     if cached is None or cached.location != unit.location or not usable(cached, dir_mtime_now):
         return None
     return cached
+
+
+def known_refusal(
+    cache: Cache, unit: Unit, fingerprint: str | None, basis: str, verify: str
+) -> Refusal | None:
+    """Return why a unit that was listed just now was refused while it had the very same files; None if it was not."""
+    cached = cache.get(unit.key)
+    if cached is None or cached.verdict is None or cached.location != unit.location:
+        return None
+    if cached.fingerprint != fingerprint:  # guard: verdict_of_these_files
+        return None
+    return cached.verdict.refusal if cached.verdict.holds(basis, verify) else None
 
 
 def merged(before: Cache, seen: Iterable[CachedUnit], units: Collection[str]) -> dict[str, CachedUnit]:

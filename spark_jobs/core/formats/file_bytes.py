@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Protocol
 
-from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.errors import Unreadable
 
 
 class FileBytes(Protocol):
@@ -41,8 +41,8 @@ class Whole:
         return hashlib.sha256(self._data[start : start + length]).hexdigest()
 
 
-class Damaged(LakekeeperError):
+class Damaged(Unreadable):
     """A file does not have the structure of its format. The message names the file and the place."""
 
     def __init__(self, file: FileBytes, place: int, what: str) -> None:
-        super().__init__(f"{file.name} is damaged at byte {place:,} of {file.size:,}: {what}")
+        super().__init__(file.name, f"it is damaged at byte {place:,} of {file.size:,}: {what}")

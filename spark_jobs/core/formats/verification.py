@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
-from spark_jobs.core.errors import Refusal, VerificationFailed
+from spark_jobs.core.errors import Refusal, Unreadable, VerificationFailed
 from spark_jobs.core.formats import footers, leaf_statistics
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.warning_codes import WarningCode
+
+
+@contextmanager
+def written_files() -> Iterator[None]:
+    """Translate what is raised about the content of written files: no file of the table is to blame for it."""
+    try:
+        yield
+    except Unreadable as error:
+        text = f"what was written cannot be read: {error.path}: {error.what}"
+        raise VerificationFailed(text) from None  # guard: written_files_are_not_refused
 
 
 def check_written(before: Profile, written: Sequence[Footer], statistics: bool = True) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
-from spark_jobs.core.errors import LakekeeperError, Refusal
+from spark_jobs.core.errors import LakekeeperError, Refusal, Unreadable
 from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.layout import group_number
 from spark_jobs.core.model import FileEntry, FileListing
@@ -54,6 +54,8 @@ def _check_footers(
 def _problem(scope: Scope, folder: str, files: Sequence[FileEntry], file_format: str) -> str | None:
     try:
         scope.services.footers.read([(folder, FileListing(tuple(files)))], file_format)
+    except Unreadable as error:
+        return error.what  # The way out of a unit that is not compacted is none here.
     except Refusal as refusal:
         # Alone, such a file can be read; it must not be rewritten. Of several files, others were not read.
         return None if len(files) == 1 else str(refusal)
@@ -88,6 +90,8 @@ def _compare(scope: Scope, unit: UnitOfRun, place: str) -> Iterator[Finding]:
     same = problem = None
     try:
         same = _same_rows(scope, unit, place)
+    except Unreadable as error:
+        problem = f"the rows of {unit.old} and {place} cannot be read: {error.path}: {error.what}"
     except Refusal as refusal:
         yield unit.finding(
             DamageCode.ROWS_NOT_COMPARED, place, f"the rows of {place} cannot be compared: {refusal}", None

@@ -8,7 +8,7 @@ from functools import cached_property
 from spark_jobs.core import ddl, journal
 from spark_jobs.core.commands import AWAY, hdfs_path
 from spark_jobs.core.damage import DamageCode, Finding
-from spark_jobs.core.errors import LakekeeperError, OutOfPlace
+from spark_jobs.core.errors import LakekeeperError
 from spark_jobs.core.file_times import future_from, millis_of, time_of
 from spark_jobs.core.journal_bounds import check_units
 from spark_jobs.core.layout import RECORDS, SETTLED, RunFolder, is_below
@@ -80,7 +80,7 @@ class ReadableRuns(TableRuns):
     def _folders(self, home: str) -> list[tuple[Status, str | None]]:
         try:
             return super()._folders(home)
-        except (OutOfPlace, OSError) as error:
+        except (LakekeeperError, OSError) as error:
             self.unreadable[home] = error
             return []
 

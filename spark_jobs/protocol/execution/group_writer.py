@@ -177,7 +177,8 @@ class GroupWriter:
     def _footers(self, written: Sequence[WrittenGroup], new: str, files: FileListing) -> list[list[Footer]]:
         """Return the footers of each group's files."""
         own = [FileListing.of(file for file in files.files if group.holds(file.name)) for group in written]
-        return self._services.footers.read([(new, each) for each in own], self._table.file_format)
+        with verification.written_files():
+            return self._services.footers.read([(new, each) for each in own], self._table.file_format)
 
     def request(
         self, group: FileGroup, found: Inspection, live: str, target: str, replication: int | None

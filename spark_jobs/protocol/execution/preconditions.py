@@ -12,6 +12,7 @@ from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
 from spark_jobs.protocol.planning.active_writers import check_writers
 from spark_jobs.protocol.planning.folders import Folders
+from spark_jobs.protocol.planning.permissions import reading
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import UnitListing, check_closed, listed_unit
 
@@ -29,7 +30,8 @@ class Preconditions:
     def before_write(self, location: str) -> UnitListing:
         """Return the listing of the unit, after checking that it may be written."""
         self.check_deadline()
-        listed = listed_unit(self._services.fs, location, self._table.rules)
+        with reading():
+            listed = listed_unit(self._services.fs, location, self._table.rules)
         self._check_closed(location, listed.files)
         self._check_idle(listed.files)
         return listed

@@ -19,6 +19,7 @@ from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
 from spark_jobs.protocol.commit_log.publisher import learned_pace, log_of
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
 from spark_jobs.protocol.execution.recovery import RecoveredRun
+from spark_jobs.protocol.execution.remembered import remember
 from spark_jobs.protocol.execution.rollback import Rollback
 from spark_jobs.protocol.execution.rounds import Rounds, Start, held_bytes, reserved_bytes
 from spark_jobs.protocol.execution.table_reports import describe_restored, unique, unit_values, with_units
@@ -86,7 +87,7 @@ class TableCompaction:
         self.begun = start.run_id
         self._began = self._services.clock.monotonic()
         results = Rounds(self._session, self._limits, start, runs).run()
-        start = _remember_settled(start, results)
+        start = remember(self._session, start, results)
         self._note_deferred(start, results)
         report = self._with_results(start, results, runs).conclude(acted=(UnitOutcome.COMPACTED,))
         if report.outcome == TableOutcome.PARTIAL and self._options.on_failure == "undo":
@@ -276,21 +277,6 @@ class TableCompaction:
             reason=f"a unit failed, and on_failure is 'undo': {describe_restored(restored)}",
             warnings=unique(report.warnings, warnings),
         )
-
-
-def _remember_settled(start: Start, results: Iterable[UnitResult]) -> Start:
-    """Return the start with figures that keep the next plan from reading the footers of settled units again."""
-    files = {
-        result.unit_key: result.report.target_files
-        for result in results
-        if result.report.outcome == UnitOutcome.HEALTHY
-    }
-    options = start.plan.options
-    units = (
-        unit.remember_settled(files[unit.unit.key] or 0, options) if unit.unit.key in files else unit
-        for unit in start.plan.units
-    )
-    return replace(start, plan=replace(start.plan, units=tuple(units)))
 
 
 def _committed(runs: Iterable[Run]) -> list[Swap]:

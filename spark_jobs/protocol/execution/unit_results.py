@@ -41,6 +41,7 @@ class UnitResult:
         record: the unit's part of that record.
         codec: the codec of the files that were written.
         outcome_unknown: a call failed, and the server may still execute it.
+        refusal: why the unit was refused; None if it was not.
         freed, trashed: the bytes of originals that were deleted, or moved to the trash.
     """
 
@@ -51,6 +52,7 @@ class UnitResult:
     codec: str | None = None
     warnings: tuple[str, ...] = ()
     outcome_unknown: bool = False
+    refusal: Refusal | None = None
     freed: int = 0
     trashed: int = 0
 
@@ -64,7 +66,7 @@ def failed(
         active = error.code == RefusalCode.ACTIVE_WRITER.name
         outcome = UnitOutcome.CHANGED if active else UnitOutcome.SKIPPED
         report = UnitReport.of(values, outcome, health, code=error.code, reason=error.reason)
-        return UnitResult(unit.key, report)
+        return UnitResult(unit.key, report, refusal=error)
     if isinstance(error, NothingToGain):
         health = settled(health, error.target_files) if health else None
     report = UnitReport.of(values, _outcome_of(error), health, reason=reason_of(error, unit))

@@ -8,7 +8,14 @@ from dataclasses import replace
 
 from spark_jobs.core import layout
 from spark_jobs.core.attributes import check_lost
-from spark_jobs.core.errors import Deferred, NothingToGain, Refusal, UnitChanged, VerificationFailed
+from spark_jobs.core.errors import (
+    Deferred,
+    NothingToGain,
+    Refusal,
+    UnitChanged,
+    Unreadable,
+    VerificationFailed,
+)
 from spark_jobs.core.formats.layout_properties import ignored_properties
 from spark_jobs.core.job_limits import JobLimits
 from spark_jobs.core.layout import Home
@@ -159,7 +166,7 @@ class UnitWriter:
         the unit was in use, which is not a failure.
         """
         fs, location = self._services.fs, plan.unit.location
-        plain = isinstance(error, (Refusal, Deferred, NothingToGain))
+        plain = isinstance(error, (Refusal, Deferred, NothingToGain)) and not isinstance(error, Unreadable)
         try:
             now = fs.list_files(location)
             opened = [] if plain else fs.open_files(location, [file.name for file in now.data])

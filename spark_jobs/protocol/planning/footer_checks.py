@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from spark_jobs.core.errors import LakekeeperError, NothingToGain, Refusal
+from spark_jobs.core.errors import LakekeeperError, NothingToGain, Refusal, Unreadable
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.layout import group_number
@@ -21,6 +21,8 @@ from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.unit_plan import Inputs, UnitPlan
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
 from spark_jobs.protocol.planning.footer_inspection import inspect_footers, with_footers
+from spark_jobs.protocol.planning.permissions import not_readable
+from spark_jobs.protocol.planning.unreadable_units import in_use, lasts
 from spark_jobs.protocol.progress_log import with_progress
 from spark_jobs.protocol.services import Services
 
@@ -124,10 +126,20 @@ class _FooterChecks:
         return self._services.footers.read(directories, self._table.file_format)
 
     def _refused(self, unit: UnitPlan, error: Exception) -> UnitPlan:
+        if isinstance(error, Unreadable) and self._in_use(unit, error):
+            return unit  # The compaction says so, if it still is.
         if isinstance(error, Refusal):
-            return unit.judged(self._basis, error)
+            return unit.judged(self._basis, error, lasting=lasts(self._table, unit, error))
+        if isinstance(error, PermissionError):
+            return unit.refused(not_readable(error))
         log.warning("the footers of %s cannot be read: %s", unit.unit, error)
         return unit
+
+    def _in_use(self, unit: UnitPlan, error: Unreadable) -> bool:
+        try:
+            return in_use(self._services.fs, unit, error)
+        except OSError:
+            return True
 
     def _check(self, unit: UnitPlan, files: FileListing, footers: Sequence[Footer]) -> UnitPlan:
         try:

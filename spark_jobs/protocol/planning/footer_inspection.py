@@ -20,6 +20,7 @@ from spark_jobs.core.strategy import Choice
 from spark_jobs.core.task_plan import TaskPlan, plan_tasks
 from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
+from spark_jobs.protocol.planning.permissions import reading
 from spark_jobs.protocol.services import Services
 
 log = logging.getLogger("lakekeeper")
@@ -135,7 +136,8 @@ def _inspect_parts(
 ) -> Inspection:
     """Return what the footers of the files to rewrite, and of those to copy, say by themselves."""
     parts = [(location, with_footers(choice.rewritten)), (location, choice.copied)]
-    small, large = services.footers.read(parts, table.file_format)
+    with reading():
+        small, large = services.footers.read(parts, table.file_format)
     encoding = services.rewriter.encoding
     whole = inspect_footers(encoding, table, location, files, [*small, *large])
     if len(whole.groups) > 1:  # guard: one_schema_for_copies
@@ -267,7 +269,8 @@ def _check_positions(table: TablePlan, found: Sequence[Footer], inspection: Insp
 
 def read_footers(services: Services, table: TablePlan, location: str, listing: FileListing) -> list[Footer]:
     """Return the footers of the files that are not empty."""
-    (found,) = services.footers.read([(location, with_footers(listing))], table.file_format)
+    with reading():
+        (found,) = services.footers.read([(location, with_footers(listing))], table.file_format)
     return found
 
 

@@ -27,6 +27,7 @@ from spark_jobs.protocol.planning.due_units import DueUnits, Resumed
 from spark_jobs.protocol.planning.folders import Folders
 from spark_jobs.protocol.planning.footer_checks import check_footers, check_grouped_units
 from spark_jobs.protocol.planning.hdfs_constraints import check_hdfs_constraints
+from spark_jobs.protocol.planning.permissions import reading
 from spark_jobs.protocol.planning.survey import Survey
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.planning.unfinished_runs import (
@@ -101,9 +102,10 @@ class Planner:
 
     def _plan(self, *, analysis: bool, footers: bool) -> TablePlan:
         begun = self._services.now()
-        with self._services.phases.during("list"):
+        with self._services.phases.during("list"), reading():
             plan = self._plan_by_listings(analysis, self._origins() if footers else None)
         with self._services.phases.during("footers"):
+            plan = self._survey.with_verdicts(plan) if analysis else plan
             if footers:
                 after = begun if analysis else None
                 units = check_footers(self._services, plan, self._survey.basis, listed_after=after)

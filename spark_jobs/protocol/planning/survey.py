@@ -6,14 +6,20 @@ It decides only what an analysis says. A compaction lists and checks each unit t
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
-from spark_jobs.core.commit_log.cache import Cache, basis, merged
+from spark_jobs.core.commit_log.cache import OF_VALUES, Cache, CachedUnit, basis, known_refusal, merged
 from spark_jobs.core.commit_log.snapshots import BrokenLog
+from spark_jobs.core.errors import Refusal
+from spark_jobs.core.file_times import millis_of
 from spark_jobs.core.plan import TablePlan
+from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.protocol.commit_log.analysis_store import AnalysisStore
 from spark_jobs.protocol.commit_log.hint_folders import ensure_hint_folder
 from spark_jobs.protocol.commit_log.publisher import log_of
 from spark_jobs.protocol.planning.table import Table
+from spark_jobs.protocol.planning.unreadable_units import lasts
 from spark_jobs.protocol.runs.trust import Trust
 
 log = logging.getLogger("lakekeeper")
@@ -23,12 +29,13 @@ _WORTH_A_HOME = 1000
 
 
 class Survey:
-    """The survey of one table. Tables without partitions have none, because each listing of theirs is one call."""
+    """The survey of one table. Of a table without partitions, whose listing is one call, it has the verdict only."""
 
     def __init__(self, table: Table, trust: Trust) -> None:
         self._table = table
         self._log = log_of(table.services.fs, table.facts, table.services.now, table.options.trusted_owners)
         self._analysed = AnalysisStore(table.services.fs, self._log.home, trust)
+        self._known: Cache = {}
 
     @property
     def basis(self) -> str:
@@ -49,7 +56,8 @@ class Survey:
             published = self._log.survey()
         except (BrokenLog, OSError):
             published = {}
-        return _newest(published, self._analysed.read()) if analysis else published
+        self._known = _newest(published, self._analysed.read()) if analysis else published
+        return self._known
 
     def keep(self, plan: TablePlan) -> None:
         """Keep what an analysis has found for the next one.
@@ -57,10 +65,62 @@ class Survey:
         It is a hint: no lease is needed, because nothing depends on it and each file has a name of its own. An account
         that may not write here analyses too.
         """
-        if not self._table.partitioned:
-            return
+        if self._table.partitioned:
+            self._keep(plan.cached)
+
+    def with_verdicts(self, plan: TablePlan) -> TablePlan:
+        """Return the plan of an analysis, with the flagged units refused that were refused with the very same files.
+
+        What only reading the files finds, a compaction finds once. Without this it would be found each night.
+        """
+        options, due = plan.options, [unit for unit in plan.units if unit.due]
+        if not due or options.full_scan:
+            return plan
+        known = self._known if self._table.partitioned else self._analysed.read()
+        if not known:
+            return plan
+        basis_ = self.basis
+        found = {
+            unit.unit.key: known_refusal(known, unit.unit, unit.fingerprint, basis_, options.verify)
+            for unit in due
+        }
+        units = ((unit, found.get(unit.unit.key)) for unit in plan.units)
+        return replace(plan, units=tuple(unit.judged(basis_, why) if why else unit for unit, why in units))
+
+    def remember(self, plan: TablePlan, refused: Mapping[str, Refusal]) -> TablePlan:
+        """Keep why a compaction has refused units, where this holds until their files change. Return the plan with it.
+
+        Args:
+            refused: by unit key, what was found while the unit was inspected or written.
+        """
+        basis_ = self.basis
+        judged = {
+            unit.unit.key: self._with_figures(unit).judged(basis_, refusal)
+            for unit in plan.units
+            if (refusal := refused.get(unit.unit.key)) and refusal.code in OF_VALUES
+            if lasts(plan, unit, refusal)
+        }
+        seen = [unit.cached for unit in judged.values() if unit.cached is not None]
+        if seen:
+            self._keep(seen)
+        # What the report says of the units is said already.
+        units = (
+            replace(unit, cached=judged[unit.unit.key].cached) if unit.unit.key in judged else unit
+            for unit in plan.units
+        )
+        return replace(plan, units=tuple(units))
+
+    def _with_figures(self, unit: UnitPlan) -> UnitPlan:
+        """Return the unit with figures to which a verdict can be added; one of a partition was listed with them."""
+        if self._table.partitioned or unit.health is None or unit.fingerprint is None:
+            return unit
+        now = millis_of(self._table.services.now())
+        # No time of the directory is known: its files tell whether the verdict holds.
+        return replace(unit, cached=CachedUnit.of(unit.unit, 0, now, True, unit.health, unit.fingerprint))
+
+    def _keep(self, seen: Iterable[CachedUnit]) -> None:
         before = self._analysed.read()
-        now = merged(before, plan.cached, {unit.key for unit in self._table.units})
+        now = merged(before, seen, {unit.key for unit in self._table.units})
         if now == before:
             return
         try:

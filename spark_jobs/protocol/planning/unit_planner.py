@@ -25,6 +25,8 @@ from spark_jobs.protocol.planning.active_writers import check_writers
 from spark_jobs.protocol.planning.due_units import DueUnits, judged
 from spark_jobs.protocol.planning.folders import Folders
 from spark_jobs.protocol.planning.outside_partitions import check_outside
+from spark_jobs.protocol.planning.permissions import not_readable
+from spark_jobs.protocol.planning.symbolic_links import check_no_link
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.ports import Pool
 from spark_jobs.protocol.progress_log import with_progress
@@ -102,6 +104,8 @@ class UnitPlanner:
             work.plan = UnitPlan.listed(unit, nothing, assess(nothing, self.table.options.thresholds()))
         except Refusal as refusal:
             work.plan = UnitPlan(unit, UnitOutcome.SKIPPED, refusal=refusal)
+        except PermissionError as error:
+            work.plan = UnitPlan(unit, UnitOutcome.SKIPPED, refusal=not_readable(error))
         except (OSError, LakekeeperError) as error:
             work.plan = UnitPlan.failed(unit, str(error))
 
@@ -130,7 +134,7 @@ class UnitPlanner:
             return None
         if not health.needs_compaction:
             return UnitPlan.known(unit, health, cached)
-        unread = cached.verdict is None or cached.verdict.basis != self.basis
+        unread = cached.verdict is None or not cached.verdict.holds(self.basis, options.verify)
         if not self.due.can_judge(cached.figures) or (unread and not self.due.conditions.given):
             return None
         check_writers(self.folders, unit.location, self.table.root, self.rules)
@@ -166,6 +170,7 @@ class UnitPlanner:
             self.origins.add_unit(entry for entry in entries if not entry.is_dir)
         files = files_of_unit(self.table.services.fs, unit.location, entries, self.rules)
         check_writers(self.folders, unit.location, self.table.root, self.rules)
+        check_no_link(self.folders, unit.location)
         health = assess(files, self.table.options.thresholds())
         plan = UnitPlan.listed(unit, files, health, _replication(files, entries))
         return replace(plan, cached=self._cached(plan, work.mtime, files))

@@ -7,11 +7,12 @@ from contextlib import contextmanager
 
 from spark_jobs.core.commands import hdfs_path
 from spark_jobs.core.eligibility import TableFacts, may_have_runs
-from spark_jobs.core.errors import OutOfPlace, UnreadableRun, Unsafe
+from spark_jobs.core.errors import OutOfPlace, Refusal, UnreadableRun, Unsafe
 from spark_jobs.core.journal import INTENTS
 from spark_jobs.core.journal_bounds import ClosingRecord, server_of
 from spark_jobs.core.layout import RECORDS, Home, RunFolder, is_home_of_one_directory
 from spark_jobs.core.model import Unit, name_of, parent
+from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.settled_runs import SettledRun
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.warning_codes import WarningCode
@@ -134,13 +135,14 @@ class TableRuns:
         ]
 
     def _folders(self, home: str) -> list[tuple[Status, str | None]]:
-        """Return the run directories in a home, and the identity of the home. Raise OutOfPlace for a file."""
+        """Return the run directories in a home, and the identity of the home. Raise Refusal for a file."""
         try:
             entries = self._fs.list(home)
         except FileNotFoundError:
             return []
         if any(entry.path == home for entry in entries):  # The listing of a file has only the file itself.
-            raise OutOfPlace(home, "a file, and not the directory in which the jobs keep their journals")
+            found = OutOfPlace(home, "a file, and not the directory in which the jobs keep their journals")
+            raise Refusal(RefusalCode.NOT_WRITABLE, str(found), found.command)  # guard: home_is_a_directory
         folders = [entry for entry in entries if entry.is_dir and RunFolder.parse(entry.name)]
         identity = self._fs.identity(home) if folders else None
         return [(folder, identity) for folder in folders]

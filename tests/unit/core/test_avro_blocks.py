@@ -55,7 +55,7 @@ _BLOCK = 2 + 11 + 16
 def test_a_file_that_is_cut_off_is_damaged(cut: int) -> None:
     data = container(SCHEMA, [[text(b"some"), text(b"words")]])
     assert _found(data[:-_BLOCK]) == []
-    with pytest.raises(Damaged, match=r"a\.avro is damaged at byte"):
+    with pytest.raises(Damaged, match=r"a\.avro cannot be read: it is damaged at byte"):
         _found(data[:-cut])
 
 

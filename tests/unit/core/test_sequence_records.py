@@ -68,7 +68,7 @@ def test_blocks_of_an_older_version_are_counted() -> None:
 @pytest.mark.parametrize("cut", range(1, 16))
 def test_a_file_that_is_cut_off_is_damaged(cut: int) -> None:
     for data in (_header() + _record(b"key", b"a long value"), _header(True, True) + _block(7)):
-        with pytest.raises(Damaged, match="a is damaged at byte"):
+        with pytest.raises(Damaged, match="a cannot be read: it is damaged at byte"):
             count(Whole("a", data[:-cut]))
 
 

@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from spark_jobs.adapters.spark.formats.headers import HeaderFormat, header, refuse_missing_class
+from spark_jobs.core.errors import Unreadable
 from spark_jobs.core.formats.avro_metadata import check_keys, schema_key
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Footer, Profile
-from spark_jobs.protocol.file_system import FileSystemError
 
 #: The length of a file's sync marker, in bytes (Avro specification, object container files).
 _SYNC = 16
@@ -53,7 +53,7 @@ class AvroFormat(HeaderFormat):
             raise
 
     def _check_end(self, path: Any, start: int, size: int) -> None:
-        """Raise FileSystemError for a truncated file, and for one to which another file was appended.
+        """Raise Unreadable for a truncated file, and for one to which another file was appended.
 
         Every block ends with the sync marker of the header. Avro's reader takes a missing one for the end of the file,
         so the rows of the last block would be lost.
@@ -64,9 +64,9 @@ class AvroFormat(HeaderFormat):
         finally:
             stream.close()
         if len(marks) > 1:
-            raise FileSystemError(
-                f"{path.toString()} is truncated, or another file was appended to it: it does not end with its own"
-                " sync marker. Replace the file, or remove it from the table"
+            raise Unreadable(
+                str(path.toString()),
+                "it is truncated, or another file was appended to it: it does not end with its own sync marker",
             )
 
     def encoding(self, profile: Profile) -> Encoding:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from abc import abstractmethod
 from typing import Any
 
+from spark_jobs.adapters.hadoop.content_errors import content_errors, lacks_library
 from spark_jobs.adapters.hadoop.java_answers import java_bytes
-from spark_jobs.adapters.hadoop.java_errors import first_line, java_errors, root_cause
+from spark_jobs.adapters.hadoop.java_errors import first_line, root_cause
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.encoding import Encoding, Engine
@@ -17,8 +17,6 @@ from spark_jobs.core.refusals import RefusalCode
 
 #: How the messages of Hadoop and Avro begin.
 _UNKNOWN_CODEC = ("Unknown codec", "Unrecognized codec")
-#: Hadoop's codecs, if Hadoop's native library is missing or was built without the codec's.
-_NO_LIBRARY = re.compile(r"(native )?\w+ library( is)? not available\b", re.IGNORECASE)
 #: Java's errors for a class that is missing, or that cannot load its native library.
 _LACKING = ("ClassNotFoundException", "NoClassDefFoundError", "UnsatisfiedLinkError")
 #: Settings of Spark that must be false: with them, it skips what it cannot read.
@@ -30,7 +28,7 @@ class HeaderFormat(SparkFormat):
 
     def _read_one(self, file: str) -> Footer:
         path = self._path(file)
-        with java_errors(f"cannot read the header of {file}"):
+        with content_errors(f"cannot read the header of {file}", file):
             size = int(path.getFileSystem(self._conf).getFileStatus(path).getLen())
             return self._header(path, size)
 
@@ -78,7 +76,7 @@ def refuse_missing_class(path: Any, error: Exception) -> None:
     text = first_line(str(java.getMessage() or "") if java is not None else str(error))
     kind, cause = root_cause(error)
     name = name_of(str(path.toString()))
-    if text.startswith(_UNKNOWN_CODEC) or _NO_LIBRARY.match(text):  # guard: libraries_of_codecs
+    if text.startswith(_UNKNOWN_CODEC) or lacks_library(text):  # guard: libraries_of_codecs
         raise Refusal(RefusalCode.CODEC, f"{name}: this Spark lacks its codec ({text})") from None
     if kind.rpartition(".")[2] in _LACKING:
         raise Refusal(

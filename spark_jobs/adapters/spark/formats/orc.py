@@ -9,12 +9,12 @@ from typing import Any
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from spark_jobs.adapters.hadoop.java_errors import java_errors
+from spark_jobs.adapters.hadoop.content_errors import content_errors
 from spark_jobs.adapters.spark.formats.orc_stripes import OrcStripes
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.formats.type_changes import changed_type, with_reading
 from spark_jobs.adapters.spark.spark_types import SparkTypes
-from spark_jobs.core.errors import Refusal
+from spark_jobs.core.errors import Refusal, Unreadable
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.hadoop_values import variable_in
@@ -35,7 +35,6 @@ from spark_jobs.core.formats.stripes import Stripes
 from spark_jobs.core.model import name_of
 from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.protocol.file_system import FileSystemError
 
 #: The number of tasks that ask an executor for its time zone. They are spread over all executors.
 _PROBES = 16
@@ -72,7 +71,7 @@ class OrcFormat(SparkFormat):
     def _read_one(self, file: str) -> Footer:
         orc = self._jvm.org.apache.orc.OrcFile
         path = self._jvm.org.apache.hadoop.fs.Path(file)
-        with java_errors(f"cannot read the footer of {file}"):
+        with content_errors(f"cannot read the footer of {file}", file):
             reader = orc.createReader(path, orc.readerOptions(self._conf))
             try:
                 if len(reader.getColumnEncryptionKeys()):
@@ -88,8 +87,8 @@ class OrcFormat(SparkFormat):
         version, rows = str(reader.getWriterVersion().toString()), int(reader.getNumberOfRows())
         stripes = self._rows_of_stripes(reader)
         if sum(stripes) != rows:  # guard: rows_of_stripes
-            raise FileSystemError(
-                f"{file} is damaged: its footer has {rows} rows, and its stripes {sum(stripes)}"
+            raise Unreadable(
+                file, f"it is damaged: its footer has {rows} rows, and its stripes {sum(stripes)}"
             )
         stride = int(reader.getRowIndexStride())
         obstacle, bare = self._stripes.obstacle(reader, kind, schema, stride, len(stripes))

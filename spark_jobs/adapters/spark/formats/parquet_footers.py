@@ -13,9 +13,10 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.garbage import rarely_collected
+from spark_jobs.adapters.hadoop.content_errors import is_of_content, unreadable_by
 from spark_jobs.adapters.hadoop.field_mapper import fields_mapper
 from spark_jobs.adapters.hadoop.java_answers import java_json
-from spark_jobs.adapters.hadoop.java_errors import call, java_errors, root_cause
+from spark_jobs.adapters.hadoop.java_errors import call, error_class, java_errors, root_cause
 from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.adapters.spark.file_index import without_server
 from spark_jobs.adapters.spark.spark_types import Reading, SparkTypes
@@ -66,6 +67,8 @@ _UNUSED_OF_CHUNKS = (
     "bloomFilterLength",
 )
 _METADATA = "org.apache.parquet.hadoop.metadata"
+#: What the library raises where a footer is encrypted, and it has no key.
+_ENCRYPTION = "org.apache.parquet.crypto."
 _UNUSED = {
     f"{_METADATA}.IntColumnChunkMetaData": _UNUSED_OF_CHUNKS,
     f"{_METADATA}.LongColumnChunkMetaData": _UNUSED_OF_CHUNKS,
@@ -151,15 +154,27 @@ class ParquetFooters:
             kind, message = root_cause(error)
             if kind == "java.io.FileNotFoundException":
                 raise FileNotFoundError(message) from None
-            name = self._unreadable(error, files)
+            file = self._unreadable(error, files)
             # The library fails with this exception on a logical type that was added to Parquet after its release.
             if kind == "java.lang.NullPointerException":
+                name = name_of(file) if file else files[0].uri
                 raise Refusal(
                     RefusalCode.TYPE,
-                    f"{name or files[0].uri} holds a type that this Spark's Parquet library does not know",
+                    f"{name} holds a type that this Spark's Parquet library does not know",
                 ) from None
-            if name:
-                raise FileSystemError(f"cannot read the footer of {name}: {message or kind}") from None
+            if error_class(kind, message) is PermissionError:
+                raise PermissionError(f"cannot read {file or files[0].uri}: {message}") from None
+            if kind.startswith(_ENCRYPTION):  # guard: encrypted_footers
+                raise Refusal(
+                    RefusalCode.ENCRYPTED,
+                    f"{name_of(file or files[0].uri)} has an encrypted footer: {message}",
+                ) from None
+            if file and is_of_content(error):
+                raise unreadable_by(error, file) from None
+            if file:
+                raise FileSystemError(
+                    f"cannot read the footer of {name_of(file)}: {message or kind}"
+                ) from None
             raise
 
     def _footers_of(self, lengths: Mapping[str, int]) -> Any:
@@ -169,7 +184,7 @@ class ParquetFooters:
         return reader.readAllFootersInParallel(self._conf, self._statuses.readValue(json.dumps(files)))
 
     def _unreadable(self, error: Exception, files: Sequence[_File]) -> str | None:
-        """Return the name of the file whose footer cannot be read; None if it is not known."""
+        """Return the URI of the file whose footer cannot be read; None if it is not known."""
         lengths = {file.uri: file.entry.length for file in files}
         return unreadable(
             error, list(lengths), lambda uris: self._footers_of({uri: lengths[uri] for uri in uris})

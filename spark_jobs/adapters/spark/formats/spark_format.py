@@ -57,8 +57,8 @@ class SparkFormat(ABC):
         """Return the footers of the data files of each directory; one describes all files that have much in common.
 
         Raises:
-            OSError: a file is missing, or is not of this format.
-            Refusal: a file holds what a rewrite would lose.
+            OSError: a file is missing, or the cluster failed.
+            Refusal: a file holds what a rewrite would lose; Unreadable, its content is not of this format.
         """
         with ThreadPoolExecutor(_THREADS) as pool:
             started = [

@@ -1,0 +1,143 @@
+"""Tells errors about the content of a file from those of the cluster.
+
+A file that is damaged, cut off or of another format fails each night. What the cluster fails with may be gone by then:
+a block that is missing now, a connection, a permission, memory. So an error counts as one of the content only if the
+code that raised it decodes what was read: a reader of a format, or a codec. Which code that was, the stack of the first
+cause tells. Hadoop's file systems decode nothing, but for the ends of files and the checksums of a local disk.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from spark_jobs.adapters.hadoop.java_errors import (
+    causes,
+    first_line,
+    is_java_error,
+    java_errors,
+    kind_of,
+    root_cause,
+)
+from spark_jobs.core.errors import Unreadable
+
+#: The code of formats and codecs. A codec alone does not count: Spark packs its shuffled rows too.
+_DECODERS = (
+    "org.apache.avro.",
+    "org.apache.hadoop.hive.",
+    "org.apache.hadoop.io.SequenceFile",
+    "org.apache.hadoop.io.compress.",
+    "org.apache.hadoop.mapreduce.lib.input.",
+    "org.apache.hive.",
+    "org.apache.orc.",
+    "org.apache.parquet.",
+    "org.apache.spark.sql.execution.datasources.orc.",
+    "org.apache.spark.sql.execution.datasources.parquet.",
+)
+#: Code of both, such as the readers of numbers: whoever called it decides.
+_SHARED = ("org.apache.hadoop.io.", "org.apache.spark.sql.execution.vectorized.", "org.apache.spark.unsafe.")
+#: All other code of Hadoop and Spark: file systems, connections, tasks.
+_CLUSTER = ("org.apache.hadoop.", "org.apache.spark.")
+#: Errors that are never about the content, whoever raised them.
+_NEVER = (
+    "java.io.FileNotFoundException",
+    "java.io.InterruptedIOException",
+    "java.lang.ClassNotFoundException",
+    "java.lang.InterruptedException",
+    "java.lang.NoSuchMethodException",
+    "java.net.",
+    "java.nio.channels.",
+    "java.nio.file.",
+    "java.security.",
+    "java.util.concurrent.CancellationException",
+    "java.util.concurrent.RejectedExecutionException",
+    "java.util.concurrent.TimeoutException",
+    "javax.",
+    "org.apache.hadoop.hdfs.",
+    "org.apache.hadoop.ipc.",
+    "org.apache.hadoop.net.",
+    "org.apache.hadoop.security.",
+    "org.apache.parquet.crypto.",
+)
+#: Errors of the JVM: no memory, classes that are missing or do not fit. Codecs raise an InternalError about bytes.
+_OF_JVM = re.compile(r"java\.lang\.(?!Internal|Assertion)\w*Error\Z")
+#: Hadoop's and Snappy's codecs without their native library.
+_NO_LIBRARY = re.compile(
+    r"(native )?\w+ library( is)? not available\b|.*FAILED_TO_LOAD_NATIVE_LIBRARY", re.IGNORECASE
+)
+#: What Hadoop's file systems say of a place behind the end of a file, to which its own content has led.
+_BEHIND_THE_END = (
+    "Attempted to seek or read past the end of the file",
+    "Cannot seek after EOF",
+    "Cannot seek to a negative offset",
+    "End of file reached before reading fully",
+)
+#: On HDFS, another copy of the block may be whole.
+_LOCAL_CHECKSUM = "Checksum error: file:"
+#: So many calls are looked at, the innermost first.
+_FRAMES = 50
+
+
+def lacks_library(text: str) -> bool:
+    """Tell whether a message is about a codec whose native library is missing."""
+    return bool(_NO_LIBRARY.match(text))
+
+
+def is_of_content(error: Exception) -> bool:
+    """Tell whether an error of Java is about the content of the file that was read."""
+    found = causes(error)
+    kinds = [kind_of(java) for java in found]
+    texts = [first_line(java.getMessage() or "") for java in found]
+    if not found or any(
+        kind.startswith(_NEVER) or _OF_JVM.match(kind) for kind in kinds
+    ):  # guard: cluster_errors
+        return False
+    if any(map(lacks_library, texts)):  # guard: library_is_no_content
+        return False
+    if texts[-1].startswith((*_BEHIND_THE_END, _LOCAL_CHECKSUM)):
+        return True
+    return _raised_by_decoder(found)
+
+
+def _raised_by_decoder(chain: list[Any]) -> bool:
+    """Tell who raised the first cause. The JVM leaves out the stack of an error that it has raised very often."""
+    stack = next((frames for java in reversed(chain) if (frames := list(java.getStackTrace())[:_FRAMES])), [])
+    for frame in stack:
+        name = str(frame.getClassName())
+        if name.startswith(_DECODERS):
+            return True
+        if name.startswith(_CLUSTER) and not name.startswith(_SHARED):
+            return False
+    return False
+
+
+@contextmanager
+def content_errors(what: str, file: str) -> Iterator[None]:
+    """Translate a Java exception of reading a file.
+
+    Args:
+        what: what has failed, for the message.
+        file: the URI of the file.
+
+    Raises:
+        Unreadable: the content of the file is to blame.
+        OSError: anything else is.
+    """
+    with java_errors(what):
+        try:
+            yield
+        except Exception as error:
+            if is_java_error(error) and is_of_content(error):
+                raise unreadable_by(error, file) from None
+            raise
+
+
+def unreadable_by(error: Exception, file: str) -> Unreadable:
+    """Return the refusal of a file by an error about its content: by its first cause, or by what tells more."""
+    kind, text = root_cause(error)
+    if text:
+        return Unreadable(file, text)
+    told = [java for java in causes(error) if not kind_of(java).startswith(_CLUSTER) and java.getMessage()]
+    return Unreadable(file, f"{first_line(told[-1].getMessage())} ({kind})" if told else kind)

@@ -1,0 +1,23 @@
+"""Units whose directory is a symbolic link of a local disk."""
+
+from __future__ import annotations
+
+from spark_jobs.core.errors import Refusal
+from spark_jobs.core.model import parent
+from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.protocol.planning.folders import Folders
+
+
+def check_no_link(folders: Folders, location: str) -> None:
+    """Raise Refusal for a unit that is a symbolic link.
+
+    A swap would rename the link. A relative one leads nowhere then, and what others write where it has led would be in
+    no table any more.
+    """
+    found = folders(parent(location)).by_path.get(location)
+    if found is not None and found.link:  # guard: units_are_no_links
+        raise Refusal(
+            RefusalCode.SYMLINK,
+            f"{location} is a symbolic link, which a swap would rename instead of the files. Set the location to the"
+            " directory itself",
+        )

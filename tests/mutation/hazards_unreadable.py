@@ -1,0 +1,83 @@
+"""Guards of refusals that are remembered: of files that cannot be read, and of what only reading finds."""
+
+from __future__ import annotations
+
+from tests.mutation.mutation import Mutation
+from tests.mutation.operators import Condition, Replace, Rewrite, Value
+
+_ERRORS = "tests/unit/core/test_content_errors.py"
+_MODEL = "tests/crash/test_unreadable.py"
+_PLACES = "tests/crash/test_exits_out_of_place.py"
+_LINKS = "tests/unit/core/test_symbolic_links.py"
+
+UNREADABLE = (
+    Mutation(
+        "H57-cluster",
+        "a missing block, a permission or too little memory is taken for a damaged file",
+        (Condition("cluster_errors", False),),
+        (f"{_ERRORS}::test_what_the_cluster_says_is_not",),
+    ),
+    Mutation(
+        "H57-library",
+        "a codec without its native library is taken for a damaged file",
+        (Condition("library_is_no_content", False),),
+        (f"{_ERRORS}::test_what_the_cluster_says_is_not",),
+    ),
+    Mutation(
+        "H57-reading",
+        "each error that names a file is taken for one about its content",
+        (Rewrite("content_found_by_reading", "F and C", "F"),),
+        (f"{_ERRORS}::test_a_file_that_the_cluster_fails_to_read_fails_its_unit",),
+    ),
+    Mutation(
+        "H57-written",
+        "a written file that cannot be read leaves its unit alone for good",
+        (Replace("written_files_are_not_refused", "raise"),),
+        (f"{_MODEL}::test_a_written_file_that_cannot_be_read_is_no_fault_of_the_table",),
+    ),
+    Mutation(
+        "H57-young",
+        "a file that may still be completed is never looked at again",
+        (Value("young_files_forgotten", "listed is not None"),),
+        (f"{_MODEL}::test_a_young_file_is_asked_again",),
+    ),
+    Mutation(
+        "H57-open",
+        "a file that is being written is taken for a damaged one",
+        (Value("unreadable_because_open", "False"),),
+        (f"{_MODEL}::test_a_file_that_is_being_written_is_left_to_the_compaction",),
+    ),
+    Mutation(
+        "H57-other-files",
+        "a refusal counts for files that were added since",
+        (Condition("verdict_of_these_files", False),),
+        (f"{_MODEL}::TestTableWithoutPartitions::test_other_files_are_asked_again",),
+    ),
+    Mutation(
+        "H57-option",
+        "a refusal counts where another option would not refuse",
+        (Rewrite("nan_by_option", "B == C and D", "B == C"),),
+        (f"{_MODEL}::test_nans_are_found_where_all_values_are_compared",),
+    ),
+    Mutation(
+        "H57-home",
+        "a file in the place of the home fails each job of the database",
+        (Rewrite("home_is_a_directory", "raise R(A, B, C)", "raise Unsafe(B)"),),
+        (f"{_PLACES}::TestFileInPlaceOfTheHome::test_fails_no_job_of_a_database",),
+    ),
+    Mutation(
+        "H57-link",
+        "a swap renames a symbolic link, which leads nowhere then",
+        (Condition("units_are_no_links", False),),
+        (f"{_LINKS}::test_a_unit_that_is_a_link_is_refused",),
+    ),
+)
+UNREADABLE_ON_SPARK = (
+    Mutation(
+        "H57-encrypted",
+        "a table with encrypted footers fails each night",
+        (Condition("encrypted_footers", False),),
+        ("tests/fidelity/test_unreadable_files.py::test_a_file_with_an_encrypted_footer_is_no_damaged_one",),
+        "spark",
+    ),
+)
