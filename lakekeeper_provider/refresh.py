@@ -36,7 +36,7 @@ CODE = "REFRESH_FAILED"
 _PARTITIONS = 100
 _NUMBERS = ("tinyint", "smallint", "int", "integer", "bigint")
 _NUMBER = re.compile(r"-?\d+\Z")
-_NAME = re.compile(r"(?!.*--)[\w$-]+")
+_NAME = re.compile(r"[\w$-]+")
 #: A name or a literal in quotes, without any that are escaped.
 _QUOTED_PART = re.compile(r"""'[^'"`\\]*'(?!')|`[^'"`\\]*`(?!`)""")
 #: On what a shell for SQL acts wherever it stands: variables, ends of statements, comments, and quotes that end.
