@@ -74,6 +74,8 @@ _BEHIND_THE_END = (
     "Cannot seek to a negative offset",
     "End of file reached before reading fully",
 )
+#: What streams of codecs say of a setting of the cluster (`io.file.buffer.size`).
+_OF_SETTINGS = ("Illegal bufferSize",)
 #: On HDFS, another copy of the block may be whole.
 _LOCAL_CHECKSUM = "Checksum error: file:"
 #: So many calls are looked at, the innermost first.
@@ -95,6 +97,8 @@ def is_of_content(error: Exception) -> bool:
     ):  # guard: cluster_errors
         return False
     if any(map(lacks_library, texts)):  # guard: library_is_no_content
+        return False
+    if texts[-1].startswith(_OF_SETTINGS):  # guard: setting_is_no_content
         return False
     if texts[-1].startswith((*_BEHIND_THE_END, _LOCAL_CHECKSUM)):
         return True

@@ -117,6 +117,11 @@ CLUSTER = {
         "native zStandard library not available",
         ["org.apache.hadoop.io.compress.X"],
     ),
+    "a setting of the cluster": _Java(
+        "java.lang.IllegalArgumentException",
+        "Illegal bufferSize",
+        ["org.apache.hadoop.io.compress.DecompressorStream"],
+    ),
     "a library that is not loaded": _Java(
         "org.xerial.snappy.SnappyError",
         "[FAILED_TO_LOAD_NATIVE_LIBRARY] null",
