@@ -30,6 +30,12 @@ UNREADABLE = (
         (f"{_ERRORS}::test_what_the_cluster_says_is_not",),
     ),
     Mutation(
+        "H57-configuration",
+        "a setting that is no number is taken for a damaged file",
+        (Condition("configuration_is_no_content", False),),
+        (f"{_ERRORS}::test_what_the_cluster_says_is_not",),
+    ),
+    Mutation(
         "H57-reading",
         "each error that names a file is taken for one about its content",
         (Rewrite("content_found_by_reading", "F and C", "F"),),

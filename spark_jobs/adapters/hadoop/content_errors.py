@@ -36,6 +36,12 @@ _DECODERS = (
     "org.apache.spark.sql.execution.datasources.orc.",
     "org.apache.spark.sql.execution.datasources.parquet.",
 )
+#: Code of formats that reads settings.
+_CONFIGURATION = (
+    "org.apache.orc.OrcConf",
+    "org.apache.parquet.hadoop.util.ConfigurationUtil",
+    "org.apache.parquet.hadoop.util.SerializationUtil",
+)
 #: Code of both, such as the readers of numbers: whoever called it decides.
 _SHARED = ("org.apache.hadoop.io.", "org.apache.spark.sql.execution.vectorized.", "org.apache.spark.unsafe.")
 #: All other code of Hadoop and Spark: file systems, connections, tasks.
@@ -74,8 +80,8 @@ _BEHIND_THE_END = (
     "Cannot seek to a negative offset",
     "End of file reached before reading fully",
 )
-#: What streams of codecs say of a setting of the cluster (`io.file.buffer.size`).
-_OF_SETTINGS = ("Illegal bufferSize",)
+#: What streams and readers say of settings of the cluster (`io.file.buffer.size`, `io.serializations`).
+_OF_SETTINGS = ("Illegal bufferSize", "Could not find a deserializer")
 #: On HDFS, another copy of the block may be whole.
 _LOCAL_CHECKSUM = "Checksum error: file:"
 #: So many calls are looked at, the innermost first.
@@ -110,6 +116,8 @@ def _raised_by_decoder(chain: list[Any]) -> bool:
     stack = next((frames for java in reversed(chain) if (frames := list(java.getStackTrace())[:_FRAMES])), [])
     for frame in stack:
         name = str(frame.getClassName())
+        if name.startswith(_CONFIGURATION):  # guard: configuration_is_no_content
+            return False
         if name.startswith(_DECODERS):
             return True
         if name.startswith(_CLUSTER) and not name.startswith(_SHARED):

@@ -122,6 +122,16 @@ CLUSTER = {
         "Illegal bufferSize",
         ["org.apache.hadoop.io.compress.DecompressorStream"],
     ),
+    "a setting that is no number": _Java(
+        "java.lang.NumberFormatException",
+        'For input string: "true"',
+        ["java.lang.Long", "org.apache.orc.OrcConf", _ORC],
+    ),
+    "no class for keys": _Java(
+        _IO,
+        "Could not find a deserializer for the Key class: 'a'. Please ensure that the configuration is right",
+        ["org.apache.hadoop.io.SequenceFile$Reader"],
+    ),
     "a library that is not loaded": _Java(
         "org.xerial.snappy.SnappyError",
         "[FAILED_TO_LOAD_NATIVE_LIBRARY] null",
