@@ -28,6 +28,13 @@ from lakekeeper_provider.parsers import (
     text,
     wrong,
 )
+from lakekeeper_provider.refresh_names import (
+    impala_literal,
+    impala_name,
+    may_be_pasted,
+    plain_name,
+    standard_literal,
+)
 from lakekeeper_provider.report import SWAPPED, Report, units_with
 
 ENGINES = ("impala", "trino", "sql")
@@ -36,11 +43,6 @@ CODE = "REFRESH_FAILED"
 _PARTITIONS = 100
 _NUMBERS = ("tinyint", "smallint", "int", "integer", "bigint")
 _NUMBER = re.compile(r"-?\d+\Z")
-_NAME = re.compile(r"[\w$-]+")
-#: A name or a literal in quotes, without any that are escaped.
-_QUOTED_PART = re.compile(r"""'[^'"`\\]*'(?!')|`[^'"`\\]*`(?!`)""")
-#: On what a shell for SQL acts wherever it stands: variables, ends of statements, comments, and quotes that end.
-_ACTED_ON = re.compile(r"""[;'"`\\]|\$\{|--|/\*""")
 _TEXTS = ("string", "char", "varchar")
 
 #: What the statement of a user may name.
@@ -114,12 +116,14 @@ class Refresh:
         """Return the statements for a table of a report."""
         name = table["table"]
         if self.engine == "sql":
-            return [_filled(str(self.statement), ".".join(map(_plain, name.split(".", 1))))]
+            return [_filled(str(self.statement), ".".join(map(plain_name, name.split(".", 1))))]
         if self.engine == "trino":
             database, _, short = name.partition(".")
-            arguments = f"schema_name => {_quoted(database)}, table_name => {_quoted(short)}"
+            arguments = (
+                f"schema_name => {standard_literal(database)}, table_name => {standard_literal(short)}"
+            )
             return [f"CALL {self.catalog}.system.flush_metadata_cache({arguments})"]
-        quoted = ".".join(map(_identifier, name.split(".", 1)))
+        quoted = ".".join(map(impala_name, name.split(".", 1)))
         if self.invalidate:
             return [f"INVALIDATE METADATA {quoted}"]
         specs = _specs(table) if self.partitions else None
@@ -186,17 +190,10 @@ def _run(each: Refresh, tables: Sequence[Mapping[str, Any]], connect: Connect) -
 
 
 def _by_hand(each: Refresh, statement: str) -> str:
-    """
-    Tell a person what to run there.
-
-    Without the quotes around it, no name or value may have a character on which a shell acts: impala-shell replaces
-    variables in literals, and Beeline ends statements in them. The statement of a user has plain names only.
-    """
-    if each.engine != "sql":
-        parts = _QUOTED_PART.sub(lambda part: part[0][1:-1], statement)
-        if _ACTED_ON.search(parts) or not statement.isprintable():  # guard: statements_to_paste
-            why = "shells for SQL act on a name or a value in it"
-            return f"Refresh the table there (no statement is shown, because {why})"
+    """Tell a person what to run there. The statement of a user has plain names only."""
+    if each.engine != "sql" and not may_be_pasted(statement):  # guard: statements_to_paste
+        why = "shells for SQL act on a name or a value in it"
+        return f"Refresh the table there (no statement is shown, because {why})"
     return f"Run there: {statement}"
 
 
@@ -255,44 +252,12 @@ def _pair(key: str, value: str | None, declared: str) -> str | None:
     """Return `key=value` as a literal of the key's type, which Impala does not convert; None for another type."""
     kind = declared.lower().partition("(")[0]
     if value is None:
-        return f"{_identifier(key)}=NULL"
+        return f"{impala_name(key)}=NULL"
     if kind in _TEXTS:
-        return f"{_identifier(key)}={_escaped(value)}"
+        return f"{impala_name(key)}={impala_literal(value)}"
     if kind in _NUMBERS and _NUMBER.match(value):  # guard: numbers_are_numbers
-        return f"{_identifier(key)}={int(value)}"
+        return f"{impala_name(key)}={int(value)}"
     return None
-
-
-def _identifier(name: str) -> str:
-    """
-    Return a name in Impala's quotes, which have no escape.
-
-    :raises ValueError: it has a quote, or a control character
-    """
-    if "`" in name or not name.isprintable():  # guard: quoted_names_only
-        raise ValueError(f"the name {name!r} cannot be quoted")
-    return f"`{name}`"
-
-
-def _plain(name: str) -> str:
-    """
-    Return a name as it stands in the statement of a user, who may have quoted it in any way.
-
-    :raises ValueError: it has other characters than letters, digits, ``_``, ``-`` and ``$``, or begins a comment
-    """
-    if not _NAME.fullmatch(name) or "--" in name:  # guard: plain_names_only
-        raise ValueError(f"the name {name!r} cannot stand in a statement: its characters could be SQL")
-    return name
-
-
-def _escaped(value: str) -> str:
-    """Return a literal of Impala's SQL, which has escapes with backslashes."""
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"  # guard: literals_of_impala
-
-
-def _quoted(value: str) -> str:
-    """Return a literal of standard SQL."""
-    return "'" + value.replace("'", "''") + "'"  # guard: literals_of_standard_sql
 
 
 def _filled(statement: str, table: str) -> str:

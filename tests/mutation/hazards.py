@@ -21,6 +21,7 @@ from tests.mutation.hazards_options import OPTIONS
 from tests.mutation.hazards_pins import PINS_ON_SPARK
 from tests.mutation.hazards_planning import OF_THE_METASTORE, PLANNING
 from tests.mutation.hazards_provider import OF_PROVIDER
+from tests.mutation.hazards_provider_texts import TEXTS_OF_PROVIDER
 from tests.mutation.hazards_rows import ROWS, ROWS_ON_SPARK
 from tests.mutation.hazards_runs import RUNS
 from tests.mutation.hazards_seam import SEAM
@@ -117,6 +118,7 @@ MUTATIONS: tuple[Mutation, ...] = (
             *ESCAPES,
             *UNREADABLE,
             *OF_PROVIDER,
+            *TEXTS_OF_PROVIDER,
         ),
         key=lambda mutation: ALL.index(mutation.hazard),
     ),

@@ -12,6 +12,7 @@ _FOOTERS = "tests/unit/core/test_footers.py"
 _REFUSALS = "tests/spark/test_refusals.py"
 _SCHEMA_FILES = "tests/spark/test_avro_schema_files.py"
 _UNREADABLE = "tests/spark/test_unreadable_tables.py"
+_PLACES = "tests/spark/test_places_of_tables.py"
 _LOCATIONS = "tests/unit/core/test_locations.py"
 _USERS = "tests/unit/core/test_location_users.py"
 
@@ -110,7 +111,7 @@ OF_THE_METASTORE = (
         "H34-stores",
         "runs are looked for on an object store whose classes the job lacks",
         (Condition("object_stores_not_listed", False),),
-        (f"{_UNREADABLE}::test_a_file_system_whose_class_is_missing_is_refused_and_not_looked_for",),
+        (f"{_PLACES}::test_a_file_system_whose_class_is_missing_is_refused_and_not_looked_for",),
         "spark",
     ),
     Mutation(

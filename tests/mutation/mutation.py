@@ -52,6 +52,10 @@ class Mutation:
         return texts
 
 
+def of_provider(name: str, what: str, edit: Operator, test: str) -> Mutation:
+    return Mutation(name, what, (edit,), (test,), "provider")
+
+
 def _table(name: str) -> str:
     """The file that holds the mutation of this id."""
     found = [file.name for file in sorted(_HERE.glob("hazards_*.py")) if f'"{name}"' in file.read_text()]

@@ -13,10 +13,9 @@ from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.hadoop.metastore import Metastore
 from spark_jobs.adapters.hadoop.metastore_errors import MetastoreError
 from spark_jobs.core.model import TableName
-from spark_jobs.protocol.file_system import UnusableFileSystem
 from tests.harness.fixtures import Database
-from tests.spark.metastore_client import drop, metastore_client, recreate
-from tests.spark.toolbox import Jobs, cluster_settings, data_files, many, only
+from tests.spark.metastore_client import drop, recreate
+from tests.spark.toolbox import Jobs, data_files, empty_table, many, only
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,15 +30,6 @@ def handled(spark: SparkSession, database: Database) -> Iterator[list[str]]:
     tables: list[str] = []
     yield tables
     drop(spark, *tables)
-
-
-def _table(spark: SparkSession, database: Database, name: str, stored: str = _TEXT, keys: str = "") -> str:
-    (database.path / name).mkdir(parents=True)
-    location = database.location(name)
-    spark.sql(
-        f"CREATE EXTERNAL TABLE {database}.{name} (id BIGINT, v STRING) {keys} {stored} LOCATION '{location}'"
-    )
-    return f"{database}.{name}"
 
 
 def _with_type(spark: SparkSession, table: str, kind: str) -> None:
@@ -71,7 +61,7 @@ _UNPARSABLE = [
 def test_a_type_that_spark_cannot_parse_is_named(
     spark: SparkSession, jobs: Jobs, database: Database, kind: str
 ) -> None:
-    table = _table(spark, database, "t", _PARQUET)
+    table = empty_table(spark, database, "t", _PARQUET)
     _with_type(spark, table, kind)
     for verb in ("analyze", "plan", "compact"):
         report = jobs(verb, "--table", table)
@@ -85,7 +75,7 @@ def test_a_type_that_only_newer_versions_of_spark_parse_fails_no_version(
     spark: SparkSession, jobs: Jobs, database: Database, kind: str
 ) -> None:
     """The directory is empty: where Spark reads the table, there is nothing to do."""
-    table = _table(spark, database, "t", _PARQUET)
+    table = empty_table(spark, database, "t", _PARQUET)
     _with_type(spark, table, kind)
     found = only(jobs("analyze", "--table", table))
     assert (found["outcome"], found["code"]) in [("refused", "TYPE"), ("done", None), ("nothing", None)]
@@ -97,7 +87,7 @@ def test_a_type_that_only_newer_versions_of_spark_parse_fails_no_version(
 def test_files_without_types_are_copied_whatever_the_types_of_the_table(
     spark: SparkSession, jobs: Jobs, database: Database, stored: str
 ) -> None:
-    table = _table(spark, database, "t", stored)
+    table = empty_table(spark, database, "t", stored)
     for number in range(4):
         spark.sql(f"INSERT INTO {table} SELECT {number}, 'v{number}'")
     before = len(data_files(database.path / "t"))
@@ -111,7 +101,7 @@ def test_files_without_types_are_copied_whatever_the_types_of_the_table(
 
 
 def test_partitions_of_such_a_table(spark: SparkSession, jobs: Jobs, database: Database) -> None:
-    table = _table(spark, database, "t", _TEXT, "PARTITIONED BY (k INT, l STRING)")
+    table = empty_table(spark, database, "t", _TEXT, "PARTITIONED BY (k INT, l STRING)")
     for key in ("1", "02"):
         folder = database.path / f"t/k={key}/l=a b"
         folder.mkdir(parents=True)
@@ -177,7 +167,7 @@ def test_a_storage_handler_is_named_and_not_loaded(
     serde: str,
     code: str,
 ) -> None:
-    table = _table(spark, database, "t")
+    table = empty_table(spark, database, "t")
     recreate(spark, table, _handler(handler, input_format, serde))
     handled.append(table)
     for verb in ("analyze", "plan", "compact"):
@@ -212,7 +202,7 @@ def test_the_classes_of_a_storage_handler_are_not_even_looked_for(
         asked.append(table)
         return catalog.getTable(database, table)
 
-    table = _table(spark, database, "t")
+    table = empty_table(spark, database, "t")
     recreate(spark, table, _handler("com.corp.Handler", None, "com.corp.SerDe"))
     handled.append(table)
     metastore, name = _metastore(spark, get_table), TableName.parse(table)
@@ -228,7 +218,7 @@ def test_a_metastore_that_is_away_makes_no_table_unreadable(spark: SparkSession,
     def get_table(*_: str) -> Any:
         raise Py4JJavaError("getTable", away)
 
-    name = TableName.parse(_table(spark, database, "t", _PARQUET))
+    name = TableName.parse(empty_table(spark, database, "t", _PARQUET))
     with pytest.raises(MetastoreError, match="away"):
         _metastore(spark, get_table).table(name)
 
@@ -237,7 +227,9 @@ def test_a_metastore_that_is_away_lists_no_partitions(spark: SparkSession, datab
     """It answers again when the entries are asked for."""
     away = spark._jvm.org.apache.thrift.transport.TTransportException("away")  # type: ignore[union-attr]
     metastore = Metastore(spark, HadoopFileSystem(spark))
-    facts = metastore.table(TableName.parse(_partitioned(spark, database, "t")))
+    facts = metastore.table(
+        TableName.parse(empty_table(spark, database, "t", keys="PARTITIONED BY (k STRING)"))
+    )
 
     def list_partitions(*_: Any) -> Any:
         raise Py4JJavaError("listPartitionsByFilter", away)
@@ -257,8 +249,8 @@ def test_a_database_with_such_tables_is_worked_through(
         f"CREATE EXTERNAL TABLE {database}.good (id BIGINT, v STRING) {_PARQUET}"
         f" LOCATION '{database.location('good')}'"
     )
-    _with_type(spark, _table(spark, database, "a_type", _PARQUET), _UNPARSABLE[0])
-    handled.append(_table(spark, database, "b_handler"))
+    _with_type(spark, empty_table(spark, database, "a_type", _PARQUET), _UNPARSABLE[0])
+    handled.append(empty_table(spark, database, "b_handler"))
     recreate(
         spark, handled[0], _handler("org.apache.hadoop.hive.druid.DruidStorageHandler", None, "x.DruidSerDe")
     )
@@ -280,7 +272,7 @@ def test_the_partitions_and_the_table_without_a_class_of_its_serde(
     spark: SparkSession, jobs: Jobs, database: Database
 ) -> None:
     """The way of reading is unknown here, but named."""
-    table = _table(spark, database, "t")
+    table = empty_table(spark, database, "t")
     recreate(
         spark,
         table,
@@ -315,94 +307,9 @@ def _with_schema(spark: SparkSession, table: str, kind: Any) -> None:
 def test_a_type_that_pyspark_does_not_know_fails_nothing(
     spark: SparkSession, jobs: Jobs, database: Database, kind: Any
 ) -> None:
-    table = _table(spark, database, "t", _PARQUET)
+    table = empty_table(spark, database, "t", _PARQUET)
     many(spark, database.location("t"), "SELECT id, 'v' AS v FROM range(40)", 4)
     _with_schema(spark, table, kind)
     for verb in ("analyze", "compact"):
         report = jobs(verb, "--database", str(database))
         assert (only(report)["outcome"], report["exit_code"]) == ("done", 0), only(report)
-
-
-def _set_location(spark: SparkSession, table: str, value: str | None, location: str) -> None:
-    """Set the location of a table, or of its partition with this value."""
-    database, name = table.split(".")
-    with metastore_client(spark) as client:
-        if value is None:
-            entry = client.getTable(database, name)
-            entry.getSd().setLocation(location)
-            client.alter_table(database, name, entry)
-            return
-        found = client.listPartitions(database, name, -1)
-        (entry,) = [each for each in found if each.getValues()[0] == value]
-        entry.getSd().setLocation(location)
-        client.alter_partition(database, name, entry)
-
-
-def _partitioned(spark: SparkSession, database: Database, name: str) -> str:
-    table = _table(spark, database, name, _PARQUET, "PARTITIONED BY (k STRING)")
-    for key in ("a", "b"):
-        many(spark, f"{database.location(name)}/k={key}", "SELECT id, 'v' AS v FROM range(40)", 4)
-    spark.sql(f"MSCK REPAIR TABLE {table}")
-    return table
-
-
-_EVERY_VERB = (
-    ("analyze",),
-    ("plan",),
-    ("compact",),
-    ("check",),
-    ("history",),
-    ("rollback",),
-    ("cleanup", "--older-than", "7d"),
-)
-
-
-def test_a_file_system_whose_class_is_missing_is_refused_and_not_looked_for(
-    spark: SparkSession, jobs: Jobs, database: Database
-) -> None:
-    """The metastore has the jars of an object store, and the job has not."""
-    _set_location(spark, _table(spark, database, "flat", _PARQUET), None, "http://flat.invalid/x")
-    _set_location(spark, _partitioned(spark, database, "parts"), "a", "http://parts.invalid/x")
-    with cluster_settings(spark, {"fs.http.impl": "com.corp.Missing"}):
-        found = {verb: jobs(verb, "--database", str(database), *more) for verb, *more in _EVERY_VERB}
-    assert {verb: report["exit_code"] for verb, report in found.items()} == dict.fromkeys(found, 0)
-    flat, parts = found["compact"]["tables"]
-    assert (flat["outcome"], flat["code"]) == ("refused", "OBJECT_STORE")
-    assert sorted((unit["unit"]["k"], unit["outcome"], unit["code"]) for unit in parts["units"]) == [
-        ("a", "skipped", "OBJECT_STORE"),
-        ("b", "compacted", None),
-    ]
-
-
-@pytest.mark.parametrize("location", ["hdfs://no-such-name-service/x", "hdfs:///x", "viewfs://none/x"])
-def test_a_server_that_the_client_does_not_know_is_told_from_one_that_does_not_answer(
-    spark: SparkSession, location: str
-) -> None:
-    with pytest.raises(UnusableFileSystem, match=f"cannot resolve {location}: "):
-        HadoopFileSystem(spark).qualify(location)
-
-
-def test_a_partition_without_a_location_is_refused_alone(
-    spark: SparkSession, jobs: Jobs, database: Database
-) -> None:
-    table = _partitioned(spark, database, "t")
-    _set_location(spark, table, "a", "")
-    for verb, *more in _EVERY_VERB:
-        report = jobs(verb, "--database", str(database), *more)
-        assert report["exit_code"] == 0, report["tables"]
-    units = only(jobs("analyze", "--table", table))["units"]
-    assert sorted((unit["unit"]["k"], unit["outcome"], unit["code"]) for unit in units) == [
-        ("a", "skipped", "FILE_SYSTEM"),
-        ("b", "flagged", None),  # rolled back
-    ]
-
-
-def test_the_root_of_a_file_system_is_no_place_of_a_table(
-    spark: SparkSession, jobs: Jobs, database: Database
-) -> None:
-    _set_location(spark, _table(spark, database, "flat", _PARQUET), None, "file:/")
-    _set_location(spark, _partitioned(spark, database, "parts"), "a", "file:///")
-    for verb, *more in _EVERY_VERB:
-        report = jobs(verb, "--database", str(database), *more)
-        codes = [(table["outcome"], table["code"]) for table in report["tables"]]
-        assert (codes, report["exit_code"]) == ([("refused", "FILE_SYSTEM")] * 2, 0), report["tables"]

@@ -28,6 +28,7 @@ from spark_jobs.verbs.history import history_table
 from spark_jobs.verbs.plan import arrange, complete_dry_run, plan_table
 from spark_jobs.verbs.rollback import rollback_table
 from spark_jobs.verbs.table_order import by_gain
+from tests.harness.fixtures import Database
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -177,6 +178,18 @@ def changed(
     finally:
         for name, found in before.items():
             remove(name) if found is None else put(name, found)
+
+
+def empty_table(
+    spark: SparkSession, database: Database, name: str, stored: str = "STORED AS TEXTFILE", keys: str = ""
+) -> str:
+    """Create an external table in a directory of its database, and return its name."""
+    (database.path / name).mkdir(parents=True)
+    location = database.location(name)
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {database}.{name} (id BIGINT, v STRING) {keys} {stored} LOCATION '{location}'"
+    )
+    return f"{database}.{name}"
 
 
 def many(spark: SparkSession, folder: str, query: str, files: int, file_format: str = "parquet") -> None:

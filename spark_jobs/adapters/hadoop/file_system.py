@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
-from urllib.parse import unquote
 
 from spark_jobs.adapters.hadoop.hadoop_attributes import HadoopAttributes
 from spark_jobs.adapters.hadoop.hadoop_listing import HadoopListing
@@ -30,11 +29,6 @@ _HDFS = "hdfs:"
 _WRITE, _FLUSH = 3, 1
 #: To move to the trash: to find the path and its trash, and to create its directory; then to rename.
 _TRASH = 5
-
-
-def decode_location(location: str) -> str:
-    """Convert the text of a `java.net.URI` into that of a Hadoop path: `%25` becomes `%`."""
-    return unquote(location).rstrip("/")  # guard: location_decoded_once
 
 
 class HadoopFileSystem(FileSystem):

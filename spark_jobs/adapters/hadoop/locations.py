@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from spark_jobs.core.eligibility import may_have_runs
 from spark_jobs.core.errors import Refusal
@@ -14,6 +14,11 @@ from spark_jobs.protocol.file_system import UnusableFileSystem
 
 #: A URI below a directory. Hadoop drops empty names, and resolves `.` and `..`.
 _PLAIN = re.compile(r"(?!viewfs:)[a-z][a-z0-9+.-]*:/.*[^/]/(?!\.\.?\Z)[^/]+\Z", re.DOTALL)
+
+
+def decode_location(location: str) -> str:
+    """Convert the text of a `java.net.URI` into that of a Hadoop path: `%25` becomes `%`."""
+    return unquote(location).rstrip("/")  # guard: location_decoded_once
 
 
 class Locations:

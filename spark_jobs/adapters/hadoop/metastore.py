@@ -11,9 +11,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem, decode_location
+from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.hadoop.java_answers import java_json
-from spark_jobs.adapters.hadoop.locations import Locations
+from spark_jobs.adapters.hadoop.locations import Locations, decode_location
 from spark_jobs.adapters.hadoop.metastore_connection import connect
 from spark_jobs.adapters.hadoop.metastore_entries import Entry, MetastoreEntries, is_read_by_classes
 from spark_jobs.adapters.hadoop.metastore_errors import MetastoreError, metastore_errors

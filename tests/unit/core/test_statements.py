@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from spark_jobs.adapters.hadoop import sql
-from spark_jobs.adapters.hadoop.file_system import decode_location
+from spark_jobs.adapters.hadoop.locations import decode_location
 from spark_jobs.adapters.hadoop.metastore import Metastore, MetastoreError
 from spark_jobs.adapters.hadoop.partition_condition import matching_units
 from spark_jobs.adapters.hadoop.sql import backup_ddl, partition_clause
