@@ -25,10 +25,12 @@ class Refusal(LakekeeperError):
         code: a stable name.
         reason: one sentence for a person.
         command: the command in it that ends the state; None if there is none.
+        of_planned_files: it is about the files that were planned, and not about others that have come since.
     """
 
     def __init__(self, code: RefusalCode, reason: str, command: str | None = None) -> None:
         super().__init__(f"{code.name}: {reason}")
+        self.of_planned_files = True
         self.code = code.name
         self.reason = reason
         self.command = command

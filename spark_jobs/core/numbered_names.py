@@ -24,11 +24,11 @@ def following(number: int, where: str) -> int:
         where: the directory, for the message.
 
     Raises:
-        Refusal: NAME_TOO_LONG, there is none.
+        Refusal: NUMBER_TOO_HIGH, there is none.
     """
     if number >= _MOST:  # guard: last_number
         raise Refusal(
-            RefusalCode.NAME_TOO_LONG,
+            RefusalCode.NUMBER_TOO_HIGH,
             f"a file or directory in {where} has the number {number} in its name, which no job reaches: there is no"
             " next one. Find out who has put it there, and move it away",
         )

@@ -124,10 +124,13 @@ class RefusalCode(Explained):
     )
     NAME_TOO_LONG = (
         "The name or the path of the directory is so long that the directory for its originals, which has a longer one,"
-        " would exceed the limit of the file system. Or a file of the jobs has a number in its name that no job"
-        " reaches, so that there is no next one.",
-        "Move the data to a directory with a shorter name or path, and set the location of the table or partition. Find"
-        " out who has put the file with that number there, and move it away.",
+        " would exceed the limit of the file system.",
+        "Move the data to a directory with a shorter name or path, and set the location of the table or partition.",
+    )
+    NUMBER_TOO_HIGH = (
+        "A file or directory of the jobs has a number in its name that no job reaches, so that there is no next one."
+        " The reason names the directory and the number.",
+        "Find out who has put it there, and move it away.",
     )
     UNTRUSTED_OWNER = (
         "A journal was written by an account that is neither the job's nor the owner of the table's root, or it is in"
@@ -182,7 +185,8 @@ class RefusalCode(Explained):
         " block, a connection, a permission) is no such refusal.",
         "Write the file again, or move it out of the directory; or give it a name that begins with `_` or `.`, so that"
         " no reader takes it for data. What only reading finds, a compaction finds once: until the files of the unit"
-        " change, no analysis flags it again (only if they have not changed for `staging_ttl`).",
+        " change, no analysis flags it again (only if they have not changed for `staging_ttl`). `full_scan` asks"
+        " again.",
     )
     SCHEMA_CONFLICT = (
         "Two files have different types for one column, and neither is the other one widened; or the files have more"
@@ -201,9 +205,9 @@ class RefusalCode(Explained):
         _NONE,
     )
     CODEC = (
-        "The table declares a compression codec that Spark cannot write, or its files have one that Spark lacks; the"
-        " reason names the property, or the file and the class.",
-        "Correct the property (`parquet.compression`, `orc.compress`), or add the codec's jar to the job (`jars` of"
+        "The table declares a compression codec that Spark cannot write, or its files have one that Spark lacks, or"
+        " need another class that the job has no jar of; the reason names the property, or the file and the class.",
+        "Correct the property (`parquet.compression`, `orc.compress`), or add the jar to the job (`jars` of"
         " `spark_submit`).",
     )
     CALENDAR = (

@@ -13,6 +13,8 @@ _RECORDED = _ROOT / "tests/sweep/settings.json"
 _CONSTANTS = {
     "spark_jobs/adapters/spark/sessions.py": ("PINNED", "COMMITTER"),
     "spark_jobs/adapters/spark/data_configuration.py": ("_STRICT", "_UNSET"),
+    "spark_jobs/adapters/spark/formats/orc.py": ("_PINNED",),
+    "spark_jobs/adapters/spark/formats/text.py": ("_LINES",),
 }
 _TITLES = {
     "hadoop": "Hadoop's configuration",

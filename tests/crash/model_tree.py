@@ -247,7 +247,7 @@ class ModelTree:
         return number
 
     def _link(self, folder: int, name: str, number: int) -> None:
-        if len(name.encode()) > LONGEST_NAME:
+        if len(name.encode(errors="surrogatepass")) > LONGEST_NAME:
             raise FileSystemError(f"The maximum path component name limit of {name} is exceeded")
         self._hold(folder, {**self.inodes[folder].children, name: number})
 

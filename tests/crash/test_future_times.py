@@ -191,7 +191,7 @@ def test_a_folder_of_2099_that_has_no_journal_is_kept_and_named() -> None:
 def test_a_lease_of_2099_is_of_no_job_that_is_at_work() -> None:
     sim = build()
     compact(sim.client(), FLAT, "r1")
-    lease = f"{HOME}/lease-0000000099"
+    lease = f"{HOME}/lease-000099"
     sim.tree.write(lease, b"{}")
     dated(sim, lease)
     report = run(sim.client(), "check", "--table", FLAT)

@@ -81,7 +81,7 @@ def test_where_no_number_is_left_the_table_alone_is_refused(name: str) -> None:
     report = run(sim.client(), "compact", "--database", "sales")
     tables = {table["table"]: table for table in report["tables"]}
     assert (report["exit_code"], tables[FLAT]["outcome"]) == (0, "done")
-    assert (tables[EVENTS]["outcome"], tables[EVENTS]["code"]) == ("refused", "NAME_TOO_LONG")
+    assert (tables[EVENTS]["outcome"], tables[EVENTS]["code"]) == ("refused", "NUMBER_TOO_HIGH")
     assert f"{HOME} has the number {'9' * 12}" in tables[EVENTS]["reason"]
     sim.tree.remove(path)
     assert run(sim.client(), "compact", "--database", "sales")["exit_code"] == 0

@@ -42,10 +42,11 @@ def refusal(code: RefusalCode) -> Callable[[RewriteRequest], Exception]:
 def fails(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Makes the write of one unit fail, also where it is written with others."""
 
-    def install(error: Callable[[RewriteRequest], Exception], location: str = BAD) -> None:
+    def install(error: Callable[[RewriteRequest], Exception | None], location: str = BAD) -> None:
         def write(self: ModelRewriter, request: RewriteRequest) -> RewriteResult:
-            if request.directory == location:
-                raise error(request)
+            found = error(request) if request.directory == location else None
+            if found:
+                raise found
             return WRITE(self, request)
 
         def write_jointly(*_: object) -> Any:
@@ -142,6 +143,44 @@ def test_nans_are_found_where_all_values_are_compared(fails: Callable[..., None]
     sim.metastore.databases["sales"]["wide"] = replace(table, facts=facts)
     assert found(sim, "compact") == ("skipped", "NAN")
     assert found(sim, "analyze") == ("skipped", "NAN")
+
+
+def test_nans_do_not_keep_a_canary_from_being_compacted(fails: Callable[..., None]) -> None:
+    """All values of a canary are compared; those of the unit are, as the options say, only counted."""
+    sim = old()
+
+    def write(request: RewriteRequest) -> Exception | None:
+        return refusal(RefusalCode.NAN)(request) if request.hashed else None
+
+    fails(write, f"{ROOT}/k=0000")
+    report = done(sim, "compact", "--run-id", "r1", "--canary", "1", "--order", "none")[0]
+    assert [(unit["outcome"], unit["code"]) for unit in report["units"]] == [("compacted", None)] * 3
+    assert check(sim) == []
+
+
+def test_where_no_canary_succeeds_nans_are_named(fails: Callable[..., None]) -> None:
+    sim = old(1)
+    fails(lambda request: refusal(RefusalCode.NAN)(request) if request.hashed else None, f"{ROOT}/k=0000")
+    report = done(sim, "compact", "--run-id", "r1", "--canary", "1")[0]
+    assert [(unit["outcome"], unit["code"]) for unit in report["units"]] == [("skipped", "NAN")]
+
+
+def test_what_was_found_in_a_file_that_came_later_is_not_kept(fails: Callable[..., None]) -> None:
+    """It is taken away again, and nothing is wrong with the files that were planned."""
+    sim = old()
+    added: list[str] = []
+
+    def write(request: RewriteRequest) -> Exception:
+        if not added:
+            added.append(writers.append(sim, BAD, sim.ledger.fresh(3)))
+        return refusal(RefusalCode.TYPE)(request)
+
+    fails(write)
+    assert found(sim, "compact") == ("skipped", "TYPE")
+    assert found(sim, "analyze") == ("flagged", None)
+    sim.tree.remove(f"{BAD}/{added[0]}")
+    sim.advance(DAYS)
+    assert found(sim, "analyze") == ("flagged", None)
 
 
 def test_a_crash_at_any_call_loses_at_most_what_was_to_be_kept(fails: Callable[..., None]) -> None:

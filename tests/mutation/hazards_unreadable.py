@@ -9,6 +9,8 @@ _ERRORS = "tests/unit/core/test_content_errors.py"
 _MODEL = "tests/crash/test_unreadable.py"
 _PLACES = "tests/crash/test_exits_out_of_place.py"
 _LINKS = "tests/unit/core/test_symbolic_links.py"
+_SEARCH = "tests/unit/core/test_unreadable_files.py"
+_CACHE = "tests/unit/core/test_cache.py"
 
 UNREADABLE = (
     Mutation(
@@ -40,6 +42,36 @@ UNREADABLE = (
         "each error that names a file is taken for one about its content",
         (Rewrite("content_found_by_reading", "F and C", "F"),),
         (f"{_ERRORS}::test_a_file_that_the_cluster_fails_to_read_fails_its_unit",),
+    ),
+    Mutation(
+        "H57-lost",
+        "while the cluster fails, a whole file is taken for the damaged one",
+        (Condition("cluster_tells_nothing_of_files", False),),
+        (f"{_SEARCH}::test_no_file_is_named_if_the_cluster_fails_meanwhile",),
+    ),
+    Mutation(
+        "H57-alone",
+        "the last file is taken for the damaged one although it can be read",
+        (Value("fails_alone", "F[0]"),),
+        (f"{_SEARCH}::test_no_file_is_named_if_all_of_them_can_be_read",),
+    ),
+    Mutation(
+        "H57-stripes",
+        "an error of the client of HDFS is taken for one of the types of a file",
+        (Condition("cluster_is_no_type", False),),
+        (f"{_SEARCH}::test_an_error_of_the_client_while_stripes_are_appended_is_none",),
+    ),
+    Mutation(
+        "H57-jars",
+        "a refusal outlives the setting or the jar that it is about",
+        (Condition("verdicts_of_settings", False),),
+        (f"{_CACHE}::test_what_depends_on_settings_is_not_kept",),
+    ),
+    Mutation(
+        "H57-planned",
+        "a refusal counts for files that it is not about",
+        (Rewrite("verdict_of_planned_files", "A and A.of_planned_files", "A"),),
+        (f"{_MODEL}::test_what_was_found_in_a_file_that_came_later_is_not_kept",),
     ),
     Mutation(
         "H57-written",

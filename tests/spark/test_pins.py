@@ -96,6 +96,7 @@ COPYING = {
     "orc.skip.corrupt.data": ("true", "false"),
     "orc.max.file.length": ("1", "9223372036854775807"),
     "orc.use.zerocopy": ("true", "false"),
+    "io.file.buffer.size": ("0", "65536"),
 }
 
 

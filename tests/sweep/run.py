@@ -40,7 +40,6 @@ _ENDLESS = "neither job ends, or the driver does"
 FAULTS = (DIFFERENT, FAILED, HUNG)
 #: Settings of which some values end in a failure that plain Spark does not share, and why nobody has them.
 DECIDED = {
-    "hadoop io.file.buffer.size": "no buffer, or one of 2 GB: streams of Hadoop fail",
     "spark spark.default.parallelism": "no partitions, or a negative number of them: Spark divides by it",
     "spark spark.network.timeout": "no time: each task that asks another process for anything fails",
     "spark spark.python.authenticate.socketTimeout": "a negative timeout: each connection to Python fails",

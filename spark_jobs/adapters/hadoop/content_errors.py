@@ -23,7 +23,7 @@ from spark_jobs.adapters.hadoop.java_errors import (
 )
 from spark_jobs.core.errors import Unreadable
 
-#: The code of formats and codecs. A codec alone does not count: Spark packs its shuffled rows too.
+#: The code of formats and of Hadoop's codecs. Spark's own codecs are none of them: they pack shuffled rows.
 _DECODERS = (
     "org.apache.avro.",
     "org.apache.hadoop.hive.",
@@ -61,6 +61,8 @@ _NEVER = (
     "java.util.concurrent.RejectedExecutionException",
     "java.util.concurrent.TimeoutException",
     "javax.",
+    "org.apache.hadoop.mapred.InvalidInputException",
+    "org.apache.hadoop.mapreduce.lib.input.InvalidInputException",
     "org.apache.hadoop.hdfs.",
     "org.apache.hadoop.ipc.",
     "org.apache.hadoop.net.",
@@ -93,14 +95,22 @@ def lacks_library(text: str) -> bool:
     return bool(_NO_LIBRARY.match(text))
 
 
+def may_be_of_a_file(error: Exception) -> bool:
+    """Tell whether reading files one by one may tell which of them an error is about."""
+    found = causes(error)
+    by_cluster = not found or _is_of_cluster(found) or kind_of(found[-1]).startswith(_CLUSTER)
+    return not by_cluster or is_of_content(error)
+
+
+def _is_of_cluster(chain: list[Any]) -> bool:
+    return any(kind.startswith(_NEVER) or _OF_JVM.match(kind) for kind in map(kind_of, chain))
+
+
 def is_of_content(error: Exception) -> bool:
     """Tell whether an error of Java is about the content of the file that was read."""
     found = causes(error)
-    kinds = [kind_of(java) for java in found]
     texts = [first_line(java.getMessage() or "") for java in found]
-    if not found or any(
-        kind.startswith(_NEVER) or _OF_JVM.match(kind) for kind in kinds
-    ):  # guard: cluster_errors
+    if not found or _is_of_cluster(found):  # guard: cluster_errors
         return False
     if any(map(lacks_library, texts)):  # guard: library_is_no_content
         return False

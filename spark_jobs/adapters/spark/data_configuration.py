@@ -15,6 +15,7 @@ _STRICT = {  # guard: damage_not_skipped
     "orc.max.file.length": "9223372036854775807",
     "parquet.metadata.read.parallelism": "5",
     "orc.use.zerocopy": "false",
+    "io.file.buffer.size": "65536",
 }
 #: By these, readers leave out files, rows or columns.
 _UNSET = (  # guard: nothing_filtered

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from spark_jobs.adapters.hadoop.java_errors import is_java_error
 from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.adapters.spark.stripe_writer import StripeWriter
 from spark_jobs.core.errors import Refusal
@@ -61,7 +61,9 @@ class Merger:
         options.setProlepticGregorian(bool(stripes and stripes.proleptic))  # guard: calendar_of_stripes
         try:
             merged = orc.mergeFiles(self._jvm.org.apache.hadoop.fs.Path(target), options, paths)
-        except Py4JJavaError:
+        except Exception as error:
+            if not is_java_error(error):
+                raise
             # It has deleted what it wrote, and does not say which file it was.
             self._append(files, target, conf)
             return

@@ -11,17 +11,17 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from py4j.protocol import Py4JError, Py4JJavaError
+from py4j.protocol import Py4JError
 
 from spark_jobs.adapters.hadoop.content_errors import is_of_content, unreadable_by
-from spark_jobs.adapters.hadoop.java_errors import root_cause
+from spark_jobs.adapters.hadoop.java_errors import is_java_error, root_cause
 from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.formats.stripes import COLLECTIONS
 from spark_jobs.core.model import name_of
 from spark_jobs.core.refusals import RefusalCode
 
-#: What ORC raises about the contents of a file; anything else may be gone at the next attempt.
-_OF_CONTENTS = (
+#: What ORC's code raises about contents that are sound, and that it cannot append.
+_NOT_MERGEABLE = (
     "java.lang.ArrayIndexOutOfBoundsException",
     "java.lang.ClassCastException",
     "java.lang.IllegalArgumentException",
@@ -70,15 +70,18 @@ class StripeWriter:
         """
         try:
             self._append(file)
-        except Py4JJavaError as error:
+        except Exception as error:
+            if not is_java_error(error):
+                raise
             kind, text = root_cause(error)
-            if kind in _OF_CONTENTS:
-                raise Refusal(
-                    RefusalCode.TYPE, f"ORC cannot merge the stripes of {name_of(file)}: {text or kind}"
-                ) from error
-            if is_of_content(error):
+            # What the client of the file system or a full disk raises may be gone at the next attempt.
+            if not is_of_content(error):  # guard: cluster_is_no_type
+                raise LakekeeperError(f"cannot merge the stripes of {file}: {text or kind}") from error
+            if kind not in _NOT_MERGEABLE:
                 raise unreadable_by(error, file) from error
-            raise LakekeeperError(f"cannot merge the stripes of {file}: {text or kind}") from error
+            raise Refusal(
+                RefusalCode.TYPE, f"ORC cannot merge the stripes of {name_of(file)}: {text or kind}"
+            ) from error
 
     def _append(self, file: str) -> None:
         path = self._gateway.jvm.org.apache.hadoop.fs.Path(file)

@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 from urllib.parse import unquote, urlparse
 
-from py4j.protocol import Py4JJavaError
-
-from spark_jobs.adapters.hadoop.java_errors import root_cause
+from spark_jobs.adapters.hadoop.content_errors import may_be_of_a_file
+from spark_jobs.adapters.hadoop.java_errors import causes, root_cause
 
 log = logging.getLogger("lakekeeper")
 
-#: Classes of first causes that say nothing of a file: the cluster or the network failed, or the job was cancelled.
-_NOT_OF_A_FILE = (
-    "java.lang.InterruptedException",
-    "java.lang.OutOfMemoryError",
-    "java.net.",
-    "java.nio.channels.",
-    "java.util.concurrent.",
-    "org.apache.hadoop.",
-    "org.apache.spark.",
-)
 #: Reads these files, and raises what Spark raises.
 Read = Callable[[Sequence[str]], None]
 
@@ -35,39 +23,40 @@ def unreadable(error: Exception, files: Sequence[str], read: Read | None) -> str
     Args:
         read: None if they cannot be read in another way.
     """
-    named = [file for text in _messages(error) for file in files if _path(file) in text]
+    texts = [str(java.getMessage() or "") for java in causes(error)]
+    named = [file for text in texts for file in files if _path(file) in text]
     if named:
         # The name of one file may begin with that of another one.
         return max(named, key=len)
-    if read is None or root_cause(error)[0].startswith(_NOT_OF_A_FILE):
+    if read is None or not may_be_of_a_file(error):
         return None
     log.info("the files are read again, to find the one that cannot be read: %s", root_cause(error)[1])
     return _by_halves(files, read)
 
 
+class _OtherError(Exception):
+    """While the files were read again, the cluster has failed: that tells nothing of them."""
+
+
 def _by_halves(files: Sequence[str], read: Read) -> str | None:
-    if not _fails(files, read):
+    """Return the file that fails by itself too; None if there is none, or if the cluster fails meanwhile."""
+    try:
+        while len(files) > 1:
+            half = files[: len(files) // 2]
+            files = half if _fails(half, read) else files[len(files) // 2 :]
+        return files[0] if _fails(files, read) else None  # guard: fails_alone
+    except _OtherError:
         return None
-    while len(files) > 1:
-        half = files[: len(files) // 2]
-        files = half if _fails(half, read) else files[len(files) // 2 :]
-    return files[0]
 
 
 def _fails(files: Sequence[str], read: Read) -> bool:
     try:
         read(files)
-    except Exception:
+    except Exception as error:
+        if not may_be_of_a_file(error):  # guard: cluster_tells_nothing_of_files
+            raise _OtherError from error
         return True
     return False
-
-
-def _messages(error: Exception) -> Iterator[str]:
-    """Yield the messages of a Java error and of its causes, also of PySpark's own error classes."""
-    java: Any = error.java_exception if isinstance(error, Py4JJavaError) else getattr(error, "_origin", None)
-    while java is not None:
-        yield str(java.getMessage() or "")
-        java = java.getCause()
 
 
 def _path(file: str) -> str:

@@ -30,8 +30,10 @@ QUIET_MS = 3_600_000
 OF_VALUES = frozenset(
     code.name for code in (RefusalCode.UNREADABLE, RefusalCode.CALENDAR, RefusalCode.NAN, RefusalCode.TYPE)
 )
-#: What depends on the settings of the Spark session and of the executors, which nothing tells before they are asked.
-_BY_SETTINGS = (RefusalCode.LENIENT.name, RefusalCode.TIMEZONE.name)
+#: What depends on settings and jars of the job, which nothing tells before they are asked: a codec may be added.
+_BY_SETTINGS = frozenset(
+    code.name for code in (RefusalCode.LENIENT, RefusalCode.TIMEZONE, RefusalCode.CODEC, RefusalCode.NOT_TEXT)
+)
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Verdict:
         """Return the verdict; None if it may be another one next time although nothing has changed."""
         if refusal is None:
             return cls(basis, replication=replication)
-        if refusal.code in _BY_SETTINGS:
+        if refusal.code in _BY_SETTINGS:  # guard: verdicts_of_settings
             return None
         return cls(basis, refusal.code, refusal.reason, refusal.command)
 
@@ -82,6 +84,8 @@ def basis(facts: TableFacts, thresholds: Thresholds, readers: str | None, enviro
         environment,
         asdict(replace(facts, properties=properties)),
         thresholds.target,
+        # A minor compaction reads no values of large files, in which only reading finds what refuses a unit.
+        thresholds.minor,
         readers,
     ]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

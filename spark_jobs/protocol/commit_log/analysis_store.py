@@ -32,5 +32,10 @@ class AnalysisStore:
         return self._read
 
     def publish(self, survey: Cache) -> None:
-        """Write a survey into the folder, which exists. Then delete earlier ones. Raise OSError."""
+        """Write a survey into the folder, which exists. Then delete earlier ones.
+
+        Raises:
+            OSError: it is not known whether the file is there.
+            Refusal: NUMBER_TOO_HIGH, no number is left.
+        """
         self._file.publish(cache.encode(survey))

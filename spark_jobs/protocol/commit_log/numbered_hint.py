@@ -47,7 +47,12 @@ class NumberedHint:
         return newest.path, self._fs.read(newest.path)
 
     def publish(self, data: bytes) -> None:
-        """Write the next file into the folder, which exists. Then delete earlier ones. Raise OSError."""
+        """Write the next file into the folder, which exists. Then delete earlier ones.
+
+        Raises:
+            OSError: it is not known whether the file is there.
+            Refusal: NUMBER_TOO_HIGH, no number is left.
+        """
         number = following(max(self._numbered(), default=0), self.folder)
         staged = f"{self.folder}/.{self._name}-{uuid.uuid4().hex}"
         write_hint(self._fs, staged, f"{self.folder}/{self._name}-{number:06d}", data)

@@ -35,7 +35,11 @@ def _remember_settled(start: Start, results: Iterable[UnitResult]) -> Start:
 
 def _remember_refused(session: TableSession, start: Start, results: Iterable[UnitResult]) -> Start:
     """Keep why units were refused. A run that has compacted nothing publishes no figures, so it is kept at once."""
-    refused = {result.unit_key: result.refusal for result in results if result.refusal}
+    refused = {
+        result.unit_key: result.refusal
+        for result in results
+        if result.refusal and result.refusal.of_planned_files  # guard: verdict_of_planned_files
+    }
     if not refused:
         return start
     table = session.table

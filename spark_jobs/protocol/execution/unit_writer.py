@@ -175,6 +175,8 @@ class UnitWriter:
         except OSError:
             return error
         lost = differences(plan.inputs.files, now).lost if plan.inputs else ()
+        if isinstance(error, Refusal) and plan.inputs:
+            error.of_planned_files = now.fingerprint == plan.inputs.files.fingerprint
         if lost:
             return UnitChanged(
                 f"{lost[0].name} was replaced or removed while the unit was compacted ({error})"

@@ -140,7 +140,7 @@ def next_timestamp(fs: FileSystem, runs: Iterable[Run], now: int) -> str:
     So no name of a working directory is used twice.
 
     Raises:
-        Refusal: NAME_TOO_LONG, there are none.
+        Refusal: NUMBER_TOO_HIGH, there are none.
     """
     names = [(layout.timestamp_of(entry.name), run.folder) for run in runs for entry in fs.list(run.folder)]
     return str(max([now, *(following(number, folder) for number, folder in names)]))

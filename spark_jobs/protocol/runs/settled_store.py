@@ -63,6 +63,7 @@ class SettledStore:
         Raises:
             FileExistsError: another job has published a record meanwhile.
             OSError: it is not known whether the record is published.
+            Refusal: NUMBER_TOO_HIGH, no number is left.
         """
         number = following(after, self.folder)
         staged = f"{self.folder}/.{number:06d}-{uuid.uuid4().hex}"

@@ -118,9 +118,9 @@ def test_a_refusal_of_a_later_version_is_no_verdict() -> None:
         cache.decode(later, "survey-1")
 
 
-@pytest.mark.parametrize("code", [RefusalCode.LENIENT, RefusalCode.TIMEZONE])
-def test_refusals_by_settings_of_a_session_are_not_kept(code: RefusalCode) -> None:
-    assert Verdict.of("b", Refusal(code, "a setting")) is None
+@pytest.mark.parametrize("code", ["LENIENT", "TIMEZONE", "CODEC", "NOT_TEXT"])
+def test_what_depends_on_settings_is_not_kept(code: str) -> None:
+    assert Verdict.of("b", Refusal(RefusalCode[code], "a setting")) is None
 
 
 def test_a_basis_is_of_all_that_decides_but_not_of_statistics() -> None:
@@ -136,10 +136,11 @@ def test_a_basis_is_of_all_that_decides_but_not_of_statistics() -> None:
         cache.basis(replace(facts, columns=(("a", "bigint"),)), Thresholds(), None, "1"),
         cache.basis(replace(facts, storage=replace(storage, properties={"x": "y"})), Thresholds(), None, "1"),
         cache.basis(facts, Thresholds(block_size=1), None, "1"),
+        cache.basis(facts, Thresholds(minor=True), None, "1"),
         cache.basis(facts, Thresholds(), "by-name", "1"),
         cache.basis(facts, Thresholds(), None, "2"),
     ]
-    assert len({known, *others}) == 7
+    assert len({known, *others}) == 8
 
 
 def test_figures_of_an_earlier_version_are_read() -> None:

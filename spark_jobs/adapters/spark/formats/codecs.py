@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from py4j.protocol import Py4JJavaError
+from spark_jobs.adapters.hadoop.java_errors import is_java_error
 
 SETTING = "io.compression.codecs"
 _CODEC = "org.apache.hadoop.io.compress.CompressionCodec"
@@ -52,6 +52,8 @@ def _is_loadable(jvm: Any, conf: Any, name: str, codec: Any) -> bool:
         if found is None or not codec.isAssignableFrom(found):
             return False
         jvm.org.apache.hadoop.util.ReflectionUtils.newInstance(found, conf)
-    except Py4JJavaError:  # A class that it needs is missing, or it has no public constructor.
-        return False
+    except Exception as error:
+        if not is_java_error(error):
+            raise
+        return False  # a class that it needs is missing, or it has no public constructor
     return True

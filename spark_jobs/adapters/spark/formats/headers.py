@@ -7,7 +7,7 @@ from typing import Any
 
 from spark_jobs.adapters.hadoop.content_errors import content_errors, lacks_library
 from spark_jobs.adapters.hadoop.java_answers import java_bytes
-from spark_jobs.adapters.hadoop.java_errors import first_line, root_cause
+from spark_jobs.adapters.hadoop.java_errors import message_of, root_cause
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.encoding import Encoding, Engine
@@ -72,15 +72,14 @@ def refuse_missing_class(path: Any, error: Exception) -> None:
     Args:
         error: one of Java, in whichever class of Python it comes.
     """
-    java = getattr(error, "java_exception", None)
-    text = first_line(str(java.getMessage() or "") if java is not None else str(error))
+    text = message_of(error)
     kind, cause = root_cause(error)
     name = name_of(str(path.toString()))
     if text.startswith(_UNKNOWN_CODEC) or lacks_library(text):  # guard: libraries_of_codecs
         raise Refusal(RefusalCode.CODEC, f"{name}: this Spark lacks its codec ({text})") from None
     if kind.rpartition(".")[2] in _LACKING:
         raise Refusal(
-            RefusalCode.TYPE, f"{name}: the job has no jar with a class that reads it ({cause})"
+            RefusalCode.CODEC, f"{name}: the job has no jar with a class that reads it ({cause})"
         ) from None
 
 

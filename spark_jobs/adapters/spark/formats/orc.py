@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.hadoop.content_errors import content_errors
+from spark_jobs.adapters.hadoop.java_errors import is_java_error
 from spark_jobs.adapters.spark.formats.orc_stripes import OrcStripes
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.formats.type_changes import changed_type, with_reading
@@ -133,7 +133,9 @@ class OrcFormat(SparkFormat):
         """Return statistics of the footer, which is read already, by one call to the JVM."""
         try:
             return list(json.loads(self._mapper.writeValueAsString(statistics)))
-        except Py4JJavaError:
+        except Exception as error:
+            if not is_java_error(error):
+                raise
             return []  # they cannot be serialized: nothing is compared
 
     def _bounded_by_nan(

@@ -9,14 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
-from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.garbage import rarely_collected
 from spark_jobs.adapters.hadoop.content_errors import is_of_content, unreadable_by
 from spark_jobs.adapters.hadoop.field_mapper import fields_mapper
 from spark_jobs.adapters.hadoop.java_answers import java_json
-from spark_jobs.adapters.hadoop.java_errors import call, error_class, java_errors, root_cause
+from spark_jobs.adapters.hadoop.java_errors import call, error_class, is_java_error, java_errors, root_cause
 from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.adapters.spark.file_index import without_server
 from spark_jobs.adapters.spark.spark_types import Reading, SparkTypes
@@ -150,13 +149,15 @@ class ParquetFooters:
         """
         try:
             return self._footers_of({file.uri: file.entry.length for file in files})
-        except Py4JJavaError as error:
+        except Exception as error:
+            if not is_java_error(error):
+                raise
             kind, message = root_cause(error)
             if kind == "java.io.FileNotFoundException":
                 raise FileNotFoundError(message) from None
             file = self._unreadable(error, files)
             # The library fails with this exception on a logical type that was added to Parquet after its release.
-            if kind == "java.lang.NullPointerException":
+            if kind == "java.lang.NullPointerException" and is_of_content(error):
                 name = name_of(file) if file else files[0].uri
                 raise Refusal(
                     RefusalCode.TYPE,

@@ -28,10 +28,11 @@ _LINE_FEED = b"\n"
 #: The number of bytes at both ends of a file by which binary formats are recognized.
 _END = 8
 #: A line ends at a line feed only, so that all other bytes are kept. No line is too long: Hadoop's reader would leave
-#: it out without an error.
+#: it out without an error. Without a buffer, it finds no line at all; the size is Spark's own default.
 _LINES = {  # guard: no_line_is_skipped
     "lineSep": "\n",
-    "mapreduce.input.linerecordreader.line.maxlength": str(2**31 - 1),
+    "mapreduce.input.linerecordreader.line.maxlength": "2147483647",
+    "io.file.buffer.size": "65536",
 }
 
 
