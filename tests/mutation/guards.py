@@ -16,7 +16,7 @@ import re
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 #: The packages that have guards.
@@ -89,23 +89,33 @@ def all_marks(root: Path) -> list[str]:
     return [mark.name for source in sources(root).values() for mark in marks(source)]
 
 
+class Sources:
+    """The modules of a checkout, read once."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.texts = sources(root)
+
+    @cached_property
+    def marks(self) -> dict[str, list[tuple[str, Mark]]]:
+        """By name, the marks with the paths of their modules."""
+        found: dict[str, list[tuple[str, Mark]]] = {}
+        for path, source in self.texts.items():
+            for mark in marks(source):
+                found.setdefault(mark.name, []).append((path, mark))
+        return found
+
+
 class Product:
     """The modules of a checkout, to be changed in memory."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._sources = sources(root)
+    def __init__(self, read: Sources) -> None:
+        self._read = read
         self._modules: dict[str, ast.Module] = {}
 
     def guard(self, name: str) -> Guard:
         """The one statement with this mark; raises GuardNotFound."""
-        found = [
-            self._guard(path, mark)
-            for path, source in self._sources.items()
-            if name in source
-            for mark in marks(source)
-            if mark.name == name
-        ]
+        found = [self._guard(path, mark) for path, mark in self._read.marks.get(name, ())]
         if len(found) == 1:
             return found[0]
         raise GuardNotFound("\n".join(each.where for each in found) or self._unmarked(name))
@@ -116,7 +126,7 @@ class Product:
 
     def _guard(self, path: str, mark: Mark) -> Guard:
         if path not in self._modules:
-            self._modules[path] = ast.parse(self._sources[path])
+            self._modules[path] = ast.parse(self._read.texts[path])
         module = self._modules[path]
         places = [place for place in _statements(module) if _fits(place[0], mark)]
         if not places:
@@ -128,11 +138,10 @@ class Product:
                 f"{path}:{mark.line}: `# guard: {mark.name}` stands above no statement of its block; the next one is in"
                 f" line {statement.lineno}."
             )
-        return Guard(mark.name, self._root, path, module, statement, scopes)
+        return Guard(mark.name, self._read.root, path, module, statement, scopes)
 
     def _unmarked(self, name: str) -> str:
-        known = {mark.name for source in self._sources.values() for mark in marks(source)}
-        close = ", ".join(difflib.get_close_matches(name, known))
+        close = ", ".join(difflib.get_close_matches(name, self._read.marks))
         return (
             f"no statement of {' or '.join(PRODUCTS)} is marked `# guard: {name}`{f' (but {close})' if close else ''};"
             f" was it removed together with its guard? `git log -S'guard: {name}'` shows where it stood."

@@ -6,7 +6,7 @@ A new entry has a mutation by itself, which fails until the test of its table kn
 from __future__ import annotations
 
 from demo.services import paths
-from tests.mutation.guards import Product
+from tests.mutation.guards import Product, Sources
 from tests.mutation.mutation import Mutation
 from tests.mutation.operators import Without, entries
 
@@ -39,7 +39,7 @@ def _of_table(product: Product, mark: str) -> list[Mutation]:
 
 
 def _all() -> tuple[Mutation, ...]:
-    product = Product(paths.ROOT)
+    product = Product(Sources(paths.ROOT))
     return tuple(mutation for mark in _TESTS for mutation in _of_table(product, mark))
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.mutation.guards import GuardNotFound, Product
+from tests.mutation.guards import GuardNotFound, Product, Sources
 from tests.mutation.operators import Operator
 
 _HERE = Path(__file__).parent
@@ -33,23 +33,26 @@ class Mutation:
     def hazard(self) -> str:
         return self.id.split("-")[0]
 
-    def check(self, root: Path) -> None:
+    def check(self, read: Sources) -> None:
         """Raises GuardNotFound where a guard is not where, or not what, it was."""
-        self.texts(root)
+        self._edited(read)
 
-    def texts(self, root: Path) -> dict[str, str]:
+    def texts(self, read: Sources) -> dict[str, str]:
         """The files of a checkout as they are without the guard."""
-        product = Product(root)
+        texts = self._edited(read).texts()
+        for path, text in texts.items():
+            compile(text, path, "exec")
+        return texts
+
+    def _edited(self, read: Sources) -> Product:
+        product = Product(read)
         try:
             guards = [product.guard(edit.guard) for edit in self.edits]
             for edit, guard in zip(self.edits, guards, strict=True):
                 edit.apply(guard)
         except GuardNotFound as error:
             raise GuardNotFound(f"mutation {self.id}: {error}\nEdit {_table(self.id)}.") from None
-        texts = product.texts()
-        for path, text in texts.items():
-            compile(text, path, "exec")
-        return texts
+        return product
 
 
 def of_provider(name: str, what: str, edit: Operator, test: str) -> Mutation:
@@ -69,7 +72,7 @@ _SECONDS = itertools.count(1)
 @contextmanager
 def applied(root: Path, mutation: Mutation) -> Iterator[None]:
     """A checkout without the guard; with it again afterwards."""
-    texts = mutation.texts(root)
+    texts = mutation.texts(Sources(root))
     originals = {path: ((root / path).read_text(), (root / path).stat().st_mtime) for path in texts}
     try:
         later = next(_SECONDS)

@@ -7,6 +7,7 @@ import pytest
 from demo.services import paths
 from tests.mutation import checkout, summary
 from tests.mutation.checkout import Runs
+from tests.mutation.guards import Sources
 from tests.mutation.hazards import ALL, MUTATIONS, NO_GUARD, PARTLY, PLANNED, hazards
 from tests.mutation.mutation import Mutation
 from tests.mutation.runner import BASELINE
@@ -20,7 +21,7 @@ _MARKS = {"spark": [pytest.mark.full], "provider": [pytest.mark.full]}
     "mutation", [pytest.param(each, id=each.id, marks=_MARKS.get(each.env, [])) for each in MUTATIONS]
 )
 def test_without_its_guard_a_hazard_fails_a_test(mutation: Mutation, runs: dict[str, Runs]) -> None:
-    mutation.check(paths.ROOT)
+    mutation.check(Sources(paths.ROOT))
     unmutated, mutated = (runs[mutation.env].verdict(name) for name in (BASELINE, mutation.id))
     for test in mutation.tests:
         complaint = unmutated.complaint_as_baseline(test)

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from demo.services import paths
-from tests.mutation.guards import PRODUCTS, GuardNotFound, all_marks, sources
+from tests.mutation.guards import PRODUCTS, GuardNotFound, Sources, all_marks, sources
 from tests.mutation.hazards import MUTATIONS
 from tests.mutation.mutation import Mutation
 
@@ -25,9 +25,14 @@ _FUTURE = "from __future__ import annotations\n"
 _ALL = [pytest.param(each, id=each.id) for each in MUTATIONS]
 
 
+@cache
+def _original() -> Sources:
+    return Sources(paths.ROOT)
+
+
 @pytest.mark.parametrize("mutation", _ALL)
 def test_a_mutation_finds_its_guards(mutation: Mutation) -> None:
-    mutation.check(paths.ROOT)
+    mutation.texts(_original())
 
 
 @pytest.mark.parametrize("mutation", _ALL)
@@ -69,10 +74,10 @@ def product(tmp_path: Path) -> Path:
 
 def _lost(product: Path) -> dict[str, str]:
     """The mutations that do not find their guards, and what they say."""
-    found = {}
+    found, read = {}, Sources(product.parent)
     for mutation in MUTATIONS:
         try:
-            mutation.check(product.parent)
+            mutation.check(read)
         except GuardNotFound as error:
             found[mutation.id] = str(error)
     return found
