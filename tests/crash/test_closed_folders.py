@@ -88,7 +88,12 @@ def test_what_a_writer_adds_between_the_renames_stays_closed(deep: SimulatedClus
 
 
 @pytest.mark.parametrize(
-    "words", [("compact",), ("rollback",), ("cleanup", *AT_ONCE)], ids=lambda words: words[0]
+    "words",
+    [
+        pytest.param(("compact",), id="compact"),
+        pytest.param(("rollback",), id="rollback", marks=pytest.mark.full),
+        pytest.param(("cleanup", *AT_ONCE), id="cleanup", marks=pytest.mark.full),
+    ],
 )
 def test_what_a_kill_leaves_is_closed_and_stays_so(deep: SimulatedCluster, words: Sequence[str]) -> None:
     """Whoever goes on with it: the same job, or a rollback, which also takes back what a cleanup has claimed."""

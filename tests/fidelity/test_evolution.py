@@ -75,6 +75,7 @@ def _seen(folder: Path) -> tuple[list[dict[str, Any]], dict[str, str]]:
     return [dict.fromkeys(columns) | row for row in sorted(found, key=lambda row: row["id"])], kinds
 
 
+@pytest.mark.one_version
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])
 @pytest.mark.parametrize("change", CHANGES.values(), ids=list(CHANGES))
 def test_columns_that_come_and_go_keep_every_value(

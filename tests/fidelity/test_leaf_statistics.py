@@ -218,6 +218,7 @@ def _figures(spark: SparkSession, folder: Path, file_format: str) -> FileStatist
     return of_files([footer.statistics for footer in footers])
 
 
+@pytest.mark.one_version
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])
 @pytest.mark.parametrize("seed", range(3))
 def test_figures_are_the_same_however_rows_are_split(

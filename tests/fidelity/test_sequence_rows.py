@@ -167,7 +167,7 @@ def test_a_damaged_stretch_of_a_sequence_file_is_never_left_out(
         assert (unit["rows"], _values(spark, folder)) == (8000, values), unit
         return
     assert (unit["code"], data_files(folder)) == ("UNREADABLE", before), unit
-    # The reader itself says so, although the cluster allows it to leave out the stretch.
+    # The reader says so, or what counts beside it, although the cluster allows to leave out the stretch.
     assert unit["reason"].startswith("2 cannot be read: ")
 
 

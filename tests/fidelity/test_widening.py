@@ -74,6 +74,7 @@ def _types(path: Path) -> dict[str, str]:
     return {c.path: f"{c.physical_type}({c.length}) {c.logical_type}" for c in columns}
 
 
+@pytest.mark.one_version
 @pytest.mark.parametrize("file_format", FORMATS)
 @pytest.mark.parametrize("change", WIDENED.values(), ids=list(WIDENED))
 def test_each_row_keeps_its_type_in_fewer_files(

@@ -155,13 +155,6 @@ ROWS_ON_SPARK = (
         "spark",
     ),
     Mutation(
-        "H51-damage",
-        "the cluster says that damaged stretches may be left out",
-        (Item("damage_not_skipped", "io.skip.checksum.errors", "true"),),
-        (f"{_SEQUENCE_ROWS}::test_a_damaged_stretch_of_a_sequence_file_is_never_left_out",),
-        "spark",
-    ),
-    Mutation(
         "H51-filter",
         "the cluster says which files are read",
         (Value("nothing_filtered", "()"),),

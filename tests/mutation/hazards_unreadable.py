@@ -52,7 +52,7 @@ UNREADABLE = (
     Mutation(
         "H57-alone",
         "the last file is taken for the damaged one although it can be read",
-        (Value("fails_alone", "F[0]"),),
+        (Value("fails_alone", "files[0]"),),
         (f"{_SEARCH}::test_no_file_is_named_if_all_of_them_can_be_read",),
     ),
     Mutation(

@@ -107,6 +107,7 @@ def _units(report: api.Report, outcome: str) -> list[tuple[str, dict[str, str | 
     return [(table.table, u.unit) for table in report.tables for u in table.units if u.outcome == outcome]
 
 
+@pytest.mark.one_version
 @pytest.mark.parametrize("as_report", [False, True])
 def test_a_plan_is_executed_as_a_file_or_as_it_was_returned(
     spark: SparkSession, database: Database, tmp_path: Path, as_report: bool

@@ -58,12 +58,18 @@ class SchemaServer:
         self._server.server_close()
 
 
-@pytest.fixture(params=CONTENTS.values(), ids=CONTENTS)
+@pytest.fixture(
+    params=[
+        pytest.param(content, id=name, marks=() if name == "JSON" else pytest.mark.full)
+        for name, content in CONTENTS.items()
+    ]
+)
 def server(request: pytest.FixtureRequest) -> Iterator[SchemaServer]:
     with SchemaServer(request.param) as running:
         yield running
 
 
+@pytest.mark.one_version
 @pytest.mark.parametrize("place", ["table", "table of partitions", "SerDe", "partition"])
 def test_no_job_reads_it(
     spark: SparkSession, jobs: Jobs, database: Database, server: SchemaServer, place: str

@@ -111,6 +111,7 @@ def hostile(plain: SparkSession, database: Database, canary: str) -> str:
     return table
 
 
+@pytest.mark.one_version
 @pytest.mark.smoke
 @pytest.mark.parametrize(
     "settings", [pytest.param({}, marks=pytest.mark.full), SETTINGS], ids=["defaults", "others"]

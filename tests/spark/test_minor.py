@@ -57,6 +57,7 @@ def _unit(report: dict[str, Any]) -> dict[str, Any]:
     return dict(unit)
 
 
+@pytest.mark.one_version
 @pytest.mark.parametrize("verify", ["count", pytest.param("hash", marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", FORMATS)
 def test_large_files_keep_their_bytes_and_small_ones_become_one(

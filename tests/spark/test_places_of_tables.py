@@ -92,6 +92,7 @@ def test_a_partition_without_a_location_is_refused_alone(
     ]
 
 
+@pytest.mark.one_version
 def test_the_root_of_a_file_system_is_no_place_of_a_table(
     spark: SparkSession, jobs: Jobs, database: Database
 ) -> None:

@@ -68,6 +68,8 @@ DAMAGE: list[tuple[str, Callable[[bytes], bytes], bool]] = [
     ("TEXTFILE", _beginning, True),
     ("TEXTFILE", _cut, False),
 ]
+#: One of each format, seen by the analysis or only by reading.
+_OFTEN = ("parquet_cut", "parquet_pages", "orc_pages", "avro_doubled", "sequencefile_cut", "textfile_cut")
 
 
 def _fill(spark: SparkSession, folder: Path, stored: str, table: str) -> None:
@@ -164,7 +166,11 @@ class Nights:
 @pytest.mark.one_version
 @pytest.mark.parametrize(
     ("stored", "change", "foreseen"),
-    [pytest.param(*case, id=f"{case[0].lower()}{case[1].__name__}") for case in DAMAGE],
+    [
+        pytest.param(*case, id=name, marks=() if name in _OFTEN else pytest.mark.full)
+        for case in DAMAGE
+        for name in [f"{case[0].lower()}{case[1].__name__}"]
+    ],
 )
 def test_two_nights(
     spark: SparkSession,
