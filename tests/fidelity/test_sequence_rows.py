@@ -197,7 +197,7 @@ def test_classes_without_their_jar_are_named(spark: SparkSession, jobs: Jobs, da
     before = data_files(folder)
     for verb in ("analyze", "compact"):
         (unit,) = only(jobs(verb, "--table", f"{database}.t"))["units"]
-        assert (unit["outcome"], unit["code"]) == ("skipped", "TYPE"), unit
+        assert (unit["outcome"], unit["code"]) == ("skipped", "CODEC"), unit
         assert "com.example.its.own.Value" in unit["reason"]
     assert data_files(folder) == before
 
