@@ -140,6 +140,7 @@ HONEST = {
 }
 
 
+@pytest.mark.one_version
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])
 @pytest.mark.parametrize("case", HONEST)
 def test_a_faithful_rewrite_raises_no_alarm(

@@ -66,6 +66,7 @@ def test_spark_sends_each_key_to_a_partition_of_its_own(spark: SparkSession) -> 
         assert [row.h for row in seen] == [hash_int(row.col1) for row in seen]
 
 
+@pytest.mark.one_version
 def test_a_damaged_file_keeps_its_unit_as_it_is_and_the_others_are_written_once(
     spark: SparkSession, jobs: Jobs, database: Database, alone: list[str]
 ) -> None:

@@ -59,6 +59,7 @@ def test_odd_values_go_through_analysis_compaction_and_rollback(
     assert list((database.path / "odd" / ".lakekeeper").glob("*/__*")) == []
 
 
+@pytest.mark.one_version
 @pytest.mark.parametrize("value", ["a/b", "01", None])
 def test_a_partial_spec_selects_exactly_its_partitions(jobs: Jobs, odd: str, value: str | None) -> None:
     report = only(jobs("compact", "--table", odd, "--partitions", json.dumps([{"k": value}])))

@@ -95,6 +95,7 @@ def _chatty_logging(folder: Path) -> Path:
     return file
 
 
+@pytest.mark.one_version
 def test_spark_and_java_do_not_stand_between_the_lines_of_the_job(submitted: Submitted) -> None:
     done, _ = submitted
     assert " INFO SparkContext: " in done.stderr
