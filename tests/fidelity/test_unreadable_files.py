@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.orc
 import pyarrow.parquet
 import pytest
 from pyarrow.parquet import encryption
@@ -55,6 +57,55 @@ def test_the_file_is_named(
 def _damage(file: Path, damage: Callable[[bytes], bytes]) -> None:
     file.write_bytes(damage(file.read_bytes()))
     file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+
+
+class Kms(encryption.KmsClient):  # type: ignore[misc]
+    """Keys that are wrapped by nothing."""
+
+    def __init__(self, _: object) -> None:
+        super().__init__()
+
+    def wrap_key(self, key: bytes, _: str) -> bytes:
+        return base64.b64encode(key)
+
+    def unwrap_key(self, key: bytes, _: str) -> bytes:
+        return base64.b64decode(key)
+
+
+def test_encrypted_columns_under_a_plain_footer_are_refused(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    folder = database.path / "t"
+    folder.mkdir(parents=True)
+    how = encryption.EncryptionConfiguration(footer_key="f", column_keys={"c": ["v"]}, plaintext_footer=True)
+    keys = encryption.CryptoFactory(Kms).file_encryption_properties(encryption.KmsConnectionConfig(), how)
+    for number in range(4):
+        table = pa.table({"id": [number], "v": ["x"]})
+        properties = keys if number == 3 else None
+        pyarrow.parquet.write_table(table, folder / f"{number}.parquet", encryption_properties=properties)
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {database}.t (id BIGINT, v STRING) STORED AS PARQUET LOCATION '{folder.as_uri()}'"
+    )
+    before = data_files(folder)
+    report = jobs("compact", "--table", f"{database}.t")
+    (unit,) = only(report)["units"]
+    assert (unit["outcome"], unit["code"], report["exit_code"]) == ("skipped", "ENCRYPTED", 0), unit
+    assert data_files(folder) == before
+
+
+def test_a_struct_without_fields_is_kept(spark: SparkSession, jobs: Jobs, database: Database) -> None:
+    folder = database.path / "t"
+    folder.mkdir(parents=True)
+    table = pa.table({"id": [1], "s": pa.array([{}], pa.struct([]))})
+    for number in range(4):
+        pyarrow.orc.write_table(table, folder / f"{number}.orc")
+    spark.sql(f"CREATE EXTERNAL TABLE {database}.t (id BIGINT) STORED AS ORC LOCATION '{folder.as_uri()}'")
+    report = jobs("compact", "--table", f"{database}.t")
+    (unit,) = only(report)["units"]
+    assert report["exit_code"] == 0, unit
+    assert (unit["outcome"], unit["code"]) in (("compacted", None), ("skipped", "TYPE")), unit
+    files = [pyarrow.orc.read_table(folder / name) for name in data_files(folder)]
+    assert pa.concat_tables(files).to_pylist() == [{"id": 1, "s": {}}] * 4
 
 
 def test_a_file_with_an_encrypted_footer_is_no_damaged_one(

@@ -50,6 +50,12 @@ UNREADABLE = (
         (f"{_SEARCH}::test_no_file_is_named_if_the_cluster_fails_meanwhile",),
     ),
     Mutation(
+        "H57-named",
+        "a file is taken for the damaged one because its name is in a message",
+        (Rewrite("named_file_fails", "A is not None and B", "A is not None"),),
+        (f"{_SEARCH}::test_no_file_is_named_if_all_of_them_can_be_read",),
+    ),
+    Mutation(
         "H57-alone",
         "the last file is taken for the damaged one although it can be read",
         (Value("fails_alone", "files[0]"),),
@@ -117,6 +123,13 @@ UNREADABLE = (
     ),
 )
 UNREADABLE_ON_SPARK = (
+    Mutation(
+        "H57-columns",
+        "a table with encrypted columns fails each night",
+        (Condition("encrypted_columns", False),),
+        ("tests/fidelity/test_unreadable_files.py::test_encrypted_columns_under_a_plain_footer_are_refused",),
+        "spark",
+    ),
     Mutation(
         "H57-encrypted",
         "a table with encrypted footers fails each night",

@@ -48,6 +48,26 @@ def _beginning(content: bytes) -> bytes:
     return b"\xee" * 40 + content[40:]
 
 
+def _record_length(content: bytes) -> bytes:
+    """The second record of a sequence file says that it has 2 GB."""
+    value = b"org.apache.hadoop.io.Text"
+    first = content.index(value) + len(value) + 2 + 4 + 16  # two flags, no metadata, a sync marker
+    (length,) = struct.unpack(">i", content[first : first + 4])
+    second = first + 8 + length
+    return content[:second] + struct.pack(">ii", 2**31 - 1, 2**31 - 11) + content[second + 8 :]
+
+
+def _block_length(content: bytes) -> bytes:
+    """The first block of an Avro file says that it has 2 GB."""
+    at = content.index(content[-16:]) + 16
+    for _ in range(2):
+        begin = at
+        while content[at] & 0x80:
+            at += 1
+        at += 1
+    return content[:begin] + bytes([0xF0, 0xFF, 0xFF, 0xFF, 0x0F]) + content[at:]
+
+
 def _readme(_: bytes) -> bytes:
     return b"These files are those of the shop.\n" * 9
 
@@ -63,13 +83,22 @@ DAMAGE: list[tuple[str, Callable[[bytes], bytes], bool]] = [
     ("AVRO", _cut, True),
     ("AVRO", _beginning, True),
     ("AVRO", _doubled, False),
+    ("AVRO", _block_length, False),
     ("SEQUENCEFILE", _beginning, True),
     ("SEQUENCEFILE", _cut, False),
+    ("SEQUENCEFILE", _record_length, False),
     ("TEXTFILE", _beginning, True),
     ("TEXTFILE", _cut, False),
 ]
 #: One of each format, seen by the analysis or only by reading.
-_OFTEN = ("parquet_cut", "parquet_pages", "orc_pages", "avro_doubled", "sequencefile_cut", "textfile_cut")
+_OFTEN = (
+    "parquet_cut",
+    "parquet_pages",
+    "orc_pages",
+    "avro_doubled",
+    "sequencefile_record_length",
+    "textfile_cut",
+)
 
 
 def _fill(spark: SparkSession, folder: Path, stored: str, table: str) -> None:

@@ -172,8 +172,9 @@ def changed(
     before: dict[str, str | None] = {}
     try:
         for name, value in settings.items():
-            before[name] = get(name)
+            found = get(name)
             put(name, value)
+            before[name] = found  # what cannot be set cannot be removed either
         yield
     finally:
         for name, found in before.items():

@@ -6,8 +6,7 @@ one need these classes: Hadoop has no output format that writes such values as b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -47,6 +46,10 @@ class SequenceCopier:
             Unreadable: a file is damaged.
             LakekeeperError: Spark or Hadoop failed.
         """
+        # Before Hadoop's reader: it takes a damaged length for one, and ends the JVM for lack of memory.
+        read = self._counted(
+            {f"{request.directory}/{file.name}": file.length for file in request.inputs.data}
+        )
         try:
             self._copier.write(request)
             seen = self._compare(request)
@@ -59,11 +62,11 @@ class SequenceCopier:
             raise LakekeeperError(
                 f"{file or request.directory} cannot be copied: {root_cause(error)[1]}"
             ) from None
-        read = {f"{request.directory}/{file.name}": file.length for file in request.inputs.data}
-        written = file_sizes(self._jvm, self._spark._jsc.hadoopConfiguration(), request.target)
-        for what, sizes in (("read", read), ("written", written)):
-            with written_files() if what == "written" else nullcontext():
-                counted = sum(self._count(uri, size) for uri, size in sizes.items())
+        with written_files():
+            written = self._counted(
+                file_sizes(self._jvm, self._spark._jsc.hadoopConfiguration(), request.target)
+            )
+        for what, counted in (("read", read), ("written", written)):
             if counted != seen.rows:  # guard: records_counted
                 raise VerificationFailed(
                     f"the files that were {what} hold {counted} records, but {seen.rows} were read: some were left out"
@@ -97,7 +100,10 @@ class SequenceCopier:
         found = self._spark._jsparkSession.createDataset(raw, sql.Encoders.tuple(binary, binary))
         return DataFrame(found.toDF(), self._spark)
 
+    def _counted(self, sizes: Mapping[str, int]) -> int:
+        """Return the number of records of files, without Hadoop's reader, which reads them for the copy."""
+        return sum(self._count(uri, size) for uri, size in sizes.items())
+
     def _count(self, uri: str, size: int) -> int:
-        """Return the number of records of a file, without Hadoop's reader, which has read them for the copy."""
         with file_bytes(self._jvm, self._spark._jsc.hadoopConfiguration(), uri, size) as file:
             return sequence_records.count(file)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Sequence
-from urllib.parse import unquote, urlparse
 
 from spark_jobs.adapters.hadoop.content_errors import may_be_of_a_file
 from spark_jobs.adapters.hadoop.java_errors import causes, root_cause
 
 log = logging.getLogger("lakekeeper")
 
+#: Scheme and authority of a decoded URI, in which `#` and `?` are letters of a name.
+_SERVER = re.compile(r"\A[A-Za-z][\w+.-]*:(//[^/]*)?")
 #: Reads these files, and raises what Spark raises.
 Read = Callable[[Sequence[str]], None]
 
@@ -23,15 +25,23 @@ def unreadable(error: Exception, files: Sequence[str], read: Read | None) -> str
     Args:
         read: None if they cannot be read in another way.
     """
-    texts = [str(java.getMessage() or "") for java in causes(error)]
-    named = [file for text in texts for file in files if _path(file) in text]
-    if named:
-        # The name of one file may begin with that of another one.
-        return max(named, key=len)
+    named = _named(error, files)
     if read is None or not may_be_of_a_file(error):
-        return None
+        return named
+    # Messages do not write all names as they are, so that another one may seem to be in them.
+    if named is not None and _by_halves([named], read):  # guard: named_file_fails
+        return named
     log.info("the files are read again, to find the one that cannot be read: %s", root_cause(error)[1])
     return _by_halves(files, read)
+
+
+def _named(error: Exception, files: Sequence[str]) -> str | None:
+    """Return the file whose name is in a message; None if there is none, or if its name begins that of another file."""
+    texts = [str(java.getMessage() or "") for java in causes(error)]
+    named = max((file for file in files if any(_path(file) in text for text in texts)), key=len, default=None)
+    if named is None or any(file != named and file.startswith(named) for file in files):
+        return None
+    return named
 
 
 class _OtherError(Exception):
@@ -61,4 +71,4 @@ def _fails(files: Sequence[str], read: Read) -> bool:
 
 def _path(file: str) -> str:
     """Return the path of a file as messages have it."""
-    return unquote(urlparse(file).path)
+    return _SERVER.sub("", file)

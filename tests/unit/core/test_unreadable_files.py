@@ -49,6 +49,27 @@ def test_no_file_is_named_if_the_cluster_fails_meanwhile(bad: str, until: int) -
 
 def test_no_file_is_named_if_all_of_them_can_be_read() -> None:
     assert unreadable(DAMAGED, FILES, lambda _: None) is None
+    assert unreadable(_saying(FILES[3].removeprefix("hdfs://nn")), FILES, lambda _: None) is None
+
+
+def _saying(file: str) -> RaisedError:
+    return RaisedError(JavaError("java.io.IOException", f"cannot read {file}", [_ORC]))
+
+
+@pytest.mark.parametrize("letter", ["#", "?", "%41"])
+def test_odd_letters_of_names_and_places_lead_to_no_other_file(letter: str) -> None:
+    files = [f"hdfs://nn/t{letter}/p{letter}{number}" for number in range(5)]
+    error = _saying(files[3].removeprefix("hdfs://nn"))
+    assert unreadable(error, files, Reading(files[3])) == files[3]
+    assert unreadable(error, files, None) == files[3]
+
+
+def test_a_name_that_another_one_begins_with_is_not_taken_for_it() -> None:
+    """The message has the other name with its blank encoded."""
+    files = ["hdfs://nn/t/events", "hdfs://nn/t/events 2"]
+    error = _saying("/t/events%202")
+    assert unreadable(error, files, Reading(files[1])) == files[1]
+    assert unreadable(error, files, None) is None
 
 
 def test_no_file_is_named_for_an_error_of_the_cluster() -> None:

@@ -17,6 +17,8 @@ from spark_jobs.core.refusals import RefusalCode
 
 #: How the messages of Hadoop and Avro begin.
 _UNKNOWN_CODEC = ("Unknown codec", "Unrecognized codec")
+#: How Hadoop says that no class in `io.serializations` reads the keys or values.
+_NO_DESERIALIZER = "Could not find a deserializer"
 #: Java's errors for a class that is missing, or that cannot load its native library.
 _LACKING = ("ClassNotFoundException", "NoClassDefFoundError", "UnsatisfiedLinkError")
 #: Settings of Spark that must be false: with them, it skips what it cannot read.
@@ -77,7 +79,7 @@ def refuse_missing_class(path: Any, error: Exception) -> None:
     name = name_of(str(path.toString()))
     if text.startswith(_UNKNOWN_CODEC) or lacks_library(text):  # guard: libraries_of_codecs
         raise Refusal(RefusalCode.CODEC, f"{name}: this Spark lacks its codec ({text})") from None
-    if kind.rpartition(".")[2] in _LACKING:
+    if kind.rpartition(".")[2] in _LACKING or text.startswith(_NO_DESERIALIZER):
         raise Refusal(
             RefusalCode.CODEC, f"{name}: the job has no jar with a class that reads it ({cause})"
         ) from None

@@ -46,6 +46,8 @@ _PINNED = {  # guard: orc_pinned
     # Spark counts the days of the hybrid calendar, and ORC would note, or convert to, the other one.
     "orc.proleptic.gregorian": "false",
 }
+#: A struct without fields, in the text of a type.
+_NO_FIELDS = "struct<>"
 #: The classes of values in statistics that are serialized as text.
 _AS_TEXT = (
     "org.apache.hadoop.hive.common.type.HiveDecimal",
@@ -170,7 +172,10 @@ class OrcFormat(SparkFormat):
             return variable
         if profile.struct is None:
             return Refusal(RefusalCode.TYPE, profile.problem or "Spark cannot read them")
-        difference = changed_type(profile.leaves, parse_struct(self._types.orc_text(profile.struct)))
+        types = self._types.orc_text(profile.struct)
+        if _NO_FIELDS in types:
+            return Refusal(RefusalCode.TYPE, "a struct has no fields, and Spark writes none without")
+        difference = changed_type(profile.leaves, parse_struct(types))
         if difference:
             return Refusal(RefusalCode.TYPE, difference)
         changed = [name for name, kind in profile.leaves.items() if changed_by_spark(kind)]

@@ -128,11 +128,10 @@ class ParquetFooters:
             yield from chain.from_iterable(pool.map(self._read_batch, batches))
 
     def _read_batch(self, files: Sequence[_File]) -> list[tuple[int, list[Footer]]]:
-        # An open for each file: the library is given the lengths.
         self._calls.take(files[0].uri, len(files))
         with java_errors(f"cannot read the footers of {len(files)} files, the first being {files[0].uri}"):
             found = self._all_footers(files)
-            rows = java_json(self._mapper, found)
+            rows = self._decoded(files, found)
             if [without_server(row["file"]) for row in rows] != [without_server(file.uri) for file in files]:
                 raise FileSystemError(
                     f"the footers that were read from {files[0].uri} on are not those asked for"
@@ -141,11 +140,22 @@ class ParquetFooters:
             by_directory = groupby(zip(files, footers), lambda pair: pair[0].directory)
             return [(number, merged(footer for _, footer in pairs)) for number, pairs in by_directory]
 
+    def _decoded(self, files: Sequence[_File], found: Any) -> Any:
+        """Return what the footers hold. That of an encrypted column can be read with its key only."""
+        try:
+            return java_json(self._mapper, found)
+        except Exception as error:
+            if is_java_error(error) and root_cause(error)[0].startswith(
+                _ENCRYPTION
+            ):  # guard: encrypted_columns
+                reason = f"one of the {len(files)} files from {files[0].uri} on has encrypted columns"
+                raise Refusal(RefusalCode.ENCRYPTED, reason) from None
+            raise
+
     def _all_footers(self, files: Sequence[_File]) -> Any:
         """Return a Java list with the footers of files, in this order.
 
-        The library needs the lengths of the files. They are those of the listing by which the files were chosen, so
-        that neither the directory is listed again nor the NameNode is asked about each file.
+        By the lengths of the listing, neither the directory is listed again nor the NameNode asked about each file.
         """
         try:
             return self._footers_of({file.uri: file.entry.length for file in files})
