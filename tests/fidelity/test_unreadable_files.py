@@ -93,6 +93,34 @@ def test_encrypted_columns_under_a_plain_footer_are_refused(
     assert data_files(folder) == before
 
 
+@pytest.mark.parametrize("options", [[], ["--verify", "hash"], ["--canary", "1"]], ids=str)
+def test_a_row_group_with_other_values_than_rows_is_refused(
+    spark: SparkSession, jobs: Jobs, database: Database, options: list[str]
+) -> None:
+    """Readers return as many rows as it says, and leave out values without an error."""
+    folder = database.path / "t"
+    folder.mkdir(parents=True)
+    for number in range(4):
+        pyarrow.parquet.write_table(pa.table({"id": range(100)}), folder / f"{number}.parquet")
+    file = folder / "2.parquet"
+    content = bytearray(file.read_bytes())
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    rows = content.rindex(
+        b"\x16\xc8\x01", footer
+    )  # the third field of the row group: 100, as a zigzag varint
+    content[rows : rows + 3] = b"\x16\xf8\x00"  # 60, in as many bytes
+    file.write_bytes(content)
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {database}.t (id BIGINT) STORED AS PARQUET LOCATION '{folder.as_uri()}'"
+    )
+    before = data_files(folder)
+    report = jobs("compact", "--table", f"{database}.t", *options)
+    (unit,) = only(report)["units"]
+    assert (unit["outcome"], unit["code"], report["exit_code"]) == ("skipped", "UNREADABLE", 0), unit
+    assert "2.parquet cannot be read: a row group of 60 rows has 100 values of column 'id'" in unit["reason"]
+    assert data_files(folder) == before
+
+
 def test_a_struct_without_fields_is_kept(spark: SparkSession, jobs: Jobs, database: Database) -> None:
     folder = database.path / "t"
     folder.mkdir(parents=True)

@@ -124,6 +124,13 @@ UNREADABLE = (
 )
 UNREADABLE_ON_SPARK = (
     Mutation(
+        "H57-values",
+        "values that no reader returns go away with the original",
+        (Condition("values_of_rows", False),),
+        ("tests/fidelity/test_unreadable_files.py::test_a_row_group_with_other_values_than_rows_is_refused",),
+        "spark",
+    ),
+    Mutation(
         "H57-columns",
         "a table with encrypted columns fails each night",
         (Condition("encrypted_columns", False),),

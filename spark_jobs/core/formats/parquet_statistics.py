@@ -66,6 +66,20 @@ def file_statistics(
     return {path: _over_blocks(parts, len(blocks)) for path, parts in found.items()}
 
 
+def contradiction(leaves: Mapping[str, str], blocks: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return how a row group contradicts itself; None if it does not.
+
+    A leaf that is neither repeated nor below a group has a value, or a null, in each row.
+    """
+    nested = _nested(tuple(leaves.items()))
+    for block in blocks:
+        for chunk in block["columns"]:
+            path, values = _path(chunk["path"]), int(chunk["valueCount"])
+            if not nested.get(path, True) and values != block["rowCount"]:
+                return f"a row group of {block['rowCount']} rows has {values} values of column '{path}'"
+    return None
+
+
 @lru_cache(maxsize=256)
 def _nested(leaves: tuple[tuple[str, str], ...]) -> Mapping[str, bool]:
     """Return the leaves without the groups, and whether each is repeated or below a group."""

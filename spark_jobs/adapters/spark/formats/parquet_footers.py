@@ -20,10 +20,10 @@ from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.adapters.spark.file_index import without_server
 from spark_jobs.adapters.spark.spark_types import Reading, SparkTypes
 from spark_jobs.adapters.spark.unreadable_files import unreadable
-from spark_jobs.core.errors import Refusal
+from spark_jobs.core.errors import Refusal, Unreadable
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.merged_footers import merged
-from spark_jobs.core.formats.parquet_statistics import file_statistics
+from spark_jobs.core.formats.parquet_statistics import contradiction, file_statistics
 from spark_jobs.core.formats.parquet_types import parse_message
 from spark_jobs.core.model import FileEntry, FileListing, name_of
 from spark_jobs.core.namenode_calls import NameNodeCalls
@@ -219,14 +219,14 @@ def _parquet_footer(row: dict[str, Any], reading: Reading) -> Footer:
     about, blocks = metadata["fileMetaData"], metadata["blocks"]
     chunks = [column for block in blocks for column in block["columns"]]
     leaves, created_by = parse_message(about["schema"]), about.get("createdBy") or ""
+    if wrong := contradiction(leaves, blocks):  # guard: values_of_rows
+        raise Unreadable(row["file"], wrong)
     codecs: Counter[str] = Counter()
     for chunk in chunks:
         codecs[chunk["codec"]] += chunk["totalSize"]
         if chunk.get("encrypted"):
-            raise Refusal(
-                RefusalCode.ENCRYPTED,
-                f"{name} holds encrypted columns; a rewrite would store them without encryption",
-            )
+            reason = f"{name} holds encrypted columns; a rewrite would store them without encryption"
+            raise Refusal(RefusalCode.ENCRYPTED, reason)
     return Footer(
         name=name,
         rows=sum(block["rowCount"] for block in blocks),
