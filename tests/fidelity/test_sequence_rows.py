@@ -188,32 +188,24 @@ def test_records_that_the_reader_leaves_out_on_both_sides_fail_the_unit(
     assert "200 records, but 150 were read" in unit["reason"]
 
 
-def test_classes_without_their_jar_are_named(spark: SparkSession, jobs: Jobs, database: Database) -> None:
-    folder = _sequence(spark, database, "NONE", records=5)
+#: By what lacks its jar: how values are packed, a class in the headers, and one that no jar has.
+LACKING = {
+    "class": ("NONE", b"org.apache.hadoop.io.Text", b"com.example.its.own.Value"),
+    "codec": ("BLOCK", b"compress.DefaultCodec", b"compress.MissingCodec"),
+}
+
+
+@pytest.mark.parametrize("what", LACKING)
+def test_what_no_jar_has_is_named(spark: SparkSession, jobs: Jobs, database: Database, what: str) -> None:
+    kind, known, missing = LACKING[what]
+    folder = _sequence(spark, database, kind, records=5)
     for path in folder.iterdir():
-        path.write_bytes(
-            path.read_bytes().replace(b"org.apache.hadoop.io.Text", b"com.example.its.own.Value")
-        )
+        path.write_bytes(path.read_bytes().replace(known, missing))
     before = data_files(folder)
     for verb in ("analyze", "compact"):
         (unit,) = only(jobs(verb, "--table", f"{database}.t"))["units"]
         assert (unit["outcome"], unit["code"]) == ("skipped", "CODEC"), unit
-        assert "com.example.its.own.Value" in unit["reason"]
-    assert data_files(folder) == before
-
-
-def test_a_codec_of_sequences_without_its_jar_is_named(
-    spark: SparkSession, jobs: Jobs, database: Database
-) -> None:
-    folder = _sequence(spark, database, "BLOCK", records=5)
-    for path in folder.iterdir():
-        content = path.read_bytes()
-        path.write_bytes(content.replace(b"compress.DefaultCodec", b"compress.MissingCodec"))
-    before = data_files(folder)
-    for verb in ("analyze", "compact"):
-        (unit,) = only(jobs(verb, "--table", f"{database}.t"))["units"]
-        assert (unit["outcome"], unit["code"]) == ("skipped", "CODEC"), unit
-        assert "MissingCodec" in unit["reason"]
+        assert missing.decode() in unit["reason"]
     assert data_files(folder) == before
 
 

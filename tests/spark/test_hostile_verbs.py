@@ -92,12 +92,13 @@ def _rows(session: SparkSession, database: str, folder: Path) -> dict[str, Count
 
 
 def _submit(folder: Path, metastore: str, words: list[str]) -> tuple[str, str]:
-    java = f"{JAVA} -Djava.io.tmpdir={folder}/work/tmp -D{PROPERTY}={SECRETS['system property']}"
+    temporary = folder / "work" / "tmp"
+    java = f"{JAVA} -Djava.io.tmpdir={temporary} -D{PROPERTY}={SECRETS['system property']}"
     conf = {**CONF, "spark.driver.extraJavaOptions": java}
     environ = spark_environ(_spark_env(), metastore, folder / "spark", conf=conf)
     done = subprocess.run(
         ["spark-submit", str(HOSTILE / "jobs.py"), *words, str(folder / "work")],
-        env={**environ, NAME: SECRETS["environment"], "TMPDIR": f"{folder}/work/tmp"},
+        env={**environ, NAME: SECRETS["environment"], "TMPDIR": str(temporary)},
         cwd=folder / "work",
         capture_output=True,
         timeout=1500,

@@ -82,8 +82,10 @@ _BEHIND_THE_END = (
     "Cannot seek to a negative offset",
     "End of file reached before reading fully",
 )
-#: What streams and readers say of settings of the cluster (`io.file.buffer.size`, `io.serializations`).
-_OF_SETTINGS = ("Illegal bufferSize", "Could not find a deserializer")
+#: How Hadoop says that no class in `io.serializations` reads the keys or values.
+NO_DESERIALIZER = "Could not find a deserializer"
+#: What streams and readers say of settings of the cluster (`io.file.buffer.size`).
+_OF_SETTINGS = ("Illegal bufferSize", NO_DESERIALIZER)
 #: On HDFS, another copy of the block may be whole.
 _LOCAL_CHECKSUM = "Checksum error: file:"
 #: So many calls are looked at, the innermost first.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from spark_jobs.adapters.hadoop.content_errors import content_errors, lacks_library
+from spark_jobs.adapters.hadoop.content_errors import NO_DESERIALIZER, content_errors, lacks_library
 from spark_jobs.adapters.hadoop.java_answers import java_bytes
 from spark_jobs.adapters.hadoop.java_errors import message_of, root_cause
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
@@ -17,8 +17,6 @@ from spark_jobs.core.refusals import RefusalCode
 
 #: How the messages of Hadoop and Avro begin.
 _UNKNOWN_CODEC = ("Unknown codec", "Unrecognized codec")
-#: How Hadoop says that no class in `io.serializations` reads the keys or values.
-_NO_DESERIALIZER = "Could not find a deserializer"
 #: Java's errors for a class that is missing, or that cannot load its native library.
 _LACKING = ("ClassNotFoundException", "NoClassDefFoundError", "UnsatisfiedLinkError")
 #: Settings of Spark that must be false: with them, it skips what it cannot read.
@@ -79,7 +77,7 @@ def refuse_missing_class(path: Any, error: Exception) -> None:
     name = name_of(str(path.toString()))
     if text.startswith(_UNKNOWN_CODEC) or lacks_library(text):  # guard: libraries_of_codecs
         raise Refusal(RefusalCode.CODEC, f"{name}: this Spark lacks its codec ({text})") from None
-    if kind.rpartition(".")[2] in _LACKING or text.startswith(_NO_DESERIALIZER):
+    if kind.rpartition(".")[2] in _LACKING or text.startswith(NO_DESERIALIZER):
         raise Refusal(
             RefusalCode.CODEC, f"{name}: the job has no jar with a class that reads it ({cause})"
         ) from None
