@@ -79,6 +79,20 @@ class VerificationFailed(LakekeeperError):
     """The data that was written differs from the data that was read. Nothing was swapped."""
 
 
+class FiguresDiffer(VerificationFailed):
+    """The figures of a column in the footers of written files are not those of the originals.
+
+    Attributes:
+        difference: a clause that names the column and both figures.
+        as_read: all values were read once more, and those of the written files are those of the originals.
+    """
+
+    def __init__(self, difference: str, as_read: bool = False) -> None:
+        super().__init__(f"{difference}; nothing was swapped")
+        self.difference = difference
+        self.as_read = as_read
+
+
 class Unsafe(LakekeeperError):
     """No rule covers the state on the file system. Nothing more is changed (exit code 3)."""
 

@@ -16,7 +16,7 @@ from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.file_origins import Origins
 from spark_jobs.core.formats.registry import FORMATS, has_footer
 from spark_jobs.core.model import FileListing
-from spark_jobs.core.options.definitions import Options
+from spark_jobs.core.options.definitions import HASH, Options
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.selection import PartitionSpec
@@ -37,6 +37,7 @@ class TablePlan:
         pressure: the used part of the fullest namespace quota above the table, from 0 to 1.
         why_full: why no unit is compacted in part, although that was asked for.
         notes: warnings that a compaction tells too. It ends what other warnings are about.
+        canary: the units are the first ones of the job, which have to prove themselves.
         origins: who makes the small files; None in the plan of a compaction.
         reason: why the table has no units, although it seems to have some.
     """
@@ -54,18 +55,31 @@ class TablePlan:
     why_full: str | None = None
     reason: str | None = None
     notes: tuple[str, ...] = ()
+    canary: bool = False
 
     @cached_property
     def flagged(self) -> list[UnitPlan]:
         return [unit for unit in self.units if unit.flagged]
 
     @property
+    def by_values(self) -> bool:
+        """Tell whether the options ask for a comparison of all values, in place of the figures in footers."""
+        return self.options.verify == HASH
+
+    @property
+    def hashed(self) -> bool:
+        """Tell whether all values are compared. Those of a canary are, besides the figures in footers."""
+        if self.canary:  # guard: canaries_hashed
+            return True
+        return self.by_values
+
+    @property
     def writes_jointly(self) -> bool:
         """Tell whether small units may be written together: their footers must prove each of them.
 
-        With `--verify hash`, the pass that reads a unit computes its hash.
+        The pass that reads a unit computes its hash.
         """
-        return has_footer(self.file_format) and self.options.verify != "hash"
+        return has_footer(self.file_format) and not self.hashed
 
     @cached_property
     def _small(self) -> int:

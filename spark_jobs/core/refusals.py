@@ -188,6 +188,21 @@ class RefusalCode(Explained):
         " change, no analysis flags it again (only if they have not changed for `staging_ttl`). `full_scan` asks"
         " again.",
     )
+    VALUES_TOO_LARGE = (
+        "The values of a column in one batch of rows (4,096 by default) exceed 2 GB, which Spark's vectorized readers"
+        " cannot hold. The reason names the file.",
+        "Reduce `spark.sql.parquet.columnarReaderBatchSize` or `spark.sql.orc.columnarReaderBatchSize`"
+        " (`spark_submit: extra_conf`).",
+    )
+    WRONG_STATISTICS = (
+        "The footers of the files tell other figures of a column (minimum, maximum, sum, number of values) than its"
+        " values have, although the same values were written as were read: a value was damaged in a page without a"
+        " checksum, or the writer has written wrong statistics. Readers that skip data by statistics may miss rows"
+        " already. The reason names the column.",
+        "Compare the column with its source, and write the damaged files again. Where the values are right:"
+        " `verify=hash` (`lakekeeper.verify` on the table) compacts by them, and the new files have their statistics."
+        " It is kept like `UNREADABLE`.",
+    )
     SCHEMA_CONFLICT = (
         "Two files have different types for one column, and neither is the other one widened; or the files have more"
         " than ten combinations of types. The reason names two types.",

@@ -72,6 +72,7 @@ class RewriteRequest:
         target_bytes: the size of the files to write.
         replication: the replication of the files; None for the default of the file system.
         hashed: compare all values by hash, not only the number of rows.
+        one_nan: NaNs with other bits are the same value, as for a writer that replaces each of them by Java's.
         options: options of the format's writer.
         sort_columns: the columns to sort by.
         read_tasks: the number of tasks that read. If it is larger than `target_files`, the rows are shuffled. 0: as
@@ -88,6 +89,7 @@ class RewriteRequest:
     encoding: Encoding = field(default_factory=Encoding)
     replication: int | None = None
     hashed: bool = False
+    one_nan: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
     sort_columns: Sequence[str] = ()
     read_tasks: int = 0

@@ -30,6 +30,8 @@ _MINUTES = 4.0
 _CLIENT = ("dfs.", "ipc.", "fs.hdfs.", "hadoop.", "fs.permissions.")
 #: Settings of how long, or how often, a client waits before it tries again: with a large value it does so for weeks.
 _PATIENCE = re.compile(r"delay|interval|retr|sleep|attempts|timeout|max-backoff|expiry|cache")
+#: Settings of how much memory a client takes for a stream: a large value ends the JVM, and the tests after it.
+_MEMORY = re.compile(r"buffer|packet|bytes-per-checksum|size")
 #: Values with which a client waits or writes differently.
 _KNOWN: list[tuple[str, str]] = []
 
@@ -97,7 +99,11 @@ def test_settings_of_the_client_lose_no_row(spark: SparkSession, jobs: Jobs, fol
         (name, value)
         for name in names
         for value in flips(name, conf.getRaw(name))
-        if not (_PATIENCE.search(name) and len(value) > 5 and value.strip("sm").isdigit())
+        if not (
+            (_PATIENCE.search(name) or _MEMORY.search(name))
+            and len(value) > 5
+            and value.strip("sm").isdigit()
+        )
     ]
     random.Random().shuffle(trials)
     until, counts = time.monotonic() + 60 * _MINUTES, Counter[str]()

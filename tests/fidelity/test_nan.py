@@ -85,6 +85,18 @@ def test_a_nan_whose_bits_the_writer_changes_is_refused_where_all_values_are_com
     assert only(jobs("check", "--table", f"{database}.t", "--read-data"))["outcome"] == "done"
 
 
+@pytest.mark.one_version
+@pytest.mark.parametrize("stored", ["PARQUET", "ORC"])
+def test_a_canary_whose_nans_become_those_of_java_is_compacted(
+    spark: SparkSession, jobs: Jobs, database: Database, stored: str
+) -> None:
+    """All values of a canary are compared; which NaN is kept, the options say."""
+    folder = _table(spark, database, stored, *CHANGED["in a list"])
+    (unit,) = only(jobs("compact", "--table", f"{database}.t", "--canary", "1"))["units"]
+    assert unit["outcome"] == "compacted", unit
+    assert len(data_files(folder)) == 1
+
+
 @pytest.mark.parametrize("stored", ["PARQUET", "ORC"])
 @pytest.mark.parametrize("case", sampled(SAME, "double"))
 def test_the_nan_of_java_is_not(

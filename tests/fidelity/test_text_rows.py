@@ -234,3 +234,29 @@ def test_all_members_of_a_packed_file_are_kept(
     assert (unit["outcome"], unit["rows"]) == ("compacted", 6 * len(LINES)), unit
     (name,) = data_files(database.path / "t")
     assert UNPACK[suffix]((database.path / "t" / name).read_bytes()) == TEXT * 6
+
+
+def _block_starts(packed: bytes) -> list[int]:
+    """Return the bytes in which the blocks of a bzip2 stream begin. A block begins anywhere in a byte."""
+    bits, mark = f"{int.from_bytes(packed, 'big'):0{len(packed) * 8}b}", f"{0x314159265359:048b}"
+    starts = [at // 8 for at in range(len(bits)) if bits.startswith(mark, at)]
+    assert len(starts) > 2
+    return starts
+
+
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_a_file_of_bzip2_that_is_cut_off_between_two_blocks_is_refused(
+    spark: SparkSession, jobs: Jobs, database: Database, beyond: int
+) -> None:
+    """Hadoop's reader takes what is there for the whole file, and a rewrite would make that final."""
+    lines = b"".join(b"%d %s\n" % (n, random.Random(n).randbytes(30).hex().encode()) for n in range(4500))
+    packed = bz2.compress(lines, 1)
+    cut = packed[: _block_starts(packed)[1] + beyond]
+    small = {f"{name}.bz2": bz2.compress(b"x\n") for name in "bc"}
+    table = _table(spark, database, {"a.bz2": cut, **small})
+    before = data_files(database.path / "t")
+    report = jobs("compact", "--table", table)
+    (unit,) = only(report)["units"]
+    assert (report["exit_code"], unit["outcome"], unit["code"]) == (0, "skipped", "UNREADABLE"), unit
+    assert "a.bz2 cannot be read: it is cut off" in unit["reason"]
+    assert data_files(database.path / "t") == before

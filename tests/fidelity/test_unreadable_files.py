@@ -136,15 +136,18 @@ def test_a_struct_without_fields_is_kept(spark: SparkSession, jobs: Jobs, databa
     assert pa.concat_tables(files).to_pylist() == [{"id": 1, "s": {}}] * 4
 
 
+@pytest.mark.parametrize("first", [0, 2])
 def test_a_file_with_an_encrypted_footer_is_no_damaged_one(
-    spark: SparkSession, jobs: Jobs, database: Database
+    spark: SparkSession, jobs: Jobs, database: Database, first: int
 ) -> None:
     folder = database.path / "t"
     folder.mkdir(parents=True)
     keys = encryption.create_encryption_properties(footer_key=b"0123456789abcdef")
     for number in range(4):
         pyarrow.parquet.write_table(
-            pa.table({"id": [number]}), folder / f"{number}.parquet", encryption_properties=keys
+            pa.table({"id": [number]}),
+            folder / f"{number}.parquet",
+            encryption_properties=keys if number >= first else None,
         )
     spark.sql(
         f"CREATE EXTERNAL TABLE {database}.t (id BIGINT) STORED AS PARQUET LOCATION '{folder.as_uri()}'"
@@ -153,5 +156,29 @@ def test_a_file_with_an_encrypted_footer_is_no_damaged_one(
     for verb in ("analyze", "compact"):
         (unit,) = only(jobs(verb, "--table", f"{database}.t"))["units"]
         assert (unit["outcome"], unit["code"]) == ("skipped", "ENCRYPTED"), unit
-        assert ".parquet has an encrypted footer" in unit["reason"]
+        assert f"{first}.parquet has an encrypted footer" in unit["reason"]
+    assert data_files(folder) == before
+
+
+def _of_brotli(content: bytes) -> bytes:
+    """An ORC file whose postscript names a codec of ORC 2, which needs a library of its own."""
+    start = len(content) - 1 - content[-1]
+    postscript = bytearray(content[start:-1])
+    postscript[postscript.index(b"\x10") + 1] = 6  # field 2, the kind of compression: BROTLI
+    return content[:start] + bytes(postscript) + content[-1:]
+
+
+def test_an_orc_file_of_a_codec_that_this_spark_lacks_is_refused(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    folder = database.path / "t"
+    many(spark, folder.as_uri(), "SELECT id FROM range(600)", 4, "orc")
+    name = min(data_files(folder))
+    _damage(folder / name, _of_brotli)
+    spark.sql(f"CREATE EXTERNAL TABLE {database}.t (id BIGINT) STORED AS ORC LOCATION '{folder.as_uri()}'")
+    before, code = data_files(folder), "CODEC" if spark.version >= "4" else "UNREADABLE"
+    report = jobs("compact", "--table", f"{database}.t")
+    (unit,) = only(report)["units"]
+    assert (report["exit_code"], unit["outcome"], unit["code"]) == (0, "skipped", code), unit
+    assert unit["reason"].startswith(name)
     assert data_files(folder) == before

@@ -106,8 +106,14 @@ UNREADABLE = (
     Mutation(
         "H57-option",
         "a refusal counts where another option would not refuse",
-        (Rewrite("nan_by_option", "B == C and D", "B == C"),),
+        (Rewrite("verdict_by_option", "B == C and D", "B == C"),),
         (f"{_MODEL}::test_nans_are_found_where_all_values_are_compared",),
+    ),
+    Mutation(
+        "H57-large",
+        "values that are too large for a batch are taken for damaged ones",
+        (Condition("large_values_are_sound", False),),
+        (f"{_ERRORS}::test_values_too_large_for_a_batch_are_refused_with_the_setting",),
     ),
     Mutation(
         "H57-home",
@@ -123,6 +129,23 @@ UNREADABLE = (
     ),
 )
 UNREADABLE_ON_SPARK = (
+    Mutation(
+        "H57-read",
+        "values that the writer has changed are taken for wrong statistics of the originals",
+        (Condition("values_that_were_read", False),),
+        ("tests/spark/test_wrong_statistics.py::test_values_that_the_writer_has_changed_fail_the_unit",),
+        "spark",
+    ),
+    Mutation(
+        "H57-bzip2",
+        "a file of bzip2 that is cut off between two blocks is taken for a whole one",
+        (Condition("end_of_bzip2", False),),
+        (
+            "tests/fidelity/test_text_rows.py"
+            "::test_a_file_of_bzip2_that_is_cut_off_between_two_blocks_is_refused",
+        ),
+        "spark",
+    ),
     Mutation(
         "H57-values",
         "values that no reader returns go away with the original",

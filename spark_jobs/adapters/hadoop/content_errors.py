@@ -73,7 +73,7 @@ _NEVER = (
 _OF_JVM = re.compile(r"java\.lang\.(?!Internal|Assertion)\w*Error\Z")
 #: Hadoop's and Snappy's codecs without their native library.
 _NO_LIBRARY = re.compile(
-    r"(native )?\w+ library( is)? not available\b|.*FAILED_TO_LOAD_NATIVE_LIBRARY", re.IGNORECASE
+    r"(native )?[\w-]+ library( is)? not available\b|.*FAILED_TO_LOAD_NATIVE_LIBRARY", re.IGNORECASE
 )
 #: What Hadoop's file systems say of a place behind the end of a file, to which its own content has led.
 _BEHIND_THE_END = (
@@ -84,8 +84,10 @@ _BEHIND_THE_END = (
 )
 #: How Hadoop says that no class in `io.serializations` reads the keys or values.
 NO_DESERIALIZER = "Could not find a deserializer"
+#: How Spark says that the values of one batch of its vectorized readers exceed 2 GB.
+BATCH_TOO_LARGE = "Cannot reserve additional contiguous bytes in the vectorized reader"
 #: What streams and readers say of settings of the cluster (`io.file.buffer.size`).
-_OF_SETTINGS = ("Illegal bufferSize", NO_DESERIALIZER)
+_OF_SETTINGS = ("Illegal bufferSize", NO_DESERIALIZER, BATCH_TOO_LARGE)
 #: On HDFS, another copy of the block may be whole.
 _LOCAL_CHECKSUM = "Checksum error: file:"
 #: So many calls are looked at, the innermost first.

@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrameWriter
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from spark_jobs.adapters.hadoop.content_errors import is_of_content, unreadable_by
+from spark_jobs.adapters.hadoop.content_errors import BATCH_TOO_LARGE, is_of_content, unreadable_by
 from spark_jobs.adapters.hadoop.java_answers import json_reader
 from spark_jobs.adapters.hadoop.java_errors import root_cause
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
@@ -77,6 +77,12 @@ def explained(error: Exception, file: str | None = None) -> LakekeeperError:
         return Refusal(
             RefusalCode.CALENDAR,
             "it holds dates before 1582 or timestamps before 1900, and its footers name no calendar, or different ones",
+        )
+    if text.startswith(BATCH_TOO_LARGE):  # guard: large_values_are_sound
+        return Refusal(
+            RefusalCode.VALUES_TOO_LARGE,
+            f"{name_of(file) if file else 'a file'} has values that exceed 2 GB in one batch of Spark's vectorized"
+            " reader. Reduce spark.sql.parquet.columnarReaderBatchSize, or spark.sql.orc.columnarReaderBatchSize",
         )
     if file and is_of_content(error):  # guard: content_found_by_reading
         return unreadable_by(error, file)

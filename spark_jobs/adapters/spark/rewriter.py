@@ -172,7 +172,7 @@ class Rewriter:
         Rows are observed as they are read, before any other step. In two cases the observation is the last step: a sort
         into several files reads its input twice, and an observation does not survive `_as_declared`.
         """
-        wanted = self._hashing.aggregates(schema, is_lines(request))
+        wanted = self._hashing_of(request).aggregates(schema, is_lines(request))
         if request.encoding.exact or (
             request.sort_columns and request.target_files > 1 and not is_lines(request)
         ):
@@ -191,8 +191,11 @@ class Rewriter:
                 f"{request.target}: its rows were counted, not hashed, because Spark cannot read the values"
             )
             return RewriteResult(request.profile.rows or 0, [warning, *_unsorted(request)])
-        seen = self._hashing.fingerprint(self._inputs(request), schema_of(request))
+        seen = self._hashing_of(request).fingerprint(self._inputs(request), schema_of(request))
         return RewriteResult(self._compare(request, seen).rows, _unsorted(request))
+
+    def _hashing_of(self, request: RewriteRequest) -> Hashing:
+        return self._one_nan if request.one_nan else self._hashing  # guard: bits_of_nans_hashed
 
     def _compare(self, request: RewriteRequest, seen: Fingerprint) -> Fingerprint:
         """Return the fingerprint of the rows that were read.
@@ -204,9 +207,10 @@ class Rewriter:
             Refusal: NAN, the rows differ in the bits of NaNs only.
         """
         expected, schema, lines = request.profile.rows, schema_of(request), is_lines(request)
-        written = self._hashing.fingerprint(self._frame(request, [request.target]), schema, lines)
+        hashing = self._hashing_of(request)
+        written = hashing.fingerprint(self._frame(request, [request.target]), schema, lines)
         if seen != written or expected not in (None, seen.rows):
-            seen = self._hashing.fingerprint(self._inputs(request), schema, lines)
+            seen = hashing.fingerprint(self._inputs(request), schema, lines)
         if expected not in (None, seen.rows):  # guard: rows_read_compared
             raise VerificationFailed(f"the footers hold {expected} rows, but {seen.rows} were read")
         if seen != written:  # guard: hashes_compared

@@ -18,6 +18,7 @@ from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.health import Health, Thresholds, reassess, settled
 from spark_jobs.core.model import Unit
+from spark_jobs.core.options.definitions import COUNT, HASH
 from spark_jobs.core.record_files import built
 from spark_jobs.core.refusals import RefusalCode
 
@@ -28,8 +29,17 @@ QUIET_MS = 3_600_000
 
 #: What a compaction finds in the values of files, and no footer tells. It holds until the files change.
 OF_VALUES = frozenset(
-    code.name for code in (RefusalCode.UNREADABLE, RefusalCode.CALENDAR, RefusalCode.NAN, RefusalCode.TYPE)
+    code.name
+    for code in (
+        RefusalCode.UNREADABLE,
+        RefusalCode.WRONG_STATISTICS,
+        RefusalCode.CALENDAR,
+        RefusalCode.NAN,
+        RefusalCode.TYPE,
+    )
 )
+#: What only one way to compare values refuses.
+_BY_OPTION = {RefusalCode.NAN.name: HASH, RefusalCode.WRONG_STATISTICS.name: COUNT}
 #: What depends on settings and jars of the job, which nothing tells before they are asked: a codec may be added.
 _BY_SETTINGS = frozenset(
     code.name for code in (RefusalCode.LENIENT, RefusalCode.TIMEZONE, RefusalCode.CODEC, RefusalCode.NOT_TEXT)
@@ -63,8 +73,8 @@ class Verdict:
 
     def holds(self, basis: str | None, verify: str) -> bool:
         """Tell whether a plan with this basis, and with this comparison of values, comes to the same verdict."""
-        by_values = self.code == RefusalCode.NAN.name
-        return self.basis == basis and (not by_values or verify == "hash")  # guard: nan_by_option
+        wanted = _BY_OPTION.get(self.code or "", verify)
+        return self.basis == basis and verify == wanted  # guard: verdict_by_option
 
     @property
     def refusal(self) -> Refusal | None:

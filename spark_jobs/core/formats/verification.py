@@ -33,7 +33,8 @@ def check_written(before: Profile, written: Sequence[Footer], statistics: bool =
         Warnings.
 
     Raises:
-        VerificationFailed: the row counts or the figures of a column differ.
+        VerificationFailed: the row counts differ.
+        FiguresDiffer: the figures of a column differ.
         Refusal: TYPE, a physical type or the metadata differs.
     """
     rows = footers.rows_of(written)

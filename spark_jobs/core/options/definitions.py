@@ -48,6 +48,8 @@ from spark_jobs.core.strategy import MINOR
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 MOST_RUNS = 1_000_000
+#: The ways to compare what was written with what was read.
+COUNT, HASH = "count", "hash"
 
 
 @dataclass(frozen=True)
@@ -105,8 +107,8 @@ class Options(LimitOptions):
         layers=OF_THE_JOB,
     )
     verify: str = choice(
-        "count",
-        ("count", "hash"),
+        COUNT,
+        (COUNT, HASH),
         "compare row counts, physical types and column statistics (count), or every value (hash)",
         flag="--verify",
         verbs=(COMPACT,),

@@ -21,7 +21,6 @@ from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.pace import too_late
 from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.progress import Amount
-from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.core.wire import UnitReport
 from spark_jobs.protocol.execution.compaction import Compaction
@@ -88,7 +87,6 @@ class Rounds:
         self._limits = limits
         self._start = start
         self._runs = runs
-        self._with_nans: list[tuple[UnitPlan, UnitResult]] = []
 
     def run(self) -> list[UnitResult]:
         """Rewrite and swap the units that are due. Return the result of each unit, also of those that are deferred."""
@@ -98,7 +96,7 @@ class Rounds:
         while True:
             chosen, waiting = self._choose(waiting)
             if not chosen:
-                return [*results, *map(_deferred, waiting), *(result for _, result in self._with_nans)]
+                return [*results, *map(_deferred, waiting)]
             results += self._compact(chosen)
 
     def _units(self) -> list[UnitPlan]:
@@ -118,9 +116,6 @@ class Rounds:
     def _choose(self, waiting: Sequence[UnitPlan]) -> tuple[list[UnitPlan], list[UnitPlan]]:
         """Return the units of the next round, and those that go on waiting. As long as there are canaries to prove
         themselves, no other units are begun."""
-        if not self._limits.canaries:
-            # They are no canaries any more, and are compared as the options say.
-            waiting, self._with_nans = [*waiting, *(unit for unit, _ in self._with_nans)], []
         found = within(map(UnitPlan.taken_up, waiting), self._limits.budget)[0]
         if self._limits.stopped:
             found = [unit.put_off(self._limits.stopped) if unit.to_rewrite else unit for unit in found]
@@ -141,7 +136,7 @@ class Rounds:
         return [unit.put_off(too_late(deadline)) if unit.flagged and deadline else unit for unit in units]
 
     def _compact(self, units: Sequence[UnitPlan], *, resume: bool = False) -> list[UnitResult]:
-        plan, own = self._plan(units), self._start.plan.options.verify
+        plan = self._plan(units)
         now = int(self._services.now().timestamp())
         stamp = next_timestamp(self._services.fs, self._runs.values(), now)
         results: list[UnitResult] = []
@@ -152,23 +147,11 @@ class Rounds:
         self._limits.spend(
             [(each.report.outcome, _read(each.report, amounts.get(each.unit_key))) for each in results]
         )
-        return self._put_aside(units, results) if plan.options.verify != own else results
-
-    def _put_aside(self, units: Sequence[UnitPlan], results: Sequence[UnitResult]) -> list[UnitResult]:
-        """Return the results without those of canaries whose NaNs only a comparison of all values refuses.
-
-        They have proved nothing. Refused for good, they would be canaries again in each job.
-        """
-        refused = {each.unit_key: each for each in results if each.report.code == RefusalCode.NAN.name}
-        self._with_nans += [(unit, refused[unit.unit.key]) for unit in units if unit.unit.key in refused]
-        return [each for each in results if each.unit_key not in refused]
+        return results
 
     def _plan(self, units: Sequence[UnitPlan]) -> TablePlan:
-        """Return the plan of one round. Every value of a canary is compared."""
-        options = self._start.plan.options
-        if self._limits.canaries:
-            options = replace(options, verify="hash")  # guard: canaries_hashed
-        return replace(self._start.plan, options=options, units=tuple(units))
+        """Return the plan of one round."""
+        return replace(self._start.plan, canary=self._limits.canaries > 0, units=tuple(units))
 
     def _compact_home(self, plan: TablePlan, home: Home, stamp: str, *, resume: bool) -> list[UnitResult]:
         run, parallelism = self._runs[home], plan.options.parallelism

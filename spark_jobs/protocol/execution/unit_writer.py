@@ -10,6 +10,7 @@ from spark_jobs.core import layout
 from spark_jobs.core.attributes import check_lost
 from spark_jobs.core.errors import (
     Deferred,
+    FiguresDiffer,
     NothingToGain,
     Refusal,
     UnitChanged,
@@ -106,6 +107,18 @@ class UnitWriter:
         return self._write(draft)
 
     def _write(self, draft: Draft) -> WrittenUnit:
+        try:
+            return self._write_by_footers(draft)
+        except FiguresDiffer as error:
+            if not error.as_read:  # guard: values_that_were_read
+                raise
+            raise Refusal(
+                RefusalCode.WRONG_STATISTICS,
+                f"{error.difference}, whose values are those that are read of the originals: one of them is damaged, or"
+                " the statistics are wrong. If the values are right, set verify=hash, which compares them instead",
+            ) from None
+
+    def _write_by_footers(self, draft: Draft) -> WrittenUnit:
         try:
             return self._write_once(draft)
         except _CONTRADICTIONS as error:

@@ -6,7 +6,7 @@ import pytest
 
 from spark_jobs.adapters.hadoop.content_errors import content_errors, is_of_content
 from spark_jobs.adapters.spark.requests import explained
-from spark_jobs.core.errors import LakekeeperError, Unreadable
+from spark_jobs.core.errors import LakekeeperError, Refusal, Unreadable
 from spark_jobs.protocol.file_system import FileSystemError
 from tests.unit.core.java_fakes import JavaError, RaisedError
 
@@ -70,6 +70,16 @@ CLUSTER = {
         "java.lang.RuntimeException",
         "native zStandard library not available",
         ["org.apache.hadoop.io.compress.X"],
+    ),
+    "a missing library, with a hyphen": JavaError(
+        "java.lang.RuntimeException",
+        "lz4-java library is not available: Lz4Compressor has not been loaded",
+        ["org.apache.hadoop.io.compress.lz4.Lz4Decompressor"],
+    ),
+    "large values": JavaError(
+        "java.lang.RuntimeException",
+        "Cannot reserve additional contiguous bytes in the vectorized reader (requested 2147483648 bytes).",
+        ["org.apache.spark.sql.execution.vectorized.WritableColumnVector", _PARQUET],
     ),
     "a setting of the cluster": JavaError(
         "java.lang.IllegalArgumentException",
@@ -140,3 +150,11 @@ def test_a_file_that_the_cluster_fails_to_read_fails_its_unit() -> None:
         found = explained(RaisedError(java), "hdfs://nn/t/4.orc")
         assert type(found) is kind
         assert "4.orc cannot be read: " in str(found)
+
+
+def test_values_too_large_for_a_batch_are_refused_with_the_setting() -> None:
+    found = explained(RaisedError(CLUSTER["large values"]), "hdfs://nn/t/4.parquet")
+    assert isinstance(found, Refusal)
+    assert found.code == "VALUES_TOO_LARGE"
+    assert "4.parquet has values that exceed 2 GB" in found.reason
+    assert "spark.sql.parquet.columnarReaderBatchSize" in found.reason

@@ -17,8 +17,8 @@ from spark_jobs.core.refusals import RefusalCode
 
 #: How the messages of Hadoop and Avro begin.
 _UNKNOWN_CODEC = ("Unknown codec", "Unrecognized codec")
-#: Java's errors for a class that is missing, or that cannot load its native library.
-_LACKING = ("ClassNotFoundException", "NoClassDefFoundError", "UnsatisfiedLinkError")
+#: Java's errors for a class that is missing, that cannot be created, or that cannot load its native library.
+_LACKING = ("ClassNotFoundException", "NoClassDefFoundError", "NoSuchMethodException", "UnsatisfiedLinkError")
 #: Settings of Spark that must be false: with them, it skips what it cannot read.
 _STRICT = ("spark.files.ignoreCorruptFiles", "spark.files.ignoreMissingFiles")
 

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.hadoop.content_errors import content_errors
 from spark_jobs.adapters.hadoop.java_errors import is_java_error
+from spark_jobs.adapters.spark.formats.headers import refuse_missing_class
 from spark_jobs.adapters.spark.formats.orc_stripes import OrcStripes
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.formats.type_changes import changed_type, with_reading
@@ -74,7 +75,12 @@ class OrcFormat(SparkFormat):
         orc = self._jvm.org.apache.orc.OrcFile
         path = self._jvm.org.apache.hadoop.fs.Path(file)
         with content_errors(f"cannot read the footer of {file}", file):
-            reader = orc.createReader(path, orc.readerOptions(self._conf))
+            try:
+                reader = orc.createReader(path, orc.readerOptions(self._conf))
+            except Exception as error:
+                if is_java_error(error):
+                    refuse_missing_class(path, error)
+                raise
             try:
                 if len(reader.getColumnEncryptionKeys()):
                     # Without the key, ORC reads masked values, and a rewrite would keep only these.

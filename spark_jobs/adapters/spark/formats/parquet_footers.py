@@ -178,7 +178,7 @@ class ParquetFooters:
             if kind.startswith(_ENCRYPTION):  # guard: encrypted_footers
                 raise Refusal(
                     RefusalCode.ENCRYPTED,
-                    f"{name_of(file or files[0].uri)} has an encrypted footer: {message}",
+                    f"{name_of(file or self._encrypted(files))} has an encrypted footer: {message}",
                 ) from None
             if file and is_of_content(error):
                 raise unreadable_by(error, file) from None
@@ -200,6 +200,17 @@ class ParquetFooters:
         return unreadable(
             error, list(lengths), lambda uris: self._footers_of({uri: lengths[uri] for uri in uris})
         )
+
+    def _encrypted(self, files: Sequence[_File]) -> str:
+        """Return the URI of the first file whose footer cannot be read without a key, as each is read by itself."""
+        return next((file.uri for file in files if self._needs_key(file)), files[0].uri)
+
+    def _needs_key(self, file: _File) -> bool:
+        try:
+            self._footers_of({file.uri: file.entry.length})
+        except Exception as error:
+            return is_java_error(error) and root_cause(error)[0].startswith(_ENCRYPTION)
+        return False
 
     def _footer(self, row: dict[str, Any], found: Any, number: int) -> Footer:
         """Return a footer with the columns as Spark reads them.

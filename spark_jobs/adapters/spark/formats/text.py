@@ -10,8 +10,8 @@ from typing import Any
 
 from spark_jobs.adapters.spark.formats.codecs import SETTING, Codecs, codec_factory
 from spark_jobs.adapters.spark.formats.headers import HeaderFormat, header, refuse_missing_class
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.formats import plain_text
+from spark_jobs.core.errors import Refusal, Unreadable
+from spark_jobs.core.formats import bzip2, plain_text
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.magic import binary_format, codec_extension
@@ -25,6 +25,8 @@ _LINE = json.dumps(
 #: The byte order mark of UTF-8.
 _BOM = b"\xef\xbb\xbf"
 _LINE_FEED = b"\n"
+#: The extension of files that Hadoop's codec for bzip2 reads.
+_BZIP2 = ".bz2"
 #: The number of bytes at both ends of a file by which binary formats are recognized.
 _END = 8
 #: A line ends at a line feed only, so that all other bytes are kept. No line is too long: Hadoop's reader would leave
@@ -66,6 +68,8 @@ class TextFormat(HeaderFormat):
             stream.close()
 
     def _compressed(self, path: Any, size: int, codec: Any, stream: Any) -> Footer:
+        if str(codec.getDefaultExtension()) == _BZIP2:
+            self._check_end(path, size, stream)
         try:
             unpacked = codec.createInputStream(stream)
         except Exception as error:
@@ -76,6 +80,13 @@ class TextFormat(HeaderFormat):
         finally:
             unpacked.close()
         return header(path, {str(codec.getClass().getName()): size}, "text", _LINE)
+
+    def _check_end(self, path: Any, size: int, stream: Any) -> None:
+        """Raise Unreadable for a file of bzip2 that is cut off."""
+        tail = self._bytes(stream, max(0, size - bzip2.TAIL), bzip2.TAIL)
+        if size and not bzip2.is_complete(tail):  # guard: end_of_bzip2
+            raise Unreadable(str(path.toString()), "it is cut off: its last bzip2 stream has no end")
+        stream.seek(0)
 
     def _plain(self, path: Any, size: int, stream: Any) -> Footer:
         """Return the footer of a file that no codec of this cluster reads. Raise Refusal unless its bytes are text."""

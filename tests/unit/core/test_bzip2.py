@@ -1,0 +1,23 @@
+"""The end of a bzip2 stream, wherever in a byte it begins."""
+
+from __future__ import annotations
+
+import bz2
+import random
+
+import pytest
+
+from spark_jobs.core.formats.bzip2 import TAIL, is_complete
+
+
+def _packed(seed: int) -> bytes:
+    return bz2.compress(random.Random(seed).randbytes(seed * 7), 1)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_whole_file_has_an_end_and_a_part_of_it_has_none(seed: int) -> None:
+    whole = _packed(seed)
+    assert is_complete(whole[-TAIL:])
+    assert is_complete((whole + b"\n more" * 9)[-TAIL:])
+    for length in range(len(whole) - 10):
+        assert not is_complete(whole[:length][-TAIL:])
