@@ -31,18 +31,19 @@ def main(folder: Path) -> None:
         FileEntry(path.name, path.stat().st_size, 0) for path in source.iterdir() if path.name[0] != "."
     )
     copies = ByteCopies(spark, NameNodeCalls())
-    answers = _Calls.answers
+    with_paths = _Calls._with_paths
 
     def failing(calls: _Calls, expression: Any) -> Any:
         """Divide by the number of the attempt: the first one is 0."""
         context = "org.apache.spark.TaskContext"
         attempt = calls.invoke(calls.static(context, "get", context), "attemptNumber", "integer")
         divided = calls.static("java.lang.Math", "floorDiv", "long", calls.column("block"), attempt)
-        return answers(calls, calls.static("java.lang.Math", "addExact", "long", expression, divided))
+        return with_paths(calls, calls.static("java.lang.Math", "addExact", "long", expression, divided))
 
-    _Calls.answers = failing  # type: ignore[method-assign]
+    _Calls._with_paths = failing  # type: ignore[method-assign]
     found = copies.copy(source.as_uri(), files, target.as_uri())
-    _Calls.answers = answers  # type: ignore[method-assign]
+    _Calls._with_paths = with_paths  # type: ignore[method-assign]
+    copies = ByteCopies(spark, NameNodeCalls())
     again = copies.copy(source.as_uri(), files, target.as_uri())
     shown = {
         "copies": found,

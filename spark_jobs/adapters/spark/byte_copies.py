@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs.adapters.spark.catalyst import RowCalls
+from spark_jobs.adapters.spark.catalyst import RowCalls, text
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.namenode_calls import NameNodeCalls
 
@@ -23,6 +24,16 @@ class ByteCopies:
         self._calls = calls
         self._jvm = spark._jvm
 
+    @cached_property
+    def _copies(self) -> _Calls:
+        # Spark's own `uuid()` is the same for all attempts of a task.
+        name = F.expr("concat(target, '/', reflect('java.util.UUID', 'randomUUID'))")
+        return _Calls(self._spark, name)
+
+    @cached_property
+    def _comparisons(self) -> _Calls:
+        return _Calls(self._spark)
+
     def copy(self, directory: str, files: FileListing, target: str) -> dict[str, str]:
         """Copy files into another directory, with the block size and replication of the originals.
 
@@ -36,27 +47,7 @@ class ByteCopies:
         rows = [
             (f"{directory}/{file.name}", target, *self._layout(directory, file.name)) for file in files.data
         ]
-        # Spark's own `uuid()` is the same for all attempts of a task.
-        name = F.expr("concat(target, '/', reflect('java.util.UUID', 'randomUUID'))")
-        calls = _Calls(self._spark, rows, name)
-        written = calls.invoke(
-            calls.file_system("target"),
-            "createNonRecursive",
-            "java.io.OutputStream",
-            calls.path("target"),
-            *(calls.column(name) for name in ("no", "buffer", "replication", "block")),
-            calls.nothing("org.apache.hadoop.util.Progressable"),
-        )
-        copied = calls.static(
-            "org.apache.spark.util.Utils",
-            "copyStream",
-            "long",
-            calls.opened("source"),
-            written,
-            calls.column("yes"),
-            calls.column("no"),
-        )
-        answers = calls.answers(copied)
+        answers = self._copies.evaluate(rows, self._copies.copied)
         return {source.rpartition("/")[2]: copy for source, copy, _ in answers}
 
     def differing(self, directory: str, copies: Mapping[str, str]) -> list[str]:
@@ -64,11 +55,8 @@ class ByteCopies:
         left = [name for name, copy in copies.items() if not self._same_checksum(f"{directory}/{name}", copy)]
         if not left:
             return []
-        calls = _Calls(self._spark, [(f"{directory}/{name}", copies[name], 1, 1) for name in left])
-        streams = [calls.opened(side) for side in ("source", "target")]
-        answers = calls.answers(
-            calls.static("org.apache.commons.io.IOUtils", "contentEquals", "boolean", *streams)
-        )
+        rows = [(f"{directory}/{name}", copies[name], 1, 1) for name in left]
+        answers = self._comparisons.evaluate(rows, self._comparisons.equal)
         same = {source for source, _, equal in answers if equal is True}
         return [name for name in left if f"{directory}/{name}" not in same]
 
@@ -97,23 +85,48 @@ class _Calls(RowCalls):
             the targets of the rows.
     """
 
-    def __init__(
-        self,
-        spark: SparkSession,
-        rows: Sequence[tuple[str, str, int, int]],
-        target: Column | None = None,
-    ) -> None:
+    def __init__(self, spark: SparkSession, target: Column | None = None) -> None:
         typed = {
-            "source": F.col("v0"),
-            "target": F.col("v1"),
-            "replication": F.col("v2").cast("smallint"),
-            "block": F.col("v3").cast("long"),
+            "source": text(0),
+            "target": text(1),
+            "replication": text(2).cast("smallint"),
+            "block": text(3).cast("long"),
             "yes": F.lit(True),
             "no": F.lit(False),
             "buffer": F.lit(_BUFFER),
         }
-        super().__init__(spark, rows, typed, by_attempt={} if target is None else {"target": target})
+        super().__init__(spark, typed, by_attempt={} if target is None else {"target": target})
 
-    def answers(self, expression: Any) -> list[tuple[Any, ...]]:
-        """Evaluate an expression for each row. Return the source, the target and the value of each."""
-        return self.evaluate(self.column("source"), self.column("target"), expression)
+    @cached_property
+    def copied(self) -> Any:
+        """The source, the target and the number of bytes that were copied from one to the other."""
+        written = self.invoke(
+            self.file_system("target"),
+            "createNonRecursive",
+            "java.io.OutputStream",
+            self.path("target"),
+            *(self.column(name) for name in ("no", "buffer", "replication", "block")),
+            self.nothing("org.apache.hadoop.util.Progressable"),
+        )
+        return self._with_paths(
+            self.static(
+                "org.apache.spark.util.Utils",
+                "copyStream",
+                "long",
+                self.opened("source"),
+                written,
+                self.column("yes"),
+                self.column("no"),
+            )
+        )
+
+    @cached_property
+    def equal(self) -> Any:
+        """The source, the target, and whether they have the same bytes."""
+        streams = [self.opened(side) for side in ("source", "target")]
+        return self._with_paths(
+            self.static("org.apache.commons.io.IOUtils", "contentEquals", "boolean", *streams)
+        )
+
+    def _with_paths(self, expression: Any) -> Any:
+        return self.answers(self.column("source"), self.column("target"), expression)

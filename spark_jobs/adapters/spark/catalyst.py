@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -123,12 +124,19 @@ class JavaCalls:
         return self._jvm.PythonUtils.toSeq(list(items))
 
 
+def text(number: int) -> Column:
+    """Return the column of the texts at this place in the rows of a table of `RowCalls`."""
+    return F.col("value").getItem(number)
+
+
 class RowCalls(JavaCalls):
-    """Calls for each row of a small table, whose values are all text.
+    """Calls for each row of small tables, whose values are all text.
+
+    The expressions name the columns of a table, so that they are made once and evaluated for many tables: to make them
+    takes hundreds of calls to the JVM.
 
     Args:
-        rows: the values of each row, in the order of the columns.
-        typed: the columns by name, made of the text columns `v0`, `v1`, ...
+        typed: the columns by name, each made of a `text`.
         hadoop: the Hadoop configuration for the executors; None for their own.
         by_attempt: columns that each attempt of a task evaluates anew, in the place of those of the same names.
     """
@@ -136,7 +144,6 @@ class RowCalls(JavaCalls):
     def __init__(
         self,
         spark: SparkSession,
-        rows: Sequence[Sequence[object]],
         typed: Mapping[str, Column],
         hadoop: Any = None,
         by_attempt: Mapping[str, Column] | None = None,
@@ -144,33 +151,42 @@ class RowCalls(JavaCalls):
         super().__init__(spark)
         self._spark = spark
         self._hadoop = hadoop
-        parts = F.col("value")
-        values = {f"v{number}": parts.getItem(number) for number in range(len(rows[0]))}
-        table = self._texts(spark, rows).select(*(column.alias(name) for name, column in values.items()))
-        shuffled = table.select(*(column.alias(name) for name, column in typed.items())).repartition(
-            len(rows)
-        )
-        # Behind the shuffle, whose rows all attempts of a task have in common.
-        columns = {**{name: F.col(name) for name in typed}, **(by_attempt or {})}
-        self._table = shuffled.select(*(column.alias(name) for name, column in columns.items()))._jdf
-        output = self._table.queryExecution().analyzed().output()
-        self._columns = {output.apply(i).name(): output.apply(i) for i in range(output.size())}
+        self._typed = self._named(typed)
+        self._by_attempt = self._named({**{name: F.col(name) for name in typed}, **(by_attempt or {})})
 
-    def _texts(self, spark: SparkSession, rows: Sequence[Sequence[object]]) -> DataFrame:
-        """Return the rows as arrays of text, by a few calls to the JVM. Python's need a Python on the executors."""
+    def _named(self, columns: Mapping[str, Column]) -> Any:
+        return self._array([column.alias(name)._jc for name, column in columns.items()])
+
+    def _array(self, columns: Sequence[Any]) -> Any:
+        """Return columns of Java as an array."""
+        array = self._gateway.new_array(self._jvm.org.apache.spark.sql.Column, len(columns))
+        for position, column in enumerate(columns):
+            array[position] = column
+        return array
+
+    @cached_property
+    def _reader(self) -> Any:
+        """Return a reader of JSON for lists of arrays of text."""
         mapper, named = (
             self._jvm.com.fasterxml.jackson.databind.ObjectMapper(),
             self._jvm.java.lang.Class.forName,
         )
         kinds = (named("java.util.ArrayList"), named("[Ljava.lang.String;"))
-        reader = mapper.readerFor(mapper.getTypeFactory().constructCollectionType(*kinds))
-        texts = reader.readValue(json.dumps([[str(value) for value in row] for row in rows]))
-        session = spark._jsparkSession
-        encoder = session.implicits().newStringArrayEncoder()
-        return DataFrame(session.createDataset(texts, encoder).toDF(), spark)
+        return mapper.readerFor(mapper.getTypeFactory().constructCollectionType(*kinds))
+
+    @cached_property
+    def _encoder(self) -> Any:
+        return self._spark._jsparkSession.implicits().newStringArrayEncoder()
+
+    def _table(self, rows: Sequence[Sequence[object]]) -> Any:
+        """Return the DataFrame of rows, by a few calls to the JVM. Python's need a Python on the executors."""
+        texts = self._reader.readValue(json.dumps([[str(value) for value in row] for row in rows]))
+        table = self._spark._jsparkSession.createDataset(texts, self._encoder).toDF()
+        # Behind the shuffle, whose rows all attempts of a task have in common.
+        return table.select(self._typed).repartition(len(rows)).select(self._by_attempt)
 
     def column(self, name: str) -> Any:
-        return self._columns[name]
+        return self._expression(F.col(name))
 
     def conf(self) -> Any:
         """Return the Hadoop configuration on the executors."""
@@ -215,9 +231,14 @@ class RowCalls(JavaCalls):
         """Return the first value that is not null. What follows it is not evaluated."""
         return self._made("org.apache.spark.sql.catalyst.expressions.Coalesce", self._seq(expressions))
 
-    def evaluate(self, *expressions: Any) -> list[tuple[Any, ...]]:
-        """Evaluate expressions for each row, on the executors. Return their values, in any order of the rows."""
-        columns = self._gateway.new_array(self._jvm.org.apache.spark.sql.Column, len(expressions))
-        for position, expression in enumerate(expressions):
-            columns[position] = self.as_column(expression)
-        return [tuple(row) for row in DataFrame(self._table.select(columns), self._spark).collect()]
+    def answers(self, *expressions: Any) -> Any:
+        """Return what `evaluate` computes for each row."""
+        return self._array([self.as_column(expression) for expression in expressions])
+
+    def evaluate(self, rows: Sequence[Sequence[object]], answers: Any) -> list[tuple[Any, ...]]:
+        """Evaluate expressions for each row, on the executors. Return their values, in any order of the rows.
+
+        Args:
+            rows: the values of each row, in the order of their numbers in `text`.
+        """
+        return [tuple(row) for row in DataFrame(self._table(rows).select(answers), self._spark).collect()]

@@ -53,6 +53,8 @@ class Hashing:
     def __init__(self, spark: SparkSession, one_nan: bool = False) -> None:
         self._java = JavaCalls(spark)
         self._one_nan = one_nan
+        #: The last aggregates: the units of a table have one schema, and to make them takes a hundred calls to the JVM.
+        self._made: tuple[tuple[str, bool], list[Column]] | None = None
 
     def aggregates(self, schema: StructType, lines: bool = False) -> list[Column]:
         """Return the aggregates of a fingerprint. They can be observed in the pass that writes.
@@ -60,6 +62,12 @@ class Hashing:
         Args:
             lines: the only column has lines of text, whose bytes are counted.
         """
+        key, made = (schema.json(), lines), self._made
+        if made is None or made[0] != key:
+            made = self._made = (key, self._aggregates(schema, lines))
+        return made[1]
+
+    def _aggregates(self, schema: StructType, lines: bool) -> list[Column]:
         columns = [(F.col(_quoted(field.name)), field.dataType) for field in schema]
         row = F.xxhash64(*[self._flagged(column, kind) for column, kind in columns])
         upper = F.sum(F.shiftrightunsigned(row, 32)).alias("upper")

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.adapters.hadoop.file_bytes import file_sizes
-from spark_jobs.adapters.spark.catalyst import RowCalls
+from spark_jobs.adapters.spark.catalyst import RowCalls, text
 from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.adapters.spark.formats.codecs import SETTING
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
@@ -76,42 +76,50 @@ class TextBytes:
 
     def _sizes(self, paths: Sequence[str]) -> dict[str, int]:
         """Return the bytes of each file after decompression."""
-        found = self._files([[path] for path in paths]).sizes() if paths else []
+        found = self._files.sizes(paths) if paths else []
         return {str(path): int(size) for path, size in found}
 
     def _unended(self, sizes: Mapping[str, int]) -> int:
         """Return how many of these files, none of which is empty, do not end with a line feed."""
-        rows = [[path, size - 1] for path, size in sizes.items()]
-        return sum(last != _LINE_FEED for (last,) in self._files(rows).last()) if rows else 0
+        return sum(last != _LINE_FEED for (last,) in self._files.last(sizes)) if sizes else 0
 
-    def _files(self, rows: Sequence[Sequence[object]]) -> _Files:
-        return _Files(self._spark, rows, self._conf)
+    @cached_property
+    def _files(self) -> _Files:
+        return _Files(self._spark, self._conf)
 
 
 class _Files(RowCalls):
-    """Streams of files, as the path and all bytes but one in a row. All streams are closed at their ends."""
+    """Streams of files, with (path, all bytes but one) in a row. All streams are closed at their ends."""
 
-    def __init__(self, spark: SparkSession, rows: Sequence[Sequence[object]], conf: Any) -> None:
-        last = {"before_last": F.col("v1").cast("long")} if len(rows[0]) > 1 else {}
+    def __init__(self, spark: SparkSession, conf: Any) -> None:
+        typed = {"path": text(0), "before_last": text(1).cast("long")}
         more = {"yes": F.lit(True), "no": F.lit(False), "latin": F.lit("ISO-8859-1")}
-        super().__init__(spark, rows, {"path": F.col("v0"), **last, **more}, conf)
+        super().__init__(spark, {**typed, **more}, conf)
 
-    def sizes(self) -> list[tuple[Any, ...]]:
+    def sizes(self, paths: Sequence[str]) -> list[tuple[Any, ...]]:
         """Return the path and the bytes of each file."""
+        return self.evaluate([(path, 0) for path in paths], self._sizes)
+
+    def last(self, sizes: Mapping[str, int]) -> list[tuple[Any, ...]]:
+        """Return what follows all bytes but one of each file, each byte as the character of its number."""
+        return self.evaluate([(path, size - 1) for path, size in sizes.items()], self._last)
+
+    @cached_property
+    def _sizes(self) -> Any:
         nothing = self.new("org.apache.hadoop.io.IOUtils$NullOutputStream")
         yes, no = self.column("yes"), self.column("no")
         size = self.static(
             "org.apache.spark.util.Utils", "copyStream", "long", self._unpacked(), nothing, yes, no
         )
-        return self.evaluate(self.column("path"), size)
+        return self.answers(self.column("path"), size)
 
-    def last(self) -> list[tuple[Any, ...]]:
-        """Return what follows all bytes but one of each file, each byte as the character of its number."""
+    @cached_property
+    def _last(self) -> Any:
         rest = self.after(self._unpacked(), "skip", self.column("before_last"))
         closing = self.new(f"{_COMMONS}.io.input.AutoCloseInputStream", rest)
-        text = self.static(f"{_COMMONS}.io.IOUtils", "toString", _STRING, closing, self._latin())
-        return self.evaluate(
-            self.static("org.apache.spark.unsafe.types.UTF8String", "fromString", "string", text)
+        found = self.static(f"{_COMMONS}.io.IOUtils", "toString", _STRING, closing, self._latin())
+        return self.answers(
+            self.static("org.apache.spark.unsafe.types.UTF8String", "fromString", "string", found)
         )
 
     def _latin(self) -> Any:

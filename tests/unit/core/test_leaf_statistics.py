@@ -48,7 +48,9 @@ def test_a_rewrite_with_other_figures_fails_before_the_swap_and_names_all() -> N
 def test_where_all_values_are_compared_wrong_statistics_of_the_originals_do_no_harm() -> None:
     before = footers.profile([footer(2, {"v": leaf(1, 1, 1, nulls=1)})], None, "parquet")
     written = [footer(2, {"v": leaf(2, 1, 1)})]
-    with pytest.raises(VerificationFailed, match="null 1 in the originals, and 2 in .*; nothing was swapped"):
+    with pytest.raises(
+        VerificationFailed, match=r"null 1 in the originals, and 2 in .*; nothing was swapped"
+    ):
         verification.check_written(before, written)
     (warning,) = verification.check_written(before, written, statistics=False)
     assert warning.startswith(
