@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import cached_property
 from typing import Any
 
 from spark_jobs.adapters.hadoop.content_errors import NO_DESERIALIZER, content_errors, lacks_library
@@ -49,15 +50,23 @@ class HeaderFormat(SparkFormat):
 class RecordFormat(HeaderFormat):
     """A format that is copied record by record, with the classes of its headers."""
 
+    @cached_property
+    def _lenient(self) -> str | None:
+        """Return the setting that lets Spark skip files; None if there is none. A session has it from its start."""
+        conf = self._spark.sparkContext.getConf()
+        values = {name: str(conf.get(name, "false")).strip().lower() for name in _STRICT}
+        return next(
+            (name for name, value in values.items() if value == "true"), None
+        )  # as Spark reads a boolean
+
     def encoding(self, profile: Profile) -> Encoding:
         # Rows that a lenient reader skips would fail the unit each night.
-        for name in _STRICT:
-            value = str(self._spark.sparkContext.getConf().get(name, "false"))
-            if value.strip().lower() == "true":  # as Spark reads a boolean
-                raise Refusal(
-                    RefusalCode.LENIENT,
-                    f"{name} is true: files that cannot be read would be skipped without an error. Set it to false",
-                )
+        if self._lenient:
+            raise Refusal(
+                RefusalCode.LENIENT,
+                f"{self._lenient} is true: files that cannot be read would be skipped without an error. Set it to"
+                " false",
+            )
         return Encoding(Engine.COPY)
 
 
