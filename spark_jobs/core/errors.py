@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from spark_jobs.core.commands import AWAY, hdfs_path
 from spark_jobs.core.printable import printable
 from spark_jobs.core.refusals import RefusalCode
@@ -56,6 +58,25 @@ class Unreadable(Refusal):
         self.what = what
 
 
+class WrongStatistics(Refusal):
+    """The figures of a column in the footers of the originals are not those of the values that are read.
+
+    Args:
+        difference: a clause that names the column and both figures.
+        as_read: the values that were written are those that are read of the originals; None if nobody can tell.
+    """
+
+    def __init__(self, difference: str, as_read: bool | None) -> None:
+        why = (
+            ", whose values are those that are read of the originals: a value is damaged, the statistics are wrong, or"
+            " this Spark reads the values otherwise than they were written. Compare the column as another engine reads"
+            " it; if the values are right, set lakekeeper.verify=hash on the table, which compares them instead"
+            if as_read
+            else ", and Spark cannot read the values to tell which are right. Write the files again"
+        )
+        super().__init__(RefusalCode.WRONG_STATISTICS, f"{difference}{why}")
+
+
 class UnitChanged(LakekeeperError):
     """A writer was active in the unit. Nothing was swapped, or the swap was undone."""
 
@@ -84,13 +105,14 @@ class FiguresDiffer(VerificationFailed):
 
     Attributes:
         difference: a clause that names the column and both figures.
-        as_read: all values were read once more, and those of the written files are those of the originals.
+        read_again: reads all values once more, and tells whether those of the written files are those of the originals;
+            it returns None if Spark cannot read them.
     """
 
-    def __init__(self, difference: str, as_read: bool = False) -> None:
+    def __init__(self, difference: str, read_again: Callable[[], bool | None] = lambda: False) -> None:
         super().__init__(f"{difference}; nothing was swapped")
         self.difference = difference
-        self.as_read = as_read
+        self.read_again = read_again
 
 
 class Unsafe(LakekeeperError):

@@ -192,16 +192,16 @@ class RefusalCode(Explained):
         "The values of a column in one batch of rows (4,096 by default) exceed 2 GB, which Spark's vectorized readers"
         " cannot hold. The reason names the file.",
         "Reduce `spark.sql.parquet.columnarReaderBatchSize` or `spark.sql.orc.columnarReaderBatchSize`"
-        " (`spark_submit: extra_conf`).",
+        " (`spark_submit: extra_conf`). Each compaction tries it again, as these settings may have changed.",
     )
     WRONG_STATISTICS = (
-        "The footers of the files tell other figures of a column (minimum, maximum, sum, number of values) than its"
-        " values have, although the same values were written as were read: a value was damaged in a page without a"
-        " checksum, or the writer has written wrong statistics. Readers that skip data by statistics may miss rows"
-        " already. The reason names the column.",
-        "Compare the column with its source, and write the damaged files again. Where the values are right:"
-        " `verify=hash` (`lakekeeper.verify` on the table) compacts by them, and the new files have their statistics."
-        " It is kept like `UNREADABLE`.",
+        "The footers of the files tell other figures of a column (minimum, maximum, sum, number of values) than the"
+        " values have that are read: a value was damaged in a page without a checksum; or the writer has written wrong"
+        " statistics, so that readers that skip data by them may miss rows already; or this Spark reads the values"
+        " otherwise than they were written. The reason names the column.",
+        "Compare the column with its source, or as another engine reads it, and write damaged files again. If the"
+        " values are right: `lakekeeper.verify=hash` on the table compacts by them, and the new files have their"
+        " statistics. It is kept like `UNREADABLE`.",
     )
     SCHEMA_CONFLICT = (
         "Two files have different types for one column, and neither is the other one widened; or the files have more"

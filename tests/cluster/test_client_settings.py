@@ -31,7 +31,7 @@ _CLIENT = ("dfs.", "ipc.", "fs.hdfs.", "hadoop.", "fs.permissions.")
 #: Settings of how long, or how often, a client waits before it tries again: with a large value it does so for weeks.
 _PATIENCE = re.compile(r"delay|interval|retr|sleep|attempts|timeout|max-backoff|expiry|cache")
 #: Settings of how much memory a client takes for a stream: a large value ends the JVM, and the tests after it.
-_MEMORY = re.compile(r"buffer|packet|bytes-per-checksum|size")
+_MEMORY = re.compile(r"buffer|packet|bytes-per-checksum")
 #: Values with which a client waits or writes differently.
 _KNOWN: list[tuple[str, str]] = []
 

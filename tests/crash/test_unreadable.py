@@ -75,6 +75,7 @@ def found(sim: SimulatedCluster, verb: str, *argv: str) -> tuple[str, str | None
 VALUES = {
     "UNREADABLE": unreadable,
     "CALENDAR": refusal(RefusalCode.CALENDAR),
+    "WRONG_STATISTICS": refusal(RefusalCode.WRONG_STATISTICS),
     "TYPE": refusal(RefusalCode.TYPE),
 }
 

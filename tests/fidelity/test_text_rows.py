@@ -203,7 +203,7 @@ ENDS: dict[str, Callable[[bytes], bytes]] = {
     "half of a member": lambda content: content + content[: len(content) // 2],
 }
 #: Not the beginning of a member.
-NO_MEMBER = ("zeros", "other bytes", "half of a header")
+NO_MEMBER = ("zeros", "other bytes")
 
 
 @pytest.mark.parametrize("suffix", sampled([".gz", ".bz2"], ".gz"))
@@ -244,19 +244,23 @@ def _block_starts(packed: bytes) -> list[int]:
     return starts
 
 
-@pytest.mark.parametrize("beyond", [0, 1])
+@pytest.mark.parametrize("streams", [1, 2])
+@pytest.mark.parametrize("beyond", [0, 1, 5])
 def test_a_file_of_bzip2_that_is_cut_off_between_two_blocks_is_refused(
-    spark: SparkSession, jobs: Jobs, database: Database, beyond: int
+    spark: SparkSession, jobs: Jobs, database: Database, beyond: int, streams: int
 ) -> None:
     """Hadoop's reader takes what is there for the whole file, and a rewrite would make that final."""
     lines = b"".join(b"%d %s\n" % (n, random.Random(n).randbytes(30).hex().encode()) for n in range(4500))
     packed = bz2.compress(lines, 1)
     cut = packed[: _block_starts(packed)[1] + beyond]
+    if streams == 2:
+        equal = bz2.compress(b"equal\n" * 120_000, 1)
+        cut = bz2.compress(b"x\n") + equal[: _block_starts(equal)[3] + beyond]
     small = {f"{name}.bz2": bz2.compress(b"x\n") for name in "bc"}
     table = _table(spark, database, {"a.bz2": cut, **small})
     before = data_files(database.path / "t")
     report = jobs("compact", "--table", table)
     (unit,) = only(report)["units"]
     assert (report["exit_code"], unit["outcome"], unit["code"]) == (0, "skipped", "UNREADABLE"), unit
-    assert "a.bz2 cannot be read: it is cut off" in unit["reason"]
+    assert unit["reason"].startswith("a.bz2 cannot be read: ")
     assert data_files(database.path / "t") == before

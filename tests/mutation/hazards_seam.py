@@ -32,7 +32,7 @@ SEAM = (
         "H4-names",
         "the files of a copy have the names of those of the copy before it",
         (Value("copies_named_fresh", "str(status.getPath().getName())"),),
-        (f"{_AVRO}::test_the_files_of_a_copy_have_fresh_names[AVRO]",),
+        (f"{_AVRO}::test_the_files_of_a_copy_have_fresh_names[SEQUENCEFILE]",),
         "spark",
     ),
     Mutation(

@@ -16,6 +16,7 @@ from spark_jobs.adapters.spark.byte_copies import ByteCopies
 from spark_jobs.adapters.spark.formats import text
 from spark_jobs.adapters.spark.formats.codecs import Codecs, codec_factory
 from spark_jobs.adapters.spark.formats.registry import spark_formats
+from spark_jobs.adapters.spark.hashing import Hashing
 from spark_jobs.adapters.spark.text_bytes import TextBytes
 from spark_jobs.core.namenode_calls import NameNodeCalls
 from tests.harness.fixtures import Database
@@ -113,3 +114,18 @@ def test_codecs_are_looked_up_for_tables_of_text_only_and_once(
         done = only(jobs("compact", "--table", f"{database}.{kind}"))
         assert done["units"][0]["outcome"] == "compacted", done
         assert len(built) == expected
+
+
+@pytest.mark.one_version
+def test_the_aggregates_of_a_fingerprint_are_made_once_for_the_units_of_a_table(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashing = Hashing(spark)
+    narrow, wide = spark.range(3), spark.range(3).selectExpr("id", "id AS more")
+    one, two = (hashing.fingerprint(frame, frame.schema) for frame in (narrow, wide))
+    assert one.rows == two.rows == 3
+    assert one != two
+    with counted(monkeypatch) as calls:
+        assert hashing.aggregates(wide.schema)
+    assert calls == []
+    assert hashing.fingerprint(narrow, narrow.schema) == one

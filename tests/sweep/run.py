@@ -44,6 +44,7 @@ DECIDED = {
     "spark spark.network.timeout": "no time: each task that asks another process for anything fails",
     "spark spark.python.authenticate.socketTimeout": "a negative timeout: each connection to Python fails",
     "spark spark.sql.debug": "internal to Spark: it refuses its own properties of partitioned tables",
+    "spark spark.sql.sources.schemaStringLengthThreshold": "a negative length: no table can be created",
     "spark spark.shuffle.sort.initialBufferSize": "one byte: each sort in a shuffle fails",
 }
 #: Tables that are tried with each setting of a driver's start, and more such settings, with values.

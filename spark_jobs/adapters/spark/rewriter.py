@@ -223,7 +223,7 @@ class Rewriter:
 
         The writers of Parquet and ORC replace each NaN by Java's own.
         """
-        if self.same_rows(request, [request.target]):
+        if not request.one_nan and self.same_rows(request, [request.target]):
             raise Refusal(
                 RefusalCode.NAN,
                 f"{request.directory} has NaNs with other bits than Java's, which the writer replaces",

@@ -29,10 +29,10 @@ def unreadable(error: Exception, files: Sequence[str], read: Read | None) -> str
     if read is None or not may_be_of_a_file(error):
         return named
     # Messages do not write all names as they are, so that another one may seem to be in them.
-    if named is not None and _by_halves([named], read):  # guard: named_file_fails
+    if named is not None and by_halves([named], read, may_be_of_a_file):  # guard: named_file_fails
         return named
     log.info("the files are read again, to find the one that cannot be read: %s", root_cause(error)[1])
-    return _by_halves(files, read)
+    return by_halves(files, read, may_be_of_a_file)
 
 
 def _named(error: Exception, files: Sequence[str]) -> str | None:
@@ -48,22 +48,26 @@ class _OtherError(Exception):
     """While the files were read again, the cluster has failed: that tells nothing of them."""
 
 
-def _by_halves(files: Sequence[str], read: Read) -> str | None:
-    """Return the file that fails by itself too; None if there is none, or if the cluster fails meanwhile."""
+def by_halves(files: Sequence[str], read: Read, is_of_file: Callable[[Exception], bool]) -> str | None:
+    """Return the file that fails by itself too; None if there is none, or if the cluster fails meanwhile.
+
+    Args:
+        is_of_file: tells whether an error may be about one of the files that were read.
+    """
     try:
         while len(files) > 1:
             half = files[: len(files) // 2]
-            files = half if _fails(half, read) else files[len(files) // 2 :]
-        return files[0] if _fails(files, read) else None  # guard: fails_alone
+            files = half if _fails(half, read, is_of_file) else files[len(files) // 2 :]
+        return files[0] if _fails(files, read, is_of_file) else None  # guard: fails_alone
     except _OtherError:
         return None
 
 
-def _fails(files: Sequence[str], read: Read) -> bool:
+def _fails(files: Sequence[str], read: Read, is_of_file: Callable[[Exception], bool]) -> bool:
     try:
         read(files)
     except Exception as error:
-        if not may_be_of_a_file(error):  # guard: cluster_tells_nothing_of_files
+        if not is_of_file(error):  # guard: cluster_tells_nothing_of_files
             raise _OtherError from error
         return True
     return False

@@ -173,9 +173,8 @@ class GroupWriter:
         try:
             warnings = self._compare(written, new, compacted)
         except FiguresDiffer as error:
-            log.warning("%s: all values are read again: %s", new, error.difference)
-            as_read = self._has_read_rows(written, new, compacted)
-            raise FiguresDiffer(error.difference, as_read) from None
+            again = partial(self._has_read_rows, written, new, compacted)
+            raise FiguresDiffer(error.difference, again) from None
         stray = [file.name for file in compacted.data if not any(group.holds(file.name) for group in written)]
         if stray:  # guard: files_of_no_group
             raise VerificationFailed(
@@ -192,18 +191,18 @@ class GroupWriter:
             warnings += verification.check_written(group.group.profile, own, statistics=not all_values)
         return warnings
 
-    def _has_read_rows(self, written: Sequence[WrittenGroup], new: str, compacted: FileListing) -> bool:
+    def _has_read_rows(
+        self, written: Sequence[WrittenGroup], new: str, compacted: FileListing
+    ) -> bool | None:
         """Tell whether all values of the written files are those that are read of the originals once more."""
-        return all(
-            group.request is None or self._same_rows(group, group.request, new, compacted)
+        log.warning("%s: all values are read again", new)
+        files, same_rows = with_footers(compacted).files, self._services.rewriter.same_rows
+        found = [
+            same_rows(group.request, [f"{new}/{file.name}" for file in files if group.holds(file.name)])
             for group in written
-        )
-
-    def _same_rows(
-        self, group: WrittenGroup, request: RewriteRequest, new: str, compacted: FileListing
-    ) -> bool:
-        files = [f"{new}/{file.name}" for file in with_footers(compacted).files if group.holds(file.name)]
-        return bool(self._services.rewriter.same_rows(request, files))
+            if group.request is not None
+        ]
+        return None if None in found else all(found)
 
     def _footers(self, written: Sequence[WrittenGroup], new: str, files: FileListing) -> list[list[Footer]]:
         """Return the footers of each group's files."""

@@ -16,6 +16,7 @@ from spark_jobs.core.errors import (
     UnitChanged,
     Unreadable,
     VerificationFailed,
+    WrongStatistics,
 )
 from spark_jobs.core.formats.layout_properties import ignored_properties
 from spark_jobs.core.job_limits import JobLimits
@@ -110,13 +111,10 @@ class UnitWriter:
         try:
             return self._write_by_footers(draft)
         except FiguresDiffer as error:
-            if not error.as_read:  # guard: values_that_were_read
+            as_read = error.read_again()
+            if as_read is False:  # guard: values_that_were_read
                 raise
-            raise Refusal(
-                RefusalCode.WRONG_STATISTICS,
-                f"{error.difference}, whose values are those that are read of the originals: one of them is damaged, or"
-                " the statistics are wrong. If the values are right, set verify=hash, which compares them instead",
-            ) from None
+            raise WrongStatistics(error.difference, as_read) from None
 
     def _write_by_footers(self, draft: Draft) -> WrittenUnit:
         try:
@@ -179,7 +177,8 @@ class UnitWriter:
         the unit was in use, which is not a failure.
         """
         fs, location = self._services.fs, plan.unit.location
-        plain = isinstance(error, (Refusal, Deferred, NothingToGain)) and not isinstance(error, Unreadable)
+        of_bytes = isinstance(error, (Unreadable, WrongStatistics))
+        plain = isinstance(error, (Refusal, Deferred, NothingToGain)) and not of_bytes
         try:
             now = fs.list_files(location)
             opened = [] if plain else fs.open_files(location, [file.name for file in now.data])

@@ -151,3 +151,18 @@ def test_figures_of_an_earlier_version_are_read() -> None:
 def _without_settled(cached: CachedUnit) -> dict[str, object]:
     later = ("settled_files", "settled_for", "verdict", "figures")
     return {key: value for key, value in asdict(cached).items() if key not in later}
+
+
+@pytest.mark.parametrize(
+    ("code", "by"),
+    [
+        (RefusalCode.NAN, ["hash"]),
+        (RefusalCode.WRONG_STATISTICS, ["count"]),
+        (RefusalCode.TYPE, ["count", "hash"]),
+    ],
+)
+def test_a_verdict_on_values_holds_for_one_way_to_compare_them(code: RefusalCode, by: list[str]) -> None:
+    verdict = Verdict.of("basis", Refusal(code, "x"))
+    assert verdict is not None
+    assert [verify for verify in ("count", "hash") if verdict.holds("basis", verify)] == by
+    assert not any(verdict.holds("another", verify) for verify in ("count", "hash"))

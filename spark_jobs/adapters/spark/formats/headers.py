@@ -54,10 +54,9 @@ class RecordFormat(HeaderFormat):
     def _lenient(self) -> str | None:
         """Return the setting that lets Spark skip files; None if there is none. A session has it from its start."""
         conf = self._spark.sparkContext.getConf()
+        # As Spark reads a boolean.
         values = {name: str(conf.get(name, "false")).strip().lower() for name in _STRICT}
-        return next(
-            (name for name, value in values.items() if value == "true"), None
-        )  # as Spark reads a boolean
+        return next((name for name, value in values.items() if value == "true"), None)
 
     def encoding(self, profile: Profile) -> Encoding:
         # Rows that a lenient reader skips would fail the unit each night.

@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.hadoop.content_errors import content_errors
-from spark_jobs.adapters.hadoop.java_errors import is_java_error
+from spark_jobs.adapters.hadoop.java_errors import is_java_error, root_cause
 from spark_jobs.adapters.spark.formats.headers import refuse_missing_class
 from spark_jobs.adapters.spark.formats.orc_stripes import OrcStripes
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
@@ -47,6 +47,8 @@ _PINNED = {  # guard: orc_pinned
     # Spark counts the days of the hybrid calendar, and ORC would note, or convert to, the other one.
     "orc.proleptic.gregorian": "false",
 }
+#: In the name of a class that belongs to the cluster, not to a codec.
+_HADOOP = "org.apache.hadoop."
 #: A struct without fields, in the text of a type.
 _NO_FIELDS = "struct<>"
 #: The classes of values in statistics that are serialized as text.
@@ -78,7 +80,7 @@ class OrcFormat(SparkFormat):
             try:
                 reader = orc.createReader(path, orc.readerOptions(self._conf))
             except Exception as error:
-                if is_java_error(error):
+                if is_java_error(error) and _HADOOP not in root_cause(error)[1]:
                     refuse_missing_class(path, error)
                 raise
             try:

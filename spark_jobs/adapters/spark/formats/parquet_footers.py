@@ -19,7 +19,7 @@ from spark_jobs.adapters.hadoop.java_errors import call, error_class, is_java_er
 from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.adapters.spark.file_index import without_server
 from spark_jobs.adapters.spark.spark_types import Reading, SparkTypes
-from spark_jobs.adapters.spark.unreadable_files import unreadable
+from spark_jobs.adapters.spark.unreadable_files import by_halves, unreadable
 from spark_jobs.core.errors import Refusal, Unreadable
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.merged_footers import merged
@@ -145,9 +145,7 @@ class ParquetFooters:
         try:
             return java_json(self._mapper, found)
         except Exception as error:
-            if is_java_error(error) and root_cause(error)[0].startswith(
-                _ENCRYPTION
-            ):  # guard: encrypted_columns
+            if _needs_key(error):  # guard: encrypted_columns
                 reason = f"one of the {len(files)} files from {files[0].uri} on has encrypted columns"
                 raise Refusal(RefusalCode.ENCRYPTED, reason) from None
             raise
@@ -166,26 +164,21 @@ class ParquetFooters:
             if kind == "java.io.FileNotFoundException":
                 raise FileNotFoundError(message) from None
             file = self._unreadable(error, files)
+            place = file or files[0].uri
             # The library fails with this exception on a logical type that was added to Parquet after its release.
             if kind == "java.lang.NullPointerException" and is_of_content(error):
-                name = name_of(file) if file else files[0].uri
-                raise Refusal(
-                    RefusalCode.TYPE,
-                    f"{name} holds a type that this Spark's Parquet library does not know",
-                ) from None
+                why = f"{name_of(place)} holds a type that this Spark's Parquet library does not know"
+                raise Refusal(RefusalCode.TYPE, why) from None
             if error_class(kind, message) is PermissionError:
-                raise PermissionError(f"cannot read {file or files[0].uri}: {message}") from None
-            if kind.startswith(_ENCRYPTION):  # guard: encrypted_footers
-                raise Refusal(
-                    RefusalCode.ENCRYPTED,
-                    f"{name_of(file or self._encrypted(files))} has an encrypted footer: {message}",
-                ) from None
+                raise PermissionError(f"cannot read {place}: {message}") from None
+            if _needs_key(error):  # guard: encrypted_footers
+                why = f"{name_of(place)} has an encrypted footer: {message}"
+                raise Refusal(RefusalCode.ENCRYPTED, why) from None
             if file and is_of_content(error):
                 raise unreadable_by(error, file) from None
             if file:
-                raise FileSystemError(
-                    f"cannot read the footer of {name_of(file)}: {message or kind}"
-                ) from None
+                why = f"cannot read the footer of {name_of(file)}: {message or kind}"
+                raise FileSystemError(why) from None
             raise
 
     def _footers_of(self, lengths: Mapping[str, int]) -> Any:
@@ -197,20 +190,12 @@ class ParquetFooters:
     def _unreadable(self, error: Exception, files: Sequence[_File]) -> str | None:
         """Return the URI of the file whose footer cannot be read; None if it is not known."""
         lengths = {file.uri: file.entry.length for file in files}
-        return unreadable(
-            error, list(lengths), lambda uris: self._footers_of({uri: lengths[uri] for uri in uris})
-        )
 
-    def _encrypted(self, files: Sequence[_File]) -> str:
-        """Return the URI of the first file whose footer cannot be read without a key, as each is read by itself."""
-        return next((file.uri for file in files if self._needs_key(file)), files[0].uri)
+        def read(uris: Sequence[str]) -> None:
+            self._footers_of({uri: lengths[uri] for uri in uris})
 
-    def _needs_key(self, file: _File) -> bool:
-        try:
-            self._footers_of({file.uri: file.entry.length})
-        except Exception as error:
-            return is_java_error(error) and root_cause(error)[0].startswith(_ENCRYPTION)
-        return False
+        uris = list(lengths)
+        return by_halves(uris, read, _needs_key) if _needs_key(error) else unreadable(error, uris, read)
 
     def _footer(self, row: dict[str, Any], found: Any, number: int) -> Footer:
         """Return a footer with the columns as Spark reads them.
@@ -223,6 +208,10 @@ class ParquetFooters:
             message = call(found, "get", number).getParquetMetadata().getFileMetaData().getSchema()
             self._readings[schema] = self._types.of_parquet(message)
         return _parquet_footer(row, self._readings[schema])
+
+
+def _needs_key(error: Exception) -> bool:
+    return is_java_error(error) and root_cause(error)[0].startswith(_ENCRYPTION)
 
 
 def _parquet_footer(row: dict[str, Any], reading: Reading) -> Footer:

@@ -85,7 +85,8 @@ class TextFormat(HeaderFormat):
         """Raise Unreadable for a file of bzip2 that is cut off."""
         tail = self._bytes(stream, max(0, size - bzip2.TAIL), bzip2.TAIL)
         if size and not bzip2.is_complete(tail):  # guard: end_of_bzip2
-            raise Unreadable(str(path.toString()), "it is cut off: its last bzip2 stream has no end")
+            why = f"no bzip2 stream ends in its last {bzip2.TAIL} bytes: it is cut off, or other bytes follow"
+            raise Unreadable(str(path.toString()), why)
         stream.seek(0)
 
     def _plain(self, path: Any, size: int, stream: Any) -> Footer:
