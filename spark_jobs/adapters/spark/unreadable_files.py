@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Sequence
 
 from spark_jobs.adapters.hadoop.content_errors import may_be_of_a_file
 from spark_jobs.adapters.hadoop.java_errors import causes, root_cause
+from spark_jobs.adapters.spark.file_index import without_server
 
 log = logging.getLogger("lakekeeper")
 
-#: Scheme and authority of a decoded URI, in which `#` and `?` are letters of a name.
-_SERVER = re.compile(r"\A[A-Za-z][\w+.-]*:(//[^/]*)?")
 #: Reads these files, and raises what Spark raises.
 Read = Callable[[Sequence[str]], None]
 
@@ -38,7 +36,9 @@ def unreadable(error: Exception, files: Sequence[str], read: Read | None) -> str
 def _named(error: Exception, files: Sequence[str]) -> str | None:
     """Return the file whose name is in a message; None if there is none, or if its name begins that of another file."""
     texts = [str(java.getMessage() or "") for java in causes(error)]
-    named = max((file for file in files if any(_path(file) in text for text in texts)), key=len, default=None)
+    named = max(
+        (file for file in files if any(without_server(file) in text for text in texts)), key=len, default=None
+    )
     if named is None or any(file != named and file.startswith(named) for file in files):
         return None
     return named
@@ -71,8 +71,3 @@ def _fails(files: Sequence[str], read: Read, is_of_file: Callable[[Exception], b
             raise _OtherError from error
         return True
     return False
-
-
-def _path(file: str) -> str:
-    """Return the path of a file as messages have it."""
-    return _SERVER.sub("", file)
