@@ -43,8 +43,6 @@ DECIDED = {
     "spark spark.default.parallelism": "no partitions, or a negative number of them: Spark divides by it",
     "spark spark.network.timeout": "no time: each task that asks another process for anything fails",
     "spark spark.python.authenticate.socketTimeout": "a negative timeout: each connection to Python fails",
-    "spark spark.sql.debug": "internal to Spark: it refuses its own properties of partitioned tables",
-    "spark spark.sql.sources.schemaStringLengthThreshold": "a negative length: no table can be created",
     "spark spark.shuffle.sort.initialBufferSize": "one byte: each sort in a shuffle fails",
 }
 #: Tables that are tried with each setting of a driver's start, and more such settings, with values.
@@ -204,8 +202,7 @@ def _one(trial: dict[str, Any]) -> set[tuple[str, str]]:
 
 def _decided(trial: dict[str, Any], verdict: dict[str, Any]) -> dict[str, Any]:
     """Return the verdict; another one for a failure by a value that nobody has. Other rows are never decided."""
-    names = {*trial["settings"], *(f"{SPARK} {name}" for name in trial.get("static", {}))}
-    if verdict["kind"] != DIFFERENT and verdict["kind"] in FAULTS and names & DECIDED.keys():
+    if verdict["kind"] != DIFFERENT and verdict["kind"] in FAULTS and set(trial["settings"]) & set(DECIDED):
         return {**verdict, "kind": "decided"}
     return verdict
 

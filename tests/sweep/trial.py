@@ -28,6 +28,10 @@ NAMED = "named"
 UNUSABLE = "unusable"
 
 
+class NotCreated(Exception):
+    """Spark cannot create the table in this session, before any job has seen it."""
+
+
 class Rejected(Exception):
     """A setting cannot have this value."""
 
@@ -75,7 +79,10 @@ class Trials:
     def _table(self, table: SweptTable) -> Iterator[tuple[str, Path]]:
         self._number += 1
         name, folder = f"{self._database}.t{self._number}", self._folder / f"t{self._number}"
-        table.create(self._spark, name, folder)
+        try:
+            table.create(self._spark, name, folder)
+        except Exception as error:
+            raise NotCreated(f"{type(error).__name__}: {error}") from error
         try:
             yield name, folder
         finally:

@@ -17,7 +17,7 @@ from typing import Any
 from tests.sweep.recording import HADOOP
 from tests.sweep.session import swept_session
 from tests.sweep.tables import TABLES
-from tests.sweep.trial import FAILED, REJECTED, Rejected, Trials, Verdict
+from tests.sweep.trial import FAILED, REJECTED, UNUSABLE, NotCreated, Rejected, Trials, Verdict
 
 _TABLES = {table.name: table for table in TABLES}
 
@@ -48,6 +48,9 @@ def _tried(trials: Trials, request: dict[str, Any]) -> dict[str, str] | bool:
         return trials.plain(table, settings) if request.get("plain") else asdict(trials.run(table, settings))
     except Rejected as error:
         return asdict(Verdict(REJECTED, str(error)[:300]))
+    except NotCreated as error:
+        # Only settings of the driver can be to blame: without them, each table is created.
+        return asdict(Verdict(UNUSABLE if len(sys.argv) > 1 else FAILED, str(error)[:300]))
     except Exception as error:
         return asdict(Verdict(FAILED, f"{type(error).__name__}: {error}"[:300]))
 
