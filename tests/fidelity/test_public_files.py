@@ -31,9 +31,11 @@ REFUSED = {
 WRONG_CHECKSUMS = ("datapage_v1-corrupt-checksum", "rle-dict-uncompressed-corrupt-checksum")
 UNREADABLE = {
     **dict.fromkeys(WRONG_CHECKSUMS, "CRC checksum verification failed"),
-    "nation.dict-malformed": "EOFException",
+    "nation.dict-malformed": "Reached the end of stream with 7 bytes left to read",
     "non_hadoop_lz4_compressed": "ArrayIndexOutOfBoundsException",
 }
+#: What Spark 3.5 says of the same file.
+OLD_WORDS = {"nation.dict-malformed": "EOFException"}
 #: An encoding that Spark 3.5 does not read.
 NEW_ENCODINGS = {"byte_stream_split.zstd": "BYTE_STREAM_SPLIT"}
 #: Types that no Spark knows, or whose parameters no writer of Spark's keeps.
@@ -53,7 +55,7 @@ NEW_TYPES = (
 def _expected(name: str, spark_version: str) -> tuple[str, str | None, str]:
     """Outcome, code, and words of the reason."""
     old = spark_version < "4"
-    unreadable = {**UNREADABLE, **(NEW_ENCODINGS if old else {})}
+    unreadable = {**UNREADABLE, **({**OLD_WORDS, **NEW_ENCODINGS} if old else {})}
     if name in unreadable:
         return "skipped", "UNREADABLE", unreadable[name]
     if name in REFUSED:
