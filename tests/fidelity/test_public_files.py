@@ -34,10 +34,11 @@ UNREADABLE = {
     "nation.dict-malformed": "Reached the end of stream with 7 bytes left to read",
     "non_hadoop_lz4_compressed": "ArrayIndexOutOfBoundsException",
 }
-#: What Spark 3.5 says of the same file.
-OLD_WORDS = {"nation.dict-malformed": "EOFException"}
-#: An encoding that Spark 3.5 does not read.
-NEW_ENCODINGS = {"byte_stream_split.zstd": "BYTE_STREAM_SPLIT"}
+#: Before Spark 4: other words of the same file, and an encoding that it does not read.
+UNREADABLE_BEFORE = {
+    "nation.dict-malformed": "EOFException",
+    "byte_stream_split.zstd": "BYTE_STREAM_SPLIT",
+}
 #: Types that no Spark knows, or whose parameters no writer of Spark's keeps.
 UNKNOWN_TYPES = ("crs-arbitrary-value", "unknown-logical-type")
 #: Types that were added to Parquet after the release that Spark 3.5 has.
@@ -55,7 +56,7 @@ NEW_TYPES = (
 def _expected(name: str, spark_version: str) -> tuple[str, str | None, str]:
     """Outcome, code, and words of the reason."""
     old = spark_version < "4"
-    unreadable = {**UNREADABLE, **({**OLD_WORDS, **NEW_ENCODINGS} if old else {})}
+    unreadable = {**UNREADABLE, **(UNREADABLE_BEFORE if old else {})}
     if name in unreadable:
         return "skipped", "UNREADABLE", unreadable[name]
     if name in REFUSED:
@@ -66,7 +67,7 @@ def _expected(name: str, spark_version: str) -> tuple[str, str | None, str]:
 
 
 def _by_version(file: Path) -> bool:
-    return file.stem.startswith((*NEW_ENCODINGS, *UNKNOWN_TYPES, *NEW_TYPES))
+    return file.stem.startswith((*UNREADABLE_BEFORE, *UNKNOWN_TYPES, *NEW_TYPES))
 
 
 @pytest.fixture(scope="module")
