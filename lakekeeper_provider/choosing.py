@@ -23,7 +23,7 @@ CHOOSING: tuple[Option, ...] = (
     ),
     Option(
         "compaction_ratio_threshold",
-        number(1, 1_000_000_000),
+        number(0.001, 1_000_000_000),
         10.0,
         "compact where min(average, median) file size is below block size / ratio",
         Flag("--ratio-threshold", PLANNING, "RATIO"),

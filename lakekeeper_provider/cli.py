@@ -41,6 +41,8 @@ _RUN_ID = {
     ROLLBACK: "the run to roll back (default: the newest)",
     FORGET: "the run whose damaged originals are forgotten",
 }
+#: The verbs that undo or end something: the command line names their tables, and the file does not.
+_NAMED = (ROLLBACK, FORGET)
 #: The verbs that work on what a dropped table has left.
 _AT_LOCATION = (CLEANUP, FORGET, CHECK)
 _WRITERS = "with --location: whether a directory that a writer recreated during a swap adds to the table or replaces it"
@@ -92,10 +94,10 @@ def _add_verb(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print the report as JSON, and nothing else on standard output"
     )
-    which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("--table", metavar="DB.TABLE", help="the table to work on")
+    which = parser.add_mutually_exclusive_group(required=verb in _NAMED)
+    which.add_argument("-t", "--table", metavar="DB.TABLE", help="the table to work on")
     which.add_argument("--tables", metavar="DB.A,DB.B", help="several tables")
-    which.add_argument("--database", metavar="DB", help="all the tables of a database")
+    which.add_argument("-d", "--database", metavar="DB", help="all the tables of a database")
     if verb in _AT_LOCATION:
         which.add_argument("--location", metavar="URI", help="what a dropped table left at its location")
     if verb == COMPACT:
@@ -166,7 +168,7 @@ def run(arguments: argparse.Namespace) -> int:
 def build_command(arguments: argparse.Namespace, settings: Config, folder: Path) -> list[str]:
     """Return the command; ``folder`` takes the bundle and the request."""
     spark = _shell_spark(settings.spark_submit)
-    flags = job_flags(arguments)
+    flags = job_flags(arguments, settings)
     if getattr(arguments, "plan", None):
         spark, where = _place_plan(spark, Path(arguments.plan))
         flags = ["--plan", where, *flags]
@@ -191,10 +193,10 @@ def _json_report(arguments: argparse.Namespace, folder: Path) -> Path | None:
     return folder / "report.json" if getattr(arguments, "json", False) else None
 
 
-def job_flags(arguments: argparse.Namespace) -> list[str]:
+def job_flags(arguments: argparse.Namespace, settings: Config) -> list[str]:
     """Return the flags that were given; a file's options travel in the request, below table properties."""
     given = parse_options({key: getattr(arguments, key, None) for key in OPTIONS})
-    flags = _selected(arguments)
+    flags = _selected(arguments, settings)
     flags += commands.option_flags(given)
     run_id, limit = getattr(arguments, "run_id", None), getattr(arguments, "limit", None)
     flags += ["--run-id", run_id] if run_id else []
@@ -205,13 +207,21 @@ def job_flags(arguments: argparse.Namespace) -> list[str]:
     return flags + (["--limit", str(limit)] if limit else [])
 
 
-def _selected(arguments: argparse.Namespace) -> list[str]:
+def _selected(arguments: argparse.Namespace, settings: Config) -> list[str]:
     if getattr(arguments, "plan", None):
         return []
     location = getattr(arguments, "location", None)
     if location:
         return ["--location", location]
-    return commands.selection_flags(Selection.of(arguments.table, arguments.tables, arguments.database))
+    named = (arguments.table, arguments.tables, arguments.database)
+    if not any(name is not None for name in named):
+        if settings.selection is None:
+            raise UsageError(
+                f"{arguments.command} needs --table, --tables or --database, or one of these keys in the configuration"
+                " file"
+            )
+        return commands.selection_flags(settings.selection)
+    return commands.selection_flags(Selection.of(*named))
 
 
 def request_of(settings: Config) -> dict[str, Any] | None:

@@ -14,13 +14,15 @@ from lakekeeper_provider.exceptions import UsageError, nearest
 from lakekeeper_provider.option_values import parse_options
 from lakekeeper_provider.options import OPTIONS
 from lakekeeper_provider.parsers import from_json, mapping, text_list, wrong
-from lakekeeper_provider.selection import table_name
+from lakekeeper_provider.selection import Selection, table_name
 from lakekeeper_provider.spark_submit_options import KEYS, SparkSubmit, parsed
 from lakekeeper_provider.window import MaintenanceWindow
 
 _GLOBAL = frozenset(key for key, option in OPTIONS.items() if option.section)
 _PER_TABLE = frozenset(key for key in _GLOBAL if OPTIONS[key].per_table)
-_SECTIONS = frozenset({"spark_submit", "windows", "tables", "hive_server"})
+#: What the command line works on, where it names no tables.
+_SELECTION = frozenset({"table", "database"})
+_SECTIONS = frozenset({"spark_submit", "windows", "tables", "hive_server"}) | _SELECTION
 
 
 #: What PyYAML raises for bytes that are no UTF-8, a date that is none, a number of many digits or deep nesting.
@@ -35,6 +37,7 @@ class Config:
     """
     A parsed file. ``settings`` and ``tables`` hold only what it gives, by the option keys of the wire.
 
+    :param selection: the tables that the command line works on if it names none; None if the file names none either
     :param hive_server: host and port of HiveServer2 in the URIs of asset events
     """
 
@@ -43,6 +46,7 @@ class Config:
     windows: Mapping[str, MaintenanceWindow] = field(default_factory=dict)
     spark_submit: SparkSubmit = field(default_factory=SparkSubmit)
     hive_server: str = "default"
+    selection: Selection | None = None
 
     def window(self, value: Any) -> MaintenanceWindow:
         """Return a window that is given as such, by its fields or JSON of them, or by its name in the file."""
@@ -83,13 +87,23 @@ def parse(content: Any) -> Config:
     data = mapping("the file", content)
     _known(data, _GLOBAL | _SECTIONS, "")  # guard: options_of_the_file
     _no_empty_retention(data, "")
+    tables = data.get("tables")
+    names = tables if isinstance(tables, list) else None
     return Config(
         settings=_settings({k: v for k, v in data.items() if k not in _SECTIONS}),
-        tables=_tables(mapping("tables", data.get("tables"))),
+        tables=_tables(mapping("tables", None if names is not None else tables)),
         windows=_windows(mapping("windows", data.get("windows"))),
         spark_submit=_spark_submit(mapping("spark_submit", data.get("spark_submit"))),
         hive_server=hive_server(data.get("hive_server")),
+        selection=_selection(data.get("table"), names, data.get("database")),
     )
+
+
+def _selection(table: Any, tables: Any, database: Any) -> Selection | None:
+    """Return what a file selects, as that of Lakekeeper 0.0.6 did: a table, a list of tables, or a database."""
+    if table is None and not tables and database is None:
+        return None
+    return Selection.of(table, tables or None, database)
 
 
 def hive_server(value: Any) -> str:

@@ -13,6 +13,9 @@ from lakekeeper_provider.exceptions import UsageError
 TEMPLATE = Path(__file__).with_name("template.yaml")
 SCHEMA = Path(__file__).with_name("schema.json")
 CONFIG, BUNDLE = "generate-config", "generate-bundle"
+#: The file that is written, by whether it is the schema.
+_NAMES = {False: "lakekeeper.yaml", True: "lakekeeper.schema.json"}
+_STANDARD_OUTPUT = "-"
 
 
 def add_commands(commands: Any) -> None:
@@ -24,9 +27,12 @@ def add_commands(commands: Any) -> None:
     )
     template.add_argument("--schema", action="store_true", help="write the JSON Schema instead")
     template.add_argument(
-        "--output", "-o", metavar="PATH", type=Path, help="file to write (default: standard output)"
+        "-o",
+        "--output",
+        metavar="PATH",
+        help=f"file to write (default: {_NAMES[False]}, or {_NAMES[True]}); - for standard output",
     )
-    template.add_argument("--force", action="store_true", help="overwrite the file")
+    template.add_argument("-f", "--force", action="store_true", help="overwrite the file")
     jobs = commands.add_parser(
         BUNDLE,
         help="Write the zip of the jobs, for --py-files and for the Python API.",
@@ -53,7 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.command == BUNDLE:
         return generate_bundle(arguments.output)
     content = SCHEMA if arguments.schema else TEMPLATE
-    return generate_config(content.read_text("utf-8"), arguments.output, force=arguments.force)
+    output = arguments.output or _NAMES[arguments.schema]
+    return generate_config(content.read_text("utf-8"), output, force=arguments.force)
 
 
 def generate_bundle(folder: Path) -> int:
@@ -69,17 +76,17 @@ def generate_bundle(folder: Path) -> int:
     return 0
 
 
-def generate_config(content: str, output: Path | None, *, force: bool) -> int:
+def generate_config(content: str, output: str, *, force: bool) -> int:
     """
     Write the template or its schema; an existing file is only replaced on request.
 
     :raises UsageError: the file exists, or cannot be written
     """
-    if output is None:
+    if output == _STANDARD_OUTPUT:
         sys.stdout.write(content)
         return 0
     try:
-        with output.open("w" if force else "x", encoding="utf-8") as file:
+        with Path(output).open("w" if force else "x", encoding="utf-8") as file:
             file.write(content)
     except FileExistsError:
         raise UsageError(f"{output} exists; --force overwrites it") from None

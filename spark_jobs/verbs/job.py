@@ -18,7 +18,7 @@ from spark_jobs.core.job_limits import JobLimits
 from spark_jobs.core.model import TableName
 from spark_jobs.core.options.arguments import Invocation
 from spark_jobs.core.options.choosing import SELECTIONS
-from spark_jobs.core.options.configuration import parse_config
+from spark_jobs.core.options.configuration import Configuration, parse_config
 from spark_jobs.core.options.layers import Layers, read_properties
 from spark_jobs.core.options.option import CHECK
 from spark_jobs.core.outcomes import TableOutcome
@@ -156,6 +156,7 @@ def run(
     report.complete = False
     try:
         job = replace(_job(services, invocation), show=show)
+        report.by_name = not job.invocation.database
         report.run_id = job.run_id if invocation.verb == "compact" else invocation.run_id
         for what, act in _tasks(job, work, at_location, order):
             log.info("%s %s", invocation.verb, what)
@@ -202,14 +203,15 @@ def _tasks(
 
 def _job(services: Services, invocation: Invocation) -> Job:
     request = Request.from_json(_read(services, invocation.request)) if invocation.request else Request()
-    settings, tables = _config(services, invocation.config_file)
+    file = _config(services, invocation.config_file)
+    invocation = _with_selection(invocation, file)
     planned = _plan_to_execute(services, invocation) if invocation.plan else None
     layers = Layers(
         command_line=invocation.options if planned is None else {**_AS_PLANNED, **invocation.options},
         arguments=request.arguments,
         planned={str(TableName.parse(name)): table.options for name, table in (planned or {}).items()},
-        tables={**_with_parsed_names(tables), **_with_parsed_names(request.tables)},
-        settings={**settings, **request.settings},
+        tables={**_with_parsed_names(file.sections), **_with_parsed_names(request.tables)},
+        settings={**file.settings, **request.settings},
     )
     layers.check()
     options = layers.resolve()
@@ -240,8 +242,19 @@ def _with_parsed_names(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Map
     return {str(TableName.parse(name)): section for name, section in tables.items()}
 
 
-def _config(services: Services, name: str | None) -> tuple[dict[str, Any], dict[str, Mapping[str, Any]]]:
-    return parse_config(_read(services, name), name) if name else ({}, {})
+def _config(services: Services, name: str | None) -> Configuration:
+    return parse_config(_read(services, name), name) if name else Configuration()
+
+
+def _with_selection(invocation: Invocation, file: Configuration) -> Invocation:
+    """Return the invocation with what the file names, if the command line names nothing."""
+    if invocation.tables or invocation.database or invocation.location or invocation.plan:
+        return invocation
+    if not file.tables and not file.database:
+        raise UsageError(
+            f"{invocation.verb} needs --table, --tables or --database, or one of these keys in {invocation.config_file}"
+        )
+    return replace(invocation, tables=file.tables, database=file.database)
 
 
 def _read(services: Services, uri: str) -> str:

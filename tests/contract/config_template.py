@@ -32,6 +32,13 @@ _HEAD = """\
 # and begin this file with the line
 #   # yaml-language-server: $schema=lakekeeper.schema.json
 """
+_SELECTION = """\
+# What the command line works on if it names no tables: one of these three. Operators name their tables, and a rollback
+# and forget those of the command line.
+# database: mydb
+# table: mydb.events
+# tables: [mydb.events, mydb.logs]
+"""
 _TABLES = """\
 # tables:
 #   mydb.logs:
@@ -56,7 +63,7 @@ _WINDOWS = """\
 
 def template() -> str:
     """Return the file; everything in it is commented out, or at its default."""
-    parts = [_HEAD]
+    parts = [_HEAD, _rule("Which tables"), _SELECTION]
     for section in Section:
         parts += [
             _rule(section.value),
@@ -124,7 +131,15 @@ def schema() -> str:
     properties = {
         **{key: _described(option) for key, option in in_file.items()},
         "sort_columns": {**columns, "description": f"by table: {OPTIONS['sort_columns'].help}"},
-        "tables": _by_name("options of single tables, by db.table", _object(per_table)),
+        "table": {"type": ["string", "null"], "description": "the table that the command line works on"},
+        "database": {
+            "type": ["string", "null"],
+            "description": "the database that the command line works on",
+        },
+        "tables": {
+            "description": "options of single tables, by db.table; or a list of the tables of the command line",
+            "anyOf": [_by_name("options, by db.table", _object(per_table)), text_list.schema],
+        },
         "hive_server": {"type": ["string", "null"], "description": _HIVE_SERVER_HELP},
         "windows": _by_name("maintenance windows by name", _window()),
         "spark_submit": _object(

@@ -94,7 +94,7 @@ def test_flags_of_the_command_line(case):
     arguments = cli.build_parser().parse_args([case["verb"], *case["argv"]])
     given = {key: getattr(arguments, key, None) for key in OPTIONS}
     assert {key: value for key, value in given.items() if value is not None} == case["options"]
-    assert sorted(cli.job_flags(arguments)) == sorted(case["argv"])
+    assert sorted(cli.job_flags(arguments, Config())) == sorted(case["argv"])
 
 
 TASK_RESULTS = {

@@ -24,6 +24,10 @@ _RUN_ID = {
     ROLLBACK: "the run to roll back (default: the newest)",
     FORGET: "the run whose damaged originals are forgotten",
 }
+_SELECTIONS = ("table", "tables", "database", "location", "plan")
+_OR_FILE = ", or a configuration file that names them"
+#: The verbs that undo or end something: the command line names their tables, and a file does not.
+_NAMED = (ROLLBACK, FORGET)
 #: The verbs that work on what a dropped table has left.
 _AT_LOCATION = (CLEANUP, FORGET, CHECK)
 _WRITERS = "with --location: whether a directory that a writer recreated during a swap adds to the table or replaces it"
@@ -83,12 +87,17 @@ def parse(verb: str, argv: Sequence[str], description: str) -> Invocation:
     """
     given = vars(_parser(verb, description).parse_args(argv))
     given.pop("report_nonce", None)  # `report_nonce` reads it
+    chosen = any(name in given for name in _SELECTIONS)
+    if not chosen and (verb in _NAMED or "config_file" not in given):
+        raise UsageError(
+            f"{verb} needs --table, --tables or --database{_OR_FILE * (verb not in _NAMED)}; see --help"
+        )
     tables, database = (
         _split_names(given.pop("table", "") + given.pop("tables", "")),
         given.pop("database", None),
     )
     location, plan = given.pop("location", None), given.pop("plan", None)
-    if not tables and not database and not location and not plan:
+    if chosen and not tables and not database and not location and not plan:
         raise UsageError(
             "--table, --tables, --database, --location or --plan has an empty value; name a table or a database, see"
             " --help"
@@ -165,10 +174,10 @@ def _parser(verb: str, description: str) -> argparse.ArgumentParser:
 
 
 def _add_common(parser: argparse.ArgumentParser, verb: str) -> None:
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--table", metavar="DB.TABLE", help="one table")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("-t", "--table", metavar="DB.TABLE", help="one table")
     what.add_argument("--tables", metavar="DB.A,DB.B", help="several tables")
-    what.add_argument("--database", metavar="DB", help="all tables of a database")
+    what.add_argument("-d", "--database", metavar="DB", help="all tables of a database")
     if verb in _AT_LOCATION:
         what.add_argument("--location", metavar="URI", help="what a dropped table left at its location")
     if verb == COMPACT:

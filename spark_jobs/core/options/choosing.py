@@ -45,7 +45,7 @@ class ChoosingOptions:
     )
     compaction_ratio_threshold: float = option(
         10.0,
-        number(float, 1, 1_000_000_000),
+        number(float, 0.001, 1_000_000_000),
         "compact where min(average, median) file size is below block size / ratio",
         flag="--ratio-threshold",
         metavar="RATIO",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from spark_jobs.core.errors import UsageError
@@ -15,28 +16,55 @@ _IGNORED_SECTIONS = ("spark_submit", "windows", "hive_server")
 _OF_VALUES = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
 
 
-def parse_config(text: str, name: str) -> tuple[dict[str, Any], dict[str, Mapping[str, Any]]]:
+@dataclass(frozen=True)
+class Configuration:
+    """What a file says.
+
+    Attributes:
+        settings: the global options.
+        sections: the options of single tables, by name.
+        tables, database: what is worked on if the command line names nothing.
+    """
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    sections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    tables: tuple[str, ...] = ()
+    database: str | None = None
+
+
+def parse_config(text: str, name: str) -> Configuration:
     """Parse a YAML or JSON text.
 
     Args:
         name: the name of the file. A name that ends with `.json` means JSON.
-
-    Returns:
-        The global settings, and the sections by table name.
 
     Raises:
         UsageError: the text is not valid.
     """
     data = _load(text, name)
     if data is None:
-        return {}, {}
+        return Configuration()
     if not isinstance(data, dict):
         raise UsageError(f"{name} must be a mapping of keys and values, not {type(data).__name__}")
     settings = {key: value for key, value in data.items() if key not in _IGNORED_SECTIONS}
     tables = settings.pop("tables", None) or {}
+    selected = _selected(name, settings.pop("table", None), tables, settings.pop("database", None))
+    if isinstance(tables, list):
+        return Configuration(settings, {}, *selected)
     if not isinstance(tables, dict) or not all(isinstance(section, dict) for section in tables.values()):
-        raise UsageError(f"'tables' in {name} must map DATABASE.TABLE to options")
-    return settings, tables
+        raise UsageError(f"'tables' in {name} must map DATABASE.TABLE to options, or be a list of such names")
+    return Configuration(settings, tables, *selected)
+
+
+def _selected(name: str, table: Any, tables: Any, database: Any) -> tuple[tuple[str, ...], str | None]:
+    """Return the tables and the database that a file names, as that of Lakekeeper 0.0.6 did."""
+    names = tables if isinstance(tables, list) else []
+    given = [each for each in (table, names, database) if each]
+    if len(given) > 1:
+        raise UsageError(f"{name} must have one of 'table', 'database' and a list of 'tables', not several")
+    if not all(isinstance(each, str) for each in (*names, table or "", database or "")):
+        raise UsageError(f"the names of tables and databases in {name} must be texts")
+    return tuple(names or ([table] if table else [])), database or None
 
 
 def _load(text: str, name: str) -> Any:

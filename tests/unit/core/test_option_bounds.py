@@ -143,8 +143,8 @@ _YAML = (
 @given(st.sampled_from(_YAML) | TEXTS, st.sampled_from(("f.yaml", "f.json")))
 def test_no_configuration_file_raises_anything_but_a_usage_error(text: str, name: str) -> None:
     def act() -> None:
-        found, tables = parse_config(text, name)
-        Layers(settings=found, tables=tables).check()
+        found = parse_config(text, name)
+        Layers(settings=found.settings, tables=found.sections).check()
 
     _told(act)
 

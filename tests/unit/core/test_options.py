@@ -9,7 +9,7 @@ import pytest
 
 from spark_jobs.core.errors import Refusal, UsageError
 from spark_jobs.core.options.arguments import parse
-from spark_jobs.core.options.configuration import parse_config
+from spark_jobs.core.options.configuration import Configuration, parse_config
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
 from spark_jobs.core.options.layers import Layers, parse_option, read_properties
 from spark_jobs.core.options.option import VERBS
@@ -143,7 +143,7 @@ def test_a_command_line_holds_only_what_was_given() -> None:
 @pytest.mark.parametrize(
     ("verb", "argv", "message"),
     [
-        ("compact", [], "one of the arguments --table --tables --database --plan is required"),
+        ("compact", [], "compact needs --table, --tables or --database, or a configuration file"),
         ("compact", ["--table", "a.b", "--database", "a"], "not allowed with"),
         ("compact", ["--table", ""], "has an empty value"),
         ("cleanup", ["--tables", " , "], "has an empty value"),
@@ -162,12 +162,36 @@ def test_a_bad_command_line_is_a_usage_error(verb: str, argv: list[str], message
 
 def test_configuration_files() -> None:
     text = "block_size_mb: 64\nspark_submit: {master: yarn}\ntables:\n  db.t: {keep_last: 2}\n"
-    assert parse_config(text, "f.yaml") == ({"block_size_mb": 64}, {"db.t": {"keep_last": 2}})
-    assert parse_config('{"block_size_mb": 64}', "f.json") == ({"block_size_mb": 64}, {})
-    assert parse_config("", "f.yaml") == ({}, {})
-    for bad, name in (("- a", "f.yaml"), ("a: [", "f.yaml"), ("{", "f.json"), ("tables: [a]", "f.yaml")):
+    assert parse_config(text, "f.yaml") == Configuration({"block_size_mb": 64}, {"db.t": {"keep_last": 2}})
+    assert parse_config('{"block_size_mb": 64}', "f.json") == Configuration({"block_size_mb": 64})
+    assert parse_config("", "f.yaml") == Configuration()
+    for bad, name in (("- a", "f.yaml"), ("a: [", "f.yaml"), ("{", "f.json"), ("tables: {a: [b]}", "f.yaml")):
         with pytest.raises(UsageError, match=name):
             parse_config(bad, name)
+
+
+@pytest.mark.parametrize(
+    ("text", "tables", "database"),
+    [
+        ("table: sales.events", ("sales.events",), None),
+        ("tables: [sales.events, sales.logs]", ("sales.events", "sales.logs"), None),
+        ("database: sales", (), "sales"),
+        ("database: sales\ntables: {sales.events: {keep_last: 2}}", (), "sales"),
+    ],
+)
+def test_a_configuration_file_may_name_what_is_worked_on(
+    text: str, tables: tuple[str, ...], database: str | None
+) -> None:
+    found = parse_config(text, "f.yaml")
+    assert (found.tables, found.database, dict(found.settings)) == (tables, database, {})
+
+
+@pytest.mark.parametrize(
+    "text", ["table: a.b\ndatabase: a", "tables: [a.b]\ndatabase: a", "tables: [1]", "table: {a: b}"]
+)
+def test_a_configuration_file_names_one_thing(text: str) -> None:
+    with pytest.raises(UsageError, match=r"f\.yaml"):
+        parse_config(text, "f.yaml")
 
 
 @pytest.mark.parametrize(

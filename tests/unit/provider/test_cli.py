@@ -208,7 +208,7 @@ def test_a_missing_spark_submit_is_named(monkeypatch, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["compact"], "one of the arguments --table --tables --database --plan is required"),
+        (["rollback"], "one of the arguments -t/--table --tables -d/--database is required"),
         (["compact", "--table", "a.b", "--database", "a"], "not allowed with"),
         (
             ["compact", "--table", "a.b", "--block-size", "x"],
@@ -222,7 +222,7 @@ def test_a_missing_spark_submit_is_named(monkeypatch, capsys, tmp_path):
         ),
         (["history", "--table", "a.b", "--run-id", "r"], "unrecognized arguments"),
         (["cleanup", "--table", "a.b", "--limit", "1"], "unrecognized arguments"),
-        (["compact", "--location", "hdfs://nn/w/events"], "one of the arguments --table --tables --database"),
+        (["compact", "--location", "hdfs://nn/w/events"], "unrecognized arguments: --location"),
         (["cleanup", "--location", "/w/events", "--table", "a.b"], "not allowed with"),
         (["forget", "--table", "a.b", "--yes"], "the following arguments are required: --run-id"),
     ],
@@ -237,6 +237,10 @@ def test_wrong_usage_ends_with_2(capsys, argv, message):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
+        (
+            ["compact"],
+            "compact needs --table, --tables or --database, or one of these keys in the configuration",
+        ),
         (["compact", "--table", "events"], "expected a table as db.table, got 'events'"),
         (["compact", "--table", "a.b", "--where", "x=1", "--partitions", '{"x": "1"}'], "mutually exclusive"),
         (
@@ -272,6 +276,44 @@ def test_generate_config_does_not_overwrite_unless_forced(tmp_path, capsys):
     assert path.read_text() == generate.TEMPLATE.read_text()
 
 
+@pytest.mark.parametrize(
+    ("argv", "name"), [([], "lakekeeper.yaml"), (["--schema"], "lakekeeper.schema.json")]
+)
+def test_generate_config_writes_into_this_directory(tmp_path, monkeypatch, capsys, argv, name):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["generate-config", *argv]) == 0
+    assert capsys.readouterr().out == f"wrote {name}\n"
+    assert cli.main(["generate-config", *argv]) == 2
+    assert f"{name} exists; --force overwrites it" in capsys.readouterr().err
+    assert cli.main(["generate-config", *argv, "-f"]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize(
+    ("content", "flags"),
+    [
+        ("database: mydb", ["--database", "mydb"]),
+        ("table: mydb.events", ["--table", "mydb.events"]),
+        ("tables: [mydb.events, mydb.logs]", ["--tables", "mydb.events,mydb.logs"]),
+    ],
+)
+def test_the_file_names_the_tables_where_the_command_line_does_not(tmp_path, spark_submit, content, flags):
+    path = config_file(tmp_path, content)
+    assert cli.main(["compact", "-c", path]) == 0
+    assert json.loads(spark_submit.read_text())["argv"][-2:] == flags
+    assert cli.main(["compact", "-c", path, "-t", "mydb.other"]) == 0
+    assert json.loads(spark_submit.read_text())["argv"][-2:] == ["--table", "mydb.other"]
+    with pytest.raises(SystemExit):
+        cli.main(["rollback", "-c", path])
+
+
+def test_a_file_names_one_thing(tmp_path, spark_submit, capsys):
+    path = config_file(tmp_path, "database: mydb\ntable: mydb.events")
+    assert cli.main(["compact", "-c", path]) == 2
+    assert "give exactly one of table, tables and database" in capsys.readouterr().err
+    assert not spark_submit.exists()
+
+
 def test_the_bundle_of_the_jobs_is_written_and_named(tmp_path, capsys):
     assert cli.main(["generate-bundle", "--output", str(tmp_path)]) == 0
     (written,) = tmp_path.iterdir()
@@ -294,7 +336,7 @@ def test_the_schema_is_written_on_request(tmp_path):
 
 
 def test_the_example_in_the_docs_is_what_generate_config_writes(capsys):
-    assert cli.main(["generate-config"]) == 0
+    assert cli.main(["generate-config", "-o", "-"]) == 0
     assert capsys.readouterr().out == (ROOT / "docs" / "lakekeeper.example.yaml").read_text()
 
 
@@ -324,7 +366,7 @@ def test_starts_without_airflow():
         "import sys\n"
         "sys.modules['airflow'] = None\n"
         "from lakekeeper_provider.cli import main\n"
-        "sys.exit(main(['generate-config']))\n"
+        "sys.exit(main(['generate-config', '-o', '-']))\n"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

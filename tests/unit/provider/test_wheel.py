@@ -107,6 +107,7 @@ def test_airflow_finds_the_provider(installed):
 def test_the_command_is_declared_and_runs(installed):
     program = (
         "from importlib.metadata import entry_points; "
-        "[found] = entry_points(group='console_scripts', name='lakekeeper'); found.load()(['generate-config'])"
+        "[found] = entry_points(group='console_scripts', name='lakekeeper'); "
+        "found.load()(['generate-config', '-o', '-'])"
     )
     assert python(installed, "-c", program).startswith("# lakekeeper.yaml")
