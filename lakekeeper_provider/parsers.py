@@ -207,7 +207,7 @@ def pattern(
 
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-_DURATION = re.compile(r"[0-9]{1,12}\s*[smhdw]")
+_DURATION = re.compile(r"[0-9]{1,12}\s*[smhdw]", re.IGNORECASE)
 #: A century: longer times leave the calendar.
 LONGEST = "36500d"
 
@@ -225,7 +225,8 @@ def duration(example: str, least: str = "0s", most: str = LONGEST) -> Parser:
 
 def seconds(value: str) -> int:
     """Return how long a duration such as ``7d`` is."""
-    return int(value.rstrip("smhdw ")) * _SECONDS[value.strip()[-1]]
+    text = value.strip().lower()
+    return int(text[:-1]) * _SECONDS[text[-1]]
 
 
 @parser(type="object")

@@ -78,7 +78,7 @@ def duration(least: str, most: str) -> Parser:
 
 
 def _seconds(value: Any) -> int:
-    match = _DURATION.match(str(value))
+    match = _DURATION.match(str(value).lower())
     if not match:
         raise ValueError
     return int(match[1]) * _SECONDS[match[2]]

@@ -128,3 +128,18 @@ def test_a_unit_on_the_wire_has_every_figure() -> None:
         seconds=3.2,
     )
     assert unit.to_json() == golden("report_compact_done.json")["tables"][0]["units"][0]
+
+
+KNOWN = [line for line in golden("lakekeeper_0.0.6.json")["lines"] if "flags" in line]
+
+
+@pytest.mark.parametrize("line", KNOWN, ids=lambda line: " ".join(line["argv"]))
+def test_a_command_line_of_lakekeeper_0_0_6_after_spark_submit(line: dict[str, Any]) -> None:
+    (verb, *given) = line["argv"]
+    before, now = parse(verb, given, ""), parse(verb, line["flags"], "")
+    assert (before.tables, before.database) == (now.tables, now.database)
+    told = [
+        {name: parse_option(name, value, "") for name, value in each.options.items()}
+        for each in (before, now)
+    ]
+    assert told[0] == told[1]

@@ -42,7 +42,7 @@ def test_an_option_that_a_template_leaves_empty_is_not_given(nothing):
         ("dry_run", 0, "dry_run: expected true or false, got 0"),
         ("parallelism", 0, "parallelism: expected a whole number from 1 to 256, got 0"),
         ("keep_last", "-1", "keep_last: expected a whole number from 0 to 1000000, got '-1'"),
-        ("compaction_ratio_threshold", "nan", "expected a number from 1"),
+        ("compaction_ratio_threshold", "nan", "expected a number from 0.001"),
         ("partitions", "[{", "partitions: not valid JSON"),
         ("partitions", "date=2026", "partitions: expected a list of partitions"),
         ("partitions", [{"hour": 1.5}], "expected a partition value as a string, got 1.5"),
