@@ -217,8 +217,8 @@ def _selected(arguments: argparse.Namespace, settings: Config) -> list[str]:
     if not any(name is not None for name in named):
         if settings.selection is None:
             raise UsageError(
-                f"{arguments.command} needs --table, --tables or --database, or one of these keys in the configuration"
-                " file"
+                "nothing is named to work on: give --table, --tables or --database, or one of these keys in the"
+                " configuration file"
             )
         return commands.selection_flags(settings.selection)
     return commands.selection_flags(Selection.of(*named))

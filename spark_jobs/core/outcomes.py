@@ -51,6 +51,11 @@ class UnitOutcome(_Outcome):
         "It was refused; `code` and `reason` say why.",
         "See the codes in troubleshooting.md.",
     )
+    GONE = (
+        "gone",
+        "It was named, and the table has no such partition; `code` is `PARTITION_NOT_FOUND`.",
+        "Correct the name; if its load is late, the next run takes it.",
+    )
     CHANGED = ("changed", "A writer was active in it; nothing was swapped.", "The next run takes it.")
     DEFERRED = (
         "deferred",

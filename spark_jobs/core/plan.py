@@ -19,11 +19,19 @@ from spark_jobs.core.model import FileListing
 from spark_jobs.core.options.definitions import HASH, Options
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.selection import PartitionSpec
+from spark_jobs.core.selection import PartitionSpec, text_of
 from spark_jobs.core.strategy import FULL, Choice, choose
 from spark_jobs.core.task_plan import TaskPlan, plan_tasks
 from spark_jobs.core.unit_plan import UnitPlan
+from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.core.wire import TableReport, UnitReport
+
+_NOT_FOUND = WarningCode.PARTITION_NOT_FOUND.name
+
+
+def not_found(spec: PartitionSpec) -> str:
+    """Return the sentence about a partition that was named, and is not there."""
+    return f"the table has no partition {text_of(spec)}"
 
 
 @dataclass(frozen=True)
@@ -31,7 +39,7 @@ class TablePlan:
     """The plan of one table.
 
     Attributes:
-        gone: the units that were requested and do not exist any more.
+        gone: the partitions that were named and are not there; a spec may be partial.
         rules: the rules for files of other writers, at the time of the plan.
         slots: the tasks of Spark that can run at the same time; 0 if this is not known.
         pressure: the used part of the fullest namespace quota above the table, from 0 to 1.
@@ -143,7 +151,7 @@ class TablePlan:
     def report(self) -> TableReport:
         """Return the table's part of the report of an analysis, with a part for each unit."""
         gone = [
-            UnitReport.of(spec, UnitOutcome.SKIPPED, reason="the partition was dropped after the analysis")
+            UnitReport.of(spec, UnitOutcome.GONE, code=_NOT_FOUND, reason=not_found(spec))
             for spec in self.gone
         ]
         origins = self.origins

@@ -81,14 +81,24 @@ def matches(spec: PartitionSpec, unit: Unit) -> bool:
     return all(key in values and values[key] == value for key, value in spec.items())  # guard: values_as_text
 
 
-def select(units: Sequence[Unit], specs: list[PartitionSpec] | None, table: str) -> list[Unit]:
-    """Return the units that match any of the specs. Raise UsageError if one matches no unit: it is likely a mistake."""
-    if specs is None:
-        return list(units)
-    for spec in specs:
-        if not any(matches(spec, unit) for unit in units):
-            raise UsageError(f"partition {json.dumps(spec, ensure_ascii=False)} does not exist in {table}")
-    return [unit for unit in units if any(matches(spec, unit) for spec in specs)]
+def select(
+    units: Sequence[Unit], specs: Sequence[PartitionSpec], table: str
+) -> tuple[list[Unit], list[PartitionSpec]]:
+    """Return the units that match any of the specs, and the specs that match none.
+
+    Raises:
+        UsageError: none of the specs matches a unit: that is likely a mistake.
+    """
+    missing = [spec for spec in specs if not any(matches(spec, unit) for unit in units)]
+    if specs and len(missing) == len(specs):
+        more = f", nor do the {len(specs) - 1} others" if len(specs) > 1 else ""
+        raise UsageError(f"partition {text_of(specs[0])} does not exist in {table}{more}")
+    return [unit for unit in units if any(matches(spec, unit) for spec in specs)], missing
+
+
+def text_of(spec: Mapping[str, str | None]) -> str:
+    """Return a spec as a person gives it."""
+    return json.dumps(dict(spec), ensure_ascii=False)
 
 
 def pick(

@@ -69,6 +69,11 @@ class WarningCode(Explained):
         " `ALTER TABLE ADD PARTITION` with its location, or `MSCK REPAIR TABLE` if it is below the table's root. If its"
         " directory was deleted too, `lakekeeper rollback` then restores the originals.",
     )
+    PARTITION_NOT_FOUND = (
+        "A partition was named that the table does not have: it was dropped meanwhile, was not loaded yet, or its name"
+        " is wrong. The others are worked on.",
+        "Compare the name with `SHOW PARTITIONS`; values are compared as texts, so that `01` is not `1`.",
+    )
     PARTITIONS_NOT_CHECKED = (
         "The metastore did not answer when the job asked whether it still has the partitions of the run.",
         "Compare the partitions with those before, if the metastore was repaired at that time. Of partitions outside"

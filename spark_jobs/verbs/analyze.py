@@ -9,7 +9,13 @@ from spark_jobs.protocol.planning.planner import Planner
 from spark_jobs.verbs.job import Job
 
 #: The outcomes that a plan has for units that were analysed.
-PLANNED = (UnitOutcome.FLAGGED, UnitOutcome.HEALTHY, UnitOutcome.SKIPPED, UnitOutcome.DEFERRED)
+PLANNED = (
+    UnitOutcome.FLAGGED,
+    UnitOutcome.HEALTHY,
+    UnitOutcome.SKIPPED,
+    UnitOutcome.GONE,
+    UnitOutcome.DEFERRED,
+)
 
 
 def analyze_table(job: Job, name: TableName) -> TableReport:

@@ -252,7 +252,8 @@ def _with_selection(invocation: Invocation, file: Configuration) -> Invocation:
         return invocation
     if not file.tables and not file.database:
         raise UsageError(
-            f"{invocation.verb} needs --table, --tables or --database, or one of these keys in {invocation.config_file}"
+            "nothing is named to work on: give --table, --tables or --database, or one of these keys in the"
+            " configuration file"
         )
     return replace(invocation, tables=file.tables, database=file.database)
 

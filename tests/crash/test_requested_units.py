@@ -24,6 +24,26 @@ def test_of_requested_units_only_those_that_are_selected_too_are_compacted(words
     assert by_outcome(report, "compacted") == ["a"]
 
 
+@pytest.mark.parametrize("verb", ["analyze", "plan", "compact"])
+def test_a_partition_that_is_not_there_is_named_and_the_others_are_worked_on(verb: str) -> None:
+    sim = uneven()
+    report = job(sim, verb, "--partitions", '[{"k": "a"}, {"k": "late"}, {"k": "b"}]')
+    (table,) = report["tables"]
+    (gone,) = [unit for unit in table["units"] if unit["outcome"] == "gone"]
+    done = "compacted" if verb == "compact" else "flagged"
+    assert sorted(by_outcome(report, done)) == ["a", "b"]
+    assert (gone["unit"], gone["code"]) == ({"k": "late"}, "PARTITION_NOT_FOUND")
+    assert gone["reason"] == 'the table has no partition {"k": "late"}'
+    assert 'PARTITION_NOT_FOUND: the table has no partition {"k": "late"}' in table["warnings"]
+    assert (report["exit_code"], table["outcome"]) == (0, "done")
+
+
+def test_where_no_partition_is_there_it_is_an_error() -> None:
+    report = job(uneven(), "compact", "--partitions", '[{"k": "late"}, {"k": "later"}]')
+    assert (report["exit_code"], report["outcome"]) == (2, "usage")
+    assert 'partition {"k": "late"} does not exist in sales.uneven, nor do the 1 others' in report["error"]
+
+
 @pytest.mark.parametrize("verify", ["count", "hash"])
 def test_a_unit_that_is_requested_twice_is_compacted_once(verify: str) -> None:
     sim = uneven()

@@ -25,7 +25,7 @@ _RUN_ID = {
     FORGET: "the run whose damaged originals are forgotten",
 }
 _SELECTIONS = ("table", "tables", "database", "location", "plan")
-_OR_FILE = ", or a configuration file that names them"
+_NOTHING_NAMED = "nothing is named to work on; see --help: give --table, --tables or --database"
 #: The verbs that undo or end something: the command line names their tables, and a file does not.
 _NAMED = (ROLLBACK, FORGET)
 #: The verbs that work on what a dropped table has left.
@@ -90,7 +90,7 @@ def parse(verb: str, argv: Sequence[str], description: str) -> Invocation:
     chosen = any(name in given for name in _SELECTIONS)
     if not chosen and (verb in _NAMED or "config_file" not in given):
         raise UsageError(
-            f"{verb} needs --table, --tables or --database{_OR_FILE * (verb not in _NAMED)}; see --help"
+            _NOTHING_NAMED if verb in _NAMED else f"{_NOTHING_NAMED}, or a file that names them (-c)"
         )
     tables, database = (
         _split_names(given.pop("table", "") + given.pop("tables", "")),

@@ -17,7 +17,7 @@ from spark_jobs.core.ordering import ordered
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.overlap import overlapping
-from spark_jobs.core.plan import TablePlan
+from spark_jobs.core.plan import TablePlan, not_found
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.sort_columns import check_sort_columns
 from spark_jobs.core.unit_plan import UnitPlan
@@ -139,7 +139,11 @@ class Planner:
             self._services.rewriter.slots,
             origins.found() if origins else None,
             reason=self._not_registered(),
-            notes=(*future.warnings(), *self._due.warnings),
+            notes=(
+                *(WarningCode.PARTITION_NOT_FOUND.text(not_found(spec)) for spec in gone),
+                *future.warnings(),
+                *self._due.warnings,
+            ),
         )
         plan = check_hdfs_constraints(self._services, replace(plan, why_full=self._table.why_full))
         self._check_single(plan.units)
@@ -201,7 +205,8 @@ class Planner:
         units, gone = self._requested()
         if options.partitions is not None:
             selection.check_keys(options.partitions, facts.partition_keys, facts.name)
-            selected = selection.select(self._table.units, options.partitions, facts.name)
+            selected, missing = selection.select(self._table.units, options.partitions, facts.name)
+            gone = [*gone, *(spec for spec in missing if spec not in gone)]
             kept = {unit.key for unit in selected}
             units = [unit for unit in units if unit.key in kept]
         if options.where is not None:

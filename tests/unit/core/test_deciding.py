@@ -258,13 +258,20 @@ def test_table_names() -> None:
 
 def test_partition_specs_select_by_the_text_that_the_metastore_holds() -> None:
     units = [unit("a", date="1", ref="A"), unit("b", date="01", ref="A"), unit("c", date=None, ref="B")]
-    chosen = selection.select(units, selection.parse_partitions('[{"DATE": "01"}, {"ref": "B"}]'), "db.t")
-    assert chosen == units[1:]
-    assert selection.select(units, selection.parse_partitions([{"date": None}]), "db.t") == units[2:]
+    specs = selection.parse_partitions('[{"DATE": "01"}, {"ref": "B"}]')
+    assert selection.select(units, specs, "db.t") == (units[1:], [])
+    assert selection.select(units, selection.parse_partitions([{"date": None}]), "db.t") == (units[2:], [])
     hive_null = selection.parse_partitions({"date": "__HIVE_DEFAULT_PARTITION__"})
-    assert selection.select(units, hive_null, "db.t") == units[2:]
-    with pytest.raises(UsageError, match=r"does not exist in db\.t"):
+    assert selection.select(units, hive_null, "db.t") == (units[2:], [])
+
+
+def test_only_where_no_spec_selects_anything_it_is_an_error() -> None:
+    units = [unit("a", date="1"), unit("b", date="01")]
+    assert selection.select(units, [{"date": "2"}, {"date": "1"}], "db.t") == (units[:1], [{"date": "2"}])
+    with pytest.raises(UsageError, match=r'partition \{"date": "2"\} does not exist in db\.t$'):
         selection.select(units, [{"date": "2"}], "db.t")
+    with pytest.raises(UsageError, match="nor do the 1 others"):
+        selection.select(units, [{"date": "2"}, {"date": "3"}], "db.t")
 
 
 @pytest.mark.parametrize("bad", ["", "[]", "7", '["a"]', "[{}]", '[{"a": [1]}]', '[{"a": true}]'])

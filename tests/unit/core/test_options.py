@@ -143,7 +143,7 @@ def test_a_command_line_holds_only_what_was_given() -> None:
 @pytest.mark.parametrize(
     ("verb", "argv", "message"),
     [
-        ("compact", [], "compact needs --table, --tables or --database, or a configuration file"),
+        ("compact", [], "give --table, --tables or --database, or a file that names them"),
         ("compact", ["--table", "a.b", "--database", "a"], "not allowed with"),
         ("compact", ["--table", ""], "has an empty value"),
         ("cleanup", ["--tables", " , "], "has an empty value"),

@@ -146,5 +146,5 @@ def test_the_report_has_a_line_for_each_unit_and_for_those_that_are_gone() -> No
     assert [(line.unit, line.outcome) for line in plan.report().units] == [
         ({"k": "1"}, "flagged"),
         ({"k": "2"}, "healthy"),
-        ({"k": "9"}, "skipped"),
+        ({"k": "9"}, "gone"),
     ]
