@@ -94,7 +94,7 @@ _FLAGGED = (
     "strategy",
     "minutes (estimate)",
 )
-_PROCESSED = ("partition", "files", "bytes", "rows", "seconds", "outcome")
+_PROCESSED = ("partition", "files", "fewer files", "bytes", "average", "rows", "seconds", "outcome")
 
 
 def _flagged(unit: Unit) -> Row:
@@ -116,7 +116,9 @@ def _processed(unit: Unit) -> Row:
     return (
         _name(unit),
         _change(unit, "files", _count),
+        _reduction(unit.get("files"), unit.get("files_after")),
         _change(unit, "bytes", _size),
+        _averages(unit),
         _count(unit.get("rows")),
         "-" if unit.get("seconds") is None else f"{unit['seconds']:.1f}",
         unit["outcome"],
@@ -185,6 +187,25 @@ def _name(unit: Unit) -> str:
 def _change(unit: Unit, key: str, show: Callable[[Any], str]) -> str:
     before, after = unit.get(key), unit.get(f"{key}_after")
     return show(before) if after is None else f"{show(before)} -> {show(after)}"
+
+
+def _reduction(before: int | None, after: int | None) -> str:
+    """Return by how many per cent there are fewer files; nothing if there are not fewer."""
+    if not before or after is None or after >= before:
+        return ""
+    return f"{100 * (before - after) / before:.1f} %"
+
+
+def _averages(unit: Unit) -> str:
+    """Return the average file size before and after."""
+    if unit.get("files_after") is None:
+        return ""
+    sizes = (_average(unit, "bytes", "files"), _average(unit, "bytes_after", "files_after"))
+    return " -> ".join(map(_size, sizes))
+
+
+def _average(unit: Unit, size: str, files: str) -> float | None:
+    return unit[size] / unit[files] if unit.get(files) and unit.get(size) is not None else None
 
 
 def _count(value: int | None) -> str:

@@ -99,8 +99,8 @@ def test_many_units_that_were_left_alone_are_counted_by_code():
 def test_a_compaction_lists_what_it_made_of_each_unit():
     done = flagged(1, outcome="compacted", files_after=1, bytes_after=96670, rows=100000, seconds=3.21)
     assert lines(done, verb="compact")[-2:] == [
-        "  partition        files     bytes                rows    seconds  outcome",
-        "  date=2026-02-01  200 -> 1  200.0 KB -> 94.4 KB  100000  3.2      compacted",
+        "  partition        files     fewer files  bytes                average            rows    seconds  outcome",
+        "  date=2026-02-01  200 -> 1  99.5 %       200.0 KB -> 94.4 KB  1.0 KB -> 94.4 KB  100000  3.2      compacted",
     ]
 
 
