@@ -18,15 +18,16 @@ spark_jobs.core.errors.UsageError: nothing is named: name a table, several table
 
 from __future__ import annotations
 
-from spark_jobs.api.builder import CompactBuilder, Compaction
+from spark_jobs.api.builder import CompactBuilder
 from spark_jobs.api.calls import JobFailed
+from spark_jobs.api.result import CompactResult
 from spark_jobs.api.verbs import analyze, check, cleanup, compact, forget, history, plan, rollback
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.wire import Report, TableReport, UnitReport
 
 __all__ = [
     "CompactBuilder",
-    "Compaction",
+    "CompactResult",
     "JobFailed",
     "Report",
     "TableReport",

@@ -1,45 +1,45 @@
-"""A builder over `compact`, for those who know Apache Paimon's design of a compaction in Python."""
+"""A builder over `compact` and `plan`, for those who know Apache Paimon's design of a compaction in Python."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from spark_jobs.api.verbs import compact
+from spark_jobs.api.result import CompactResult
+from spark_jobs.api.verbs import compact, plan
+from spark_jobs.core.errors import UsageError
 from spark_jobs.core.options.calls import invocation
+from spark_jobs.core.options.definitions import OPTIONS
 from spark_jobs.core.options.layers import Layers
+from spark_jobs.core.options.option import PLAN
 from spark_jobs.core.wire import Report
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-
-@dataclass(frozen=True)
-class Compaction:
-    """A compaction whose options are valid.
-
-    Attributes:
-        options: by their names in the YAML file.
-    """
-
-    spark: SparkSession
-    table: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    def execute(self) -> Report:
-        """Do it. Return the report, and raise JobFailed (a RuntimeError), as `compact` does."""
-        return compact(self.spark, table=self.table, **self.options)
+#: Paimon's names of options, and ours.
+_SAME = {
+    "sink.parallelism": "parallelism",
+    "compaction.min.file-num": "min_input_files",
+    "target-file-size": "target_file_size",
+}
+#: Paimon's options that a Hive external table cannot have.
+_OTHER = {
+    "num-sorted-run.compaction-trigger": "Hive external tables have no primary keys, and so no sorted runs",
+    "compaction.delete-ratio-threshold": "Hive external tables have no delete files",
+    "compaction.total-size-threshold": "a directory is compacted as a whole; max_bytes limits what one run reads",
+    "write-only": "set the table property lakekeeper.enabled=false on a table that is not to be compacted",
+}
 
 
 class CompactBuilder:
-    """Collects the options of a compaction of one table. Each method returns the builder.
+    """Collects the options of a compaction of one table. Each method but the last two returns the builder.
 
     Partitions, a condition and an idle time exclude each other.
 
     >>> builder = CompactBuilder(None, "sales.events").with_where("dt >= '2026-02-01'")
-    >>> builder.with_options({"min_input_files": "10"}).build().options
+    >>> builder.with_options({"compaction.min.file-num": "10"}).options
     {'where': "dt >= '2026-02-01'", 'min_input_files': '10'}
     >>> builder.with_partition_idle_time("7d").build()
     Traceback (most recent call last):
@@ -52,8 +52,13 @@ class CompactBuilder:
         self._table = table
         self._options: dict[str, Any] = {}
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return the options so far, by their names in the YAML file."""
+        return dict(self._options)
+
     def with_strategy(self, strategy: str) -> CompactBuilder:
-        """Choose which files are rewritten: `full` or `minor`."""
+        """Choose which files are rewritten: `auto` (the default), `full` or `minor`."""
         return self.with_options({"strategy": strategy})
 
     def with_partitions(self, partitions: Sequence[Mapping[str, str | None]]) -> CompactBuilder:
@@ -69,16 +74,47 @@ class CompactBuilder:
         return self.with_options({"idle_for": idle_time})
 
     def with_options(self, options: Mapping[str, Any]) -> CompactBuilder:
-        """Set other options, by their names in the YAML file; text is parsed as it is there."""
-        self._options.update(options)
+        """Set other options, by their names in the YAML file or in Paimon; text is parsed as it is in the file.
+
+        Raises:
+            UsageError: (a ValueError) an option of Paimon that Hive external tables cannot have.
+        """
+        self._options.update({_own_name(name): value for name, value in options.items()})
         return self
 
-    def build(self) -> Compaction:
-        """Return the compaction.
+    def plan(self) -> Report:
+        """Show what `build` would do. Changes nothing.
+
+        Returns:
+            The report of `plan`: the units in the order of their compaction.
 
         Raises:
             UsageError: (a ValueError) an option is unknown, a value is wrong, or two exclude each other.
+            JobFailed: (a RuntimeError) the table failed, or was refused.
         """
+        self._check()
+        options = {name: value for name, value in self._options.items() if PLAN in OPTIONS[name].verbs}
+        return plan(self._spark, table=self._table, **options)
+
+    def build(self) -> CompactResult:
+        """Compact the table, as Paimon's `build` does, and return the result.
+
+        Raises:
+            UsageError: (a ValueError) an option is unknown, a value is wrong, or two exclude each other; nothing was
+                changed.
+            JobFailed: (a RuntimeError) a unit failed, or the table was busy or refused. `CompactResult(error.report)`
+                tells what was done before.
+        """
+        self._check()
+        return CompactResult(compact(self._spark, table=self._table, **self._options))
+
+    def _check(self) -> None:
+        """Raise UsageError for what is wrong without a look at the table, and so before anything is begun."""
         line = invocation("compact", self._table, None, None, self._options)
         Layers(command_line=line.options).check()
-        return Compaction(self._spark, self._table, dict(self._options))
+
+
+def _own_name(name: str) -> str:
+    if name in _OTHER:
+        raise UsageError(f"the option '{name}' of Paimon is not one of ours: {_OTHER[name]}")
+    return _SAME.get(name, name)

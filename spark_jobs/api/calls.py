@@ -32,12 +32,7 @@ class JobFailed(LakekeeperError, RuntimeError):
 
     def __init__(self, report: Report) -> None:
         self.report = report
-        bad = [table for table in report.tables if table.outcome not in ("done", "nothing")]
-        each = [
-            f"{table.table}: {table.outcome} ({table.code or table.reason or 'see its units'})"
-            for table in bad
-        ]
-        super().__init__(f"{report.verb} ended as {report.outcome}: {'; '.join(each) or report.error}")
+        super().__init__(report.failure)
 
 
 def call(

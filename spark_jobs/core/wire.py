@@ -227,6 +227,16 @@ class Report:
     def exit_code(self) -> int:
         return self.outcome.exit_code
 
+    @property
+    def failure(self) -> str:
+        """Return one sentence about a job that did not end well: each table that is not done, and why."""
+        bad = [table for table in self.tables if table.outcome not in (TableOutcome.DONE, TableOutcome.NOTHING)]
+        each = [
+            f"{table.table}: {table.outcome} ({table.code or table.reason or 'see its units'})"
+            for table in bad
+        ]
+        return f"{self.verb} ended as {self.outcome}: {'; '.join(each) or self.error}"
+
     def to_json(self) -> dict[str, Any]:
         return {
             "schema_version": SCHEMA_VERSION,

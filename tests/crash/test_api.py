@@ -121,31 +121,87 @@ def test_what_fails_is_a_runtime_error_with_the_report(sim: SimulatedCluster) ->
 
 def test_the_builder_compacts_what_it_was_told(sim: SimulatedCluster) -> None:
     builder = api.CompactBuilder(None, EVENTS).with_partitions([{"k": "a"}])
-    compaction = builder.with_options({"min_input_files": "2", "verify": "hash"}).build()
+    builder.with_options({"min_input_files": "2", "verify": "hash"})
     with acting_as(sim.client()):
-        report = compaction.execute()
-    assert [unit.unit["k"] for unit in report.tables[0].units if unit.outcome == "compacted"] == ["a"]
+        result = builder.build()
+    units = result.report.tables[0].units
+    assert [unit.unit["k"] for unit in units if unit.outcome == "compacted"] == ["a"]
+    assert (result.files_compacted, result.new_files_count) == (units[0].files, units[0].files_after)
+    assert result.success
+    assert result.is_successful()
+    assert result.error_message is result.get_error_message() is None
+    assert result.compaction_time_ms >= 0
+
+
+def test_the_plan_of_the_builder_changes_nothing(sim: SimulatedCluster) -> None:
+    builder = api.CompactBuilder(None, EVENTS).with_options({"sink.parallelism": "8", "max_units": 1})
+    before = sim.digest()
+    with acting_as(sim.client()):
+        planned = builder.plan()
+    assert sim.digest() == before
+    assert [unit.outcome for unit in planned.tables[0].units].count("flagged") == 1
+
+
+def test_the_result_of_a_compaction_that_failed_has_what_was_done(sim: SimulatedCluster) -> None:
+    with acting_as(sim.client()), pytest.raises(RuntimeError) as failure:
+        api.CompactBuilder(None, "sales.nothing").build()
+    assert isinstance(failure.value, api.JobFailed)
+    result = api.CompactResult(failure.value.report)
+    assert not result.is_successful()
+    assert result.get_error_message() == str(failure.value)
+    assert (result.files_compacted, result.new_files_count) == (0, 0)
+    assert str(failure.value) in str(result)
 
 
 @pytest.mark.parametrize(
-    ("method", "argument", "option"),
+    ("method", "argument", "options"),
     [
-        ("with_where", "k = 'a'", "where"),
-        ("with_partition_idle_time", "7d", "idle_for"),
-        ("with_partition_idle_time", timedelta(days=7), "idle_for"),
-        ("with_strategy", "full", "strategy"),
+        ("with_where", "k = 'a'", {"where": "k = 'a'"}),
+        ("with_partition_idle_time", "7d", {"idle_for": "7d"}),
+        ("with_partition_idle_time", timedelta(days=7), {"idle_for": timedelta(days=7)}),
+        ("with_strategy", "full", {"strategy": "full"}),
+        ("with_options", {"sink.parallelism": "8"}, {"parallelism": "8"}),
+        ("with_options", {"compaction.min.file-num": "3"}, {"min_input_files": "3"}),
+        ("with_options", {"target-file-size": "512mb"}, {"target_file_size": "512mb"}),
     ],
 )
-def test_each_method_of_the_builder_sets_an_option(method: str, argument: Any, option: str) -> None:
-    builder = getattr(api.CompactBuilder(None, EVENTS), method)(argument)
-    assert builder.build().options == {option: argument}
+def test_each_method_of_the_builder_sets_an_option(
+    method: str, argument: Any, options: dict[str, Any]
+) -> None:
+    assert getattr(api.CompactBuilder(None, EVENTS), method)(argument).options == options
 
 
-@pytest.mark.parametrize("options", [{"partitions": [{"k": "1"}]}, {"where": "k = 1"}])
-def test_the_builder_refuses_two_ways_to_select(options: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "option",
+    [
+        "num-sorted-run.compaction-trigger",
+        "compaction.delete-ratio-threshold",
+        "compaction.total-size-threshold",
+        "write-only",
+    ],
+)
+def test_an_option_of_paimon_that_we_do_not_have_is_refused_with_the_reason(option: str) -> None:
+    with pytest.raises(ValueError, match=f"'{option}' of Paimon is not one of ours: "):
+        api.CompactBuilder(None, EVENTS).with_options({option: "5"})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"partitions": [{"k": "1"}]}, "use only one of them"),
+        ({"where": "k = 1"}, "use only one of them"),
+        ({"strategy": "most"}, "strategy = 'most'"),
+        ({"sink.parallelism": "many"}, "parallelism = 'many'"),
+        ({"sink.paralelism": "8"}, "unknown option"),
+    ],
+)
+@pytest.mark.parametrize("act", ["build", "plan"])
+def test_the_builder_refuses_a_wrong_option_before_it_begins(
+    options: dict[str, Any], message: str, act: str
+) -> None:
     builder = api.CompactBuilder(None, EVENTS).with_options(options).with_partition_idle_time("7d")
-    with pytest.raises(ValueError, match="use only one of them"):
-        builder.build()
+    with pytest.raises(ValueError, match=message):
+        getattr(builder, act)()
 
 
 def test_the_examples_in_the_docstrings_are_true() -> None:

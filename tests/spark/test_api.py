@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -135,3 +136,90 @@ def test_a_wrong_condition_is_a_value_error_and_a_missing_table_a_runtime_error(
 def test_what_is_no_session_with_a_driver_is_refused(database: Database) -> None:
     with pytest.raises(ValueError, match="Spark Connect is not supported"):
         api.analyze(object(), table=f"{database}.one")  # type: ignore[arg-type]
+
+
+#: The calls of the examples of Paimon's design, in its order, and the partitions that each of them compacts.
+EXAMPLES: list[tuple[str, Callable[[api.CompactBuilder], api.CompactBuilder], str]] = [
+    ("everything", lambda builder: builder.with_strategy("full"), "a1 a13 b1 b13 c1 c13"),
+    ("the default", lambda builder: builder, "a1 a13 b1 b13 c1 c13"),
+    ("minor", lambda builder: builder.with_strategy("minor"), "a1 a13 b1 b13 c1 c13"),
+    (
+        "named partitions",
+        lambda builder: builder.with_partitions([{"dt": "2024-01-01"}, {"dt": "2024-01-03"}]),
+        "a1 a13 c1 c13",
+    ),
+    (
+        "a condition",
+        lambda builder: builder.with_where("dt > '2024-01-01' and hour < 12").with_strategy("full"),
+        "b1 c1",
+    ),
+    ("idle for days", lambda builder: builder.with_partition_idle_time("7d").with_strategy("full"), "a1 a13"),
+    ("idle for hours", lambda builder: builder.with_partition_idle_time("168h"), "a1 a13"),
+    ("idle for minutes", lambda builder: builder.with_partition_idle_time("10080m"), "a1 a13"),
+    (
+        "options",
+        lambda builder: (
+            builder.with_strategy("full")
+            .with_partitions([{"dt": "2024-01-01"}])
+            .with_options(
+                {"sink.parallelism": "8", "compaction.min.file-num": "3", "target-file-size": "512mb"}
+            )
+        ),
+        "a1 a13",
+    ),
+    (
+        "any order",
+        lambda builder: (
+            builder.with_options({"sink.parallelism": "4"})
+            .with_strategy("minor")
+            .with_where("dt >= '2024-01-01'")
+        ),
+        "a1 a13 b1 b13 c1 c13",
+    ),
+    (
+        "seven days, of which three are there",
+        lambda builder: builder.with_partitions(
+            [{"dt": f"2024-01-{day:02}"} for day in range(1, 8)]
+        ).with_options({"sink.parallelism": "4"}),
+        "a1 a13 b1 b13 c1 c13",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def user_events(spark: SparkSession, database: Database) -> str:
+    """Three days (a, b, c) of two hours, of three files each; the files of the first day are old."""
+    location = database.location("user_events")
+    for day in (1, 2, 3):
+        for hour in (1, 13):
+            folder = f"{location}/dt=2024-01-{day:02}/hour={hour}"
+            many(spark, folder, "SELECT id FROM range(30)", 3)
+            for file in local(folder).iterdir():
+                if day == 1:
+                    os.utime(file, (0, 1_700_000_000))
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {database}.user_events (id BIGINT) PARTITIONED BY (dt STRING, hour INT)"
+        f" STORED AS PARQUET LOCATION '{location}'"
+    )
+    spark.sql(f"MSCK REPAIR TABLE {database}.user_events")
+    return f"{database}.user_events"
+
+
+@pytest.mark.one_version
+@pytest.mark.parametrize(("calls", "compacted"), [each[1:] for each in EXAMPLES], ids=[e[0] for e in EXAMPLES])
+def test_the_examples_of_paimons_design_run(
+    spark: SparkSession,
+    user_events: str,
+    calls: Callable[[api.CompactBuilder], api.CompactBuilder],
+    compacted: str,
+) -> None:
+    builder = calls(api.CompactBuilder(spark, user_events))
+    before = rows(spark, user_events)
+    planned, result = builder.plan(), builder.build()
+    done = [unit for _, unit in _units(result.report, "compacted")]
+    assert [unit for _, unit in _units(planned, "flagged")] == done
+    assert sorted(f"{' abc'[int(str(unit['dt'])[-1])]}{unit['hour']}" for unit in done) == compacted.split()
+    assert result.is_successful()
+    assert (result.files_compacted, result.new_files_count) == (3 * len(done), len(done))
+    assert rows(spark, user_events) == before
+    api.rollback(spark, table=user_events, run_id=result.report.run_id)
