@@ -52,11 +52,29 @@ CHOOSING: tuple[Option, ...] = (
     ),
     Option(
         "strategy",
-        choice("full", "minor"),
-        "full",
-        "which files of a directory are rewritten: all (full), or those below the target size, while larger ones are"
-        " copied byte by byte (minor)",
+        choice("auto", "full", "minor"),
+        "auto",
+        "which files of a directory are rewritten: those below the target size, while larger ones are copied byte by"
+        " byte (auto; minor, which rewrites them too where that costs less), or all (full)",
         Flag("--strategy", PLANNING),
+        Section.SELECTION,
+        planned=True,
+    ),
+    Option(
+        "min_small_files",
+        integer(1),
+        30,
+        "with strategy=auto, compact for the sake of its small files alone a directory with at least so many",
+        Flag("--min-small-files", PLANNING, "N"),
+        Section.SELECTION,
+        planned=True,
+    ),
+    Option(
+        "min_files_per_gb",
+        number(0, 1_000_000_000),
+        10.0,
+        "with strategy=auto, and only if at least so many small files go away for each GB that is read",
+        Flag("--min-files-per-gb", PLANNING, "N"),
         Section.SELECTION,
         planned=True,
     ),

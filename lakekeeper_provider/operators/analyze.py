@@ -19,6 +19,8 @@ PLANNING_KEYS = (
     "min_input_files",
     "target_file_size",
     "strategy",
+    "min_small_files",
+    "min_files_per_gb",
     "partitions",
     "where",
     "idle_for",
@@ -42,8 +44,11 @@ class PlanningOperator(LakekeeperOperator):
         ``block_size_mb`` / this ratio (10)
     :param min_input_files: ignore units with fewer files (2)
     :param target_file_size: size of the files to write, such as ``512mb`` (by default the block size)
-    :param strategy: ``full`` (default) rewrites all files of a directory; ``minor`` rewrites those below
-        ``target_file_size``, and copies larger ones byte by byte
+    :param strategy: ``auto`` (default) and ``minor`` rewrite the files of a directory below ``target_file_size``, and
+        copy larger ones byte by byte; ``minor`` rewrites them too where that costs less, ``full`` always
+    :param min_small_files: with ``auto``, a unit of which average and median are not small is flagged for the sake of
+        its small files alone if it has at least so many (30)
+    :param min_files_per_gb: and if at least so many of them go away for each GB that is read (10)
     :param partitions: only these partitions, such as ``[{"date": "2026-02-23"}]``; a spec may be partial
     :param where: only the partitions that meet this SQL condition on the partition keys
     :param idle_for: only the partitions whose newest file is at least this old, such as ``7d``; ``0s`` for any age
@@ -70,6 +75,8 @@ class PlanningOperator(LakekeeperOperator):
         min_input_files: int | str | None = None,
         target_file_size: str | None = None,
         strategy: str | None = None,
+        min_small_files: int | str | None = None,
+        min_files_per_gb: float | str | None = None,
         partitions: Sequence[dict[str, Any]] | str | None = None,
         where: str | None = None,
         idle_for: str | None = None,
@@ -91,6 +98,8 @@ class PlanningOperator(LakekeeperOperator):
         self.min_input_files = min_input_files
         self.target_file_size = target_file_size
         self.strategy = strategy
+        self.min_small_files = min_small_files
+        self.min_files_per_gb = min_files_per_gb
         self.partitions = partitions
         self.where = where
         self.idle_for = idle_for

@@ -22,18 +22,25 @@ class FileFigures:
 
     Attributes:
         newest: the mtime of the newest file that is not in the future, in ms since the epoch; None without any.
-        small_files: the number of files that are smaller than `small_below` bytes.
+        small_files, small_bytes: of the files that are smaller than `small_below` bytes.
+        large_files, large_bytes: of the files of at least `large_from` bytes, if that is not 0.
     """
 
     newest: int | None
     small_files: int
     small_below: int
+    small_bytes: int = 0
+    large_files: int = 0
+    large_bytes: int = 0
+    large_from: int = 0
 
     @classmethod
-    def of(cls, files: FileListing, small_below: int, future: int) -> FileFigures:
+    def of(cls, files: FileListing, small_below: int, future: int, large_from: int = 0) -> FileFigures:
         # guard: future_is_not_young
         newest = max((file.mtime for file in files.data if file.mtime < future), default=None)
-        return cls(newest, sum(file.length < small_below for file in files.data), small_below)
+        small = [file.length for file in files.data if file.length < small_below]
+        large = [file.length for file in files.data if large_from and file.length >= large_from]
+        return cls(newest, len(small), small_below, sum(small), len(large), sum(large), large_from)
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from spark_jobs.core.model import FileListing
-from spark_jobs.core.strategy import target_files
+from spark_jobs.core.strategy import AUTO, MINOR, target_files
 
 _GB = 1024**3
 #: What a unit costs at least, in bytes, so that the score of empty files is a number: HDFS reads a packet of 64 KB.
@@ -20,14 +21,17 @@ class Thresholds:
     """The limits for small files.
 
     `block_size` and `target_file_size` are in bytes (0: the block size). A file is small if it is smaller than
-    `block_size / ratio`. `minor`: files of the target size and above are kept as they are.
+    `block_size / ratio`. By the strategy `auto`, a directory of which average and median are not small is compacted if
+    it has at least `min_small_files`, and `min_files_per_gb` of them go away for each GB that is read.
     """
 
     block_size: int = 128 * 1024 * 1024
     ratio: float = 10.0
     min_input_files: int = 2
     target_file_size: int = 0
-    minor: bool = False
+    strategy: str = AUTO
+    min_small_files: int = 30
+    min_files_per_gb: float = 10.0
 
     @property
     def small_file(self) -> int:
@@ -39,8 +43,50 @@ class Thresholds:
 
 
 @dataclass(frozen=True)
+class Sizes:
+    """What the decision needs of the sizes of the data files. All sizes are in bytes.
+
+    Attributes:
+        small, small_bytes: of the files that are smaller than `Thresholds.small_file`.
+        large, large_bytes: of the files of the target size and above.
+    """
+
+    files: int
+    bytes: int
+    average: int
+    median: int
+    small: int = 0
+    small_bytes: int = 0
+    large: int = 0
+    large_bytes: int = 0
+
+    @classmethod
+    def of(cls, sizes: Sequence[int], thresholds: Thresholds) -> Sizes:
+        small = [size for size in sizes if size < thresholds.small_file]
+        large = [size for size in sizes if size >= thresholds.target]
+        found = (len(small), sum(small), len(large), sum(large))
+        return cls(len(sizes), sum(sizes), *_average_and_median(sizes), *found)
+
+    def left(self, thresholds: Thresholds) -> int:
+        """Return the number of files after a compaction: by `auto`, large files are neither rewritten nor split."""
+        if thresholds.strategy != AUTO:
+            return max(1, math.ceil(self.bytes / thresholds.target))  # guard: files_by_target_size
+        rest = math.ceil((self.bytes - self.large_bytes) / thresholds.target)
+        return max(1, self.large + rest)
+
+    def removed_per_gb(self, thresholds: Thresholds) -> float:
+        """Return how many small files go away for each GB that is read, if only they are counted."""
+        removed = self.small - max(1, math.ceil(self.small_bytes / thresholds.target))
+        return removed * _GB / max(self.bytes, _LEAST_BYTES)
+
+
+@dataclass(frozen=True)
 class Health:
-    """The figures on which the decision is based. Sizes are in bytes."""
+    """The figures on which the decision is based. Sizes are in bytes.
+
+    Attributes:
+        note: what small files beside larger ones have decided: why the directory is compacted, or left alone.
+    """
 
     files: int
     bytes: int
@@ -49,18 +95,24 @@ class Health:
     threshold: int
     target_files: int
     needs_compaction: bool
+    note: str | None = None
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """Return the fields that a report has of each unit."""
+        return {name: value for name, value in vars(self).items() if name != "note"}
 
 
 def settled(health: Health, left: int) -> Health:
     """Return the health of files of which a compaction would leave as many."""
-    return replace(health, target_files=left, needs_compaction=False)
+    return replace(health, target_files=left, needs_compaction=False, note=None)
 
 
 def assess(files: FileListing, thresholds: Thresholds) -> Health:
     """Return the health of the files in a listing."""
     sizes = [f.length for f in files.data]
-    health = reassess(len(sizes), sum(sizes), *_average_and_median(sizes), thresholds)
-    if not thresholds.minor:
+    health = reassess(Sizes.of(sizes, thresholds), thresholds)
+    if thresholds.strategy != MINOR:
         return health
     left = target_files(sizes, thresholds.target)
     worthwhile = _worthwhile(len(sizes), left, thresholds)
@@ -71,25 +123,38 @@ def assess(files: FileListing, thresholds: Thresholds) -> Health:
     return replace(health, target_files=left, needs_compaction=small and worthwhile)
 
 
-def reassess(files: int, size: int, average: int, median: int, thresholds: Thresholds) -> Health:
+def reassess(sizes: Sizes, thresholds: Thresholds) -> Health:
     """Return the health by figures of an earlier listing; the thresholds may have changed since.
 
     The decision uses the minimum of average and median. So it finds directories with only small files, and those with
-    many small files and a few large ones.
-
-    Args:
-        size, average, median: in bytes.
+    many small files and a few large ones. By `auto`, it finds some small files among many large ones too, if that is
+    worth the reading of all of them.
     """
-    left = max(1, math.ceil(size / thresholds.target))  # guard: files_by_target_size
-    small = min(average, median) < thresholds.small_file
+    left = sizes.left(thresholds)
+    worthwhile = _worthwhile(sizes.files, left, thresholds)
+    small = min(sizes.average, sizes.median) < thresholds.small_file
+    by_small = thresholds.strategy == AUTO and worthwhile and not small
+    enough, note = _by_small_files(sizes, thresholds) if by_small else (False, None)
     return Health(
-        files=files,
-        bytes=size,
-        avg_file_size=average,
-        median_file_size=median,
+        files=sizes.files,
+        bytes=sizes.bytes,
+        avg_file_size=sizes.average,
+        median_file_size=sizes.median,
         threshold=thresholds.small_file,
         target_files=left,
-        needs_compaction=small and _worthwhile(files, left, thresholds),
+        needs_compaction=(small or enough) and worthwhile,
+        note=note,
+    )
+
+
+def _by_small_files(sizes: Sizes, thresholds: Thresholds) -> tuple[bool, str | None]:
+    """Return whether the small files alone are worth a compaction, and why."""
+    if sizes.small < thresholds.min_small_files:
+        return False, None
+    found, least = sizes.removed_per_gb(thresholds), thresholds.min_files_per_gb
+    return found >= least, (
+        f"of its {sizes.small} small files beside larger ones, {found:.1f} would go away for each GB that is read;"
+        f" min_files_per_gb is {least:g}"
     )
 
 

@@ -22,7 +22,7 @@ from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.selection import PartitionSpec, text_of
 from spark_jobs.core.strategy import FULL, Choice, choose
 from spark_jobs.core.task_plan import TaskPlan, plan_tasks
-from spark_jobs.core.unit_plan import UnitPlan
+from spark_jobs.core.unit_plan import Inputs, UnitPlan
 from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.core.wire import TableReport, UnitReport
 
@@ -43,7 +43,7 @@ class TablePlan:
         rules: the rules for files of other writers, at the time of the plan.
         slots: the tasks of Spark that can run at the same time; 0 if this is not known.
         pressure: the used part of the fullest namespace quota above the table, from 0 to 1.
-        why_full: why no unit is compacted in part, although that was asked for.
+        why_full: why no unit is compacted in part, although the options allow it; their strategy is `full` then.
         notes: warnings that a compaction tells too. It ends what other warnings are about.
         canary: the units are the first ones of the job, which have to prove themselves.
         origins: who makes the small files; None in the plan of a compaction.
@@ -99,18 +99,17 @@ class TablePlan:
         """Return the tasks that run at the same time for one unit, beside others that are written then."""
         return self.slots // max(1, min(self.options.parallelism, len(self.flagged)))
 
-    def choice(self, files: FileListing) -> Choice | None:
-        """Return which of the files are rewritten and which copied; None if all of them are to be rewritten."""
-        if self.options.strategy == FULL:
-            return None
-        thresholds = self.options.thresholds()
-        return choose(files, thresholds.target)
+    def choice(self, files: FileListing) -> Choice:
+        """Return which of the files are rewritten and which copied."""
+        return choose(files, self.options.thresholds().target, self.options.strategy)
 
-    def _strategy(self, unit: UnitPlan) -> tuple[str, str | None] | None:
-        if self.why_full is not None:
-            return FULL, self.why_full
-        choice = self.choice(unit.inputs.files) if unit.inputs else None
-        return (choice.strategy, choice.reason) if choice else None
+    def strategy_of(self, inputs: Inputs) -> tuple[str, str | None] | None:
+        """Return what is done with the files and why; None where all are rewritten, and nothing else was possible."""
+        choice, note = self.choice(inputs.files), inputs.health.note
+        if choice.reason or choice.copied.files or note:
+            return choice.strategy, choice.reason or note
+        large = any(file.length >= self.options.thresholds().target for file in inputs.files.data)
+        return (FULL, self.why_full) if large and self.why_full else None
 
     def _tasks(self, unit: UnitPlan) -> TaskPlan | None:
         """Return how tasks will share a rewrite by Spark's own engine. Footers may show that another one is needed.
@@ -141,12 +140,9 @@ class TablePlan:
         return replace(self, units=left)
 
     def _unit_report(self, unit: UnitPlan) -> UnitReport:
-        report, found = unit.report(self._tasks(unit), self.pressure), self._strategy(unit)
-        return (
-            replace(report, strategy=found[0], strategy_reason=found[1])
-            if found and unit.needs_compaction
-            else report
-        )
+        report = unit.report(self._tasks(unit), self.pressure)
+        found = self.strategy_of(unit.inputs) if unit.inputs and unit.needs_compaction else None
+        return replace(report, strategy=found[0], strategy_reason=found[1]) if found else report
 
     def report(self) -> TableReport:
         """Return the table's part of the report of an analysis, with a part for each unit."""

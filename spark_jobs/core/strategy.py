@@ -1,7 +1,7 @@
-"""Which files of a unit are rewritten: all of them (full), or only those below the target size (minor).
+"""Which files of a unit are rewritten: all of them, or only those below the target size.
 
-In a minor compaction the large files keep their bytes: they are copied beside the rewritten ones, because a directory
-is swapped as a whole, and the originals must stay as they are for a rollback.
+Large files that are not rewritten keep their bytes: they are copied beside the rewritten ones, because a directory is
+swapped as a whole, and the originals must stay as they are for a rollback.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from spark_jobs.core.formats.registry import FORMATS, has_footer
 from spark_jobs.core.model import FileListing
 
-FULL, MINOR = "full", "minor"
-STRATEGIES = (FULL, MINOR)
+#: Files of the target size and above are never rewritten (auto), always (full), or where that costs less (minor).
+AUTO, FULL, MINOR = "auto", "full", "minor"
+STRATEGIES = (AUTO, FULL, MINOR)
 
 _MB = 1024 * 1024
 #: Seconds, in orders of magnitude: to create, complete and compare a file; to copy a MB; to decode and encode one.
@@ -41,18 +42,21 @@ class Choice:
         return MINOR if self.copied.files else FULL
 
 
-def choose(files: FileListing, target: int) -> Choice:
-    """Return what a minor compaction does with these files. It is a full one where that costs less.
+def choose(files: FileListing, target: int, strategy: str) -> Choice:
+    """Return what a compaction does with these files.
 
     Args:
         target: the size of the files to write, in bytes.
     """
-    reason = _why_full([file.length for file in files.data], target)
+    if strategy == FULL:
+        return Choice(files, FileListing(()))
+    reason = _why_full([file.length for file in files.data], target) if strategy == MINOR else None
     if reason is not None:
         return Choice(files, FileListing(()), reason)
-    small = FileListing.of(file for file in files.data if file.length < target)
     large = FileListing.of(file for file in files.data if file.length >= target)
-    return Choice(small, large)
+    if not large.files:
+        return Choice(files, large)
+    return Choice(FileListing.of(file for file in files.data if file.length < target), large)
 
 
 def target_files(sizes: Sequence[int], target: int) -> int:

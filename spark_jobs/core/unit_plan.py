@@ -174,6 +174,11 @@ class UnitPlan:
         """Tell whether the unit has to be rewritten because of its files, now or by a later job."""
         return self.to_rewrite or self.outcome == UnitOutcome.DEFERRED
 
+    @property
+    def _left_alone(self) -> str | None:
+        """Return why it is not compacted although it has small files; None if it has none, or is compacted."""
+        return self.health.note if self.health and self.outcome == UnitOutcome.HEALTHY else None
+
     def report(self, tasks: TaskPlan | None = None, pressure: float = 0.0) -> UnitReport:
         """Return the unit's part of the report of an analysis.
 
@@ -188,7 +193,7 @@ class UnitPlan:
             self.outcome,
             self.health,
             code=refusal.code if refusal else None,
-            reason=refusal.reason if refusal else self.reason,
+            reason=refusal.reason if refusal else self.reason or self._left_alone,
             fingerprint=self.fingerprint if decided else None,
             read_tasks=tasks.read if tasks and tasks.shuffled else None,
             score=score(self.health, pressure) if self.health and self.needs_compaction else None,

@@ -57,7 +57,8 @@ class UnitReport:
         score: of a unit that needs a compaction, the files that are removed for each GB that is read.
         deferred_since: when an earlier job has deferred the unit.
         engine: in a plan, what will write the unit: rows by Spark, records (copy) or stripes (merge).
-        strategy, strategy_reason: where a minor compaction is asked for: what is done, and why it is a full one.
+        strategy, strategy_reason: what is done with files of the target size and above, and why, where there are any:
+            they are copied (minor), or rewritten (full).
         estimated_seconds: in a plan, how long it will take, at the pace of the table's earlier compactions.
     """
 
@@ -89,7 +90,7 @@ class UnitReport:
     def of(
         cls, unit: dict[str, str | None], outcome: UnitOutcome, health: Health | None = None, **more: Any
     ) -> UnitReport:
-        return cls(unit=unit, outcome=outcome, **(vars(health) if health else {}), **more)
+        return cls(unit=unit, outcome=outcome, **(health.figures if health else {}), **more)
 
     @property
     def amount(self) -> Amount:
@@ -230,7 +231,9 @@ class Report:
     @property
     def failure(self) -> str:
         """Return one sentence about a job that did not end well: each table that is not done, and why."""
-        bad = [table for table in self.tables if table.outcome not in (TableOutcome.DONE, TableOutcome.NOTHING)]
+        bad = [
+            table for table in self.tables if table.outcome not in (TableOutcome.DONE, TableOutcome.NOTHING)
+        ]
         each = [
             f"{table.table}: {table.outcome} ({table.code or table.reason or 'see its units'})"
             for table in bad

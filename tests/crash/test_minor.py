@@ -157,22 +157,71 @@ def test_what_attempts_of_tasks_leave_does_not_go_live() -> None:
     assert check(sim) == []
 
 
-def test_files_of_two_schemas_are_all_rewritten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A widened column: each type has files of its own, and no large file is copied."""
+@pytest.fixture
+def widened(monkeypatch: pytest.MonkeyPatch) -> SimulatedCluster:
+    """sales.flat with a column that was widened: three small files have the first type, all others the second one."""
     sim = mixed()
+    first = sorted(json.loads(inode.content)["rows"][0] for _, inode in sim.tree.files(LIVE) if inode.content)
     read = ModelFooters._footer
 
     def footer(self: ModelFooters, file: str) -> Footer:
         inode = self._tree.get(file)
         rows = json.loads(inode.content)["rows"] if inode and inode.closed else []
-        return replace(read(self, file), leaves={"id": "int32" if len(rows) < 50 else "int64"})
+        return replace(read(self, file), leaves={"id": "int32" if rows and rows[0] < first[3] else "int64"})
 
     monkeypatch.setattr(ModelFooters, "_footer", footer)
-    rows = sorted(visible_rows(sim.tree, LIVE))
+    return sim
+
+
+def test_large_files_keep_their_bytes_beside_small_ones_of_two_schemas(widened: SimulatedCluster) -> None:
+    """The small files of each schema become one file."""
+    sim = widened
+    large, rows = _content(sim), sorted(visible_rows(sim.tree, LIVE))
     unit = _flat(compact(sim))
-    assert (unit["outcome"], unit["strategy"]) == ("compacted", "full")
-    assert unit["strategy_reason"] == "its files have several schemas"
+    assert (unit["outcome"], unit["strategy"]) == ("compacted", "minor")
+    assert (unit["files"], unit["files_after"]) == (8, LARGE + 2)
+    assert {name: _content(sim)[name] for name in large} == large
     assert sorted(visible_rows(sim.tree, LIVE)) == rows
+    report = run(sim.client(), "check", "--table", FLAT, "--read-data")
+    assert (report["exit_code"], only(report)["findings"]) == (0, [])
+
+
+def test_what_has_one_file_of_each_schema_beside_large_ones_is_not_written_again(
+    widened: SimulatedCluster,
+) -> None:
+    sim = widened
+    for words in (MINOR, ("--target-file-size", TARGET)):
+        compact(sim, *words)
+        unit = _flat(compact(sim, *words))
+        assert unit["outcome"] == "healthy"
+        assert unit["files"] == LARGE + 2
+        planning = [word for word in words if word not in ("--verify", "count")]
+        assert _flat(run(sim.client(), "analyze", "--table", FLAT, *planning))["outcome"] == "healthy"
+
+
+def test_empty_files_go_away_beside_large_ones_that_keep_their_bytes() -> None:
+    sim = SimulatedCluster()
+    writers.create_table(sim, "sales.empty", f"{WAREHOUSE}/empty")
+    live = f"{WAREHOUSE}/empty"
+    writers.append(sim, live, sim.ledger.fresh(100))
+    (large,) = [(name, inode.content) for name, inode in sim.tree.files(live)]
+    for number in range(3):
+        sim.client().cluster.fs.create(f"{live}/part-{number}", b"")
+    report = run(sim.client(), "compact", "--table", "sales.empty", "--target-file-size", TARGET)
+    unit = _flat(report)
+    assert (unit["outcome"], unit["strategy"]) == ("compacted", "minor")
+    assert [(name, inode.content) for name, inode in sim.tree.files(live)] == [large]
+    assert (unit["files"], unit["files_after"], unit["target_files"]) == (4, 1, 1)
+
+
+def test_by_auto_large_files_keep_their_bytes_whatever_that_costs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strategy, "_EACH", 10**6)
+    sim = mixed()
+    large = _content(sim)
+    assert _flat(compact(mixed(), *MINOR))["strategy"] == "full"
+    unit = _flat(compact(sim, "--target-file-size", TARGET))
+    assert (unit["strategy"], unit.get("strategy_reason")) == ("minor", None)
+    assert {name: _content(sim)[name] for name in large} == large
 
 
 def test_a_death_or_an_error_at_each_call_loses_nothing() -> None:

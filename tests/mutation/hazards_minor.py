@@ -16,12 +16,6 @@ MINOR = (
         (f"{_MINOR}::test_a_copy_that_differs_does_not_go_live",),
     ),
     Mutation(
-        "H47-schemas",
-        "files of several schemas are rewritten as if they had one",
-        (Condition("one_schema_for_copies", False),),
-        (f"{_MINOR}::test_files_of_two_schemas_are_all_rewritten",),
-    ),
-    Mutation(
         "H47-joint",
         "a unit with large files is written in one job with others, which does not copy them",
         (Condition("copies_not_joint", False),),

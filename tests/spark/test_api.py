@@ -206,7 +206,9 @@ def user_events(spark: SparkSession, database: Database) -> str:
 
 
 @pytest.mark.one_version
-@pytest.mark.parametrize(("calls", "compacted"), [each[1:] for each in EXAMPLES], ids=[e[0] for e in EXAMPLES])
+@pytest.mark.parametrize(
+    ("calls", "compacted"), [each[1:] for each in EXAMPLES], ids=[e[0] for e in EXAMPLES]
+)
 def test_the_examples_of_paimons_design_run(
     spark: SparkSession,
     user_events: str,

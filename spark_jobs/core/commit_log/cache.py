@@ -16,11 +16,12 @@ from spark_jobs.core.commit_log.snapshots import packed, readable, unpacked
 from spark_jobs.core.due import FileFigures
 from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.errors import Refusal
-from spark_jobs.core.health import Health, Thresholds, reassess, settled
+from spark_jobs.core.health import Health, Sizes, Thresholds, reassess, settled
 from spark_jobs.core.model import Unit
 from spark_jobs.core.options.definitions import COUNT, HASH
 from spark_jobs.core.record_files import built
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.strategy import AUTO, FULL
 
 #: The time by which a directory must be older than its listing, in ms. The clocks of the driver and of the file system
 #: differ, and a file that was added during the listing may not be in it.
@@ -94,8 +95,8 @@ def basis(facts: TableFacts, thresholds: Thresholds, readers: str | None, enviro
         environment,
         asdict(replace(facts, properties=properties)),
         thresholds.target,
-        # A minor compaction reads no values of large files, in which only reading finds what refuses a unit.
-        thresholds.minor,
+        # Values of large files are read by some strategies only, and only reading finds in them what refuses a unit.
+        thresholds.strategy,
         readers,
     ]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
@@ -167,18 +168,33 @@ class CachedUnit:
 
     def health(self, thresholds: Thresholds, readers: str | None = None) -> Health:
         """Return the health by these thresholds, which may have changed since the listing."""
-        found = reassess(self.files, self.bytes, self.avg_file_size, self.median_file_size, thresholds)
+        found = reassess(self._sizes, thresholds)
         return settled(found, self.settled_files) if self.is_settled(thresholds, readers) else found
 
     def is_settled(self, thresholds: Thresholds, readers: str | None = None) -> bool:
         """Tell whether it is known that a compaction with these options would leave as many files."""
         return bool(self.settled_files) and self.settled_for == _settled_for(thresholds, readers)
 
-    def may_gain(self, thresholds: Thresholds) -> bool:
-        """Tell whether a minor compaction may gain something: the figures do not have the sizes of the small files."""
-        known = self.figures is not None and self.figures.small_below == thresholds.small_file
-        none = known and self.figures is not None and self.figures.small_files == 0
-        return not none and self.files >= max(2, thresholds.min_input_files)
+    @property
+    def _sizes(self) -> Sizes:
+        found, sizes = self.figures, (self.files, self.bytes, self.avg_file_size, self.median_file_size)
+        if found is None:
+            return Sizes(*sizes)
+        return Sizes(*sizes, found.small_files, found.small_bytes, found.large_files, found.large_bytes)
+
+    def decides(self, thresholds: Thresholds, readers: str | None = None) -> bool:
+        """Tell whether the figures are enough to decide with these options, or the unit has to be listed."""
+        few = self.files < max(2, thresholds.min_input_files)
+        if thresholds.strategy == FULL or few or self.is_settled(thresholds, readers):
+            return True
+        found = self.figures
+        if found is None or found.small_below != thresholds.small_file:
+            return False
+        if thresholds.strategy == AUTO:
+            return found.large_from == thresholds.target
+        return (
+            found.small_files == 0
+        )  # The figures do not have the median of the files below the target size.
 
     def settle(self, target_files: int, thresholds: Thresholds, readers: str | None) -> CachedUnit:
         """Return the figures of files that a compaction cannot make fewer, as their footers have shown."""
@@ -189,7 +205,7 @@ class CachedUnit:
 
 
 def _settled_for(thresholds: Thresholds, readers: str | None) -> str:
-    return f"{thresholds.target} {readers or ''}{' minor' if thresholds.minor else ''}"
+    return f"{thresholds.target} {readers or ''} {thresholds.strategy}"
 
 
 Cache = Mapping[str, CachedUnit]

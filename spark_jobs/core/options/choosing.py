@@ -19,7 +19,7 @@ from spark_jobs.core.options.option import (
 )
 from spark_jobs.core.options.parsers import CONDITION, Parser, duration, number, size
 from spark_jobs.core.selection import MOST_SPECS, PartitionSpec, parse_partitions
-from spark_jobs.core.strategy import FULL, STRATEGIES
+from spark_jobs.core.strategy import AUTO, STRATEGIES
 
 #: The verbs that plan: they have the same thresholds and selections.
 PLANNING = (ANALYZE, PLAN, COMPACT)
@@ -71,11 +71,29 @@ class ChoosingOptions:
         layers=CHOICE,
     )
     strategy: str = choice(
-        FULL,
+        AUTO,
         STRATEGIES,
-        "which files of a directory are rewritten: all (full), or those below the target size, while larger ones are"
-        " copied byte by byte (minor)",
+        "which files of a directory are rewritten: those below the target size, while larger ones are copied byte by"
+        " byte (auto; minor, which rewrites them too where that costs less), or all (full)",
         flag="--strategy",
+        verbs=PLANNING,
+        layers=CHOICE,
+    )
+    min_small_files: int = option(
+        30,
+        number(int, 1, MOST_FILES),
+        "with strategy=auto, compact for the sake of its small files alone a directory with at least so many",
+        flag="--min-small-files",
+        metavar="N",
+        verbs=PLANNING,
+        layers=CHOICE,
+    )
+    min_files_per_gb: float = option(
+        10.0,
+        number(float, 0, 1_000_000_000),
+        "with strategy=auto, and only if at least so many small files go away for each GB that is read",
+        flag="--min-files-per-gb",
+        metavar="N",
         verbs=PLANNING,
         layers=CHOICE,
     )

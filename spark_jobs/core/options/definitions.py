@@ -44,7 +44,6 @@ from spark_jobs.core.options.parsers import (
     texts,
 )
 from spark_jobs.core.other_writers import WriterRules
-from spark_jobs.core.strategy import MINOR
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 MOST_RUNS = 1_000_000
@@ -249,7 +248,9 @@ class Options(LimitOptions):
             self.compaction_ratio_threshold,
             self.min_input_files,
             self.target_file_size,
-            self.strategy == MINOR,
+            self.strategy,
+            self.min_small_files,
+            self.min_files_per_gb,
         )
 
 

@@ -11,6 +11,7 @@ from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.layout import group_number
 from spark_jobs.core.model import FileEntry, FileListing
 from spark_jobs.core.plan import TablePlan
+from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.checking.live import Written
 from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
 from spark_jobs.protocol.planning.footer_inspection import FileGroup, groups_of, with_footers
@@ -123,11 +124,18 @@ def _same_rows(scope: Scope, unit: UnitOfRun, place: str) -> bool | None:
     # All files are compared together: what was rewritten and what was copied is not known of an earlier run.
     groups = groups_of(scope.services, plan, unit.old, swap.originals)
     results = []
-    for number, group in enumerate(groups):
-        names = [f.name for f in swap.compacted.data if len(groups) == 1 or group_number(f.name) == number]
+    for group in groups:
+        names = [f.name for f in swap.compacted.data if len(groups) == 1 or _written_of(group, f, swap)]
         written = [f"{place}/{name}" for name in names]
         results.append(scope.services.rewriter.same_rows(_request(plan, group, unit.old, place), written))
     return None if None in results else all(results)
+
+
+def _written_of(group: FileGroup, file: FileEntry, swap: Swap) -> bool:
+    """Tell whether a file is a copy of a file of the group, or was written for it. Only copies keep their names."""
+    if any(file.name == original.name for original in swap.originals.data):
+        return file.name in group.names
+    return group_number(file.name) == group.number
 
 
 def _request(plan: TablePlan, group: FileGroup, old: str, place: str) -> RewriteRequest:

@@ -73,25 +73,25 @@ class GroupWriter:
 
     def write(self, found: Inspection, live: str, new: str, replication: int | None) -> list[WrittenGroup]:
         """Write the groups of a unit into the directory `new`. See `FileRewriter.write` for what it raises."""
-        if found.copied is not None:
-            return self._write_in_part(found, found.copied, live, new, replication)
-        if len(found.groups) == 1:
+        if not found.several and not found.copied:
             request = self.request(found.groups[0], found, live, new, replication)
             return [WrittenGroup(found.groups[0], self._rewrite(request), request=request)]
-        return [
-            self._write_beside(group, number, found, live, new, replication)
-            for number, group in enumerate(found.groups)
-        ]
+        write = self._write_beside if found.several else self._write_alone
+        rewritten = [write(group, found, live, new, replication) for group in found.groups]
+        return [*rewritten, *self._write_copies(found.copied, live, new)]
 
-    def _write_in_part(
-        self, found: Inspection, copied: FileGroup, live: str, new: str, replication: int | None
-    ) -> list[WrittenGroup]:
-        """Rewrite the small files of a unit, and copy the large ones beside them."""
-        (group,) = found.groups
-        rewritten = self._write_apart(group, found, live, new, "rewritten", replication, str)
-        self._copy(copied.files, live, new)
-        names = frozenset(file.name for file in copied.files.data)
-        return [rewritten, WrittenGroup(copied, RewriteResult(copied.profile.rows or 0), names)]
+    def _write_alone(
+        self, group: FileGroup, found: Inspection, live: str, new: str, replication: int | None
+    ) -> WrittenGroup:
+        """Rewrite the small files of a unit with one schema, beside which the large ones will be copied."""
+        return self._write_apart(group, found, live, new, "rewritten", replication, str)
+
+    def _write_copies(self, groups: Sequence[FileGroup], live: str, new: str) -> list[WrittenGroup]:
+        """Copy the large files of a unit."""
+        if not groups:
+            return []
+        self._copy(FileListing.of(file for group in groups for file in group.files.data), live, new)
+        return [WrittenGroup(group, RewriteResult(group.profile.rows or 0), group.names) for group in groups]
 
     def _copy(self, files: FileListing, live: str, new: str) -> None:
         """Copy files with their times, and compare every byte.
@@ -116,14 +116,14 @@ class GroupWriter:
         fs.delete_tree(apart)  # guard: attempts_deleted
 
     def _write_beside(
-        self, group: FileGroup, number: int, found: Inspection, live: str, new: str, replication: int | None
+        self, group: FileGroup, found: Inspection, live: str, new: str, replication: int | None
     ) -> WrittenGroup:
         """Write a group into a directory of its own, then move its files up.
 
         By the names of the files, a later plan sees that each group has been written already.
         """
-        named = partial(layout.group_name, number=number)
-        return self._write_apart(group, found, live, new, f"group-{number}", replication, named)
+        named, apart = partial(layout.group_name, number=group.number), f"group-{group.number}"
+        return self._write_apart(group, found, live, new, apart, replication, named)
 
     def _write_apart(
         self,

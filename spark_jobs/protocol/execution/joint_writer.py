@@ -51,7 +51,7 @@ class JointWriter:
         without rows no file would be written. Large files of a unit are copied only where it is written by itself.
         """
         # A file that was added since the plan may be a large one, and then the unit is copied in part.
-        if draft.found.copied is not None:  # guard: copies_not_joint
+        if draft.found.copied:  # guard: copies_not_joint
             return None
         group, *others = draft.found.groups
         encoding, profile = group.encoding, group.profile

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 from spark_jobs.core import journal
 from spark_jobs.core.errors import (
@@ -111,7 +111,7 @@ def compacted_report(
     swap: Swap, health: Health | None = None, seconds: float | None = None, moved_files: int = 0
 ) -> UnitReport:
     """Return the report of a unit that is swapped, also if an earlier attempt has swapped it."""
-    figures = asdict(health) if health else {"files": len(swap.originals.data), "bytes": swap.originals.bytes}
+    figures = health.figures if health else {"files": len(swap.originals.data), "bytes": swap.originals.bytes}
     return UnitReport(
         unit=swap.unit.to_json(),
         outcome=UnitOutcome.COMPACTED,

@@ -24,7 +24,6 @@ from spark_jobs.core.layout import Home
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.strategy import FULL, MINOR
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
@@ -227,17 +226,8 @@ class UnitWriter:
             draft.attributes,
             seconds,
             (*texts, *warnings),
-            self._strategy(draft),
+            self._table.strategy_of(draft.plan.inputs) if draft.plan.inputs else None,
         )
-
-    def _strategy(self, draft: Draft) -> tuple[str, str | None] | None:
-        """Return what was done with the files and why, where a minor compaction was asked for."""
-        if self._table.why_full is not None:
-            return FULL, self._table.why_full
-        choice = self._table.choice(draft.before)
-        if choice is None:
-            return None
-        return (MINOR, None) if draft.found.copied else (FULL, draft.found.why_full or choice.reason)
 
     def _copy_flags(self, before: FileListing, new: str) -> None:
         """Copy the flags into the new directory before the swap, which is called off if one is gone from the live one.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from spark_jobs.core.eligibility import check_names, declares_encoding, positional
 from spark_jobs.core.errors import LakekeeperError, NothingToGain, Refusal
@@ -16,7 +17,7 @@ from spark_jobs.core.health import Thresholds, assess
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.strategy import Choice
+from spark_jobs.core.strategy import FULL, Choice
 from spark_jobs.core.task_plan import TaskPlan, plan_tasks
 from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
@@ -28,15 +29,24 @@ log = logging.getLogger("lakekeeper")
 
 @dataclass(frozen=True)
 class FileGroup:
-    """Files of a unit that are written with one schema: their properties, and how they are rewritten."""
+    """Files of a unit that are written with one schema: their properties, and how they are rewritten.
+
+    Attributes:
+        number: that of the group among all groups of the unit's files, from 0.
+    """
 
     files: FileListing
     profile: Profile
     encoding: Encoding
+    number: int = 0
 
     def target_files(self, thresholds: Thresholds) -> int:
-        """Return the number of files to write. All files of a group are rewritten, also in a minor compaction."""
-        return assess(self.files, replace(thresholds, minor=False)).target_files
+        """Return the number of files to write, if all files of the group are rewritten."""
+        return assess(self.files, replace(thresholds, strategy=FULL)).target_files
+
+    def without(self, names: Collection[str]) -> FileGroup:
+        """Return the group without the files of these names."""
+        return replace(self, files=FileListing.of(f for f in self.files.data if f.name not in names))
 
     def tasks(self, thresholds: Thresholds, slots: int) -> TaskPlan:
         """Return how the tasks of Spark share the rewrite. Only Spark's own engine can shuffle rows."""
@@ -53,6 +63,11 @@ class FileGroup:
             return ()
         return (WarningCode.METADATA_NOT_KEPT.text(footer_keys.warning(keys)),)
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Return the names of its files."""
+        return frozenset(file.name for file in self.files.data)
+
     @property
     def columns(self) -> frozenset[str] | None:
         """Return the names of the columns in lower case; None if Spark cannot read them."""
@@ -61,19 +76,19 @@ class FileGroup:
 
 @dataclass(frozen=True)
 class Inspection:
-    """The groups of a unit's files.
+    """The groups of the files of a unit that are rewritten.
 
     Attributes:
+        several: the files of the unit have several schemas, those that are copied included.
         by_kept_footers: an analysis has read them, and not all of them are read now.
-        copied: the files that are copied, and in no group; None if all files are rewritten.
-        why_full: why they are, although only some were to be.
+        copied: the groups of the files that are copied; none if all files are rewritten.
         without_rows: the names of files without rows, which are in no group.
     """
 
     groups: tuple[FileGroup, ...]
+    several: bool = False
     by_kept_footers: bool = False
-    copied: FileGroup | None = None
-    why_full: str | None = None
+    copied: tuple[FileGroup, ...] = ()
     without_rows: frozenset[str] = frozenset()
 
     @property
@@ -89,7 +104,8 @@ class Inspection:
     @property
     def codec(self) -> str:
         """Return the codec that most bytes are compressed with."""
-        return max(self.groups, key=lambda group: group.files.bytes).profile.codec
+        parts = (*self.groups, *self.copied)
+        return max(parts, key=lambda group: group.files.bytes).profile.codec
 
 
 def inspect(
@@ -111,7 +127,7 @@ def inspect(
         OSError: a footer cannot be read.
     """
     choice = table.choice(files)
-    if choice is not None and choice.copied.files:
+    if choice.copied.files:
         return _inspect_parts(services, table, location, files, choice)
     early = _by_kept_footers(services, table, location, files, store) if store else None
     if early is not None:
@@ -134,20 +150,25 @@ def groups_of(
 def _inspect_parts(
     services: Services, table: TablePlan, location: str, files: FileListing, choice: Choice
 ) -> Inspection:
-    """Return what the footers of the files to rewrite, and of those to copy, say by themselves."""
+    """Return what the footers of all files say, with the files to copy apart from those to rewrite."""
     parts = [(location, with_footers(choice.rewritten)), (location, choice.copied)]
     with reading():
         small, large = services.footers.read(parts, table.file_format)
     encoding = services.rewriter.encoding
     whole = inspect_footers(encoding, table, location, files, [*small, *large])
-    if len(whole.groups) > 1:  # guard: one_schema_for_copies
-        return replace(whole, why_full="its files have several schemas")
-    used = footers.with_rows(small)
-    rewritten = _group(encoding, table, choice.rewritten, used)
-    copied = _group(encoding, table, choice.copied, large)
+
+    def of_groups(files: FileListing, found: Sequence[Footer]) -> Iterator[FileGroup]:
+        # The number of a group is that among all files, by which a check finds what was written of each.
+        for group in whole.groups:
+            part = [footer for footer in found if footer.name in group.names]
+            if part:
+                yield replace(_group(encoding, table, files, part), number=group.number)
+
     # A copy of all bytes keeps the keys of the footers.
-    copied = replace(copied, profile=replace(copied.profile, unkept=()))
-    return Inspection((rewritten,), copied=copied, without_rows=_names(small) - _names(used))
+    copied = [
+        replace(group, profile=replace(group.profile, unkept=())) for group in of_groups(choice.copied, large)
+    ]
+    return replace(whole, groups=tuple(of_groups(choice.rewritten, small)), copied=tuple(copied))
 
 
 def _by_kept_footers(
@@ -177,7 +198,7 @@ def inspect_footers(
 ) -> Inspection:
     """Return what the footers of a unit's files say. It raises the same errors as `inspect`."""
     inspection, reason = _inspected(encoding, table, location, files, found)
-    _check_gain(inspection, files, table.options.thresholds(), reason)
+    _check_gain(inspection, table.choice(files), table.options.thresholds(), reason)
     return inspection
 
 
@@ -191,8 +212,11 @@ def _inspected(
     check_names(location, files)
     used = footers.with_rows(found)
     parts = file_groups.grouped(used, _by_position(table))
-    groups = tuple(_group(encoding, table, files, part) for part in parts.footers)
-    inspection = Inspection(groups, without_rows=_names(found) - _names(used))
+    groups = tuple(
+        replace(_group(encoding, table, files, part), number=number)
+        for number, part in enumerate(parts.footers)
+    )
+    inspection = Inspection(groups, several=len(groups) > 1, without_rows=_names(found) - _names(used))
     _check_positions(table, used, inspection)
     return inspection, parts.reason
 
@@ -236,16 +260,20 @@ def _by_position(table: TablePlan) -> bool:
     )  # guard: readers_by_position
 
 
-def _check_gain(found: Inspection, files: FileListing, thresholds: Thresholds, reason: str | None) -> None:
+def _check_gain(found: Inspection, choice: Choice, thresholds: Thresholds, reason: str | None) -> None:
     """Raise NothingToGain if each group would have as many files as it has now.
 
     By its file sizes, such a unit needs a compaction: without this check it would be rewritten every night.
     """
-    target_files = sum(group.target_files(thresholds) for group in found.groups)
-    if len(found.groups) > 1 and target_files >= len(files.data):
+    files = len(choice.rewritten.data) + len(choice.copied.data)
+    if len(found.groups) < 2 and not choice.copied.files:
+        return
+    kept = frozenset(file.name for file in choice.copied.data)
+    left = len(kept) + sum(group.without(kept).target_files(thresholds) for group in found.groups)
+    if left >= files:
+        why = f": {reason}" if reason else ""
         raise NothingToGain(
-            f"its {len(files.data)} files have {len(found.groups)} schemas that do not fit into one file: {reason}",
-            target_files,
+            f"its {files} files have {len(found.groups)} schemas that do not fit into one file{why}", left
         )
 
 

@@ -23,7 +23,7 @@ class Table:
     """One table. Its units are read from the metastore at the first use.
 
     Attributes:
-        why_full: why no unit is compacted in part, although that was asked for; the options say `full` then.
+        why_full: why no unit is compacted in part, although the options allow it; they say `full` then.
     """
 
     services: Services

@@ -130,7 +130,7 @@ class UnitPlanner:
             return None
         thresholds, readers = options.thresholds(), options.readers
         health = cached.health(thresholds, readers)
-        if thresholds.minor and not cached.is_settled(thresholds, readers) and cached.may_gain(thresholds):
+        if not cached.decides(thresholds, readers):
             return None
         if not health.needs_compaction:
             return UnitPlan.known(unit, health, cached)
@@ -185,7 +185,8 @@ class UnitPlanner:
             return None
         closed = all(file.length for file in files.data)
         now = self.table.services.now()
-        figures = FileFigures.of(files, plan.health.threshold, future_from(now))
+        target = self.table.options.thresholds().target
+        figures = FileFigures.of(files, plan.health.threshold, future_from(now), target)
         cached = CachedUnit.of(
             plan.unit, mtime, millis_of(now), closed, plan.health, plan.fingerprint, figures
         )

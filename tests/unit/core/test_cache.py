@@ -5,8 +5,11 @@ from __future__ import annotations
 import gzip
 from dataclasses import asdict, replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spark_jobs.core import journal
 from spark_jobs.core.commit_log import cache
@@ -16,8 +19,8 @@ from spark_jobs.core.commit_log.snapshots import CLEANUP, BrokenLog
 from spark_jobs.core.due import FileFigures
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import Refusal
-from spark_jobs.core.health import Thresholds, assess, reassess
-from spark_jobs.core.model import Unit
+from spark_jobs.core.health import Sizes, Thresholds, assess, reassess
+from spark_jobs.core.model import FileEntry, FileListing, Unit
 from spark_jobs.core.refusals import RefusalCode
 from tests.unit.core.faulty_memory_fs import NOW, MemoryFs, files, run_state, swap
 from tests.unit.core.memory_log import compact, log
@@ -51,7 +54,48 @@ def test_figures_are_judged_by_the_thresholds_of_today() -> None:
     large = Thresholds(block_size=100, target_file_size=10)
     assert seen().health(Thresholds()).needs_compaction
     assert not seen().health(large).needs_compaction
-    assert seen().health(large) == assess(files("a", "b", size=10), large) == reassess(2, 20, 10, 10, large)
+    assert (
+        seen().health(large)
+        == assess(files("a", "b", size=10), large)
+        == reassess(Sizes(2, 20, 10, 10), large)
+    )
+
+
+_SIZES = st.lists(
+    st.one_of(st.integers(0, 3 << 20), st.integers(10 << 20, 300 << 20)), min_size=1, max_size=200
+)
+
+
+@given(_SIZES, st.integers(1, 64), st.sampled_from([0.0, 1.0, 10.0, 500.0]))
+def test_by_auto_figures_decide_as_the_files_do(sizes: list[int], small_files: int, per_gb: float) -> None:
+    thresholds = Thresholds(min_small_files=small_files, min_files_per_gb=per_gb)
+    listing = FileListing.of(FileEntry(f"f{n}", size, n) for n, size in enumerate(sizes))
+    figures = FileFigures.of(listing, thresholds.small_file, 10**6, thresholds.target)
+    health = assess(listing, thresholds)
+    kept = CachedUnit.of(UNIT, 1, LISTED, True, health, listing.fingerprint, figures)
+    assert kept.decides(thresholds)
+    assert kept.health(thresholds) == health
+
+
+@pytest.mark.parametrize(
+    ("options", "enough"),
+    [
+        ({}, True),
+        ({"min_small_files": 1}, True),
+        ({"target_file_size": 1 << 20}, False),
+        ({"block_size": 1 << 20}, False),
+        ({"target_file_size": 1 << 20, "min_input_files": 9}, True),
+        ({"target_file_size": 1 << 20, "strategy": "full"}, True),
+        ({"strategy": "minor"}, False),
+    ],
+)
+def test_figures_decide_by_the_bounds_for_which_they_were_made(options: dict[str, Any], enough: bool) -> None:
+    before, now = Thresholds(), Thresholds(**options)
+    listing = files("a", "b", size=10)
+    figures = FileFigures.of(listing, before.small_file, 10**6, before.target)
+    kept = CachedUnit.of(UNIT, 1, LISTED, True, assess(listing, before), listing.fingerprint, figures)
+    assert kept.decides(now) is enough
+    assert not replace(kept, figures=None).decides(before)
 
 
 def test_a_look_at_some_units_keeps_the_figures_of_the_others_that_still_exist() -> None:
@@ -86,8 +130,9 @@ def test_files_that_cannot_be_fewer_are_known_until_an_option_changes() -> None:
     )
     assert settled.health(Thresholds(), "by-name").needs_compaction
     assert settled.health(Thresholds(target_file_size=1 << 40)).needs_compaction
-    assert not settled.is_settled(Thresholds(minor=True))
-    assert seen().settle(2, Thresholds(minor=True), None).is_settled(Thresholds(minor=True))
+    minor = Thresholds(strategy="minor")
+    assert not settled.is_settled(minor)
+    assert seen().settle(2, minor, None).is_settled(minor)
 
 
 def test_verdicts_travel_with_figures_and_an_earlier_version_does_not_see_them() -> None:
@@ -105,7 +150,16 @@ def test_verdicts_travel_with_figures_and_an_earlier_version_does_not_see_them()
 
 
 def test_figures_of_files_travel_apart_and_an_earlier_version_does_not_see_them() -> None:
-    known = replace(seen(), figures=FileFigures(newest=123, small_files=2, small_below=1000))
+    figures = FileFigures(
+        newest=123,
+        small_files=2,
+        small_below=1000,
+        small_bytes=5,
+        large_files=1,
+        large_bytes=90,
+        large_from=50,
+    )
+    known = replace(seen(), figures=figures)
     data = cache.encode({UNIT.key: known, "other": replace(seen(), unit="other")})
     assert cache.decode(data, "survey") == {UNIT.key: known, "other": replace(seen(), unit="other")}
     earlier = cache.packed({"units": cache.unpacked(data)["units"]})
@@ -136,7 +190,7 @@ def test_a_basis_is_of_all_that_decides_but_not_of_statistics() -> None:
         cache.basis(replace(facts, columns=(("a", "bigint"),)), Thresholds(), None, "1"),
         cache.basis(replace(facts, storage=replace(storage, properties={"x": "y"})), Thresholds(), None, "1"),
         cache.basis(facts, Thresholds(block_size=1), None, "1"),
-        cache.basis(facts, Thresholds(minor=True), None, "1"),
+        cache.basis(facts, Thresholds(strategy="minor"), None, "1"),
         cache.basis(facts, Thresholds(), "by-name", "1"),
         cache.basis(facts, Thresholds(), None, "2"),
     ]

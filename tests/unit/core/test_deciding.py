@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from spark_jobs.core import selection
@@ -43,9 +45,12 @@ def manifest(*sizes: int) -> FileListing:
         ([128 * MB] * 4, False, 4),
         ([12 * MB] * 100, True, 10),
         # A few large files lift the average over the threshold, the median stays small.
-        ([600 * MB] * 3 + [1000] * 10, True, 15),
+        ([600 * MB] * 3 + [1000] * 10, True, 4),
+        ([300 * MB, 1, 1], True, 2),
         # As many files would come out as went in.
-        ([300 * MB, 1, 1], False, 3),
+        ([300 * MB, 1], False, 2),
+        # Files without a byte beside a large one.
+        ([300 * MB, 0, 0], True, 1),
     ],
 )
 def test_small_files_are_judged_by_the_smaller_of_average_and_median(
@@ -53,6 +58,44 @@ def test_small_files_are_judged_by_the_smaller_of_average_and_median(
 ) -> None:
     health = assess(manifest(*sizes), Thresholds())
     assert (health.needs_compaction, health.target_files) == (flagged and target < len(sizes), target)
+
+
+#: Files of a unit whose average and median are not small, the options, and whether its small files decide.
+BESIDE = [
+    # To copy 195 GB for 900 files is not what anybody expects: 4.6 files for each GB that is read.
+    ([200 * MB] * 1000 + [MB] * 900, {}, False),
+    ([200 * MB] * 1000 + [MB] * 900, {"min_files_per_gb": 4.5}, True),
+    # 60 files in 5 GB are 12 for each GB; 29 are too few, whatever they are.
+    ([50 * MB] * 100 + [MB] * 60, {}, True),
+    ([50 * MB] * 100 + [MB] * 60, {"min_small_files": 61}, False),
+    ([20 * MB] * 100 + [MB] * 29, {"min_files_per_gb": 0}, False),
+    ([50 * MB] * 100 + [MB] * 60, {"strategy": "full"}, False),
+    ([50 * MB] * 100, {"min_small_files": 1, "min_files_per_gb": 0}, False),
+]
+
+
+@pytest.mark.parametrize(("sizes", "options", "flagged"), BESIDE)
+def test_small_files_beside_larger_ones_decide_by_what_is_read_for_them(
+    sizes: list[int], options: dict[str, Any], flagged: bool
+) -> None:
+    assert assess(manifest(*sizes), Thresholds(**options)).needs_compaction is flagged
+
+
+@pytest.mark.parametrize("per_gb", [10, 4.5])
+def test_small_files_that_are_enough_by_number_are_told_whatever_they_decide(per_gb: float) -> None:
+    health = assess(manifest(*[200 * MB] * 1000, *[MB] * 900), Thresholds(min_files_per_gb=per_gb))
+    assert health.note == (
+        "of its 900 small files beside larger ones, 4.5 would go away for each GB that is read;"
+        f" min_files_per_gb is {per_gb:g}"
+    )
+    few = assess(manifest(*[200 * MB] * 1000, *[MB] * 29), Thresholds(min_files_per_gb=per_gb))
+    assert (few.needs_compaction, few.note) == (False, None)
+
+
+def test_the_rule_of_average_and_median_needs_no_number_of_small_files() -> None:
+    options = {"min_small_files": 10**6, "min_files_per_gb": 10**6}
+    health = assess(manifest(*[200 * MB] * 1000, *[MB] * 1100), Thresholds(**options))
+    assert (health.needs_compaction, health.target_files, health.note) == (True, 1009, None)
 
 
 def test_thresholds_can_be_set() -> None:

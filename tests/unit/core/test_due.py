@@ -51,7 +51,8 @@ def test_figures_are_of_data_files() -> None:
     sizes = {"a": 10, "b": 999, "c": 1000, "_SUCCESS": 0, ".hidden": 5}
     mtimes = {"a": 1, "b": 7, "c": 3, "_SUCCESS": 99, ".hidden": 99}
     files = FileListing.of(FileEntry(name, size, mtimes[name]) for name, size in sizes.items())
-    assert FileFigures.of(files, 1000, 100) == FileFigures(newest=7, small_files=2, small_below=1000)
+    assert FileFigures.of(files, 1000, 100) == FileFigures(7, 2, 1000, small_bytes=1009)
+    assert FileFigures.of(files, 1000, 100, 1000) == FileFigures(7, 2, 1000, 1009, 1, 1000, 1000)
     assert FileFigures.of(FileListing(()), 1000, 100).newest is None
 
 

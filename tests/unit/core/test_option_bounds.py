@@ -213,6 +213,7 @@ _VALUES = {
     **dict.fromkeys(
         ("trigger_unit_files", "trigger_small_files", "trigger_growth", "max_calls_per_second"), 2
     ),
+    **dict.fromkeys(("min_small_files", "min_files_per_gb"), 2),
     **dict.fromkeys(("max_files", "max_units", "canary", "max_failures"), 2),
     **dict.fromkeys(("target_file_size", "trigger_average_size", "max_bytes", "max_held_bytes"), "1mb"),
     **dict.fromkeys(("idle_for", "trigger_interval", "older_than", "staging_ttl"), "7d"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from spark_jobs.core.health import Thresholds, assess
 from spark_jobs.core.model import FileEntry, FileListing
-from spark_jobs.core.strategy import FULL, MINOR, choose, why_table_is_full
+from spark_jobs.core.strategy import AUTO, FULL, MINOR, STRATEGIES, choose, why_table_is_full
 
 MB = 1024 * 1024
 TARGET = 128 * MB
@@ -22,22 +22,38 @@ def listing(lengths: list[int]) -> FileListing:
     return FileListing.of(FileEntry(f"f{n}", length, n) for n, length in enumerate(lengths))
 
 
-@given(sizes)
-def test_each_file_is_either_rewritten_or_copied(lengths: list[int]) -> None:
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@given(lengths=sizes)
+def test_each_file_is_either_rewritten_or_copied(strategy: str, lengths: list[int]) -> None:
     files = listing(lengths)
-    found = choose(files, TARGET)
+    found = choose(files, TARGET, strategy)
     assert sorted([*found.rewritten.data, *found.copied.data]) == sorted(files.data)
     assert all(file.length >= TARGET for file in found.copied.data)
     if found.strategy == MINOR:
         assert all(file.length < TARGET for file in found.rewritten.data)
         assert found.reason is None
     else:
-        assert found.reason
+        assert (found.reason is not None) == (strategy == MINOR)
+
+
+@given(sizes)
+def test_by_auto_no_file_of_the_target_size_is_rewritten(lengths: list[int]) -> None:
+    found = choose(listing(lengths), TARGET, AUTO)
+    assert all(file.length < TARGET for file in found.rewritten.data)
+    assert found.reason is None
+
+
+@given(sizes)
+def test_the_figures_of_a_unit_are_those_of_the_choice_by_auto(lengths: list[int]) -> None:
+    files = listing(lengths)
+    found, health = choose(files, TARGET, AUTO), assess(files, Thresholds())
+    assert health.target_files == max(1, len(found.copied.data) + math.ceil(found.rewritten.bytes / TARGET))
+    assert not health.needs_compaction or health.target_files < health.files
 
 
 @given(sizes)
 def test_a_minor_compaction_always_leaves_fewer_files(lengths: list[int]) -> None:
-    found = choose(listing(lengths), TARGET)
+    found = choose(listing(lengths), TARGET, MINOR)
     if found.strategy == MINOR:
         left = len(found.copied.data) + max(1, math.ceil(found.rewritten.bytes / TARGET))
         assert left < len(lengths)
@@ -46,7 +62,7 @@ def test_a_minor_compaction_always_leaves_fewer_files(lengths: list[int]) -> Non
 @given(sizes)
 def test_the_figures_of_a_unit_are_those_of_the_choice(lengths: list[int]) -> None:
     files = listing(lengths)
-    found, health = choose(files, TARGET), assess(files, Thresholds(minor=True))
+    found, health = choose(files, TARGET, MINOR), assess(files, Thresholds(strategy=MINOR))
     expected = len(found.copied.data) + max(1, math.ceil(found.rewritten.bytes / TARGET))
     assert health.target_files == expected
     assert not health.needs_compaction or health.target_files < health.files
@@ -65,7 +81,7 @@ def test_the_figures_of_a_unit_are_those_of_the_choice(lengths: list[int]) -> No
 def test_where_it_costs_less_or_gains_nothing_all_files_are_rewritten(
     lengths: list[int], target: int, reason: str
 ) -> None:
-    found = choose(listing(lengths), target)
+    found = choose(listing(lengths), target, MINOR)
     assert found.strategy == FULL
     assert reason in str(found.reason)
 
