@@ -68,7 +68,7 @@ def _of_table(table: Mapping[str, Any], how: _Shown) -> list[str]:
     flagged, largest = units_with(table, ("flagged",)), replace(how, in_order=False)
     return [
         *_grid_of([unit for unit in flagged if _is_assessed(unit)], _FLAGGED, _flagged, how),
-        *_counted("full instead of minor", (unit.get("strategy_reason") for unit in flagged)),
+        *_counted("", (_strategy(unit) for unit in flagged)),
         *_grid_of([unit for unit in flagged if not _is_assessed(unit)], _PROCESSED, _processed, largest),
         *_grid_of(units_with(table, _DONE), _PROCESSED, _processed, largest),
         *_left_alone(table, how.units),
@@ -171,13 +171,19 @@ def _healthy(table: Mapping[str, Any]) -> list[str]:
     """Count the healthy units, and say why those whose files are small stay as they are."""
     units = units_with(table, ("healthy",))
     counted = [f"  {len(units)} healthy"] if units else []
-    return [*counted, *_counted("of them", (unit.get("reason") for unit in units))]
+    return [*counted, *_counted("of them: ", (unit.get("reason") for unit in units))]
+
+
+def _strategy(unit: Unit) -> str | None:
+    """Return which files of a unit are rewritten and why; None if there is nothing to say about it."""
+    reason = unit.get("strategy_reason")
+    return f"{unit.get('strategy')}: {reason}" if reason else None
 
 
 def _counted(what: str, reasons: Iterable[str | None]) -> list[str]:
     """Count the units for each of the reasons that most of them have."""
     found = Counter(filter(None, reasons))
-    return [f"  {count} {what}: {reason}" for reason, count in found.most_common(5)]
+    return [f"  {count} {what}{reason}" for reason, count in found.most_common(5)]
 
 
 def _name(unit: Unit) -> str:

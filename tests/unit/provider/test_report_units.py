@@ -40,7 +40,7 @@ def test_a_plan_lists_the_units_in_the_order_of_execution_and_how_each_is_writte
         f"{head}  score   engine  strategy  minutes (estimate)",
         f"  date=2026-02-01  20     20.0 KB   1.0 KB   2.0 KB  12.8 MB    1{'97,280':>29}  copy    minor     1.5",
         f"  date=2026-02-02  300    300.0 KB  1.0 KB   2.0 KB  12.8 MB    1{'1.50  ':>29}  spark   full",
-        "  1 full instead of minor: its rows are sorted",
+        "  1 full: its rows are sorted",
         "to compact: 2 units, 320 files, 320.0 KB, 1.5 minutes for 1 of them (estimate)",
     ]
 
