@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-from lakekeeper_provider.option import CLEANUP, COMPACT, HISTORY, ROLLBACK
+from lakekeeper_provider.open_units import open_units
+from lakekeeper_provider.option import ANALYZE, CLEANUP, COMPACT, HISTORY, ROLLBACK
 from lakekeeper_provider.report import Report, units_with, warning_codes, written
 
 log = logging.getLogger(__name__)
@@ -42,6 +43,10 @@ METRICS: Mapping[str, tuple[str, str]] = {
     "bytes_after": (COUNTER, "compact, rollback: bytes of these units afterwards"),
     "freed_bytes": (COUNTER, "cleanup: bytes of originals that were deleted"),
     "trashed_bytes": (COUNTER, "cleanup: bytes of originals that were moved to the trash"),
+    "open_units": (
+        GAUGE,
+        "analyze: partitions that were found on three days or more, and not compacted in between",
+    ),
     "originals_held_runs": (
         GAUGE,
         "history: compactions whose originals are still kept, over all tables of the job",
@@ -89,6 +94,8 @@ def of(report: Report, now: datetime, *, whole: bool = True) -> Iterator[Metric]
     for name, count in _counters(report).items():
         if count:
             yield _metric(report.verb, name, count)
+    if report.verb == ANALYZE and not report.error:
+        yield _metric(report.verb, "open_units", sum(len(open_units(table)) for table in report.tables))
     if report.verb == HISTORY and whole and report.outcome in ("done", "nothing") and not report.error:
         for name, value in _held(report, now).items():
             yield _metric(report.verb, name, value)

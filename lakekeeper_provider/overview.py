@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lakekeeper_provider import open_units
 from lakekeeper_provider.report_line import one_line
 from lakekeeper_provider.report_units import grid, human
 
@@ -92,6 +93,14 @@ class Overview:
                 yield table["table"], _why(table)
             for code, count in (table.get("skipped") or {}).items():
                 yield table["table"], f"{_count(count, 'partition')} skipped: {code}"
+        yield from self._open()
+
+    def _open(self) -> Iterator[tuple[str, str]]:
+        """Return the tables with units that were found day after day, as the last job of this run has left them."""
+        last = {table["table"]: table for table in (*self.analysed, *self.compacted)}
+        for name, table in last.items():
+            if table.get("open"):
+                yield name, open_units.sentence(table["open"])
 
     def _sum(self, when: str, what: str) -> int:
         return sum((table.get(when) or {}).get(what) or 0 for table in self._compacted())

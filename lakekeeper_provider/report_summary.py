@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from lakekeeper_provider import pages
+from lakekeeper_provider import open_units, pages
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.option import ANALYZE, CHECK, HISTORY
 from lakekeeper_provider.pages import XCOM_LIMIT
@@ -113,7 +113,7 @@ def outline(tables: Tables) -> Tables:
     """Return of each table what other tasks need, and codes."""
     keys = (
         *("table", "outcome", "run_id", "flagged", "flagged_at", "codes", "warning_codes", "skipped"),
-        *("score", "deferred_since", "flagged_bytes", "options"),
+        *("score", "deferred_since", "flagged_bytes", "options", "open"),
     )
     return [{key: table[key] for key in keys if key in table and table[key] != {}} for table in tables]
 
@@ -129,10 +129,10 @@ def _summary(table: Mapping[str, Any], verb: str) -> dict[str, Any]:
     brief |= {"warnings": list(table.get("warnings") or ()), "warning_codes": warning_codes(table)}
     brief |= {"skipped": skipped_codes(table)}
     if verb == ANALYZE:
-        return {**brief, "flagged": flagged_units(table), **urgency(table)}
+        return {**brief, "flagged": flagged_units(table), **urgency(table), **open_units.brief(table)}
     if verb == HISTORY:
         return {**brief, "history": list(table.get("history") or ())}
-    return {**brief, **_counts(table)} if verb == CHECK else brief
+    return {**brief, **(_counts(table) if verb == CHECK else open_units.brief(table))}
 
 
 def urgency(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lakekeeper_provider import open_units
 from lakekeeper_provider.report import unit_name, units_with
 
 #: How many units of a table are listed, the largest first. The others are counted; the report has all of them.
@@ -72,6 +73,7 @@ def _of_table(table: Mapping[str, Any], how: _Shown) -> list[str]:
         *_grid_of([unit for unit in flagged if not _is_assessed(unit)], _PROCESSED, _processed, largest),
         *_grid_of(units_with(table, _DONE), _PROCESSED, _processed, largest),
         *_left_alone(table, how.units),
+        *open_units.lines(table),
         *_healthy(table),
     ]
 

@@ -8,6 +8,7 @@ from spark_jobs.core.commit_log.cache import CachedUnit, Verdict
 from spark_jobs.core.errors import NothingToGain, Refusal
 from spark_jobs.core.health import Health, Thresholds, assess, score, settled
 from spark_jobs.core.model import FileListing, Unit
+from spark_jobs.core.open_units import OpenUnit, Waiting
 from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.progress import Amount
@@ -43,6 +44,7 @@ class UnitPlan:
         fingerprint: a hash of the listing, or of the earlier one, which changes whenever a file is added, removed or
             rewritten; None without a listing.
         deferred_since: when an earlier job has deferred the unit; None if none has.
+        open: since when it is not done, if earlier days have found it already.
         engine: what will write the unit, if its footers were read for this plan.
         warnings: what its footers, if they were read for this plan, say that a person should know.
     """
@@ -56,6 +58,7 @@ class UnitPlan:
     cached: CachedUnit | None = None
     fingerprint: str | None = None
     deferred_since: str | None = None
+    open: OpenUnit | None = None
     engine: str | None = None
     warnings: tuple[str, ...] = ()
 
@@ -122,6 +125,22 @@ class UnitPlan:
     def put_off(self, reason: str) -> UnitPlan:
         """Return the plan of a unit that needs a compaction, and is left to the next job."""
         return replace(self, outcome=UnitOutcome.DEFERRED, reason=reason)
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether it has small files and is not compacted, although it may be refused."""
+        small = self.health is not None and self.health.needs_compaction
+        return self.needs_compaction or (small and self.outcome == UnitOutcome.SKIPPED)
+
+    def waiting(self, left: Waiting, now: str) -> UnitPlan:
+        """Return the plan with what earlier jobs have left undone of the unit.
+
+        Args:
+            now: the time of the plan (ISO 8601, UTC).
+        """
+        key = self.unit.key
+        known = left.open.get(key) if self.is_open else None
+        return replace(self, deferred_since=left.deferred.get(key), open=known.on(now) if known else None)
 
     def taken_up(self) -> UnitPlan:
         """Return the plan, flagged again if the unit was put off."""
@@ -199,6 +218,7 @@ class UnitPlan:
             score=score(self.health, pressure) if self.health and self.needs_compaction else None,
             deferred_since=self.deferred_since if self.needs_compaction else None,
             engine=self.engine,
+            **(self.open.to_json() if self.open else {}),
         )
 
 

@@ -38,6 +38,9 @@ _OPTIONAL_OF_UNIT = (
     "estimated_seconds",
     "strategy",
     "strategy_reason",
+    "open_since",
+    "open_days",
+    "open_attempts",
 )
 #: The code of a table whose journal cannot be acted on.
 UNSAFE = "UNSAFE"
@@ -59,6 +62,8 @@ class UnitReport:
         engine: in a plan, what will write the unit: rows by Spark, records (copy) or stripes (merge).
         strategy, strategy_reason: what is done with files of the target size and above, and why, where there are any:
             they are copied (minor), or rewritten (full).
+        open_since, open_days, open_attempts: of a unit that was found on an earlier day too: since when, on how many
+            days, and why jobs have not compacted it.
         estimated_seconds: in a plan, how long it will take, at the pace of the table's earlier compactions.
     """
 
@@ -85,6 +90,9 @@ class UnitReport:
     estimated_seconds: float | None = None
     strategy: str | None = None
     strategy_reason: str | None = None
+    open_since: str | None = None
+    open_days: int | None = None
+    open_attempts: Sequence[Mapping[str, Any]] | None = None
 
     @classmethod
     def of(

@@ -72,6 +72,10 @@ COMPACT = job(
     {"units": [UNIT, DEFERRED]},
     namenode_calls=1234,
 )
+ANALYSIS = job(
+    "analyze",
+    {"units": [{"unit": {"d": str(days)}, "outcome": "flagged", "open_days": days} for days in (2, 3, 9)]},
+)
 CLEANUP = job("cleanup", {"freed_bytes": 70, "trashed_bytes": 30})
 HISTORY = job(
     "history",
@@ -102,7 +106,7 @@ def statsd() -> Iterator[StatsdServer]:
 def test_a_server_receives_every_documented_name(statsd):
     environ = {**os.environ, **statsd.environ(), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", PROGRAM]
-    sent = json.dumps([COMPACT, CLEANUP, HISTORY])
+    sent = json.dumps([COMPACT, ANALYSIS, CLEANUP, HISTORY])
     done = subprocess.run(command, input=sent, env=environ, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     expected = {
@@ -120,6 +124,7 @@ def test_a_server_receives_every_documented_name(statsd):
         "compact.files_after": "4|c",
         "compact.bytes_before": "18000|c",
         "compact.bytes_after": "16000|c",
+        "analyze.open_units": "2|g",
         "cleanup.freed_bytes": "70|c",
         "cleanup.trashed_bytes": "30|c",
         "history.originals_held_runs": "3|g",

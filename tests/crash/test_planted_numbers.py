@@ -22,7 +22,7 @@ NAMES = {
     "released lease": "lease-#.released",
     "snapshot": "log/snapshot/snapshot-#",
     "survey": "log/survey/analysis-#",
-    "deferred": "log/survey/deferred-#",
+    "waiting": "log/survey/waiting-#",
     "settled record": "settled/#.json.gz",
     "staged settled record": "settled/.#-0123456789abcdef0123456789abcdef",
     "journal record": "<run>/journal/#.json",

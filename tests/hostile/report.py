@@ -17,8 +17,18 @@ _COUNTS = {"files": 1, "bytes": 2}
 def hostile_unit(text: str, outcome: str) -> dict[str, Any]:
     """Return a unit with a text as key, value, code, reason, and all else that is a text."""
     texts = ("code", "reason", "fingerprint", "engine", "strategy", "strategy_reason", "deferred_since")
-    figures = {"files": 3, "target_files": 1, "bytes": 9, "threshold": 5, "files_after": 1, "bytes_after": 8}
-    return {"unit": {text: text, "d": None}, "outcome": outcome, **dict.fromkeys(texts, text), **figures}
+    figures: dict[str, Any] = {
+        "files": 3,
+        "target_files": 1,
+        "bytes": 9,
+        "threshold": 5,
+        "files_after": 1,
+        "bytes_after": 8,
+    }
+    attempt = {"at": text, "outcome": text, "code": text, "reason": text}
+    opened = {"open_since": text, "open_days": 9, "open_attempts": [attempt]}
+    more = {**dict.fromkeys(texts, text), **figures, **opened}
+    return {"unit": {text: text, "d": None}, "outcome": outcome, **more}
 
 
 def hostile_table(text: str, outcome: str, name: str | None = None) -> dict[str, Any]:

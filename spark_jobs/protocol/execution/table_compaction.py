@@ -14,8 +14,7 @@ from spark_jobs.core.outcomes import UNDONE, TableOutcome, UnitOutcome
 from spark_jobs.core.progress import Amount
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.warning_codes import WarningCode
-from spark_jobs.core.wire import TableReport, UnitReport, utc
-from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
+from spark_jobs.core.wire import TableReport, UnitReport
 from spark_jobs.protocol.commit_log.publisher import learned_pace, log_of
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
 from spark_jobs.protocol.execution.recovery import RecoveredRun
@@ -24,6 +23,7 @@ from spark_jobs.protocol.execution.rollback import Rollback
 from spark_jobs.protocol.execution.rounds import Rounds, Start, held_bytes, reserved_bytes
 from spark_jobs.protocol.execution.table_reports import describe_restored, unique, unit_values, with_units
 from spark_jobs.protocol.execution.table_session import TableSession
+from spark_jobs.protocol.execution.undone import note_undone, reports
 from spark_jobs.protocol.execution.unit_results import UnitResult, compacted_report
 from spark_jobs.protocol.execution.waves import Waves
 from spark_jobs.protocol.planning.due_units import Resumed
@@ -36,12 +36,6 @@ from spark_jobs.protocol.runs.run_lifecycle import (
     newest_generation,
     open_run,
 )
-from spark_jobs.protocol.runs.trust import Trust
-
-#: The outcomes after which a unit is not deferred any more.
-_ENDED = (UnitOutcome.COMPACTED, UnitOutcome.HEALTHY, UnitOutcome.SKIPPED)
-#: The outcomes after which a deferred unit has had its turn, and comes after the others.
-_FAILED = (UnitOutcome.FAILED, UnitOutcome.QUARANTINED)
 
 
 class TableCompaction:
@@ -88,7 +82,7 @@ class TableCompaction:
         self._began = self._services.clock.monotonic()
         results = Rounds(self._session, self._limits, start, runs).run()
         start = remember(self._session, start, results)
-        self._note_deferred(start, results)
+        note_undone(self._session, start, results)
         report = self._with_results(start, results, runs).conclude(acted=(UnitOutcome.COMPACTED,))
         if report.outcome == TableOutcome.PARTIAL and self._options.on_failure == "undo":
             return self._undo(start, report, runs, fresh)
@@ -133,24 +127,9 @@ class TableCompaction:
         found = self._session.recover(own)
         return {Home(parent(item.run.folder)): item for item in found if item.run.run_id == own}
 
-    def _note_deferred(self, start: Start, results: Sequence[UnitResult] = ()) -> None:
-        """Let the next job take the deferred units first."""
-        outcomes = {unit.unit.key: unit.outcome for unit in start.plan.units}
-        outcomes.update((result.unit_key, result.report.outcome) for result in results)
-        deferred = [key for key, outcome in outcomes.items() if outcome == UnitOutcome.DEFERRED]
-        if not deferred and not any(unit.deferred_since for unit in start.plan.units):
-            return
-        ended = {key for key, outcome in outcomes.items() if outcome in _ENDED}
-        trusted = self._options.trusted_owners
-        trust = Trust(self._services.fs, start.plan.facts.storage.location, trusted)
-        store = DeferredStore.of(self._services.fs, start.plan.facts, trust)
-        units = {unit.key for unit in self._session.table.units}
-        had_turn = {result.unit_key for result in results if result.report.outcome in _FAILED}
-        store.update(deferred, ended, had_turn, units, utc(self._services.now()))
-
     def _report_nothing(self, start: Start) -> TableReport:
         leave((item.run for item in start.recovered.values()), journal.FINISHED, outcome=TableOutcome.NOTHING)
-        self._note_deferred(start)
+        note_undone(self._session, start)
         report = replace(start.plan.report(), held_bytes=start.held_bytes)
         units = [*report.units, *self._session.unresolved]
         run_id = start.run_id if start.resumed_settled else report.run_id
@@ -203,7 +182,7 @@ class TableCompaction:
             held_bytes=start.held_bytes + held_bytes(runs.values()),
             warnings=list(dict.fromkeys([*self._session.notes, *texts])),
         )
-        now = [result.report for result in results]
+        now = reports(start, results)
         known = {unit_values(unit) for unit in now}
         earlier = [compacted_report(swap) for swap in _committed(runs.values())]
         return with_units(

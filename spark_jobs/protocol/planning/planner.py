@@ -13,6 +13,7 @@ from spark_jobs.core.file_times import FutureFiles, millis_of
 from spark_jobs.core.formats.layout_properties import ignored_properties
 from spark_jobs.core.layout import is_legacy_backup
 from spark_jobs.core.model import Unit
+from spark_jobs.core.open_units import Waiting
 from spark_jobs.core.ordering import ordered
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.outcomes import UnitOutcome
@@ -22,7 +23,8 @@ from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.sort_columns import check_sort_columns
 from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.core.warning_codes import WarningCode
-from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
+from spark_jobs.core.wire import utc
+from spark_jobs.protocol.commit_log.waiting_store import WaitingStore
 from spark_jobs.protocol.planning.due_units import DueUnits, Resumed
 from spark_jobs.protocol.planning.folders import Folders
 from spark_jobs.protocol.planning.footer_checks import check_footers, check_grouped_units
@@ -63,9 +65,11 @@ class Planner:
         self._wanted = wanted
         self._trust = Trust(table.services.fs, table.root, table.options.trusted_owners)
         self._survey = Survey(table, self._trust)
-        self._deferred = DeferredStore.of(table.services.fs, table.facts, self._trust)
+        self._waiting = WaitingStore.of(table.services.fs, table.facts, self._trust)
         selected = wanted is not None
-        self._due = DueUnits(table, self._trust, self._deferred, selected=selected, resumed=resumed)
+        self._due = DueUnits(table, self._trust, self._waiting, selected=selected, resumed=resumed)
+        #: What earlier jobs have left undone, if the table has units that are not done.
+        self._left: Waiting | None = None
         #: What is read later is at least as new as these listings, by which an unchanged directory is recognized.
         self._folders = Folders(table.services.fs.list)
 
@@ -79,6 +83,9 @@ class Planner:
         """
         plan = self._plan(analysis=True, footers=True)
         self._survey.keep(plan)
+        if self._left is not None:
+            units = {unit.key for unit in self._table.units}
+            self._waiting.note_analysis(self._left, plan.units, units, utc(self._services.now()))
         return plan
 
     def plan(self, *, footers: bool = False) -> TablePlan:
@@ -154,8 +161,10 @@ class Planner:
 
         An analysis reports them as they are listed.
         """
-        since = self._deferred.read() if any(unit.to_rewrite for unit in units) else {}
-        marked = [replace(unit, deferred_since=since.get(unit.unit.key)) for unit in units]
+        if any(unit.is_open for unit in units):
+            self._left = self._waiting.read()
+        left, now = self._left or Waiting(), utc(self._services.now())
+        marked = [unit.waiting(left, now) for unit in units]
         return marked if analysis else ordered(marked, self._table.options.order)
 
     def _check_root(self) -> None:

@@ -1,0 +1,106 @@
+"""Units that analyses find day after day: since when, on how many days, and what each one has met."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_jobs.core.commit_log.snapshots import packed
+from spark_jobs.core.open_units import Attempt, OpenUnit, Waiting, decode, encode
+from spark_jobs.core.outcomes import UnitOutcome
+from spark_jobs.core.record_files import DECODING_ERRORS
+from spark_jobs.core.wire import UnitReport
+
+
+def at(day: int, hour: int = 1) -> str:
+    return f"2026-02-{day:02}T{hour:02}:00:00Z"
+
+
+def attempt(day: int, reason: str = "the deadline has passed") -> Attempt:
+    return Attempt(at(day), "deferred", None, reason)
+
+
+def test_a_unit_is_open_since_the_first_analysis_and_counted_once_a_day() -> None:
+    left = Waiting()
+    for day, hour in ((1, 1), (2, 1), (2, 9), (4, 1)):
+        left = left.analysed({"a"}, set(), at(day, hour))
+    assert left.open == {"a": OpenUnit(at(1), 3, "2026-02-04")}
+
+
+def test_nothing_is_said_of_a_unit_on_its_first_day() -> None:
+    first = OpenUnit(at(1)).found(at(1))
+    assert first.on(at(1, 9)) is None
+    assert first.on(at(2)) == replace(first, days=2, last="2026-02-02")
+
+
+def test_a_unit_that_no_analysis_has_found_for_long_begins_anew() -> None:
+    old = OpenUnit(at(1), 5, "2026-02-05", (attempt(5),))
+    assert old.found(at(13)).days == 6
+    assert old.found(at(14)) == OpenUnit(at(14), 1, "2026-02-14")
+    assert old.on(at(14)) is None
+
+
+def test_what_ends_it_is_a_compaction_an_analysis_that_finds_nothing_or_a_drop() -> None:
+    left = Waiting().analysed({"a", "b", "c", "d"}, set(), at(1))
+    left = left.tried({}, {"a"}).analysed({"c"}, {"b"}, at(2)).of({"c", "e"})
+    assert left.open.keys() == {"c"}
+
+
+def test_the_reason_of_each_night_is_kept_and_the_same_one_once_a_day() -> None:
+    left = Waiting().analysed({"a"}, set(), at(1))
+    for day in range(1, 10):
+        left = left.tried({"a": attempt(day)}, set()).tried({"a": attempt(day, "again")}, set())
+    assert [each.at for each in left.open["a"].attempts] == [at(day) for day in range(3, 10)]
+    assert {each.reason for each in left.open["a"].attempts} == {"the deadline has passed"}
+    failed = Attempt(at(9), "failed", None, "no space")
+    assert left.tried({"a": failed}, set()).open["a"].attempts[-1] == failed
+
+
+def test_a_reason_is_as_long_as_a_person_reads() -> None:
+    report = UnitReport.of({"k": "a"}, UnitOutcome.SKIPPED, code="TYPE", reason="x" * 1000)
+    assert Attempt.of(report, at(1)) == Attempt(at(1), "skipped", "TYPE", "x" * 300)
+
+
+_TEXT = st.one_of(st.none(), st.text(max_size=5))
+_ATTEMPTS = st.builds(Attempt, st.just(at(3)), st.text(max_size=5), _TEXT, _TEXT)
+_OPEN = st.builds(
+    OpenUnit,
+    st.just(at(1)),
+    st.integers(0, 9),
+    st.sampled_from(["", "2026-02-03"]),
+    st.lists(_ATTEMPTS, max_size=3).map(tuple),
+)
+
+
+@given(
+    st.builds(
+        Waiting,
+        st.dictionaries(st.text(max_size=3), st.just(at(1)), max_size=3),
+        st.dictionaries(st.text(max_size=3), _OPEN, max_size=3),
+    )
+)
+def test_what_was_written_is_read(left: Waiting) -> None:
+    assert decode(encode(left)) == left
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"since": "soon"},
+        {"since": 1},
+        {"last": "2026"},
+        {"days": "1"},
+        {"attempts": [1]},
+        {"attempts": "a"},
+        {"more": 1},
+    ],
+)
+def test_what_is_no_such_file_is_not_read(row: dict[str, object]) -> None:
+    good = {"since": at(1), "days": 1, "last": "2026-02-01", "attempts": [0]}
+    body = {"deferred": {}, "attempts": [vars(attempt(1))], "open": {"a": good}}
+    assert decode(packed(body)).open["a"].days == 1
+    with pytest.raises(DECODING_ERRORS):
+        decode(packed({**body, "open": {"a": {**good, **row}}}))
