@@ -1,4 +1,4 @@
-"""Units that were found day after day and never compacted: in the task's log, in XCom, and in the overview of a night."""
+"""Units that were found day after day and never compacted: in the log, in XCom, and in the overview of a night."""
 
 from __future__ import annotations
 
