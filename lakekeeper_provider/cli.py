@@ -118,6 +118,11 @@ def _add_verb(parser: argparse.ArgumentParser, verb: str) -> None:
             "--limit", metavar="N", type=_typed("limit", integer(1)), help="only the newest N rows"
         )
         parser.add_argument("--units", action="store_true", help="also what was done to each partition")
+        parser.add_argument(
+            "--snapshots",
+            action="store_true",
+            help="also the snapshots of the commit log, and their manifests",
+        )
 
 
 def _add_option(parser: argparse.ArgumentParser, flag: Flag, option: Option) -> None:
@@ -204,6 +209,7 @@ def job_flags(arguments: argparse.Namespace, settings: Config) -> list[str]:
     flags += ["--yes"] if getattr(arguments, "yes", False) else []
     flags += ["--read-data"] if getattr(arguments, "read_data", False) else []
     flags += ["--units"] if getattr(arguments, "units", False) else []
+    flags += ["--snapshots"] if getattr(arguments, "snapshots", False) else []
     return flags + (["--limit", str(limit)] if limit else [])
 
 

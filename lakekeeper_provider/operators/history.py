@@ -19,25 +19,36 @@ class HistoryOperator(LakekeeperOperator):
 
     :param limit: only the newest rows of each table
     :param units: also what was done to each partition, under ``results`` of each row
+    :param snapshots: also the snapshots of the commit log, in the log of the task and in the report
     """
 
     verb = HISTORY
-    template_fields: Sequence[str] = (*LakekeeperOperator.template_fields, "limit", "units")
+    template_fields: Sequence[str] = (*LakekeeperOperator.template_fields, "limit", "units", "snapshots")
     ui_color = "#eef1e6"
 
     def __init__(
-        self, *, limit: int | str | None = None, units: bool | str | None = None, **kwargs: Any
+        self,
+        *,
+        limit: int | str | None = None,
+        units: bool | str | None = None,
+        snapshots: bool | str | None = None,
+        **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.limit = limit
         self.units = units
+        self.snapshots = snapshots
 
     def has_all_rows(self) -> bool:
         """Tell whether all rows were asked for: only then the gauges are those of all originals."""
         return given(self.limit) is None
 
     def own_flags(self) -> tuple[str, ...]:
-        """Return the limit, and the flag for the results of units."""
-        limit, units = given(self.limit), given(self.units)
+        """Return the limit, and the flags for what is shown besides the runs."""
+        limit = given(self.limit)
         shown = () if limit is None else ("--limit", str(integer(1)("limit", limit)))
-        return (*shown, *(("--units",) if units is not None and boolean("units", units) else ()))
+        return (*shown, *(f"--{name}" for name in ("units", "snapshots") if self._asks_for(name)))
+
+    def _asks_for(self, name: str) -> bool:
+        value = given(getattr(self, name))
+        return value is not None and bool(boolean(name, value))

@@ -178,6 +178,7 @@ def history(
     database: str | None = None,
     limit: int | None = None,
     units: bool = False,
+    snapshots: bool = False,
     config_file: str | None = None,
     **options: Any,
 ) -> Report:
@@ -186,12 +187,21 @@ def history(
     Args:
         limit: only the newest rows of each table.
         units: also what was done to each partition.
+        snapshots: also the snapshots of the commit log, as `report.tables[i].snapshots`.
 
     Returns:
         The report: `report.tables[i].history` is a list of rows, newest first (docs/wire.md, "History").
     """
     line = invocation(
-        "history", table, tables, database, options, limit=limit, units=units, config_file=config_file
+        "history",
+        table,
+        tables,
+        database,
+        options,
+        limit=limit,
+        units=units,
+        snapshots=snapshots,
+        config_file=config_file,
     )
     return call(spark, line, history_table)
 

@@ -26,7 +26,7 @@ _BAD_TABLES = {
 }
 #: Fields of a table that are left out where they are None.
 _OPTIONAL = (
-    *("partition_types", "held_bytes", "history", "findings"),
+    *("partition_types", "held_bytes", "history", "snapshots", "findings"),
     *("small_file_writers", "files_per_day", "listed_units", "options"),
 )
 #: Fields of a unit that are left out where they are None.
@@ -115,7 +115,9 @@ class UnitReport:
 
 @dataclass(frozen=True)
 class TableReport:
-    """The part of the report for one table. Only the verb `history` sets `history`, only `check` sets `findings`.
+    """The part of the report for one table.
+
+    Only the verb `history` sets `history` and, on request, `snapshots`; only `check` sets `findings`.
 
     Attributes:
         partition_types: the Hive types of the partition keys, by key, in an analysis, a compaction and a rollback of a
@@ -142,6 +144,7 @@ class TableReport:
     warnings: Sequence[str] = ()
     held_bytes: int | None = None
     history: Sequence[dict[str, Any]] | None = None
+    snapshots: Sequence[dict[str, Any]] | None = None
     findings: Sequence[dict[str, Any]] | None = None
     small_file_writers: Sequence[dict[str, Any]] | None = None
     files_per_day: float | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spark_jobs.core.commit_log import history
+from spark_jobs.core.commit_log import history, snapshot_listing
 from spark_jobs.core.commit_log.snapshots import BrokenLog, Snapshot, Token
 from spark_jobs.core.eligibility import check_runs
 from spark_jobs.core.journal import RunState
@@ -35,9 +35,14 @@ def history_table(job: Job, name: TableName) -> TableReport:
     settled = found_runs.settled(folders)
     snapshots = found_runs.settled_store.read().with_deleted(snapshots)
     units_of = log.units if job.invocation.units else None
-    found = history.rows(history.of_table(snapshots, facts.name, root), runs, logged, settled, units_of)
+    own = history.of_table(snapshots, facts.name, root)
+    found = history.rows(own, runs, logged, settled, units_of)
     shown = found[: job.invocation.limit]
     job.show(history.render(str(name), shown, len(found) - len(shown)))
+    listed = None
+    if job.invocation.snapshots:
+        listed = snapshot_listing.rows(own, log.lists)[: job.invocation.limit]
+        job.show(snapshot_listing.render(str(name), listed))
     return TableReport(
         table=str(name),
         outcome=TableOutcome.DONE if shown else TableOutcome.NOTHING,
@@ -45,6 +50,7 @@ def history_table(job: Job, name: TableName) -> TableReport:
         format=facts.storage.format,
         warnings=[*problem, *found_runs.notes],
         history=shown,
+        snapshots=listed,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Callable
@@ -74,7 +74,13 @@ class Change:
         return replace(self, units=units, entries=tuple(e for e in self.entries if e.unit in keys))
 
     def snapshot(
-        self, uuid: str, last: Snapshot | None, lists: tuple[str, str], survey: str | None, now: datetime
+        self,
+        uuid: str,
+        last: Snapshot | None,
+        lists: tuple[str, str],
+        survey: str | None,
+        now: datetime,
+        rows: Mapping[str, int],
     ) -> Snapshot:
         """Return the snapshot that publishes this change.
 
@@ -83,8 +89,10 @@ class Change:
             lists: the names of the base list and of the delta list.
             survey: the name of the file with the figures of listings.
             now: the time of the publication.
+            rows: those of each unit before this change, as far as the log has seen them.
         """
         base, delta = lists
+        counted = counted_rows(rows, self.kind, self.units)
         return Snapshot(
             id=following(last.id, last.location) if last else 1,
             uuid=uuid,
@@ -105,7 +113,15 @@ class Change:
             totals=(last.totals if last else Sizes()) + self.effect,
             survey=survey,
             seconds=self.seconds,
+            total_rows=sum(counted.values()),
+            total_row_units=len(counted),
         )
+
+
+def counted_rows(before: Mapping[str, int], kind: str, units: Iterable[UnitChange]) -> dict[str, int]:
+    """Return the rows of each unit after a change. A cleanup deletes files that no reader sees."""
+    now = {} if kind == CLEANUP else {unit.unit: unit.rows for unit in units}
+    return {**before, **now}
 
 
 def change_of(run_id: str, state: RunState, kind: str, who: str | None = None) -> Change:

@@ -15,6 +15,7 @@ from spark_jobs.core.commit_log.snapshots import COMPACT, Sizes, Snapshot, Token
 from spark_jobs.core.journal import RunState, UnitState
 from spark_jobs.core.printable import printable_lines
 from spark_jobs.core.settled_runs import SettledRun
+from spark_jobs.core.text_grid import grid
 from spark_jobs.core.wire import utc
 
 POSSIBLE, DONE, CLEANED, SUPERSEDED = "possible", "done", "cleaned", "superseded"
@@ -170,15 +171,9 @@ def render(table: str, found: Sequence[Row], older: int = 0) -> str:
     """Return the rows as a table of text. `older` is the number of rows that are not shown."""
     if not found:
         return f"{table}: no run is on record"
-    cells = [_COLUMNS, *(_cells(row) for row in found)]
-    widths = [max(len(line[i]) for line in cells) for i in range(len(_COLUMNS))]
-    header, *lines = (
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in cells
-    )
-    rule = "-" * max(len(line) for line in (header, *lines))
-    more = [f"... and {older} older"] if older else []
-    shown = [header, rule, *lines, *more, rule, _sum(found)]
-    return printable_lines([table, *(f"  {line}" for line in shown), *_units_text(found)])
+    shown = grid([_COLUMNS, *(_cells(row) for row in found)])
+    more = [f"  ... and {older} older"] if older else []
+    return printable_lines([table, *shown, *more, shown[1], f"  {_sum(found)}", *_units_text(found)])
 
 
 def _units_text(found: Sequence[Row]) -> list[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime, timezone
 from typing import Any, Callable, TypeVar
 
@@ -116,6 +116,9 @@ class Snapshot:
         totals: the change in files and bytes of the table since the log began.
         survey: the name of the file with the newest figures of listings.
         seconds: how long the compaction took; None if it is not known, or of another kind of change.
+        total_rows: the rows of all units of which the log has seen a change, each as of its last one; None in logs of
+            earlier releases. Rows of other units, and those that a writer has added since, are not known.
+        total_row_units: the number of these units.
     """
 
     id: int
@@ -137,6 +140,8 @@ class Snapshot:
     totals: Sizes
     survey: str | None = None
     seconds: float | None = None
+    total_rows: int | None = None
+    total_row_units: int | None = None
 
     def encode(self) -> bytes:
         times = {name: _stamp(getattr(self, name)) for name in _TIMES}
@@ -149,22 +154,31 @@ class Snapshot:
 
 _TIMES = ("committed_at", "logged_at")
 _SIZES = ("before", "after", "totals")
+#: What snapshots of earlier releases lack.
+_LATER = ("seconds", "total_rows", "total_row_units")
 
 
 def _snapshot(body: Mapping[str, Any]) -> Snapshot:
     _check_version(body)
-    known = {field.name: body[field.name] for field in fields(Snapshot) if field.name != "seconds"}
+    known = {field.name: body[field.name] for field in fields(Snapshot) if field.name not in _LATER}
+    later = {name: body.get(name) for name in _LATER}
     times = {name: datetime.fromisoformat(known[name]) for name in _TIMES}
     sizes = {name: built(Sizes, known[name]) for name in _SIZES}
-    return built(Snapshot, {**known, **times, **sizes, "seconds": body.get("seconds")})
+    return built(Snapshot, {**known, **times, **sizes, **later})
 
 
 @dataclass(frozen=True)
 class ManifestList:
-    """The manifests of a base list or of a delta list, in order. A delta list also has the changes of each unit."""
+    """The manifests of a base list or of a delta list, in order.
+
+    Attributes:
+        units: of a delta list, the changes of each unit.
+        rows: of a base list, the rows of each unit of which the log has seen a change, by key.
+    """
 
     manifests: tuple[ManifestMeta, ...] = ()
     units: tuple[UnitChange, ...] = ()
+    rows: Mapping[str, int] = field(default_factory=dict)
 
     def encode(self) -> bytes:
         """Return the content of a file. Version 0.1.0 reads the rows of the units, and no durations."""
@@ -174,7 +188,8 @@ class ManifestList:
         ]
         units = [{key: row[key] for key in row if key != "seconds"} for row in rows]
         metas = [asdict(meta) for meta in self.manifests]
-        return packed({"manifests": metas, "units": units, **({"seconds": seconds} if seconds else {})})
+        more = {"seconds": seconds, "rows": self.rows}
+        return packed({"manifests": metas, "units": units, **{key: more[key] for key in more if more[key]}})
 
     @classmethod
     def decode(cls, data: bytes, name: str) -> ManifestList:
@@ -184,7 +199,8 @@ class ManifestList:
 def _manifest_list(body: Mapping[str, Any]) -> ManifestList:
     metas = tuple(built(ManifestMeta, meta) for meta in body["manifests"])
     seconds = {each["old"]: each["seconds"] for each in body.get("seconds", ())}
-    return ManifestList(metas, tuple(_read_unit(unit, seconds.get(unit["old"])) for unit in body["units"]))
+    units = tuple(_read_unit(unit, seconds.get(unit["old"])) for unit in body["units"])
+    return ManifestList(metas, units, {str(key): int(count) for key, count in body.get("rows", {}).items()})
 
 
 def _read_unit(body: Mapping[str, Any], seconds: float | None) -> UnitChange:

@@ -48,6 +48,7 @@ class Invocation:
         options: only those that were given; values are text, except for booleans.
         limit: the number of rows of a history to show; None for all.
         units: show what was done to each unit in a history.
+        snapshots: show the snapshots of the commit log in a history.
         yes: do what `forget` says, instead of only saying it.
         read_data: compare rows in a check.
         location: the location of a dropped table, which some verbs may work on instead of tables.
@@ -65,6 +66,7 @@ class Invocation:
     report: str | None
     limit: int | None = None
     units: bool = False
+    snapshots: bool = False
     yes: bool = False
     read_data: bool = False
     location: str | None = None
@@ -118,6 +120,7 @@ def parse(verb: str, argv: Sequence[str], description: str) -> Invocation:
         report=given.pop("report", None),
         limit=given.pop("limit", None),
         units=given.pop("units", False),
+        snapshots=given.pop("snapshots", False),
         yes=given.pop("yes", False),
         read_data=given.pop("read_data", False),
         location=location,
@@ -164,6 +167,11 @@ def _parser(verb: str, description: str) -> argparse.ArgumentParser:
             "--limit", metavar="N", type=_positive, help="only the newest N rows (default: all)"
         )
         parser.add_argument("--units", action="store_true", help="also what was done to each partition")
+        parser.add_argument(
+            "--snapshots",
+            action="store_true",
+            help="also the snapshots of the commit log, and their manifests",
+        )
     groups: dict[str | None, Any] = {None: parser}
     for name, option in OPTIONS.items():
         if option.flag and verb in option.verbs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from spark_jobs.core.commit_log.snapshots import (
     ADD,
@@ -36,9 +36,14 @@ class Draft:
         name = self._write("manifest", f"manifest-{uuid.uuid4().hex}", data)
         return [ManifestMeta(name, len(data), kinds.count(ADD), kinds.count(DELETE))]
 
-    def list(self, manifests: Sequence[ManifestMeta], units: Sequence[UnitChange] = ()) -> str:
+    def list(
+        self,
+        manifests: Sequence[ManifestMeta],
+        units: Sequence[UnitChange] = (),
+        rows: Mapping[str, int] | None = None,
+    ) -> str:
         """Write a list of manifests, and return its file name."""
-        data = ManifestList(tuple(manifests), tuple(units)).encode()
+        data = ManifestList(tuple(manifests), tuple(units), rows or {}).encode()
         return self._write("manifest", f"manifest-list-{uuid.uuid4().hex}", data)
 
     def survey(self, data: bytes) -> str:

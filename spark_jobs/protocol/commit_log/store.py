@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from spark_jobs.core.commit_log import cache
 from spark_jobs.core.commit_log.cache import Cache
-from spark_jobs.core.commit_log.change import Change
+from spark_jobs.core.commit_log.change import Change, counted_rows
 from spark_jobs.core.commit_log.merge import plan_merge
 from spark_jobs.core.commit_log.snapshots import (
     DELETE,
@@ -80,6 +80,13 @@ class CommitLog:
         """Return the units of a snapshot; None if its files were deleted, or cannot be read."""
         try:
             return self._list(snapshot.delta).units if snapshot.delta else None
+        except (BrokenLog, OSError):
+            return None
+
+    def lists(self, snapshot: Snapshot) -> tuple[ManifestList, ManifestList] | None:
+        """Return base list and delta list of a snapshot; None if they were deleted, or cannot be read."""
+        try:
+            return (self._list(snapshot.base), self._list(snapshot.delta)) if snapshot.delta else None
         except (BrokenLog, OSError):
             return None
 
@@ -184,6 +191,11 @@ class CommitLog:
             (s.kind, s.run_id, unit.unit, unit.old) for s in snapshots for unit in self._list(s.delta).units
         }
 
+    def _rows_after(self, snapshot: Snapshot) -> dict[str, int]:
+        """Return the rows of each unit of which the log has seen a change."""
+        before, units = self._list(snapshot.base).rows, self._list(snapshot.delta).units
+        return counted_rows(before, snapshot.kind, units)
+
     def standing(self, snapshot: Snapshot) -> list[ManifestMeta]:
         return [*self._list(snapshot.base).manifests, *self._list(snapshot.delta).manifests]
 
@@ -208,12 +220,13 @@ class CommitLog:
         try:
             for folder in OURS:
                 self._fs.mkdirs(self._files.folder(folder))
-            base = draft.list(self._merged(draft, self.standing(last)) if last else ())
+            rows = self._rows_after(last) if last else {}
+            base = draft.list(self._merged(draft, self.standing(last)) if last else (), rows=rows)
             delta = draft.list(draft.manifest(change.entries), change.units)
             noted = (
                 draft.survey(cache.encode(survey)) if survey is not None else (last.survey if last else None)
             )
-            snapshot = change.snapshot(draft.uuid, last, (base, delta), noted, self._now())
+            snapshot = change.snapshot(draft.uuid, last, (base, delta), noted, self._now(), rows)
             draft.stage(snapshot)
         except Exception:
             draft.discard()
