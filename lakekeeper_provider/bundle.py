@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lakekeeper_provider.exceptions import UsageError
 
+_LAUNCHER = "run_lakekeeper.py"
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the oldest time that a zip can hold: equal sources give equal bytes
 
 
@@ -38,6 +39,15 @@ def build_bundle(folder: Path, sources: Path | None = None) -> Path:
             entry.external_attr = 0o644 << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, content)
+    partial.replace(target)
+    return target
+
+
+def copy_launcher(folder: Path) -> Path:
+    """Write the script that runs a job by its verb into ``folder``, for spark-submit by hand."""
+    target = folder / _LAUNCHER
+    partial = folder / f".{_LAUNCHER}.{os.getpid()}"
+    partial.write_bytes((jobs_folder() / _LAUNCHER).read_bytes())
     partial.replace(target)
     return target
 

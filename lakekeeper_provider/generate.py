@@ -35,9 +35,10 @@ def add_commands(commands: Any) -> None:
     template.add_argument("-f", "--force", action="store_true", help="overwrite the file")
     jobs = commands.add_parser(
         BUNDLE,
-        help="Write the zip of the jobs, for --py-files and for the Python API.",
-        description="Write the zip of the jobs, for spark-submit --py-files and SparkContext.addPyFile; its name has a"
-        " hash of its content.",
+        help="Write the zip of the jobs and run_lakekeeper.py, for spark-submit by hand and the Python API.",
+        description="Write the two files that spark-submit needs: the zip of the jobs, for --py-files and"
+        " SparkContext.addPyFile, whose name has a hash of its content; and run_lakekeeper.py, whose first argument"
+        " is the verb.",
     )
     jobs.add_argument(
         "--output",
@@ -65,14 +66,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 def generate_bundle(folder: Path) -> int:
     """
-    Write the zip of the jobs, and print its path.
+    Write the zip of the jobs and the script that runs them, and print their paths.
 
     :raises UsageError: it cannot be written
     """
     try:
-        print(bundle.build_bundle(folder))
+        jobs, script = bundle.build_bundle(folder), bundle.copy_launcher(folder)
     except OSError as error:
         raise UsageError(f"cannot write the bundle to {folder}: {error.strerror}") from None
+    print(f"{jobs}\n{script}")
     return 0
 
 

@@ -56,6 +56,8 @@ TABLES = {
     "default.guarded": 1,
     "default.seen_client": 3,
     "default.seen_cluster": 3,
+    "hand_client.by_client": 1,
+    "hand_cluster.by_cluster": 1,
 }
 
 

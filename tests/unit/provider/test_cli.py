@@ -316,8 +316,10 @@ def test_a_file_names_one_thing(tmp_path, spark_submit, capsys):
 
 def test_the_bundle_of_the_jobs_is_written_and_named(tmp_path, capsys):
     assert cli.main(["generate-bundle", "--output", str(tmp_path)]) == 0
-    (written,) = tmp_path.iterdir()
-    assert capsys.readouterr().out.strip() == str(written)
+    (written,) = tmp_path.glob("lakekeeper-jobs-*.zip")
+    script = tmp_path / "run_lakekeeper.py"
+    assert set(tmp_path.iterdir()) == {written, script}
+    assert capsys.readouterr().out.splitlines() == [str(written), str(script)]
     program = (
         f"import sys; sys.path.insert(0, {str(written)!r}); from spark_jobs import api; print(api.__file__)"
     )

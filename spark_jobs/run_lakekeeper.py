@@ -1,0 +1,80 @@
+"""Run a job by its verb, where this file and the zip of the jobs are all that there is:
+
+    spark-submit --py-files lakekeeper-jobs-<hash>.zip run_lakekeeper.py compact --table sales.events
+
+In client mode the zip is also found beside this file. Any Python can read this file, so that an old one can say what it
+lacks: it has neither annotations nor f-strings.
+"""
+
+import glob
+import os
+import runpy
+import sys
+
+PYTHON, SPARK = (3, 9), (3, 3)
+VERBS = ("analyze", "plan", "compact", "rollback", "cleanup", "history", "check", "forget")
+USAGE = (
+    "usage: spark-submit [options of Spark] run_lakekeeper.py VERB [options of the verb]\n\nverbs: "
+    + ", ".join(VERBS)
+)
+
+
+def main(words):  # type: (list[str]) -> None
+    check_python()
+    if not words or words[0] in ("-h", "--help"):
+        sys.stdout.write(USAGE + "\n")
+        sys.exit(0 if words else 2)
+    if words[0] not in VERBS:
+        fail("'%s' is no verb; the first word is one of: %s" % (words[0], ", ".join(VERBS)))
+    check_spark()
+    find_jobs()
+    sys.argv = [words[0] + ".py"] + words[1:]
+    runpy.run_module("spark_jobs." + words[0], run_name="__main__", alter_sys=True)
+
+
+def check_python():  # type: () -> None
+    if sys.version_info[:2] < PYTHON:
+        fail(
+            "it needs Python %s or later, and %s is Python %s. Set spark.pyspark.python (and in client mode"
+            " PYSPARK_DRIVER_PYTHON) to a newer one, such as one in --archives"
+            % (dotted(PYTHON), sys.executable, dotted(sys.version_info[:3]))
+        )
+
+
+def check_spark():  # type: () -> None
+    try:
+        import pyspark
+    except ImportError:
+        fail("there is no Spark here: start it with spark-submit, as in\n\n%s" % USAGE)
+    found = tuple(int(part) for part in pyspark.__version__.split(".")[:2])
+    if found < SPARK:
+        fail(
+            "it needs Spark %s or later, and this is Spark %s. On clusters with several ones, the newer one is often"
+            " started by spark3-submit" % (dotted(SPARK), pyspark.__version__)
+        )
+
+
+def find_jobs():  # type: () -> None
+    """Make the jobs importable. What --py-files has brought comes first."""
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lakekeeper-jobs-*.zip")
+    sys.path.extend(sorted(glob.glob(beside), key=os.path.getmtime, reverse=True))
+    try:
+        import spark_jobs  # noqa: F401 - only whether it is there
+    except ImportError:
+        fail(
+            "the jobs are not here: pass --py-files lakekeeper-jobs-<hash>.zip, which `lakekeeper generate-bundle` has"
+            " written with this file"
+        )
+
+
+def dotted(version):  # type: (tuple[int, ...]) -> str
+    return ".".join(str(part) for part in version)
+
+
+def fail(message):  # type: (str) -> None
+    sys.stderr.write("run_lakekeeper.py: error: " + message + "\n")
+    sys.exit(2)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
