@@ -74,7 +74,8 @@ class TableFacts:
     """The description of a table in the metastore.
 
     `columns` are pairs (name, Hive type), without the partition keys. `unreadable` says why Spark cannot read the
-    table; then the description is that of the metastore's own entry. `cluster` has those of READING_SETTINGS that the
+    table; then the description is that of the metastore's own entry. `buckets` is the number that is declared, if Hive
+    has bucketed the table. `cluster` has those of READING_SETTINGS that the
     cluster sets for all tables.
     """
 
@@ -87,6 +88,7 @@ class TableFacts:
     partition_keys: tuple[str, ...]
     partition_types: tuple[str, ...] = ()
     bucketed: bool = False
+    buckets: int = 0
     sorted_by: tuple[str, ...] = ()
     unsupported: tuple[str, ...] = ()
     unreadable: str | None = None
@@ -172,7 +174,10 @@ def _check_owner(facts: TableFacts, enabled: bool) -> None:
 
 def _check_layout(facts: TableFacts, bucketing: str) -> None:
     by_hive = (facts.provider or "hive").lower() == "hive"
-    if facts.bucketed and not (by_hive and bucketing == "ignore"):  # guard: bucketed_tables
+    # Of a table that Hive has bucketed, the files of each unit tell whether they are buckets (`core/bucket_files.py`).
+    if facts.bucketed and not (
+        by_hive and (bucketing == "ignore" or facts.buckets)
+    ):  # guard: bucketed_tables
         raise Refusal(
             RefusalCode.BUCKETED, f"{facts.name} is bucketed; a rewrite would break its bucket files"
         )

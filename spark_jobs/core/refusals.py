@@ -42,7 +42,9 @@ class RefusalCode(Explained):
     HUDI = ("Apache Hudi keeps the list of the table's files.", "Use Hudi's clustering or compaction.")
     PAIMON = ("Apache Paimon keeps the list of the table's files.", "Use Paimon's `compact` procedure.")
     BUCKETED = (
-        "The table is bucketed: the name of a file determines its bucket.",
+        "The table is bucketed: the name or the place of a file determines its bucket. Of a table that Hive has"
+        " bucketed, only directories are refused whose files may be buckets, or would become as many files as there are"
+        " buckets.",
         "Set `lakekeeper.bucketing=ignore` on the table if nothing relies on its buckets (only for tables that"
         " Hive bucketed).",
     )

@@ -30,6 +30,13 @@ class WarningCode(Explained):
         " rows are the same, but a reader that takes its schema from the key needs it from elsewhere.",
         "If readers need the keys, set `lakekeeper.enabled=false` on the table, and roll back what was compacted.",
     )
+    BUCKETS_NOT_TRUE = (
+        "A table is declared `CLUSTERED BY`, but its files are no bucket files: a pipeline that knows nothing of"
+        " buckets has written them. They are compacted, and sorted by the table's `SORTED BY`. Engines that rely on the"
+        " declaration, in bucketed joins, samples or the pruning of buckets, read such a table wrongly or not at all,"
+        " before and after.",
+        "`ALTER TABLE ... NOT CLUSTERED`, or load the table with Hive.",
+    )
     RUN_UNFINISHED = (
         "A run is at work right now, or was interrupted.",
         "None: the next compaction, rollback or cleanup of the table finishes it.",

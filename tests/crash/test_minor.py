@@ -17,7 +17,7 @@ from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.protocol.execution.group_writer import WrittenGroup, check_all_written
 from spark_jobs.protocol.execution.unit_writer import UnitWriter
 from spark_jobs.protocol.execution.written_unit import Draft
-from spark_jobs.protocol.planning.footer_inspection import FileGroup
+from spark_jobs.protocol.planning.inspection import FileGroup
 from spark_jobs.protocol.ports import RewriteResult
 from tests.crash import writers
 from tests.crash.explorer import Proof, after, points, recoveries

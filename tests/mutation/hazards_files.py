@@ -89,6 +89,20 @@ FILES = (
         (f"{_DECIDING}::test_tables_are_refused_by_code", f"{_DECIDING}::test_plain_external_tables_pass"),
     ),
     Mutation(
+        "H27-files",
+        "bucket files are rewritten",
+        (Condition("bucket_files_stay", False),),
+        ("tests/unit/core/test_bucket_files.py::test_files_that_may_be_buckets_are_refused",),
+    ),
+    Mutation(
+        "H27-left",
+        "a compaction leaves as many files as there are buckets, which engines take for them",
+        (Condition("no_files_like_buckets", False),),
+        (
+            "tests/unit/core/test_bucket_files.py::test_no_compaction_leaves_as_many_files_as_there_are_buckets",
+        ),
+    ),
+    Mutation(
         "H27-skewed",
         "skewed tables are compacted",
         (Condition("skewed_tables", False),),

@@ -1,13 +1,14 @@
-"""Columns to sort by that the files do not have, although the table does."""
+"""Columns to sort by: where they are set, and those that the files do not have, although the table does."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.harness.fixtures import Database
-from tests.spark.toolbox import Jobs, many, only, rows
+from tests.spark.toolbox import Jobs, local, many, only, rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,3 +41,74 @@ def test_files_with_names_of_hive_1_are_refused(
     (unit,) = only(jobs(verb, "--table", table, "--sort-columns", "id"))["units"]
     assert (unit["outcome"], unit["code"]) == ("skipped", "POSITIONAL")
     assert "_col0" in unit["reason"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "words", "by"),
+    [
+        ({}, (), "v"),
+        ({"settings": {"sort_columns": {"TABLE": ["w"]}}}, (), "w"),
+        ({"settings": {"sort_columns": {"TABLE": ["w"]}}}, ("--sort-columns", "id"), "id"),
+    ],
+    ids=["DDL", "YAML", "command line"],
+)
+def test_rows_are_sorted_by_the_ddl_the_file_or_the_command_line(
+    spark: SparkSession,
+    jobs: Jobs,
+    database: Database,
+    request_: dict[str, Any],
+    words: tuple[str, ...],
+    by: str,
+) -> None:
+    """By the highest of the three. A pipeline of Spark has written the files, which are no buckets."""
+    location, table = database.location("t"), f"{database}.t"
+    many(spark, location, "SELECT id, (id * 7919) % 997 AS v, (id * 31) % 997 AS w FROM range(997)", 5)
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT, v BIGINT, w BIGINT) CLUSTERED BY (id) SORTED BY (v)"
+        f" INTO 4 BUCKETS STORED AS PARQUET LOCATION '{location}'"
+    )
+    before = rows(spark, table)
+    settings = json.loads(json.dumps(request_).replace("TABLE", table))
+    report = only(jobs("compact", "--table", table, *words, request={"schema_version": 1, **settings}))
+    assert [unit["outcome"] for unit in report["units"]] == ["compacted"]
+    assert [text.split(":")[0] for text in report["warnings"]] == ["BUCKETS_NOT_TRUE"]
+    values = [row[by] for row in spark.read.parquet(location).collect()]
+    assert values == sorted(values)
+    assert rows(spark, table) == before
+
+
+def test_bucket_files_stay_as_they_are_and_no_others_come_to_look_like_them(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    location, table = database.location("t"), f"{database}.t"
+    for day, files in ((1, 4), (2, 5), (3, 5)):
+        many(spark, f"{location}/day={day}", "SELECT id FROM range(40)", files)
+    folder = local(location) / "day=3"
+    for number, file in enumerate(sorted(folder.glob("part-*"))):
+        file.rename(folder / f"{number % 4:06}_0_copy_{number}")
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT) PARTITIONED BY (day INT) CLUSTERED BY (id) INTO 4 BUCKETS"
+        f" STORED AS PARQUET LOCATION '{location}'"
+    )
+    spark.sql(f"MSCK REPAIR TABLE {table}")
+    found = {unit["unit"]["day"]: unit for unit in only(jobs("compact", "--table", table))["units"]}
+    assert {day: (unit["outcome"], unit["code"]) for day, unit in found.items()} == {
+        "1": ("skipped", "BUCKETED"),
+        "2": ("compacted", None),
+        "3": ("skipped", "BUCKETED"),
+    }
+
+
+def test_a_compaction_into_as_many_files_as_there_are_buckets_is_refused(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    location, table = database.location("t"), f"{database}.t"
+    many(spark, location, "SELECT id FROM range(40)", 4)
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT) CLUSTERED BY (id) INTO 1 BUCKETS STORED AS PARQUET"
+        f" LOCATION '{location}'"
+    )
+    for verb in ("analyze", "compact"):
+        (unit,) = only(jobs(verb, "--table", table))["units"]
+        assert (unit["outcome"], unit["code"]) == ("skipped", "BUCKETED")
+        assert "engines would take as many files for them" in unit["reason"]

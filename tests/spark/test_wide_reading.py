@@ -99,7 +99,7 @@ def test_spark_sends_each_key_to_the_partition_of_its_own(spark: SparkSession, p
 def many_slots(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every unit is read by more tasks than write it, as a large one is on a cluster."""
     from spark_jobs.core.task_plan import TaskPlan
-    from spark_jobs.protocol.planning.footer_inspection import FileGroup
+    from spark_jobs.protocol.planning.inspection import FileGroup
 
     monkeypatch.setattr(
         FileGroup, "tasks", lambda self, thresholds, _: TaskPlan(40, self.target_files(thresholds))

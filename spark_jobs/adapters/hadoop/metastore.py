@@ -185,6 +185,7 @@ class Metastore:
             partition_keys=keys,
             partition_types=tuple(_hive_type(f) for f in schema if f["name"] in keys),
             bucketed=bucket.isDefined(),
+            buckets=int(bucket.get().numBuckets()) if bucket.isDefined() else 0,
             sorted_by=tuple(self._json(bucket.get().sortColumnNames())) if bucket.isDefined() else (),
             unsupported=tuple(self._json(raw.unsupportedFeatures())),
         )

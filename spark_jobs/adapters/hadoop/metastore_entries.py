@@ -94,6 +94,7 @@ class MetastoreEntries:
             partition_keys=tuple(key for key, _ in keys),
             partition_types=tuple(kind for _, kind in keys),
             bucketed=bucketed,
+            buckets=max(0, sd["numBuckets"]),
             sorted_by=tuple(column["col"] for column in sd["sortCols"] or []) if bucketed else (),
             unsupported=("skewed columns",) if skewed else (),
             unreadable=unreadable,

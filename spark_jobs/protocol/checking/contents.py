@@ -14,7 +14,8 @@ from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.checking.live import Written
 from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
-from spark_jobs.protocol.planning.footer_inspection import FileGroup, groups_of, with_footers
+from spark_jobs.protocol.planning.footer_inspection import groups_of, with_footers
+from spark_jobs.protocol.planning.inspection import FileGroup
 from spark_jobs.protocol.ports import RewriteRequest
 
 

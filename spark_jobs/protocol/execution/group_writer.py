@@ -14,7 +14,8 @@ from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.writer_options import writer_options
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan
-from spark_jobs.protocol.planning.footer_inspection import FileGroup, Inspection, with_footers
+from spark_jobs.protocol.planning.footer_inspection import with_footers
+from spark_jobs.protocol.planning.inspection import FileGroup, Inspection
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import list_unit

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from spark_jobs.core import layout
 from spark_jobs.core.attributes import check_lost
+from spark_jobs.core.bucket_files import bucket_warnings, check_left
 from spark_jobs.core.errors import (
     Deferred,
     FiguresDiffer,
@@ -213,11 +214,13 @@ class UnitWriter:
         warnings = [*draft.warnings, *draft.attributes.apply_to_files(new, policy)]
         with self._services.phases.during("verify"):
             compacted = list_unit(self._services.fs, new)
+            check_left(self._table.facts, self._table.options.bucketing, len(compacted.data))
             check_all_written(written, draft.before, draft.found.without_rows)
             warnings += verify(compacted)
         swap = self._prepare(draft.plan, draft.before, compacted, sum(group.result.rows for group in written))
         texts = [text for group in written for text in group.warnings]
         texts += ignored_properties(self._table.file_format, self._table.facts.properties)
+        texts += bucket_warnings(self._table.facts, self._table.options.bucketing)
         seconds = draft.seconds + self._services.clock.monotonic() - started
         return WrittenUnit(
             draft.plan,

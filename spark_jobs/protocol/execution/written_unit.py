@@ -10,7 +10,7 @@ from spark_jobs.core.swap import Swap
 from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
 from spark_jobs.protocol.file_system import Status
-from spark_jobs.protocol.planning.footer_inspection import Inspection
+from spark_jobs.protocol.planning.inspection import Inspection
 
 
 @dataclass(frozen=True)

@@ -3,109 +3,27 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
+from spark_jobs.core.bucket_files import check_left, check_no_bucket_files
 from spark_jobs.core.eligibility import check_names, declares_encoding, positional
 from spark_jobs.core.errors import LakekeeperError, NothingToGain, Refusal
-from spark_jobs.core.formats import file_groups, footer_keys, footers, struct_types
-from spark_jobs.core.formats.encoding import Encoding, Engine
+from spark_jobs.core.formats import file_groups, footers
+from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.registry import FORMATS
-from spark_jobs.core.health import Thresholds, assess
+from spark_jobs.core.health import Thresholds
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.strategy import FULL, Choice
-from spark_jobs.core.task_plan import TaskPlan, plan_tasks
-from spark_jobs.core.warning_codes import WarningCode
+from spark_jobs.core.strategy import Choice
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
+from spark_jobs.protocol.planning.inspection import FileGroup, Inspection
 from spark_jobs.protocol.planning.permissions import reading
 from spark_jobs.protocol.services import Services
 
 log = logging.getLogger("lakekeeper")
-
-
-@dataclass(frozen=True)
-class FileGroup:
-    """Files of a unit that are written with one schema: their properties, and how they are rewritten.
-
-    Attributes:
-        number: that of the group among all groups of the unit's files, from 0.
-    """
-
-    files: FileListing
-    profile: Profile
-    encoding: Encoding
-    number: int = 0
-
-    def target_files(self, thresholds: Thresholds) -> int:
-        """Return the number of files to write, if all files of the group are rewritten."""
-        return assess(self.files, replace(thresholds, strategy=FULL)).target_files
-
-    def without(self, names: Collection[str]) -> FileGroup:
-        """Return the group without the files of these names."""
-        return replace(self, files=FileListing.of(f for f in self.files.data if f.name not in names))
-
-    def tasks(self, thresholds: Thresholds, slots: int) -> TaskPlan:
-        """Return how the tasks of Spark share the rewrite. Only Spark's own engine can shuffle rows."""
-        figures, target_files = self.files, self.target_files(thresholds)
-        if self.encoding.engine is not Engine.SPARK:
-            return TaskPlan(target_files, target_files)
-        return plan_tasks(len(figures.data), figures.bytes, target_files, slots)
-
-    @property
-    def unkept(self) -> tuple[str, ...]:
-        """Return warnings about metadata of footers that the rewritten files will not have. A merge keeps all."""
-        keys = self.profile.unkept
-        if not keys or self.encoding.engine is Engine.MERGE:
-            return ()
-        return (WarningCode.METADATA_NOT_KEPT.text(footer_keys.warning(keys)),)
-
-    @cached_property
-    def names(self) -> frozenset[str]:
-        """Return the names of its files."""
-        return frozenset(file.name for file in self.files.data)
-
-    @property
-    def columns(self) -> frozenset[str] | None:
-        """Return the names of the columns in lower case; None if Spark cannot read them."""
-        return struct_types.names(self.profile.struct) if self.profile.struct else None
-
-
-@dataclass(frozen=True)
-class Inspection:
-    """The groups of the files of a unit that are rewritten.
-
-    Attributes:
-        several: the files of the unit have several schemas, those that are copied included.
-        by_kept_footers: an analysis has read them, and not all of them are read now.
-        copied: the groups of the files that are copied; none if all files are rewritten.
-        without_rows: the names of files without rows, which are in no group.
-    """
-
-    groups: tuple[FileGroup, ...]
-    several: bool = False
-    by_kept_footers: bool = False
-    copied: tuple[FileGroup, ...] = ()
-    without_rows: frozenset[str] = frozenset()
-
-    @property
-    def engines(self) -> str:
-        """Return what writes the groups, for example `spark`, or `copy+spark`."""
-        return "+".join(sorted({group.encoding.engine.value for group in self.groups}))
-
-    @property
-    def unkept(self) -> tuple[str, ...]:
-        """Return warnings about metadata of footers that the rewritten files will not have."""
-        return tuple(dict.fromkeys(text for group in self.groups for text in group.unkept))
-
-    @property
-    def codec(self) -> str:
-        """Return the codec that most bytes are compressed with."""
-        parts = (*self.groups, *self.copied)
-        return max(parts, key=lambda group: group.files.bytes).profile.codec
 
 
 def inspect(
@@ -197,8 +115,11 @@ def inspect_footers(
     encoding: GetEncoding, table: TablePlan, location: str, files: FileListing, found: Sequence[Footer]
 ) -> Inspection:
     """Return what the footers of a unit's files say. It raises the same errors as `inspect`."""
+    bucketing = table.options.bucketing
+    check_no_bucket_files(table.facts, bucketing, [file.name for file in files.data])
     inspection, reason = _inspected(encoding, table, location, files, found)
-    _check_gain(inspection, table.choice(files), table.options.thresholds(), reason)
+    left = _check_gain(inspection, table.choice(files), table.options.thresholds(), reason)
+    check_left(table.facts, bucketing, left)
     return inspection
 
 
@@ -260,21 +181,22 @@ def _by_position(table: TablePlan) -> bool:
     )  # guard: readers_by_position
 
 
-def _check_gain(found: Inspection, choice: Choice, thresholds: Thresholds, reason: str | None) -> None:
-    """Raise NothingToGain if each group would have as many files as it has now.
+def _check_gain(found: Inspection, choice: Choice, thresholds: Thresholds, reason: str | None) -> int:
+    """Return the number of files after a compaction. Raise NothingToGain if each group would have as many as now.
 
     By its file sizes, such a unit needs a compaction: without this check it would be rewritten every night.
     """
-    files = len(choice.rewritten.data) + len(choice.copied.data)
-    if len(found.groups) < 2 and not choice.copied.files:
-        return
     kept = frozenset(file.name for file in choice.copied.data)
-    left = len(kept) + sum(group.without(kept).target_files(thresholds) for group in found.groups)
-    if left >= files:
-        why = f": {reason}" if reason else ""
+    parts = [group.without(kept) for group in found.groups]
+    left = len(kept) + sum(part.target_files(thresholds) for part in parts if part.files.data)
+    files = len(choice.rewritten.data) + len(kept)
+    if left >= files and found.several:
         raise NothingToGain(
-            f"its {files} files have {len(found.groups)} schemas that do not fit into one file{why}", left
+            f"its {files} files have {len(parts)} schemas that do not fit into one file: {reason}", left
         )
+    if left >= files and kept:
+        raise NothingToGain(f"its {files} files cannot be fewer, as {len(kept)} are large", left)
+    return left
 
 
 def _check_positions(table: TablePlan, found: Sequence[Footer], inspection: Inspection) -> None:

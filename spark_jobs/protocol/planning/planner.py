@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from spark_jobs.core import eligibility, selection
+from spark_jobs.core.bucket_files import bucket_warnings
 from spark_jobs.core.ddl import repair
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.file_origins import FileOrigins
@@ -134,6 +135,7 @@ class Planner:
         units, warnings = self._with_unfinished_runs(units)
         if any(unit.flagged for unit in units):
             warnings += ignored_properties(file_format, self._table.facts.properties)
+            warnings += bucket_warnings(self._table.facts, options.bucketing)
         units = self._in_order(units, analysis)
         plan = TablePlan(
             self._table.facts,

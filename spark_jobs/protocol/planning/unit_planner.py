@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from spark_jobs.core import eligibility
+from spark_jobs.core.bucket_files import check_no_bucket_files
 from spark_jobs.core.commit_log.cache import Cache, CachedUnit, find, usable
 from spark_jobs.core.due import FileFigures
 from spark_jobs.core.errors import LakekeeperError, Refusal
@@ -171,7 +172,10 @@ class UnitPlanner:
         files = files_of_unit(self.table.services.fs, unit.location, entries, self.rules)
         check_writers(self.folders, unit.location, self.table.root, self.rules)
         check_no_link(self.folders, unit.location)
-        health = assess(files, self.table.options.thresholds())
+        facts, options = self.table.facts, self.table.options
+        health = assess(files, options.thresholds())
+        if health.needs_compaction:
+            check_no_bucket_files(facts, options.bucketing, [file.name for file in files.data])
         plan = UnitPlan.listed(unit, files, health, _replication(files, entries))
         return replace(plan, cached=self._cached(plan, work.mtime, files))
 

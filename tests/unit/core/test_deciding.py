@@ -203,9 +203,11 @@ def test_types_that_spark_cannot_read_do_not_matter_in_files_without_types() -> 
 def test_plain_external_tables_pass() -> None:
     assert check_table(facts()) == "parquet"
     assert check_table(facts(bucketed=True), bucketing="ignore") == "parquet"
+    # The files of each unit tell whether they are buckets.
+    assert check_table(facts(bucketed=True, buckets=4)) == "parquet"
     assert check_table(facts(properties={"ignoreExtension": "true"})) == "parquet"
     with pytest.raises(Refusal, match="BUCKETED"):
-        check_table(facts(bucketed=True, provider="parquet"), bucketing="ignore")
+        check_table(facts(bucketed=True, buckets=4, provider="parquet"), bucketing="ignore")
     with pytest.raises(Refusal, match="OPTED_OUT"):
         check_table(facts(), enabled=False)
     with pytest.raises(Refusal, match="below no mount of its viewfs"):
