@@ -1,0 +1,37 @@
+"""A backup table that somebody has dropped: the journal has all that a rollback and a cleanup need."""
+
+from __future__ import annotations
+
+import pytest
+
+from spark_jobs.core.model import TableName
+from tests.crash.flat_table import LIVE, only
+from tests.crash.model_spark import visible_rows
+from tests.crash.oracle import check
+from tests.crash.scenario import FLAT, build, run
+from tests.crash.simulated_cluster import SimulatedCluster
+
+
+@pytest.fixture
+def dropped() -> SimulatedCluster:
+    sim = build()
+    backup = only(run(sim.client(), "compact", "--table", FLAT))["backup_table"]
+    sim.advance(48 * 3600)
+    sim.metastore.drop(TableName.parse(backup))
+    return sim
+
+
+def test_a_rollback_does_not_need_the_backup_table(dropped: SimulatedCluster) -> None:
+    before = sorted(visible_rows(dropped.tree, LIVE))
+    report = run(dropped.client(), "rollback", "--table", FLAT)
+    (unit,) = only(report)["units"]
+    assert (report["exit_code"], unit["outcome"], unit["files_after"]) == (0, "restored", 6)
+    assert sorted(visible_rows(dropped.tree, LIVE)) == before
+    assert check(dropped) == []
+
+
+def test_nor_does_a_cleanup(dropped: SimulatedCluster) -> None:
+    report = run(dropped.client(), "cleanup", "--table", FLAT, "--older-than", "1d")
+    (unit,) = only(report)["units"]
+    assert (report["exit_code"], unit["outcome"]) == (0, "cleaned")
+    assert check(dropped) == []
