@@ -38,6 +38,7 @@ class Dataset:
         files: in each partition, or in the table.
         rows: in each file.
         linked: the files are hard links of the models instead of copies. Only for tables that are not rewritten.
+        large: how many files there are besides, in each partition, that are larger than TARGET.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Dataset:
     rows: int
     models: int
     linked: bool = False
+    large: int = 0
 
     @property
     def table(self) -> str:
@@ -57,7 +59,7 @@ class Dataset:
 
     @property
     def total_files(self) -> int:
-        return max(self.partitions, 1) * self.files
+        return max(self.partitions, 1) * (self.files + self.large)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -90,6 +92,8 @@ def flat(files: int, name: str = "") -> Dataset:
 
 ROWS_OF_47_KB = 875
 ROWS_OF_71_KB = 1367
+#: Of a file that is somewhat larger than TARGET.
+ROWS_OF_LARGE = 3_200_000
 
 DATASETS = {
     dataset.name: dataset
@@ -98,6 +102,7 @@ DATASETS = {
         flat(650),
         flat(6_500),
         Dataset("partitions-200", 200, 20, rows=ROWS_OF_71_KB, models=400),
+        Dataset("beside-large", 0, 900, rows=ROWS_OF_47_KB, models=450, large=12),
         Dataset("analysis-10000", 10_000, 5, rows=50, models=5),
         Dataset("analysis-million", 1_000, 1_000, rows=10, models=20, linked=True),
         *(flat(files, f"growth-files-{files}") for files in (400, 800)),

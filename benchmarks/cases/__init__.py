@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from benchmarks.cases import analysis, compaction, growth, query, undo
+from benchmarks.cases import analysis, beside, compaction, growth, query, undo
 from benchmarks.cases.case import Case
 
 CASES: dict[str, Case] = {
-    case.name: case for case in (*compaction.CASES, *undo.CASES, *query.CASES, *analysis.CASES, *growth.CASES)
+    case.name: case
+    for case in (
+        *compaction.CASES,
+        *undo.CASES,
+        *query.CASES,
+        *beside.CASES,
+        *analysis.CASES,
+        *growth.CASES,
+    )
 }

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from benchmarks.datasets import COLUMNS, DATABASE, DATASETS, Dataset
+from benchmarks.datasets import COLUMNS, DATABASE, DATASETS, ROWS_OF_LARGE, Dataset
 
 #: Partitions that one call registers.
 BATCH = 1000
@@ -54,11 +54,7 @@ def main() -> None:
 def write(spark: SparkSession, dataset: Dataset, root: Path) -> None:
     """Let Spark write the models, and copy them to all files of the table."""
     staged = root.with_name(f"{root.name}.models")
-    numbers = spark.range(0, dataset.models * dataset.rows, 1, numPartitions=2)
-    columns = [f"{_EXPRESSIONS[name]} AS {name}" for name in COLUMNS]
-    writer = numbers.selectExpr(*columns).write.mode("overwrite").option("maxRecordsPerFile", dataset.rows)
-    writer.parquet(staged.as_uri())
-    models = sorted(staged.glob("part-*.parquet"))
+    models = _models(spark, staged, dataset.models, dataset.rows)
     for folder in dataset.folders():
         (root / folder).mkdir(parents=True, exist_ok=True)
     pairs = _pairs(dataset, root, models)
@@ -66,7 +62,21 @@ def write(spark: SparkSession, dataset: Dataset, root: Path) -> None:
         # Batch by batch: a million files would be a million tasks at once.
         while batch := list(islice(pairs, 10_000)):
             list(pool.map(lambda pair: copy(*pair, linked=dataset.linked), batch))
+    if dataset.large:
+        (model,) = _models(spark, staged, 1, ROWS_OF_LARGE)
+        for folder in dataset.folders():
+            for position in range(dataset.large):
+                copy(model, root / folder / f"part-{position:05}-large-c000.snappy.parquet", linked=False)
     shutil.rmtree(staged)
+
+
+def _models(spark: SparkSession, staged: Path, files: int, rows: int) -> list[Path]:
+    """Let Spark write so many files of so many rows."""
+    numbers = spark.range(0, files * rows, 1, numPartitions=min(2, files))
+    columns = [f"{_EXPRESSIONS[name]} AS {name}" for name in COLUMNS]
+    writer = numbers.selectExpr(*columns).write.mode("overwrite").option("maxRecordsPerFile", rows)
+    writer.parquet(staged.as_uri())
+    return sorted(staged.glob("part-*.parquet"))
 
 
 def _pairs(dataset: Dataset, root: Path, models: list[Path]) -> Iterator[tuple[Path, Path]]:

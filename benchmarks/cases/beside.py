@@ -1,0 +1,94 @@
+"""Compact some small files beside large ones, and query the table before and after: the cost, and the gain."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from benchmarks import reports, trees
+from benchmarks.cases.case import Bench, Case
+from benchmarks.cases.query import AFTER, BEFORE
+from benchmarks.datasets import DATASETS, TARGET
+from benchmarks.measuring import Measured, RunFailed
+from benchmarks.places import contenders
+from benchmarks.places.local import LocalPlace
+from benchmarks.places.tables import facts
+from benchmarks.workspace import PROGRAMS
+
+COPIED, REWRITTEN = "large files copied", "large files rewritten"
+#: The options of each compaction. Any gain is enough.
+_OPTIONS = {
+    COPIED: ("--strategy", "auto", "--min-files-per-gb", "0"),
+    REWRITTEN: ("--strategy", "full", "--ratio-threshold", "1"),
+}
+
+
+class Beside:
+    """The table as it is before each step, and its files after the compaction that copies the large ones."""
+
+    def __init__(self, place: LocalPlace) -> None:
+        self._place = place
+        self._dataset = DATASETS["beside-large"]
+        self._tables = place.prepare(self._dataset)
+        self._compacted = self._tables.seed.with_name(f"{self._dataset.name}.compacted")
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return facts(self._tables)
+
+    def run(self, step: str, number: int) -> tuple[Measured, dict[str, Any]]:
+        label = f"beside-{step.replace(' ', '-')}-{number}"
+        self._tables.reset()
+        return self._compact(label, step) if step in _OPTIONS else self._query(label, step)
+
+    def _compact(self, label: str, step: str) -> tuple[Measured, dict[str, Any]]:
+        measured, report = contenders.ours(
+            self._place.submit, label, "compact", self._tables, *_OPTIONS[step]
+        )
+        reports.require(report, label, "done")
+        (unit,) = report["tables"][0]["units"]
+        done = {COPIED: "minor", REWRITTEN: "full"}[step]
+        if unit.get("strategy", "full") != done or unit["files_after"] >= unit["files"]:
+            raise RunFailed(f"{label}: {unit}")
+        written = reports.phases(report)["write"]
+        figures = {
+            "files_after": unit["files_after"],
+            "write_seconds_per_gb": round(written / (unit["bytes"] / 1024**3), 2),
+        }
+        return measured, {**figures, "phases": reports.phases(report)}
+
+    def _query(self, label: str, step: str) -> tuple[Measured, dict[str, Any]]:
+        root = self._tables.root / self._tables.names[0]
+        if step == AFTER:
+            if not self._compacted.exists():
+                self._compact(f"{label}-compact", COPIED)
+                trees.restore(root, self._compacted)
+            trees.restore(self._compacted, root)
+            trees.warm(root)
+        out = self._place.submit.logs / f"{label}.json"
+        arguments = ("--table", self._tables.full_names, "--out", out)
+        measured = self._place.submit.run(label, PROGRAMS / "query.py", *arguments)
+        files = sum(self._tables.count(unit.source) for unit in self._tables.units())
+        return measured, {"files": files, **json.loads(out.read_text())}
+
+
+@contextmanager
+def _opened(bench: Bench) -> Iterator[Beside]:
+    yield Beside(bench.local)
+
+
+CASES = (
+    Case(
+        "beside-large",
+        "Small files beside large ones, local disk",
+        f"900 files of 47 KB beside 12 that are larger than {TARGET // 1024**2} MB. A compaction copies the large ones"
+        " (`strategy=auto`) or rewrites them (`full`); the queries are those of the table before, and after the copy. By"
+        " these figures, a compaction that removes 10 files for each GB (the default of `min_files_per_gb`) pays after so"
+        " many reads as the seconds of a GB are of what 10 files cost one read.",
+        (COPIED, REWRITTEN, BEFORE, AFTER),
+        _opened,
+        disk_gb=8,
+    ),
+)
