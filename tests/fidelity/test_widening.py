@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import random
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -150,3 +151,42 @@ def test_a_file_for_each_type_is_left_alone_until_there_are_more(
     write(pa_file, folder / f"more.{file_format}")
     (unit,) = only(jobs("compact", "--table", table))["units"]
     assert (unit["outcome"], unit["files_after"], unit["rows"]) == ("compacted", 2, 7)
+
+
+@pytest.mark.one_version
+@pytest.mark.parametrize("file_format", FORMATS)
+def test_large_files_of_both_types_keep_their_bytes_and_small_ones_become_one_for_each_type(
+    spark: SparkSession, jobs: Jobs, database: Database, file_format: str
+) -> None:
+    """By default, whatever the schemas are; files without a byte go away."""
+    old, new, kind = WIDENED["int to bigint"]
+    table, folder = _table(spark, database, file_format, kind)
+    _write(folder, [old] * 4 + [new] * 4, file_format)
+    write = pa.orc.write_table if file_format == "orc" else pa.parquet.write_table
+    rng = random.Random(7)
+    for each in (old, new):
+        values = [rng.randrange(1 << 30) for _ in range(30_000)]
+        columns = {"id": pa.array(values, pa.int64()), "v": pa.array(values, each)}
+        write(pa.table(columns), folder / f"large-{each}.{file_format}")
+    before = _rows_by_type(folder)
+    for number in range(2):
+        (folder / f"empty-{number}.{file_format}").touch()
+    spark.sql(f"MSCK REPAIR TABLE {table}")
+    listed = data_files(folder)
+    large = {path.name: path.read_bytes() for path in folder.glob("large-*")}
+    assert min(map(len, large.values())) > 64 * 1024
+
+    target = ("--target-file-size", "64kb")
+    (unit,) = only(jobs("compact", "--table", table, *target))["units"]
+    assert (unit["outcome"], unit["strategy"], unit["files"], unit["files_after"]) == (
+        *("compacted", "minor"),
+        *(12, 4),
+    )
+    assert {path.name: path.read_bytes() for path in folder.glob("large-*")} == large
+    assert _rows_by_type(folder) == before
+    assert jobs("check", "--table", table, "--read-data")["exit_code"] == 0
+    for verb in ("compact", "analyze"):
+        (again,) = only(jobs(verb, "--table", table, *target))["units"]
+        assert again["outcome"] == "healthy"
+    assert jobs("rollback", "--table", table)["exit_code"] == 0
+    assert data_files(folder) == listed
