@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,6 +29,8 @@ _PASSWORD = re.compile(r"(://[^/\s@:]*:)[^/\s@]+@")
 _HIDDEN = ("--keytab", "--principal", NONCE_FLAG)
 #: Arguments of SparkSubmitOperator -> keys of the ``spark_submit`` section that have another name.
 _SPARK_SUBMIT_KEYS = {"yarn_queue": "queue", "spark_binary": "submit_command"}
+#: The variables by which Spark finds the Python of a driver, in its order.
+_DRIVER_PYTHON = ("PYSPARK_DRIVER_PYTHON", "PYSPARK_PYTHON")
 
 
 def selection_flags(selection: Selection) -> list[str]:
@@ -60,7 +63,7 @@ def _argument(value: Any) -> str:
         return ",".join(value)
     if isinstance(value, list):
         return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def job_arguments(
@@ -144,15 +147,24 @@ def spark_conf(spark: SparkSubmit, given: Mapping[str, Any] | None, *, client: b
     Return the Spark properties of an operator's job; its own take precedence over those of the file.
 
     YARN makes one application attempt: a second one would work on the tables while the first may still be
-    alive, and Airflow retries anyway. A ``python_env`` inside an archive exists on the cluster only; in client
-    mode the driver runs on this machine and needs another Python.
+    alive, and Airflow retries anyway.
     """
-    conf = {"spark.yarn.maxAppAttempts": "1"}
-    if spark.python_env:
-        conf["spark.pyspark.python"] = spark.python_env
-        if client:
-            conf["spark.pyspark.driver.python"] = "python3"
+    conf = {"spark.yarn.maxAppAttempts": "1", **_python(spark, client=client)}
     return {**conf, **spark.extra_conf, **{key: str(value) for key, value in (given or {}).items()}}
+
+
+def _python(spark: SparkSubmit, *, client: bool) -> dict[str, str]:
+    """
+    Return the properties for ``python_env``.
+
+    Inside an archive it exists on the cluster only; in client mode the driver runs on this machine and needs
+    another Python. A property takes precedence over the environment, which may name one.
+    """
+    if not spark.python_env:
+        return {}
+    of_driver = next(filter(None, map(os.environ.get, _DRIVER_PYTHON)), "python3")
+    own = {"spark.pyspark.driver.python": of_driver} if client else {}
+    return {"spark.pyspark.python": spark.python_env, **own}
 
 
 def spark_submit_command(
@@ -161,6 +173,7 @@ def spark_submit_command(
     """Return the command for a shell, with the flags in the order that Lakekeeper documents."""
     command = [spark.submit_command or "spark-submit", "--master", master(spark)]
     command += ["--deploy-mode", spark.deploy_mode or "client"]
+    client = (spark.deploy_mode or "client") == "client"
     ticket = spark.use_krb5ccache and "spark.kerberos.renewal.credentials=ccache"
     for flag, value in (
         # spark-submit accepts a principal only with its keytab; a ticket cache already determines the principal.
@@ -170,7 +183,7 @@ def spark_submit_command(
         ("--proxy-user", spark.proxy_user),
         ("--conf", spark.queue and f"spark.yarn.queue={spark.queue}"),
         ("--archives", spark.archives),
-        ("--conf", spark.python_env and f"spark.pyspark.python={spark.python_env}"),
+        *(("--conf", f"{key}={value}") for key, value in _python(spark, client=client).items()),
         ("--executor-memory", spark.executor_memory),
         ("--num-executors", spark.num_executors),
         ("--executor-cores", spark.executor_cores),

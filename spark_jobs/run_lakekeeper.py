@@ -24,12 +24,20 @@ def main(words):  # type: (list[str]) -> None
     if not words or words[0] in ("-h", "--help"):
         sys.stdout.write(USAGE + "\n")
         sys.exit(0 if words else 2)
+    words = file_last(words)
     if words[0] not in VERBS:
         fail("'%s' is no verb; the first word is one of: %s" % (words[0], ", ".join(VERBS)))
     check_spark()
     find_jobs()
     sys.argv = [words[0] + ".py"] + words[1:]
     runpy.run_module("spark_jobs." + words[0], run_name="__main__", alter_sys=True)
+
+
+def file_last(words):  # type: (list[str]) -> list[str]
+    """Put the configuration file behind the verb, where the jobs take it; `lakekeeper` takes it before the verb too."""
+    if words[0] in ("-c", "--config-file") and len(words) > 2:
+        return words[2:] + words[:2]
+    return words[1:] + words[:1] if words[0].startswith("--config-file=") and len(words) > 1 else words
 
 
 def check_python():  # type: () -> None

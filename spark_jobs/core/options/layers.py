@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spark_jobs.core.errors import Refusal, UsageError
+from spark_jobs.core.model import TableName
 from spark_jobs.core.options.choosing import SELECTIONS
 from spark_jobs.core.options.definitions import OPTIONS, Options
 from spark_jobs.core.options.option import Layer
@@ -200,6 +201,7 @@ def _for_table(settings: Mapping[str, Any], table: str) -> dict[str, Any]:
         raise UsageError(
             f"sort_columns = {shown(by_table)} must map tables to columns, like {{db.events: [date]}}"
         )
-    if table in by_table:
-        flat["sort_columns"] = by_table[table]
+    named = {str(TableName.parse(str(name))): columns for name, columns in by_table.items()}
+    if table in named:
+        flat["sort_columns"] = named[table]
     return flat

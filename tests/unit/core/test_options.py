@@ -42,6 +42,9 @@ def test_sort_columns_come_by_table_from_the_settings() -> None:
     layers = Layers(settings={"sort_columns": {TABLE: ["a", "b"]}})
     assert layers.resolve(TABLE).sort_columns == ("a", "b")
     assert layers.resolve("db.other").sort_columns == ()
+    assert Layers(settings={"sort_columns": {TABLE.upper(): ["a"]}}).resolve(TABLE).sort_columns == ("a",)
+    with pytest.raises(UsageError, match="'events' is not a table name"):
+        Layers(settings={"sort_columns": {"events": ["a"]}}).check()
     with pytest.raises(UsageError, match="must map tables to columns"):
         Layers(settings={"sort_columns": ["a"]}).check()
 

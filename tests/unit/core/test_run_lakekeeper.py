@@ -74,6 +74,20 @@ def test_what_is_no_verb_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert "verbs: analyze, plan, compact" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("words", "ordered"),
+    [
+        (["-c", "f.yaml", "compact", "-t", "a.b"], ["compact", "-t", "a.b", "-c", "f.yaml"]),
+        (["--config-file", "f.yaml", "compact"], ["compact", "--config-file", "f.yaml"]),
+        (["--config-file=f.yaml", "compact"], ["compact", "--config-file=f.yaml"]),
+        (["compact", "-c", "f.yaml"], ["compact", "-c", "f.yaml"]),
+        (["-c", "f.yaml"], ["-c", "f.yaml"]),
+    ],
+)
+def test_the_configuration_file_may_stand_before_the_verb(words: list[str], ordered: list[str]) -> None:
+    assert run_lakekeeper.file_last(words) == ordered
+
+
 @pytest.fixture
 def alone(tmp_path: Path) -> Iterator[Path]:
     """The script by itself, and a Spark that is there."""

@@ -48,6 +48,13 @@ def spark_submit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "record.json"
 
 
+@pytest.fixture(autouse=True)
+def no_python(monkeypatch):
+    """No Python of the driver is set on this machine."""
+    for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
+        monkeypatch.delenv(name, raising=False)
+
+
 def config_file(tmp_path: Path, text: str) -> str:
     path = tmp_path / "lakekeeper.yaml"
     path.write_text(text)
@@ -55,7 +62,10 @@ def config_file(tmp_path: Path, text: str) -> str:
 
 
 def with_its_own_program(command: list[str]) -> list[str]:
-    """Ours, and its bundle, as Lakekeeper's README has the program."""
+    """Ours, and its bundle, as Lakekeeper's README has the program; and a driver's Python that exists here."""
+    python = command.index("spark.pyspark.driver.python=python3")
+    assert command[python - 2 : python] == ["spark.pyspark.python=./lakekeeper_env/bin/python", "--conf"]
+    command = [*command[: python - 1], *command[python + 1 :]]
     at = command.index("--py-files")
     assert command[at + 1].endswith(".zip")
     assert command[at + 2].endswith("/spark_jobs/compact.py")

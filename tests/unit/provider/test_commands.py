@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lakekeeper_provider.commands import (
@@ -82,9 +84,35 @@ def test_an_operators_conf_wins_over_the_files():
     assert "spark.pyspark.driver.python" not in conf
 
 
-def test_a_client_driver_does_not_look_for_the_clusters_python_here():
-    conf = spark_conf(SparkSubmit(python_env="./env/bin/python"), None, client=True)
-    assert conf["spark.pyspark.driver.python"] == "python3"
+@pytest.mark.parametrize(
+    ("environ", "python"),
+    [
+        ({}, "python3"),
+        ({"PYSPARK_PYTHON": "/opt/python3.11"}, "/opt/python3.11"),
+        (
+            {"PYSPARK_PYTHON": "/opt/python3.11", "PYSPARK_DRIVER_PYTHON": "/opt/python3.12"},
+            "/opt/python3.12",
+        ),
+    ],
+)
+def test_a_client_driver_does_not_look_for_the_clusters_python_here(monkeypatch, environ, python):
+    for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    spark = SparkSubmit(enabled=True, python_env="./env/bin/python")
+    assert spark_conf(spark, None, client=True)["spark.pyspark.driver.python"] == python
+    assert f"spark.pyspark.driver.python={python}" in spark_submit_command(spark, "compact.py", [])
+    in_cluster = replace(spark, deploy_mode="cluster")
+    command = spark_submit_command(in_cluster, "compact.py", [])
+    assert "spark.pyspark.python=./env/bin/python" in command
+    assert not any("driver.python" in word for word in command)
+
+
+@pytest.mark.parametrize("ratio", [0.001, 5.0, 10.1234567, 1_000_000_000.0])
+def test_a_number_is_not_rounded(ratio):
+    flag, text = option_flags({"compaction_ratio_threshold": ratio})
+    assert (flag, float(text)) == ("--ratio-threshold", ratio)
 
 
 def test_a_shell_command_without_enabled_stays_on_this_machine():
