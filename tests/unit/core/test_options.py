@@ -38,6 +38,11 @@ def test_each_layer_wins_over_the_next() -> None:
     assert seen == expected
 
 
+def test_sort_columns_of_the_command_line_count_for_all_its_tables() -> None:
+    layers = Layers(command_line={"sort_columns": "a,b"}, settings={"sort_columns": {TABLE: ["c"]}})
+    assert {layers.resolve(table).sort_columns for table in (TABLE, "db.other")} == {("a", "b")}
+
+
 def test_sort_columns_come_by_table_from_the_settings() -> None:
     layers = Layers(settings={"sort_columns": {TABLE: ["a", "b"]}})
     assert layers.resolve(TABLE).sort_columns == ("a", "b")
