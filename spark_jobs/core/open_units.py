@@ -6,8 +6,8 @@ They are derived from outcomes of jobs, as a hint for a person: nothing is decid
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from spark_jobs.core.commit_log.snapshots import packed, unpacked
@@ -17,6 +17,8 @@ from spark_jobs.core.wire import UnitReport
 
 #: So many attempts are kept of a unit, and so many characters of a reason.
 _MOST_ATTEMPTS, _LONGEST_REASON = 7, 300
+#: So many characters of an outcome, a code and a time; and the form of a time.
+_LONGEST_WORD, _TIME = 64, "%Y-%m-%dT%H:%M:%SZ"
 #: Two analyses of one unit that is open are not farther apart.
 _LONGEST_GAP = timedelta(days=8)
 
@@ -95,85 +97,69 @@ class OpenUnit:
         }
 
 
-@dataclass(frozen=True)
-class Waiting:
-    """What jobs have left undone of one table.
+def analysed(
+    before: Mapping[str, OpenUnit], found: Collection[str], ended: Collection[str], now: str
+) -> dict[str, OpenUnit]:
+    """Return the open units after an analysis.
 
-    Attributes:
-        deferred: when each unit that was deferred was deferred first, by key (ISO 8601).
-        open: the units that are open, by key.
+    Args:
+        found: the units with small files, refused or not.
+        ended: those without.
     """
-
-    deferred: Mapping[str, str] = field(default_factory=dict)
-    open: Mapping[str, OpenUnit] = field(default_factory=dict)
-
-    def analysed(self, found: Collection[str], ended: Collection[str], now: str) -> Waiting:
-        """Return this after an analysis.
-
-        Args:
-            found: the units with small files, refused or not.
-            ended: those without.
-        """
-        before = {key: unit for key, unit in self.open.items() if key not in ended}
-        now_found = {key: before.get(key, OpenUnit(now)).found(now) for key in found}
-        return replace(self, open={**before, **now_found})
-
-    def tried(self, attempts: Mapping[str, Attempt], ended: Collection[str]) -> Waiting:
-        """Return this after a job.
-
-        Args:
-            attempts: of the units that were not compacted.
-            ended: those that were, or do not need it.
-        """
-        before = {key: unit for key, unit in self.open.items() if key not in ended}
-        tried = {key: before.get(key, OpenUnit(each.at)).tried(each) for key, each in attempts.items()}
-        return replace(self, open={**before, **tried})
-
-    def defer(
-        self, deferred: Collection[str], ended: Collection[str], had_turn: Collection[str], now: str
-    ) -> Waiting:
-        """Return this after a compaction.
-
-        Args:
-            had_turn: those that have failed. They count as deferred now: a unit that was first in each job, and failed
-                alone as a canary, would keep all others from being compacted.
-        """
-        since = {key: now if key in had_turn else at for key, at in self.deferred.items() if key not in ended}
-        return replace(self, deferred={**since, **{key: self.deferred.get(key, now) for key in deferred}})
-
-    def of(self, units: Collection[str]) -> Waiting:
-        """Return this without units that the table does not have.
-
-        A partition that was dropped is forgotten: one of the same values that is created later is another one.
-        """
-        deferred = {key: at for key, at in self.deferred.items() if key in units}
-        return Waiting(deferred, {key: unit for key, unit in self.open.items() if key in units})
+    left = {key: unit for key, unit in before.items() if key not in ended}
+    return {**left, **{key: left.get(key, OpenUnit(now)).found(now) for key in found}}
 
 
-def encode(waiting: Waiting) -> bytes:
+def tried(
+    before: Mapping[str, OpenUnit], attempts: Mapping[str, Attempt], ended: Collection[str]
+) -> dict[str, OpenUnit]:
+    """Return the open units after a compaction.
+
+    Args:
+        attempts: of the units that were not compacted.
+        ended: those that were, or do not need it.
+    """
+    left = {key: unit for key, unit in before.items() if key not in ended}
+    return {**left, **{key: left.get(key, OpenUnit(each.at)).tried(each) for key, each in attempts.items()}}
+
+
+def encode(units: Mapping[str, OpenUnit]) -> bytes:
     """Return the content of a file. An attempt that many units share is written once."""
-    attempts = list(dict.fromkeys(each for unit in waiting.open.values() for each in unit.attempts))
+    attempts = list(dict.fromkeys(each for unit in units.values() for each in unit.attempts))
     numbers = {attempt: number for number, attempt in enumerate(attempts)}
     rows = {
         key: {**vars(unit), "attempts": [numbers[each] for each in unit.attempts]}
-        for key, unit in waiting.open.items()
+        for key, unit in units.items()
     }
-    return packed({"deferred": waiting.deferred, "attempts": [vars(each) for each in attempts], "open": rows})
+    return packed({"attempts": [vars(each) for each in attempts], "open": rows})
 
 
-def decode(data: bytes) -> Waiting:
+def decode(data: bytes) -> dict[str, OpenUnit]:
     """Decode the content of a file. Raise one of `DECODING_ERRORS` if it is none."""
     body = unpacked(data)
-    attempts = [built(Attempt, row) for row in body["attempts"]]
-    units = {
+    attempts = [_attempt(row) for row in body["attempts"]]
+    return {
         str(key): _decoded({**row, "attempts": tuple(attempts[number] for number in row["attempts"])})
         for key, row in body["open"].items()
     }
-    return Waiting({str(key): str(at) for key, at in body["deferred"].items()}, units)
+
+
+def _attempt(row: Mapping[str, Any]) -> Attempt:
+    """Return an attempt, whose texts are no longer than the jobs write them: reports and XCom have them."""
+    found = built(Attempt, row)
+    for text, most in (
+        (found.at, _LONGEST_WORD),
+        (found.outcome, _LONGEST_WORD),
+        (found.code, _LONGEST_WORD),
+    ):
+        if text is not None and len(text) > most:
+            raise ValueError(f"{text[:_LONGEST_WORD]!r} is too long")
+    return replace(found, reason=found.reason and found.reason[:_LONGEST_REASON])
 
 
 def _decoded(row: Mapping[str, Any]) -> OpenUnit:
     unit = built(OpenUnit, row)
+    datetime.strptime(unit.since, _TIME)  # It goes into reports.
     for day in (_day(unit.since), unit.last or _day(unit.since)):
         date.fromisoformat(day)  # It is compared with other days.
     return unit

@@ -8,7 +8,7 @@ from spark_jobs.core.commit_log.cache import CachedUnit, Verdict
 from spark_jobs.core.errors import NothingToGain, Refusal
 from spark_jobs.core.health import Health, Thresholds, assess, score, settled
 from spark_jobs.core.model import FileListing, Unit
-from spark_jobs.core.open_units import OpenUnit, Waiting
+from spark_jobs.core.open_units import OpenUnit
 from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.progress import Amount
@@ -45,6 +45,7 @@ class UnitPlan:
             rewritten; None without a listing.
         deferred_since: when an earlier job has deferred the unit; None if none has.
         open: since when it is not done, if earlier days have found it already.
+        was_open: a job has noted that it is not done, maybe on this day.
         engine: what will write the unit, if its footers were read for this plan.
         warnings: what its footers, if they were read for this plan, say that a person should know.
     """
@@ -59,6 +60,7 @@ class UnitPlan:
     fingerprint: str | None = None
     deferred_since: str | None = None
     open: OpenUnit | None = None
+    was_open: bool = False
     engine: str | None = None
     warnings: tuple[str, ...] = ()
 
@@ -132,15 +134,14 @@ class UnitPlan:
         small = self.health is not None and self.health.needs_compaction
         return self.needs_compaction or (small and self.outcome == UnitOutcome.SKIPPED)
 
-    def waiting(self, left: Waiting, now: str) -> UnitPlan:
-        """Return the plan with what earlier jobs have left undone of the unit.
+    def with_open(self, known: OpenUnit | None, now: str) -> UnitPlan:
+        """Return the plan with what earlier jobs have noted of the unit.
 
         Args:
             now: the time of the plan (ISO 8601, UTC).
         """
-        key = self.unit.key
-        known = left.open.get(key) if self.is_open else None
-        return replace(self, deferred_since=left.deferred.get(key), open=known.on(now) if known else None)
+        shown = known.on(now) if known and self.is_open else None
+        return replace(self, open=shown, was_open=known is not None)
 
     def taken_up(self) -> UnitPlan:
         """Return the plan, flagged again if the unit was put off."""

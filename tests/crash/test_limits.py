@@ -107,7 +107,7 @@ def test_without_the_hint_only_the_order_is_lost() -> None:
     sim = uneven()
     job(sim, "compact", "--max-units", 2)
     folder = f"{Home.of_table(f'{WAREHOUSE}/uneven', True).path}/log/survey"
-    (hint,) = [name for name, _ in sim.tree.files(folder) if name.startswith("waiting-")]
+    (hint,) = [name for name, _ in sim.tree.files(folder) if name.startswith("deferred-")]
     sim.tree.write(f"{folder}/{hint}", b"not what it should be", overwrite=True)
     second = job(sim, "compact")
     assert len(by_outcome(second, "compacted")) == 3

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from spark_jobs.core.layout import Home
+from spark_jobs.protocol.planning import planner
 from tests.crash import writers
 from tests.crash.model_spark import ModelRewriter
 from tests.crash.scenario import WAREHOUSE, run
@@ -83,6 +84,46 @@ def test_what_is_compacted_or_healthy_again_begins_anew() -> None:
     assert "open_since" not in night(sim)["a"]
 
 
+def test_a_unit_that_is_compacted_each_night_is_never_open() -> None:
+    """Its first analysis, its compaction, and new files come on the same day."""
+    sim = cluster()
+    for _ in range(6):
+        assert not [unit for unit in night(sim).values() if "open_since" in unit]
+        for value in ("a", "b"):
+            add_files(sim, value)
+
+
+def test_days_on_which_an_analysis_finds_no_small_files_end_it() -> None:
+    sim = cluster()
+    night(sim, "--max-units", "1", "--order", "none")
+    for _ in range(2):
+        sim.advance(24 * 3600)
+        assert "open_since" in units(sim)["b"]
+    sim.advance(24 * 3600)
+    assert units(sim, "analyze", "--min-input-files", "9")["b"]["outcome"] == "healthy"
+    sim.advance(24 * 3600)
+    assert "open_since" not in units(sim)["b"]
+
+
+def test_an_analysis_does_not_forget_what_a_compaction_defers_beside_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sim, check = cluster(), planner.check_footers
+    units(sim, "compact", "--max-units", "2")
+    for value in ("a", "b"):
+        add_files(sim, value)
+    sim.advance(24 * 3600)
+
+    def beside(*given: Any, **more: Any) -> Any:
+        monkeypatch.setattr(planner, "check_footers", check)
+        units(sim, "compact", "--max-units", "1", "--order", "none")
+        return check(*given, **more)
+
+    monkeypatch.setattr(planner, "check_footers", beside)
+    units(sim)
+    assert "deferred_since" in units(sim, "plan")["b"]
+
+
 def test_an_analysis_alone_leaves_nothing_in_a_table_that_nobody_compacts() -> None:
     sim = cluster()
     before = sim.digest()
@@ -107,7 +148,7 @@ def test_a_record_that_is_damaged_is_no_record() -> None:
     for _ in range(2):
         night(sim, "--max-units", "1", "--order", "none")
     folder = f"{Home.of_table(PLACE, True).path}/log/survey"
-    names = [name for name, _ in sim.tree.files(folder) if name.startswith("waiting-")]
+    names = [name for name, _ in sim.tree.files(folder) if name.startswith("open-")]
     fs = sim.client().cluster.fs
     for name in names:
         fs.delete_file(f"{folder}/{name}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from spark_jobs.core.open_units import Attempt
+from spark_jobs.core.open_units import Attempt, tried
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.wire import UnitReport, utc
-from spark_jobs.protocol.commit_log.waiting_store import WaitingStore
+from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
+from spark_jobs.protocol.commit_log.open_store import OpenStore
 from spark_jobs.protocol.execution.rounds import Start
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unit_results import UnitResult
@@ -16,6 +17,8 @@ from spark_jobs.protocol.runs.trust import Trust
 
 #: The outcomes after which nothing is left to do.
 _DONE = (UnitOutcome.COMPACTED, UnitOutcome.HEALTHY)
+#: The outcomes after which a unit is not deferred any more.
+_ENDED = (*_DONE, UnitOutcome.SKIPPED)
 #: The outcomes after which a deferred unit has had its turn, and comes after the others.
 _FAILED = (UnitOutcome.FAILED, UnitOutcome.QUARANTINED)
 
@@ -33,24 +36,40 @@ def reports(start: Start, results: Sequence[UnitResult]) -> list[UnitReport]:
 
 def note_undone(session: TableSession, start: Start, results: Sequence[UnitResult] = ()) -> None:
     """Let the next job take the deferred units first, and reports say why units stay open. Never raise."""
-    plans = start.plan.units
-    left = {plan.unit.key: plan.report() for plan in plans if plan.is_open or plan.deferred_since}
-    found = {**left, **{result.unit_key: result.report for result in results}}
-    undone = {key: report for key, report in found.items() if report.outcome not in _DONE}
-    if not undone and not any(plan.deferred_since or plan.open for plan in plans):
+    done = {result.unit_key: result.report for result in results}
+    _note_deferred(session, start, done)
+    _note_open(session, start, done)
+
+
+def _note_deferred(session: TableSession, start: Start, done: Mapping[str, UnitReport]) -> None:
+    outcomes = {unit.unit.key: unit.outcome for unit in start.plan.units}
+    outcomes.update((key, report.outcome) for key, report in done.items())
+    deferred = [key for key, outcome in outcomes.items() if outcome == UnitOutcome.DEFERRED]
+    if not deferred and not any(unit.deferred_since for unit in start.plan.units):
         return
-    fs, facts, now = session.services.fs, start.plan.facts, utc(session.services.now())
-    store = WaitingStore.of(fs, facts, Trust(fs, facts.storage.location, session.options.trusted_owners))
-    healthy = {plan.unit.key for plan in plans if plan.outcome == UnitOutcome.HEALTHY}
-    before, ended = store.read(), {*healthy, *found} - undone.keys()
-
-    def with_outcome(*outcomes: UnitOutcome) -> set[str]:
-        return {key for key, report in undone.items() if report.outcome in outcomes}
-
-    refused = with_outcome(UnitOutcome.SKIPPED)
-    after = before.defer(
-        with_outcome(UnitOutcome.DEFERRED), {*ended, *refused}, with_outcome(*_FAILED), now
-    ).tried({key: Attempt.of(report, now) for key, report in undone.items()}, ended)
+    ended = {key for key, outcome in outcomes.items() if outcome in _ENDED}
+    had_turn = {key for key, report in done.items() if report.outcome in _FAILED}
+    fs, facts = session.services.fs, start.plan.facts
+    store = DeferredStore.of(fs, facts, _trust(session, start))
     units = {unit.key for unit in session.table.units}
+    store.update(deferred, ended, had_turn, units, utc(session.services.now()))
+
+
+def _note_open(session: TableSession, start: Start, done: Mapping[str, UnitReport]) -> None:
+    plans, now = start.plan.units, utc(session.services.now())
+    found = {**{plan.unit.key: plan.report() for plan in plans if plan.is_open}, **done}
+    undone = {key: report for key, report in found.items() if report.outcome not in _DONE}
+    if not undone and not any(plan.was_open for plan in plans):
+        return
+    healthy = {plan.unit.key for plan in plans if plan.outcome == UnitOutcome.HEALTHY}
+    attempts = {key: Attempt.of(report, now) for key, report in undone.items()}
+    ended = {*healthy, *found} - undone.keys()
     # What is refused each night, reports name anyhow: no home is created for it.
-    store.replace(before, after.of(units), worth_a_home=refused != undone.keys())
+    worth = any(report.outcome != UnitOutcome.SKIPPED for report in undone.values())
+    units = {unit.key for unit in session.table.units}
+    store = OpenStore.of(session.services.fs, start.plan.facts, _trust(session, start))
+    store.update(lambda before: tried(before, attempts, ended), units, worth_a_home=worth)
+
+
+def _trust(session: TableSession, start: Start) -> Trust:
+    return Trust(session.services.fs, start.plan.facts.storage.location, session.options.trusted_owners)

@@ -17,8 +17,8 @@ from spark_jobs.core.model import FileListing
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.core.warning_codes import WarningCode
+from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
 from spark_jobs.protocol.commit_log.publisher import log_of
-from spark_jobs.protocol.commit_log.waiting_store import WaitingStore
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.settled_store import SettledStore
@@ -49,14 +49,14 @@ class DueUnits:
     """The conditions of one table.
 
     Args:
-        waiting: the units that earlier compactions have deferred.
+        deferred: the units that earlier compactions have deferred.
         selected: units were requested one by one, because an analysis flagged them. It has judged the trigger
             conditions by all units of the table; by these units alone, the same conditions would find something else.
             Only `idle_for` is judged again: since the analysis, a file may have been added.
     """
 
     def __init__(
-        self, table: Table, trust: Trust, waiting: WaitingStore, *, selected: bool, resumed: Resumed | None
+        self, table: Table, trust: Trust, deferred: DeferredStore, *, selected: bool, resumed: Resumed | None
     ) -> None:
         conditions = table.options.conditions()
         self.conditions = Conditions(conditions.idle_for) if selected else conditions
@@ -64,7 +64,7 @@ class DueUnits:
         self.warnings: list[str] = []
         self._table = table
         self._trust = trust
-        self._waiting = waiting
+        self._deferred = deferred
         self._resumed = resumed
 
     def can_judge(self, figures: FileFigures | None) -> bool:
@@ -79,7 +79,7 @@ class DueUnits:
             return Judge(self.conditions, now)
         done = self._swapped()
         found = [unit for plan in plans if (unit := candidate_of(plan, now)) and unit.key not in done]
-        deferred = self._waiting.read().deferred if self.conditions.triggers else {}
+        deferred = self._deferred.read() if self.conditions.triggers else {}
         return Judge.of(self.conditions, [*found, *done.values()], self._of_log(), now, deferred)
 
     def _swapped(self) -> dict[str, Candidate]:

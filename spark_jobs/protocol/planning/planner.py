@@ -14,7 +14,6 @@ from spark_jobs.core.file_times import FutureFiles, millis_of
 from spark_jobs.core.formats.layout_properties import ignored_properties
 from spark_jobs.core.layout import is_legacy_backup
 from spark_jobs.core.model import Unit
-from spark_jobs.core.open_units import Waiting
 from spark_jobs.core.ordering import ordered
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.outcomes import UnitOutcome
@@ -25,7 +24,8 @@ from spark_jobs.core.sort_columns import check_sort_columns
 from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.core.wire import utc
-from spark_jobs.protocol.commit_log.waiting_store import WaitingStore
+from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
+from spark_jobs.protocol.commit_log.open_store import OpenStore
 from spark_jobs.protocol.planning.due_units import DueUnits, Resumed
 from spark_jobs.protocol.planning.folders import Folders
 from spark_jobs.protocol.planning.footer_checks import check_footers, check_grouped_units
@@ -66,11 +66,10 @@ class Planner:
         self._wanted = wanted
         self._trust = Trust(table.services.fs, table.root, table.options.trusted_owners)
         self._survey = Survey(table, self._trust)
-        self._waiting = WaitingStore.of(table.services.fs, table.facts, self._trust)
+        self._deferred = DeferredStore.of(table.services.fs, table.facts, self._trust)
+        self._open = OpenStore.of(table.services.fs, table.facts, self._trust)
         selected = wanted is not None
-        self._due = DueUnits(table, self._trust, self._waiting, selected=selected, resumed=resumed)
-        #: What earlier jobs have left undone, if the table has units that are not done.
-        self._left: Waiting | None = None
+        self._due = DueUnits(table, self._trust, self._deferred, selected=selected, resumed=resumed)
         #: What is read later is at least as new as these listings, by which an unchanged directory is recognized.
         self._folders = Folders(table.services.fs.list)
 
@@ -84,9 +83,9 @@ class Planner:
         """
         plan = self._plan(analysis=True, footers=True)
         self._survey.keep(plan)
-        if self._left is not None:
+        if self._table.partitioned or any(unit.is_open for unit in plan.units):
             units = {unit.key for unit in self._table.units}
-            self._waiting.note_analysis(self._left, plan.units, units, utc(self._services.now()))
+            self._open.note_analysis(plan.units, units, utc(self._services.now()))
         return plan
 
     def plan(self, *, footers: bool = False) -> TablePlan:
@@ -163,10 +162,13 @@ class Planner:
 
         An analysis reports them as they are listed.
         """
-        if any(unit.is_open for unit in units):
-            self._left = self._waiting.read()
-        left, now = self._left or Waiting(), utc(self._services.now())
-        marked = [unit.waiting(left, now) for unit in units]
+        since = self._deferred.read() if any(unit.to_rewrite for unit in units) else {}
+        left = self._open.read() if any(unit.is_open for unit in units) else {}
+        now = utc(self._services.now())
+        marked = [
+            replace(unit, deferred_since=since.get(unit.unit.key)).with_open(left.get(unit.unit.key), now)
+            for unit in units
+        ]
         return marked if analysis else ordered(marked, self._table.options.order)
 
     def _check_root(self) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_jobs.core.commit_log.snapshots import packed
-from spark_jobs.core.open_units import Attempt, OpenUnit, Waiting, decode, encode
+from spark_jobs.core.open_units import Attempt, OpenUnit, analysed, decode, encode, tried
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.record_files import DECODING_ERRORS
 from spark_jobs.core.wire import UnitReport
@@ -24,10 +24,10 @@ def attempt(day: int, reason: str = "the deadline has passed") -> Attempt:
 
 
 def test_a_unit_is_open_since_the_first_analysis_and_counted_once_a_day() -> None:
-    left = Waiting()
+    left: dict[str, OpenUnit] = {}
     for day, hour in ((1, 1), (2, 1), (2, 9), (4, 1)):
-        left = left.analysed({"a"}, set(), at(day, hour))
-    assert left.open == {"a": OpenUnit(at(1), 3, "2026-02-04")}
+        left = analysed(left, {"a"}, set(), at(day, hour))
+    assert left == {"a": OpenUnit(at(1), 3, "2026-02-04")}
 
 
 def test_nothing_is_said_of_a_unit_on_its_first_day() -> None:
@@ -43,20 +43,21 @@ def test_a_unit_that_no_analysis_has_found_for_long_begins_anew() -> None:
     assert old.on(at(14)) is None
 
 
-def test_what_ends_it_is_a_compaction_an_analysis_that_finds_nothing_or_a_drop() -> None:
-    left = Waiting().analysed({"a", "b", "c", "d"}, set(), at(1))
-    left = left.tried({}, {"a"}).analysed({"c"}, {"b"}, at(2)).of({"c", "e"})
-    assert left.open.keys() == {"c"}
+def test_what_ends_it_is_a_compaction_or_an_analysis_that_finds_nothing() -> None:
+    left = analysed({}, {"a", "b", "c"}, set(), at(1))
+    left = analysed(tried(left, {}, {"a"}), {"c"}, {"b"}, at(2))
+    assert left == {"c": OpenUnit(at(1), 2, "2026-02-02")}
 
 
 def test_the_reason_of_each_night_is_kept_and_the_same_one_once_a_day() -> None:
-    left = Waiting().analysed({"a"}, set(), at(1))
+    left = analysed({}, {"a"}, set(), at(1))
     for day in range(1, 10):
-        left = left.tried({"a": attempt(day)}, set()).tried({"a": attempt(day, "again")}, set())
-    assert [each.at for each in left.open["a"].attempts] == [at(day) for day in range(3, 10)]
-    assert {each.reason for each in left.open["a"].attempts} == {"the deadline has passed"}
+        left = tried(left, {"a": attempt(day)}, set())
+        left = tried(left, {"a": attempt(day, "again")}, set())
+    assert [each.at for each in left["a"].attempts] == [at(day) for day in range(3, 10)]
+    assert {each.reason for each in left["a"].attempts} == {"the deadline has passed"}
     failed = Attempt(at(9), "failed", None, "no space")
-    assert left.tried({"a": failed}, set()).open["a"].attempts[-1] == failed
+    assert tried(left, {"a": failed}, set())["a"].attempts[-1] == failed
 
 
 def test_a_reason_is_as_long_as_a_person_reads() -> None:
@@ -75,15 +76,9 @@ _OPEN = st.builds(
 )
 
 
-@given(
-    st.builds(
-        Waiting,
-        st.dictionaries(st.text(max_size=3), st.just(at(1)), max_size=3),
-        st.dictionaries(st.text(max_size=3), _OPEN, max_size=3),
-    )
-)
-def test_what_was_written_is_read(left: Waiting) -> None:
-    assert decode(encode(left)) == left
+@given(st.dictionaries(st.text(max_size=3), _OPEN, max_size=3))
+def test_what_was_written_is_read(units: dict[str, OpenUnit]) -> None:
+    assert decode(encode(units)) == units
 
 
 @pytest.mark.parametrize(
@@ -96,11 +91,22 @@ def test_what_was_written_is_read(left: Waiting) -> None:
         {"attempts": [1]},
         {"attempts": "a"},
         {"more": 1},
+        {"since": "2026-02-01T01:00:00Z" + " " * 99},
     ],
 )
 def test_what_is_no_such_file_is_not_read(row: dict[str, object]) -> None:
     good = {"since": at(1), "days": 1, "last": "2026-02-01", "attempts": [0]}
-    body = {"deferred": {}, "attempts": [vars(attempt(1))], "open": {"a": good}}
-    assert decode(packed(body)).open["a"].days == 1
+    body = {"attempts": [vars(attempt(1))], "open": {"a": good}}
+    assert decode(packed(body))["a"].days == 1
     with pytest.raises(DECODING_ERRORS):
         decode(packed({**body, "open": {"a": {**good, **row}}}))
+
+
+@pytest.mark.parametrize("key", ["at", "outcome", "code"])
+def test_texts_that_no_job_has_written_are_not_read(key: str) -> None:
+    good = {"since": at(1), "days": 1, "last": "2026-02-01", "attempts": [0]}
+    body = {"attempts": [{**vars(attempt(1)), key: "x" * 65}], "open": {"a": good}}
+    with pytest.raises(DECODING_ERRORS):
+        decode(packed(body))
+    long = {**vars(attempt(1)), "reason": "x" * 9999}
+    assert len(decode(packed({**body, "attempts": [long]}))["a"].attempts[0].reason or "") == 300

@@ -15,16 +15,15 @@ from typing import Any
 import pytest
 
 from spark_jobs.core import record_files
-from spark_jobs.core.commit_log import cache, kept_footers
+from spark_jobs.core.commit_log import cache, kept_footers, snapshots
 from spark_jobs.core.commit_log.snapshots import BrokenLog, ManifestList, Snapshot, decode_entries
 from spark_jobs.core.errors import LakekeeperError, Unsafe
 from spark_jobs.core.journal import Record, fold
 from spark_jobs.core.model import FileEntry, FileListing
-from spark_jobs.core.open_units import Waiting, encode
 from spark_jobs.core.settled_runs import SettledRecord
+from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
 from spark_jobs.protocol.commit_log.numbered_hint import NumberedHint
 from spark_jobs.protocol.commit_log.store import CommitLog
-from spark_jobs.protocol.commit_log.waiting_store import WaitingStore
 from spark_jobs.protocol.file_system import Status
 from spark_jobs.protocol.runs.journal_store import Journal
 from spark_jobs.protocol.runs.lease_content import read_content
@@ -234,16 +233,16 @@ def test_hints_journals_and_records_that_are_too_large_are_not_read() -> None:
     for folder in (survey, journal, f"{HOME}/settled"):
         fs.mkdirs(folder)
     paths = {
-        f"{survey}/waiting-000001": encode(Waiting({"u": "t"})),
+        f"{survey}/deferred-000001": snapshots.packed({"deferred": {"u": "t"}}),
         f"{journal}/000001.json": b"{}",
         f"{HOME}/settled/000001.json.gz": b"",
     }
     for path, data in paths.items():
         fs.create(path, data)
-    assert WaitingStore(fs, HOME, trust).read() == Waiting({"u": "t"})
+    assert DeferredStore(fs, HOME, trust).read() == {"u": "t"}
     fs.lengths = dict.fromkeys(paths, record_files.MOST_BYTES + 1)
     fs.read_paths.clear()
-    assert NumberedHint(fs, HOME, trust, "waiting").read() is None
+    assert NumberedHint(fs, HOME, trust, "deferred").read() is None
     with pytest.raises(Unsafe, match=r"000001\.json cannot be read"):
         Journal(fs, f"{HOME}/r1.0").state()
     with pytest.raises(Unsafe, match="Move it away"):
