@@ -74,7 +74,7 @@ def _steps(value: Mapping[str, Any]) -> Iterable[Step]:
     if verb == ANALYZE:
         # Without a report or pages, the flagged units would be lost.
         shorter: tuple[Step, ...] = (_without_flagged_units, outline) if kept else ()
-        return (*_FEWER_WARNINGS, _with_flagged_units, *shorter)
+        return (*_FEWER_WARNINGS, _with_flagged_units, *shorter, _without_open_units)
     own = _STEPS_OF.get(verb, ())
     # Last no table: the job is done, and must not fail because of the size of its summary.
     return (*_FEWER_WARNINGS, *own, outline, lambda _: [])
@@ -89,6 +89,10 @@ _FEWER_WARNINGS = (partial(_first_warnings, _WARNINGS_SHOWN), partial(_first_war
 
 def _with_flagged_units(tables: Tables) -> Tables:
     return [table for table in tables if table["flagged"] != []]
+
+
+def _without_open_units(tables: Tables) -> Tables:
+    return [without(table, "open") for table in tables]
 
 
 def _without_flagged_units(tables: Tables) -> Tables:

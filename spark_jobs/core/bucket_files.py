@@ -3,7 +3,8 @@
 Engines match files to buckets by the number in a file's name, or by the place of the file among as many files as there
 are buckets: Hive (`000002_0`, `000002_0_copy_1`), Spark for Hive (`00002_0_part-...`), Trino (`000002_0_<query>`,
 `<query>_bucket-00002`), Spark for itself (`part-..._00002.c000`). Pipelines of Spark before 3.3, and others that know
-nothing of buckets, write any number of files under other names into such a table.
+nothing of buckets, write any number of files under other names into such a table. Files that Hive has numbered without
+buckets look like buckets too: `lakekeeper.bucketing=ignore` is for them.
 """
 
 from __future__ import annotations
@@ -16,9 +17,7 @@ from spark_jobs.core.errors import Refusal
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.warning_codes import WarningCode
 
-_NUMBERED = [
-    re.compile(pattern) for pattern in (r"(?:\A|_)bucket[_-](\d+)", r"\A(\d+)_\d+", r"_(\d{5})(?=\.|\Z)")
-]
+_NUMBERED = [re.compile(pattern) for pattern in (r"(?:\A|_)bucket[_-]\d", r"\A\d+_\d", r"_\d{5}(?=\.|\Z)")]
 
 
 def buckets_of(facts: TableFacts, bucketing: str) -> int:
@@ -33,14 +32,13 @@ def buckets_of(facts: TableFacts, bucketing: str) -> int:
 def check_no_bucket_files(facts: TableFacts, bucketing: str, names: Iterable[str]) -> None:
     """Raise Refusal if the files of a unit may be the buckets of its table.
 
-    They are none if they are not as many as there are buckets, and none has the number of a bucket in its name, or one
-    has a higher number: then they are numbered by something else.
+    They are none only if they are not as many as there are buckets, and none has a number in its name as a bucket has
+    it. A higher number than there are buckets proves nothing: a partition keeps the number that it was written with.
     """
     if not buckets_of(facts, bucketing):
         return
     found = list(names)
-    numbers = [number for name in found if (number := _number(name)) is not None]
-    if len(found) == facts.buckets or (numbers and max(numbers) < facts.buckets):  # guard: bucket_files_stay
+    if len(found) == facts.buckets or any(map(_is_numbered, found)):  # guard: bucket_files_stay
         raise Refusal(
             RefusalCode.BUCKETED,
             f"{facts.name} is bucketed, and its {len(found)} files may be its {facts.buckets} buckets; a rewrite would"
@@ -66,6 +64,5 @@ def bucket_warnings(facts: TableFacts, bucketing: str) -> list[str]:
     return [WarningCode.BUCKETS_NOT_TRUE.text(text)]
 
 
-def _number(name: str) -> int | None:
-    match = next(filter(None, (pattern.search(name) for pattern in _NUMBERED)), None)
-    return int(match[1]) if match else None
+def _is_numbered(name: str) -> bool:
+    return any(pattern.search(name) for pattern in _NUMBERED)

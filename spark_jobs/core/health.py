@@ -70,9 +70,13 @@ class Sizes:
     def left(self, thresholds: Thresholds) -> int:
         """Return the number of files after a compaction: by `auto`, large files are neither rewritten nor split."""
         if thresholds.strategy != AUTO:
-            return max(1, math.ceil(self.bytes / thresholds.target))  # guard: files_by_target_size
+            return self.left_of_all(thresholds)
         rest = math.ceil((self.bytes - self.large_bytes) / thresholds.target)
         return max(1, self.large + rest)
+
+    def left_of_all(self, thresholds: Thresholds) -> int:
+        """Return the number of files if all of them are rewritten."""
+        return max(1, math.ceil(self.bytes / thresholds.target))  # guard: files_by_target_size
 
     def removed_per_gb(self, thresholds: Thresholds) -> float:
         """Return how many small files go away for each GB that is read, if only they are counted."""
@@ -127,12 +131,16 @@ def reassess(sizes: Sizes, thresholds: Thresholds) -> Health:
     """Return the health by figures of an earlier listing; the thresholds may have changed since.
 
     The decision uses the minimum of average and median. So it finds directories with only small files, and those with
-    many small files and a few large ones. By `auto`, it finds some small files among many large ones too, if that is
-    worth the reading of all of them.
+    many small files and a few large ones. It is made as if all files were rewritten: a few small files beside very
+    large ones are not worth the copy of these. By `auto`, small files beside larger ones decide besides, if they are
+    worth the reading of all files.
     """
     left = sizes.left(thresholds)
     worthwhile = _worthwhile(sizes.files, left, thresholds)
-    small = min(sizes.average, sizes.median) < thresholds.small_file
+    small = (
+        min(sizes.average, sizes.median) < thresholds.small_file
+        and sizes.left_of_all(thresholds) < sizes.files
+    )
     by_small = thresholds.strategy == AUTO and worthwhile and not small
     enough, note = _by_small_files(sizes, thresholds) if by_small else (False, None)
     return Health(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -26,12 +26,20 @@ from spark_jobs.core.unit_plan import Inputs, UnitPlan
 from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.core.wire import TableReport, UnitReport
 
+#: So many partitions that are not there are named in a warning; the report has a row for each.
+_NAMED = 5
 _NOT_FOUND = WarningCode.PARTITION_NOT_FOUND.name
 
 
 def not_found(spec: PartitionSpec) -> str:
     """Return the sentence about a partition that was named, and is not there."""
     return f"the table has no partition {text_of(spec)}"
+
+
+def all_not_found(specs: Sequence[PartitionSpec]) -> str:
+    """Return one sentence about all partitions that were named, and are not there."""
+    more = f", nor {len(specs) - _NAMED} others that were named" if len(specs) > _NAMED else ""
+    return f"the table has no partition {', '.join(map(text_of, specs[:_NAMED]))}{more}"
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,15 @@ def check_sort_columns(facts: TableFacts, columns: Sequence[str], file_format: s
     raise UsageError(f"{_OPTION} = '{','.join(columns)}': {problem}")
 
 
+def sort_columns_of(facts: TableFacts, option: Sequence[str]) -> list[str]:
+    """Return the columns to sort by: those of the option, else those of SORTED BY in the DDL.
+
+    A column of the DDL that the table has no more, or whose values have no order, is left out: nobody has asked for it
+    now, and the declaration must not fail the table each night.
+    """
+    return list(option) or [column for column in facts.sorted_by if _problem(facts, column) is None]
+
+
 def _items(text: str) -> list[str]:
     """Return the items of a list as the option takes it: separated by commas, or as JSON."""
     return [item for each in text.split(",") if (item := each.strip(' []"'))]

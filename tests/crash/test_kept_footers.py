@@ -199,9 +199,8 @@ def test_a_crash_of_an_analysis_at_any_call_leaves_nothing_that_is_needed() -> N
     states = list(crash_states(build(), _analysis))
     for state in states:
         footers_read(state.sim)
-    assert (
-        len(states) == 6
-    )  # nothing, the directory open and closed, an empty file, a hidden file, the footers
+    # Nothing, the directory open and closed, an empty file, a hidden file, the footers; then the file of open units.
+    assert len(states) == 10
 
 
 def test_a_compaction_with_wrong_figures_that_crashes_at_any_call_loses_no_row() -> None:

@@ -186,6 +186,36 @@ def test_large_files_keep_their_bytes_beside_small_ones_of_two_schemas(widened: 
     assert (report["exit_code"], only(report)["findings"]) == (0, [])
 
 
+def test_a_check_finds_what_was_written_of_each_schema_whichever_file_is_the_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The large file has the first name and the second type, so that its schema is the first one of all files."""
+    sim = SimulatedCluster()
+    writers.create_table(sim, "sales.first", f"{WAREHOUSE}/first")
+    live = f"{WAREHOUSE}/first"
+    for count in (100, *[3] * 6):
+        writers.append(sim, live, sim.ledger.fresh(count))
+    narrow = {row for number in range(3) for row in _rows_of(sim, live)[1 + number]}
+    read = ModelFooters._footer
+
+    def footer(self: ModelFooters, file: str) -> Footer:
+        inode = self._tree.get(file)
+        rows = json.loads(inode.content)["rows"] if inode and inode.closed else []
+        return replace(read(self, file), leaves={"id": "int32" if rows and rows[0] in narrow else "int64"})
+
+    monkeypatch.setattr(ModelFooters, "_footer", footer)
+    words = ("--target-file-size", TARGET)
+    (unit,) = only(run(sim.client(), "compact", "--table", "sales.first", *words))["units"]
+    assert (unit["outcome"], unit["strategy"], unit["files_after"]) == ("compacted", "minor", 3)
+    report = run(sim.client(), "check", "--table", "sales.first", "--read-data")
+    assert (report["exit_code"], only(report)["findings"]) == (0, [])
+
+
+def _rows_of(sim: SimulatedCluster, folder: str) -> list[list[int]]:
+    """The rows of each file, in the order of the names."""
+    return [json.loads(inode.content)["rows"] for _, inode in sorted(sim.tree.files(folder))]
+
+
 def test_what_has_one_file_of_each_schema_beside_large_ones_is_not_written_again(
     widened: SimulatedCluster,
 ) -> None:

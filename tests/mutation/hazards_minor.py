@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.operators import Condition
+from tests.mutation.operators import Condition, Rewrite
 
 _MINOR = "tests/crash/test_minor.py"
 _STRATEGY = "tests/unit/core/test_strategy.py"
@@ -14,6 +14,12 @@ MINOR = (
         "a copy goes live that was not compared with its original",
         (Condition("copies_compared", False),),
         (f"{_MINOR}::test_a_copy_that_differs_does_not_go_live",),
+    ),
+    Mutation(
+        "H47-numbers",
+        "a check compares the rows of one schema with the files of another one",
+        (Rewrite("groups_by_name", "sorted([*small, *large], key=K)", "[*small, *large]"),),
+        (f"{_MINOR}::test_a_check_finds_what_was_written_of_each_schema_whichever_file_is_the_first",),
     ),
     Mutation(
         "H47-joint",

@@ -95,7 +95,7 @@ class MetastoreEntries:
             partition_types=tuple(kind for _, kind in keys),
             bucketed=bucketed,
             buckets=max(0, sd["numBuckets"]),
-            sorted_by=tuple(column["col"] for column in sd["sortCols"] or []) if bucketed else (),
+            sorted_by=_ascending(sd["sortCols"] or []) if bucketed else (),
             unsupported=("skewed columns",) if skewed else (),
             unreadable=unreadable,
         )
@@ -182,6 +182,11 @@ def _kind(name: TableName, entry: Entry) -> str:
 
 def _describes(key: str) -> bool:
     return not key.startswith(_OF_SPARK) and key not in _NOT_DESCRIBING
+
+
+def _ascending(orders: Sequence[Entry]) -> tuple[str, ...]:
+    """Return the columns of SORTED BY; none if one is descending, as Spark has them."""
+    return tuple(each["col"] for each in orders) if all(each["order"] == 1 for each in orders) else ()
 
 
 def _columns(fields: Sequence[Entry] | None) -> tuple[tuple[str, str], ...]:

@@ -32,6 +32,7 @@ QUIET_MS = 3_600_000
 OF_VALUES = frozenset(
     code.name
     for code in (
+        RefusalCode.BUCKETED,
         RefusalCode.UNREADABLE,
         RefusalCode.WRONG_STATISTICS,
         RefusalCode.CALENDAR,

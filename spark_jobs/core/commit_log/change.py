@@ -80,7 +80,7 @@ class Change:
         lists: tuple[str, str],
         survey: str | None,
         now: datetime,
-        rows: Mapping[str, int],
+        rows: Mapping[str, int] | None,
     ) -> Snapshot:
         """Return the snapshot that publishes this change.
 
@@ -89,10 +89,10 @@ class Change:
             lists: the names of the base list and of the delta list.
             survey: the name of the file with the figures of listings.
             now: the time of the publication.
-            rows: those of each unit before this change, as far as the log has seen them.
+            rows: those of each unit after this change, as far as the log has seen them; None if a release without them
+                has written a part of the log.
         """
         base, delta = lists
-        counted = counted_rows(rows, self.kind, self.units)
         return Snapshot(
             id=following(last.id, last.location) if last else 1,
             uuid=uuid,
@@ -113,8 +113,8 @@ class Change:
             totals=(last.totals if last else Sizes()) + self.effect,
             survey=survey,
             seconds=self.seconds,
-            total_rows=sum(counted.values()),
-            total_row_units=len(counted),
+            total_rows=None if rows is None else sum(rows.values()),
+            total_row_units=None if rows is None else len(rows),
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from spark_jobs.core import journal
 from spark_jobs.core.damage import DamageCode, Finding
@@ -11,7 +11,6 @@ from spark_jobs.core.formats.registry import has_footer
 from spark_jobs.core.layout import group_number
 from spark_jobs.core.model import FileEntry, FileListing
 from spark_jobs.core.plan import TablePlan
-from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.checking.live import Written
 from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
 from spark_jobs.protocol.planning.footer_inspection import groups_of, with_footers
@@ -124,19 +123,20 @@ def _same_rows(scope: Scope, unit: UnitOfRun, place: str) -> bool | None:
     plan = TablePlan(table.facts, table.options, scope.format_of(unit) or "", ())
     # All files are compared together: what was rewritten and what was copied is not known of an earlier run.
     groups = groups_of(scope.services, plan, unit.old, swap.originals)
+    copies = {file.name for file in swap.originals.data} & {file.name for file in swap.compacted.data}
     results = []
     for group in groups:
-        names = [f.name for f in swap.compacted.data if len(groups) == 1 or _written_of(group, f, swap)]
+        names = [
+            f.name for f in swap.compacted.data if len(groups) == 1 or _written_of(group, f.name, copies)
+        ]
         written = [f"{place}/{name}" for name in names]
         results.append(scope.services.rewriter.same_rows(_request(plan, group, unit.old, place), written))
     return None if None in results else all(results)
 
 
-def _written_of(group: FileGroup, file: FileEntry, swap: Swap) -> bool:
+def _written_of(group: FileGroup, name: str, copies: Collection[str]) -> bool:
     """Tell whether a file is a copy of a file of the group, or was written for it. Only copies keep their names."""
-    if any(file.name == original.name for original in swap.originals.data):
-        return file.name in group.names
-    return group_number(file.name) == group.number
+    return name in group.names if name in copies else group_number(name) == group.number
 
 
 def _request(plan: TablePlan, group: FileGroup, old: str, place: str) -> RewriteRequest:

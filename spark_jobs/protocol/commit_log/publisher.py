@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -51,6 +51,7 @@ def log_runs(
     now: Callable[[], datetime],
     survey: Cache | None = None,
     trusted: Iterable[str] = (),
+    units: Collection[str] = (),
 ) -> list[str]:
     """Publish the changes that are in the journals of these runs and not yet in the log.
 
@@ -61,6 +62,7 @@ def log_runs(
         verb: the verb that has worked on the runs.
         survey: figures of listings to publish with the changes.
         trusted: the accounts in `trusted_owners`.
+        units: the keys of the units that the table has; none if they are not known.
 
     Returns:
         Warnings.
@@ -70,7 +72,7 @@ def log_runs(
         if fs.status(log.home) is None:
             return []
         for change in _changes(fs, facts, runs, verb):
-            log.publish(change, survey)
+            log.publish(change, survey, units)
         if verb == CLEANUP:
             log.sweep()
     except Exception as error:

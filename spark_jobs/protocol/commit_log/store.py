@@ -103,11 +103,17 @@ class CommitLog:
         name = latest.survey if latest else None
         return self._once("survey", name, cache.decode) if name else {}
 
-    def publish(self, change: Change, survey: Cache | None = None) -> Snapshot | None:
+    def publish(
+        self, change: Change, survey: Cache | None = None, units: Collection[str] = ()
+    ) -> Snapshot | None:
         """Publish a change, and return the snapshot that holds it; None for a change without units.
 
         Units that are already in the log are left out, so a change may be published again. After OSError or BrokenLog
         it must be: it is not known whether it is in the log.
+
+        Args:
+            survey: figures of listings to publish with it.
+            units: the units that the table has, whose rows are counted; none if they are not known.
         """
         for _ in range(_ATTEMPTS):
             before = self.snapshots()
@@ -116,7 +122,7 @@ class CommitLog:
             if not rest.units:
                 return mine[-1] if mine else None
             draft = Draft(self._fs, self._files.folder)
-            snapshot = self._write(draft, rest, before[-1] if before else None, survey)
+            snapshot = self._write(draft, rest, before[-1] if before else None, survey, units)
             if self._place(draft, snapshot):
                 self._hint(snapshot.id)
                 return snapshot
@@ -191,8 +197,12 @@ class CommitLog:
             (s.kind, s.run_id, unit.unit, unit.old) for s in snapshots for unit in self._list(s.delta).units
         }
 
-    def _rows_after(self, snapshot: Snapshot) -> dict[str, int]:
-        """Return the rows of each unit of which the log has seen a change."""
+    def _rows_after(self, snapshot: Snapshot | None) -> dict[str, int] | None:
+        """Return the rows of each unit of which the log has seen a change; None if a part of it is without them."""
+        if snapshot is None:
+            return {}
+        if snapshot.total_rows is None:
+            return None
         before, units = self._list(snapshot.base).rows, self._list(snapshot.delta).units
         return counted_rows(before, snapshot.kind, units)
 
@@ -211,7 +221,14 @@ class CommitLog:
             names |= {meta.name for meta in self.standing(snapshot)}
         return names
 
-    def _write(self, draft: Draft, change: Change, last: Snapshot | None, survey: Cache | None) -> Snapshot:
+    def _write(
+        self,
+        draft: Draft,
+        change: Change,
+        last: Snapshot | None,
+        survey: Cache | None,
+        units: Collection[str],
+    ) -> Snapshot:
         """Write all files of a snapshot. After an error they are deleted: nothing refers to them yet."""
         if self._fs.status(self.home) is None:
             raise FileNotFoundError(
@@ -220,12 +237,16 @@ class CommitLog:
         try:
             for folder in OURS:
                 self._fs.mkdirs(self._files.folder(folder))
-            rows = self._rows_after(last) if last else {}
-            base = draft.list(self._merged(draft, self.standing(last)) if last else (), rows=rows)
+            before = self._rows_after(last)
+            known = (
+                None if before is None else {key: before[key] for key in before if not units or key in units}
+            )
+            base = draft.list(self._merged(draft, self.standing(last)) if last else (), rows=known)
             delta = draft.list(draft.manifest(change.entries), change.units)
             noted = (
                 draft.survey(cache.encode(survey)) if survey is not None else (last.survey if last else None)
             )
+            rows = None if known is None else counted_rows(known, change.kind, change.units)
             snapshot = change.snapshot(draft.uuid, last, (base, delta), noted, self._now(), rows)
             draft.stage(snapshot)
         except Exception:

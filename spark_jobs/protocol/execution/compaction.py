@@ -25,7 +25,7 @@ from spark_jobs.protocol.execution.waves import UnitWork
 from spark_jobs.protocol.execution.written_unit import WrittenUnit
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.planning.folders import Folders
-from spark_jobs.protocol.planning.footer_inspection import with_footers
+from spark_jobs.protocol.planning.footer_inspection import files_to_rewrite
 from spark_jobs.protocol.ports import Pool
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
@@ -57,6 +57,7 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
             self._writer.groups,
             lambda number: self.entered.path(layout.staging_folder(stamp, number)),
         )
+        self._table = table
         self._jointly, self._target_bytes = table.writes_jointly, table.options.thresholds().target
         self._wave = WaveWriter(self._writer, joint, self._jointly)
 
@@ -131,7 +132,8 @@ class Compaction(UnitWork[UnitPlan, WrittenUnit]):
 
     def _committed(self, ready: WrittenUnit, result: SwapResult) -> UnitResult:
         """Return the result of a swap. What an analysis has kept of the originals is not needed any more."""
-        self._writer.footers.delete(ready.swap.live, with_footers(ready.swap.originals))
+        read = files_to_rewrite(self._table, ready.swap.originals)
+        self._writer.footers.delete(ready.swap.live, read)
         return _swapped(ready, result)
 
     def _last_check(self, item: WrittenUnit) -> None:

@@ -14,6 +14,7 @@ from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.writer_options import writer_options
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan
+from spark_jobs.core.sort_columns import sort_columns_of
 from spark_jobs.protocol.planning.footer_inspection import with_footers
 from spark_jobs.protocol.planning.inspection import FileGroup, Inspection
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
@@ -248,5 +249,5 @@ class GroupWriter:
         if own is not None:
             left_out.update(name for other in groups for name in other.columns or () if name not in own)
             left_out.update({name.lower() for name, _ in facts.columns} - own)
-        columns = self._table.options.sort_columns or facts.sorted_by
+        columns = sort_columns_of(facts, self._table.options.sort_columns)
         return [column for column in columns if column.lower() not in left_out]

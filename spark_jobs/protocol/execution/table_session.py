@@ -200,10 +200,11 @@ class TableSession:
             seen: figures of file listings, to be published too.
         """
         fs, now = self.services.fs, self.services.now
-        survey = None
+        survey, units = None, {unit.key for unit in self.units}
         if seen is not None and self.facts.partition_keys:
-            survey = merged({}, seen, {unit.key for unit in self.units})
-        self.notes += log_runs(fs, self.facts, runs, self.verb, now, survey, self.options.trusted_owners)
+            survey = merged({}, seen, units)
+        trusted = self.options.trusted_owners
+        self.notes += log_runs(fs, self.facts, runs, self.verb, now, survey, trusted, units)
 
     def warn_of_partitions(self, runs: Sequence[Run]) -> None:
         """Note partitions of these runs that the metastore has not kept.

@@ -33,7 +33,7 @@ from spark_jobs.protocol.execution.preconditions import Preconditions
 from spark_jobs.protocol.execution.staged_unit import StagedUnit
 from spark_jobs.protocol.execution.unit_attributes import Probes, UnitAttributes
 from spark_jobs.protocol.execution.written_unit import Draft, WrittenUnit
-from spark_jobs.protocol.planning.footer_inspection import inspect, with_footers
+from spark_jobs.protocol.planning.footer_inspection import files_to_rewrite, inspect
 from spark_jobs.protocol.runs.working_folders import WorkingFolders
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import list_unit
@@ -139,7 +139,7 @@ class UnitWriter:
         if found.groups == draft.found.groups:
             raise error
         log.warning("%s is written again, by the footers of all files: %s", live, error)
-        self.footers.delete(live, with_footers(files))
+        self.footers.delete(live, files_to_rewrite(self._table, files))
         self._checks.check_deadline()
         # A path is used again only after the deletion has succeeded: one that is executed late would delete the rows.
         self._services.fs.delete_tree(draft.new)

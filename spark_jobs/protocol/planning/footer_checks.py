@@ -20,7 +20,7 @@ from spark_jobs.core.progress import Amount
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.unit_plan import Inputs, UnitPlan
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
-from spark_jobs.protocol.planning.footer_inspection import inspect_footers, with_footers
+from spark_jobs.protocol.planning.footer_inspection import files_to_rewrite, inspect_parts, parts_of
 from spark_jobs.protocol.planning.permissions import not_readable
 from spark_jobs.protocol.planning.unreadable_units import in_use, lasts
 from spark_jobs.protocol.progress_log import with_progress
@@ -125,9 +125,12 @@ class _FooterChecks:
             return [self._refused(part[0][0], error)]
         return [self._check(unit, inputs.files, footers) for (unit, inputs), footers in zip(part, found)]
 
-    def _read(self, part: Sequence[_Due]) -> list[list[Footer]]:
-        directories = [(unit.unit.location, with_footers(inputs.files)) for unit, inputs in part]
-        return self._services.footers.read(directories, self._table.file_format)
+    def _read(self, part: Sequence[_Due]) -> list[list[list[Footer]]]:
+        """Return the footers of each unit: those of the files to rewrite, and those of the files to copy, if any."""
+        parts = [parts_of(self._table, unit.unit.location, inputs.files) for unit, inputs in part]
+        directories = [directory for each in parts for directory in each]
+        found = iter(self._services.footers.read(directories, self._table.file_format))
+        return [[next(found) for _ in each] for each in parts]
 
     def _refused(self, unit: UnitPlan, error: Exception) -> UnitPlan:
         if isinstance(error, Unreadable) and self._in_use(unit, error):
@@ -145,15 +148,16 @@ class _FooterChecks:
         except OSError:
             return True
 
-    def _check(self, unit: UnitPlan, files: FileListing, footers: Sequence[Footer]) -> UnitPlan:
+    def _check(self, unit: UnitPlan, files: FileListing, footers: Sequence[Sequence[Footer]]) -> UnitPlan:
         try:
-            found = inspect_footers(self._encoding, self._table, unit.unit.location, files, footers)
+            found = inspect_parts(self._encoding, self._table, unit.unit.location, files, footers)
         except NothingToGain as nothing:
             return unit.settled(nothing, self._table.options)
         except (OSError, LakekeeperError) as error:
             return self._refused(unit, error)
         if self._listed_after:
-            self._store.keep(unit.unit.location, with_footers(files), footers, self._listed_after)
+            read = files_to_rewrite(self._table, files)
+            self._store.keep(unit.unit.location, read, footers[0], self._listed_after)
             return replace(unit.judged(self._basis), warnings=found.unkept)
         return replace(unit.judged(self._basis), engine=found.engines, warnings=found.unkept)
 

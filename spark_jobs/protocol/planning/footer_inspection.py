@@ -17,6 +17,7 @@ from spark_jobs.core.health import Thresholds
 from spark_jobs.core.model import FileListing
 from spark_jobs.core.plan import TablePlan
 from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.sort_columns import sort_columns_of
 from spark_jobs.core.strategy import Choice
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
 from spark_jobs.protocol.planning.inspection import FileGroup, Inspection
@@ -44,14 +45,24 @@ def inspect(
         NothingToGain: the unit can be rewritten, but would have as many files as now.
         OSError: a footer cannot be read.
     """
-    choice = table.choice(files)
-    if choice.copied.files:
-        return _inspect_parts(services, table, location, files, choice)
     early = _by_kept_footers(services, table, location, files, store) if store else None
     if early is not None:
         return early
-    found = read_footers(services, table, location, files)
-    return inspect_footers(services.rewriter.encoding, table, location, files, found)
+    with reading():
+        found = services.footers.read(parts_of(table, location, files), table.file_format)
+    return inspect_parts(services.rewriter.encoding, table, location, files, found)
+
+
+def parts_of(table: TablePlan, location: str, files: FileListing) -> list[tuple[str, FileListing]]:
+    """Return what is read of a unit by itself: the files to rewrite, and those to copy if there are any."""
+    choice = table.choice(files)
+    copied = [(location, choice.copied)] if choice.copied.files else []
+    return [(location, files_to_rewrite(table, files)), *copied]
+
+
+def files_to_rewrite(table: TablePlan, files: FileListing) -> FileListing:
+    """Return the files with content that a compaction rewrites. Their footers are what an analysis keeps."""
+    return with_footers(table.choice(files).rewritten)
 
 
 def groups_of(
@@ -65,18 +76,22 @@ def groups_of(
     return _inspected(services.rewriter.encoding, table, location, files, found)[0].groups
 
 
-def _inspect_parts(
-    services: Services, table: TablePlan, location: str, files: FileListing, choice: Choice
+def inspect_parts(
+    encoding: GetEncoding,
+    table: TablePlan,
+    location: str,
+    files: FileListing,
+    parts: Sequence[Sequence[Footer]],
 ) -> Inspection:
-    """Return what the footers of all files say, with the files to copy apart from those to rewrite."""
-    parts = [(location, with_footers(choice.rewritten)), (location, choice.copied)]
-    with reading():
-        small, large = services.footers.read(parts, table.file_format)
-    encoding = services.rewriter.encoding
-    whole = inspect_footers(encoding, table, location, files, [*small, *large])
+    """Return what the footers of `parts_of` say. It raises the same errors as `inspect`."""
+    if len(parts) == 1:
+        return inspect_footers(encoding, table, location, files, parts[0])
+    choice, (small, large) = table.choice(files), parts
+    # In the order in which a check reads them: the numbers of groups depend on it.
+    found = sorted([*small, *large], key=lambda footer: footer.name)  # guard: groups_by_name
+    whole = inspect_footers(encoding, table, location, files, found)
 
     def of_groups(files: FileListing, found: Sequence[Footer]) -> Iterator[FileGroup]:
-        # The number of a group is that among all files, by which a check finds what was written of each.
         for group in whole.groups:
             part = [footer for footer in found if footer.name in group.names]
             if part:
@@ -93,13 +108,14 @@ def _by_kept_footers(
     services: Services, table: TablePlan, location: str, files: FileListing, store: FooterStore
 ) -> Inspection | None:
     """Return what footers say that an analysis has kept; None if they do not count, or refuse the unit."""
-    due = with_footers(files)
+    (_, due), *copied = parts_of(table, location, files)
     try:
         kept = store.find(location, due)
         footers = kept.confirmed(read_footers(services, table, location, kept.samples(due))) if kept else None
         if footers is None:
             return None
-        found = inspect_footers(services.rewriter.encoding, table, location, files, footers)
+        large = services.footers.read(copied, table.file_format) if copied else []
+        found = inspect_parts(services.rewriter.encoding, table, location, files, [footers, *large])
     except Exception as error:  # What is wrong with the files, the reading of all footers tells.
         log.info("%s: the footers of all files are read again (%s)", location, error)
         return None
@@ -208,7 +224,7 @@ def _check_positions(table: TablePlan, found: Sequence[Footer], inspection: Insp
             RefusalCode.POSITIONAL,
             f"{table.facts.name} matches columns by position, and its files differ in schema",
         )
-    sorted_by = table.options.sort_columns or table.facts.sorted_by
+    sorted_by = sort_columns_of(table.facts, table.options.sort_columns)
     if nameless and sorted_by:  # guard: sorted_by_name
         raise Refusal(
             RefusalCode.POSITIONAL,

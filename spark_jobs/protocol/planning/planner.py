@@ -18,7 +18,7 @@ from spark_jobs.core.ordering import ordered
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.overlap import overlapping
-from spark_jobs.core.plan import TablePlan, not_found
+from spark_jobs.core.plan import TablePlan, all_not_found
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.sort_columns import check_sort_columns
 from spark_jobs.core.unit_plan import UnitPlan
@@ -148,7 +148,7 @@ class Planner:
             origins.found() if origins else None,
             reason=self._not_registered(),
             notes=(
-                *(WarningCode.PARTITION_NOT_FOUND.text(not_found(spec)) for spec in gone),
+                *([WarningCode.PARTITION_NOT_FOUND.text(all_not_found(gone))] if gone else []),
                 *future.warnings(),
                 *self._due.warnings,
             ),

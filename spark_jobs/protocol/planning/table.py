@@ -13,6 +13,7 @@ from spark_jobs.core.model import TableName, Unit
 from spark_jobs.core.options.definitions import Options, writer_rules
 from spark_jobs.core.options.layers import Layers
 from spark_jobs.core.other_writers import STAGING_SETTING, WriterRules, staging_names
+from spark_jobs.core.sort_columns import sort_columns_of
 from spark_jobs.core.strategy import FULL, why_table_is_full
 from spark_jobs.protocol.planning.outside_partitions import check_server
 from spark_jobs.protocol.services import Services
@@ -97,7 +98,7 @@ def read_table(services: Services, layers: Layers, name: TableName) -> Table:
     facts = replace(services.metastore.table(name), cluster=services.reading)
     options = layers.resolve(str(name), facts.properties)
     check_server(services.fs, facts.storage.location)
-    why = why_table_is_full(_format(facts), options.sort_columns or facts.sorted_by)
+    why = why_table_is_full(_format(facts), sort_columns_of(facts, options.sort_columns))
     if options.strategy == FULL or why is None:
         return Table(services, facts, options)
     return Table(services, facts, replace(options, strategy=FULL), why)

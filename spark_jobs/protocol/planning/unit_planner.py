@@ -174,10 +174,14 @@ class UnitPlanner:
         check_no_link(self.folders, unit.location)
         facts, options = self.table.facts, self.table.options
         health = assess(files, options.thresholds())
-        if health.needs_compaction:
-            check_no_bucket_files(facts, options.bucketing, [file.name for file in files.data])
         plan = UnitPlan.listed(unit, files, health, _replication(files, entries))
-        return replace(plan, cached=self._cached(plan, work.mtime, files))
+        plan = replace(plan, cached=self._cached(plan, work.mtime, files))
+        try:
+            if plan.flagged:
+                check_no_bucket_files(facts, options.bucketing, [file.name for file in files.data])
+        except Refusal as refusal:
+            return plan.judged(self.basis, refusal) if self.basis else plan.refused(refusal)
+        return plan
 
     def _cached(self, plan: UnitPlan, mtime: int | None, files: FileListing) -> CachedUnit | None:
         """Return the figures to keep for later plans; None if they cannot be used.

@@ -20,6 +20,9 @@ BUCKETS = [
     [f"part-00000-{_UUID}_0000{n}.c000.snappy.parquet" for n in range(3)],
     # Loaded by Hive, and appended to by something that knows nothing of buckets: the buckets are still there.
     ["000000_0", "000001_0", "000002_0", "000003_0", f"part-00000-{_UUID}-c000.snappy.parquet"],
+    # Of a partition that was written when the table had more of them.
+    [f"{n:06}_0" for n in range(16)],
+    ["000000_0", "000001_0", "20260223_101500.parquet"],
     # As many as there are buckets: engines take the first one for the first bucket.
     [f"part-0000{n}-{_UUID}-c000.snappy.parquet" for n in range(4)],
 ]
@@ -28,7 +31,6 @@ NO_BUCKETS = [
     [f"part-{n:05}-{_UUID}-c000.snappy.parquet" for n in range(500)],
     [f"part-{n:05}-{_UUID}.c000" for n in range(5)],
     [f"part-w{n:04}-lk0-{_UUID}.parquet" for n in range(3)],
-    [f"{n:06}_0" for n in range(500)],
     [f"events.{n}.1700000000000" for n in range(5)],
     ["data.parquet"],
 ]

@@ -45,12 +45,13 @@ def manifest(*sizes: int) -> FileListing:
         ([128 * MB] * 4, False, 4),
         ([12 * MB] * 100, True, 10),
         # A few large files lift the average over the threshold, the median stays small.
-        ([600 * MB] * 3 + [1000] * 10, True, 4),
-        ([300 * MB, 1, 1], True, 2),
-        # As many files would come out as went in.
-        ([300 * MB, 1], False, 2),
+        ([600 * MB] * 3 + [1000] * 20, True, 4),
+        # As many files would come out as went in, if all were rewritten: to copy the large ones would not pay.
+        ([600 * MB] * 3 + [1000] * 10, False, 4),
+        ([300 * MB, 1, 1], False, 2),
+        ([500_000 * MB, 1, 1], False, 2),
         # Files without a byte beside a large one.
-        ([300 * MB, 0, 0], True, 1),
+        ([300 * MB, 0, 0, 0], True, 1),
     ],
 )
 def test_small_files_are_judged_by_the_smaller_of_average_and_median(
