@@ -97,7 +97,7 @@ class HdfsTable:
     def _below(self, home: str) -> Iterator[str]:
         for run in self._names(home):
             for name in self._names(f"{home}/{run}"):
-                if name.startswith("__old_"):
+                if name.startswith("__originals_"):
                     yield f"{home}/{run}/{name}/{self.dataset.table}"
 
     def _names(self, directory: str) -> list[str]:

@@ -27,7 +27,8 @@ RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 _RUN_OR_GENERATION = re.compile(r"[A-Za-z0-9_-]{1,80}\Z")
 _RUN_FOLDER = re.compile(r"(?P<run>[A-Za-z0-9_-]{1,80})\.(?P<attempt>[0-9a-f]{12})\Z")
 
-_WORKING = re.compile(rf"__(?P<kind>compact_tmp|old|undone|conflict|cleaned)_(?P<stamp>{PLAIN})\Z")
+#: Earlier releases named the directory of originals `__old_<stamp>`.
+_WORKING = re.compile(rf"__(?P<kind>compact_tmp|originals|old|undone|conflict|cleaned)_(?P<stamp>{PLAIN})\Z")
 _LEASE = re.compile(rf"lease-(?P<epoch>{PADDED})(?P<released>\.released)?\Z")
 
 #: Names of visible siblings that Lakekeeper 0.0.6 creates and keeps. Its backup tables read `__old_` directories.
@@ -173,7 +174,9 @@ class RunFolder:
 def working_folder(name: str) -> str | None:
     """Return the purpose of a run's working directory of this name, such as `old`; None for any other name."""
     match = _WORKING.match(name)
-    return match["kind"] if match else None
+    if match is None:
+        return None
+    return "old" if match["kind"] == "originals" else match["kind"]
 
 
 def is_tmp_folder(name: str) -> bool:
@@ -182,7 +185,7 @@ def is_tmp_folder(name: str) -> bool:
 
 
 def working_folder_above(path: str, run_folder: str) -> str:
-    """Return the working directory of a path below it, such as `<run directory>/__old_<stamp>`."""
+    """Return the working directory of a path below it, such as `<run directory>/__originals_<stamp>`."""
     return f"{run_folder}/{path[len(run_folder) + 1 :].split('/')[0]}"
 
 
@@ -206,7 +209,12 @@ def staging_folder(stamp: str, number: int) -> str:
 
 
 def old_folder(stamp: str) -> str:
-    return f"__old_{stamp}"
+    """Return the directory of originals.
+
+    Lakekeeper 0.0.6 takes any backup table whose location contains `__old_` for its own: its cleanup deletes what is
+    there, and so does its rollback. No location of ours contains it.
+    """
+    return f"__originals_{stamp}"  # guard: originals_not_of_another_tool
 
 
 def undone_folder(stamp: str) -> str:

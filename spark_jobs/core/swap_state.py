@@ -17,18 +17,16 @@ class SwapState(Enum):
     NOT_SWAPPED = "not swapped: the originals are live, and the rewritten directory exists"
     BETWEEN_RENAMES = "between the renames"
     SWAPPED = "swapped"
-    OLD_ONLY = (
-        "without a live directory: the originals are in __old_*, and the rewritten directory does not exist"
-    )
+    OLD_ONLY = "without a live directory: the originals are in __originals_*, and the rewritten directory does not exist"
     LIVE_ONLY = "not swapped: the originals are live, and the rewritten directory does not exist"
     FOREIGN_LIVE_IN_GAP = "between the renames, and a writer has recreated the live directory"
-    FOREIGN_LIVE_AND_ASIDE = "with a foreign directory live, and another one in __old_* or __undone_*"
-    FOREIGN_OLD_AND_ASIDE = "between the renames, with foreign directories in __old_* and __undone_*"
+    FOREIGN_LIVE_AND_ASIDE = "with a foreign directory live, and another one in __originals_* or __undone_*"
+    FOREIGN_OLD_AND_ASIDE = "between the renames, with foreign directories in __originals_* and __undone_*"
     FOREIGN_LIVE_OLD_GONE = (
         "without the originals, with a foreign directory live, and another one in __undone_*"
     )
-    SWAPPED_FOREIGN_OLD = "swapped, but the directory in __old_* is foreign"
-    FOREIGN_OLD_IN_GAP = "between the renames, with a foreign directory in __old_*"
+    SWAPPED_FOREIGN_OLD = "swapped, but the directory in __originals_* is foreign"
+    FOREIGN_OLD_IN_GAP = "between the renames, with a foreign directory in __originals_*"
     FOREIGN_ASIDE_IN_GAP = "between the renames back, with a foreign directory in __undone_*"
     LIVE_FOREIGN_ASIDE = "not swapped: the originals are live, with a foreign directory in __undone_*"
     SWAPPED_FOREIGN_LIVE = "swapped, and overwritten since"

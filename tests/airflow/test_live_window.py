@@ -149,6 +149,6 @@ def test_what_does_not_fit_into_the_window_is_deferred_and_goes_first_in_the_nex
             write_later(events, max(waiting))
     assert len(compacted) >= 3
     # Each unit once: one directory of originals for each.
-    originals = [path.name for path in events.glob(".lakekeeper/*/__old_*/p=*")]
+    originals = [path.name for path in events.glob(".lakekeeper/*/__originals_*/p=*")]
     assert len(originals) == len(set(originals))
     assert set(originals) == {f"p={p}" for done in compacted for p in done}

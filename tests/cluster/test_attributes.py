@@ -256,7 +256,7 @@ def test_no_place_of_a_run_is_open_to_more_accounts_than_the_folder_above_the_pa
         kind = re.search(r"/__(\w+)_\d+/d=1/", target)
         if kind is not None:
             looks.setdefault(kind[1], set()).add(superuser.look(f"{target.split('/d=1/')[0]}/d=1"))
-        if source == unit and "/__old_" in target:
+        if source == unit and "/__originals_" in target:
             superuser.make(unit, "777")
             (first, *_), added = superuser.files(target), f"{unit}/part-9.parquet"
             stream = superuser.fs.create(superuser.path(added))

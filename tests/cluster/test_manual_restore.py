@@ -76,8 +76,8 @@ def test_the_page_restores_a_partition(
     assert [unit["outcome"] for unit in report["units"]] == ["compacted"] * 2
     many(spark, live, "SELECT id + 1000 AS id FROM range(5)", 1)
     content = rows(spark, pair)
-    (old,) = [path for path in superuser.tree(home) if "/__old_" in path and path.endswith("/p=a")]
-    swap = _journaled(superuser, old.split("/__old_")[0], "p=a")
+    (old,) = [path for path in superuser.tree(home) if "/__originals_" in path and path.endswith("/p=a")]
+    swap = _journaled(superuser, old.split("/__originals_")[0], "p=a")
     written = {file["name"] for file in swap["compacted"]}
     (added,) = {path.rsplit("/", 1)[1] for path in files(superuser, live) if path != live} - written
     terminal = Terminal(
@@ -85,7 +85,7 @@ def test_the_page_restores_a_partition(
         {
             "HOME_DIR": home,
             "LIVE": live,
-            "RUN_DIR": old.split("/__old_")[0],
+            "RUN_DIR": old.split("/__originals_")[0],
             "OLD": old,
             "ASIDE": f"{home}/by-hand",
             "ADDED": added,

@@ -48,7 +48,7 @@ def _data(superuser: Superuser, folder: str) -> dict[str, tuple[int, int, int]]:
 
 def _in_the_gap(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
     """Right after the first of the two renames, live -> old."""
-    after_moves(monkeypatch, lambda _, target: act() if "/__old_" in target else None)
+    after_moves(monkeypatch, lambda _, target: act() if "/__originals_" in target else None)
 
 
 def _before_a_rewrite(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:

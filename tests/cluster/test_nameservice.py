@@ -39,4 +39,4 @@ def test_runs_from_before_can_be_rolled_back_and_cleaned_up(
         many(spark, f"{renamed}/pair/p={key}", "SELECT id + 100 AS id FROM range(4)", 1)
     cleanup = jobs("cleanup", "--table", name, "--older-than", "0s", "--skip-trash")
     assert (outcomes(cleanup), cleanup["exit_code"]) == (["cleaned"] * 2, 0)
-    assert [path for path in superuser.tree(folder) if "/__old_" in path] == []
+    assert [path for path in superuser.tree(folder) if "/__originals_" in path] == []

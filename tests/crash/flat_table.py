@@ -33,7 +33,7 @@ def writing(point: Point) -> bool:
 
 def written(point: Point) -> bool:
     """The rewrite is verified, and nothing of it is journaled yet."""
-    return point.op == "mkdirs" and "/__old_" in point.args[0]
+    return point.op == "mkdirs" and "/__originals_" in point.args[0]
 
 
 def compact(client: Client, table: str = FLAT, run_id: str = "r1", *args: str) -> dict[str, Any]:

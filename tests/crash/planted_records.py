@@ -45,7 +45,7 @@ def record_of_a_newer_version(sim: SimulatedCluster) -> None:
 
 def record_that_leads_elsewhere(sim: SimulatedCluster) -> None:
     path = _record(sim, 2)
-    sim.tree.write(path, content(sim, path).replace(b"__old_", b"../__old_"), overwrite=True)
+    sim.tree.write(path, content(sim, path).replace(b"__originals_", b"../__originals_"), overwrite=True)
 
 
 def record_of_a_stranger(sim: SimulatedCluster) -> None:

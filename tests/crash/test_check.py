@@ -270,7 +270,7 @@ def test_the_rest_of_a_swap_that_was_forgotten_is_not_to_be_deleted(done: Simula
     new = next(
         path for path, _, _ in done.tree.walk(HOME) if "compact_tmp" in path and path.endswith("/flat")
     )
-    done.tree.make_dirs(new.replace("__compact_tmp", "__old"))
+    done.tree.make_dirs(new.replace("__compact_tmp", "__originals"))
     assert compact(done.client(), run_id="r3")["exit_code"] == 3
     run(done.client(), "forget", "--table", FLAT, "--run-id", "r2", "--yes")
     found = findings(check(done))

@@ -142,7 +142,7 @@ def test_a_long_job_whose_waves_go_on_between_the_looks(verb: str) -> None:
 
     def new_look(point: Point) -> bool:
         number = sum(each.op == "table" for each in client.trace)
-        first = point.op == "identity" and "/__old_" in str(point.args[0]) and number not in looks
+        first = point.op == "identity" and "/__originals_" in str(point.args[0]) and number not in looks
         looks.extend([number] if first else ())
         return first
 

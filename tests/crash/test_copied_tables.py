@@ -124,7 +124,7 @@ def test_a_copy_under_another_name_is_a_table_of_its_own(table: str) -> None:
 def test_a_copy_taken_between_the_renames_says_so_until_somebody_has_looked(
     table: str, paths: list[str]
 ) -> None:
-    """Its rows lie below `__old_` only. Before, the jobs ended well, and a warning said how to delete them."""
+    """Its rows lie below `__originals_` only. Before, the jobs ended well, and a warning said how to delete them."""
     seen = 0
     for state in crash_states(build(), lambda client: compact(client, table)):
         sim = state.sim

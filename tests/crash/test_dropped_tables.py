@@ -70,8 +70,8 @@ def test_what_is_not_past_its_retention_is_kept(dropped: SimulatedCluster) -> No
     before = _hidden(dropped)
     report = _clean(dropped, LIVE, "--older-than", "365d")
     assert (report["outcome"], report["exit_code"]) == ("nothing", 0)
-    assert [path for path in before if "__old" in path] == [
-        path for path in _hidden(dropped) if "__old" in path
+    assert [path for path in before if "__originals" in path] == [
+        path for path in _hidden(dropped) if "__originals" in path
     ]
 
 
@@ -81,7 +81,7 @@ def test_the_location_of_a_table_is_refused() -> None:
     report = _clean(sim, LIVE)
     assert (only(report)["code"], report["exit_code"]) == ("LOCATION_IN_USE", 1)
     assert "--table sales.flat" in only(report)["reason"]
-    assert [path for path in _hidden(sim) if "__old" in path]
+    assert [path for path in _hidden(sim) if "__originals" in path]
 
 
 @pytest.mark.parametrize("name", ["sales.renamed", "archive.events"])
@@ -136,7 +136,9 @@ def test_where_there_is_nothing_it_says_so(dropped: SimulatedCluster) -> None:
 def test_originals_that_the_table_still_needs_elsewhere_are_kept(dropped: SimulatedCluster) -> None:
     """The table was created again over its originals: a person has made the backup its data."""
     (old,) = {
-        path.rsplit("/", 1)[0] for path in _hidden(dropped) if path.startswith(HOME) and "/__old" in path
+        path.rsplit("/", 1)[0]
+        for path in _hidden(dropped)
+        if path.startswith(HOME) and "/__originals" in path
     }
     writers.create_table(dropped, "sales.saved", old)
     assert only(_clean(dropped, LIVE))["code"] == "LOCATION_IN_USE"
@@ -153,7 +155,7 @@ def test_a_kill_at_any_call_is_finished_by_the_next_try(dropped: SimulatedCluste
         report = _clean(state.sim, location)
         assert report["exit_code"] == 0, (str(state), only(report))
         assert _rows(state.sim) == rows, str(state)
-        left = [path for path in _hidden(state.sim) if "/__old" in path or "/__cleaned" in path]
+        left = [path for path in _hidden(state.sim) if "/__originals" in path or "/__cleaned" in path]
         assert [path for path in left if (path.startswith(HOME)) == (location == LIVE)] == [], str(state)
 
 

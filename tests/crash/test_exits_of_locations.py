@@ -41,7 +41,9 @@ def live_files(sim: SimulatedCluster) -> list[str]:
 
 def old_directories(sim: SimulatedCluster) -> list[str]:
     """Return the directories of originals that have files, without the changing name of their run."""
-    found = [path for path, _, inode in sim.tree.walk(WAREHOUSE) if "/__old_" in path and not inode.is_dir]
+    found = [
+        path for path, _, inode in sim.tree.walk(WAREHOUSE) if "/__originals_" in path and not inode.is_dir
+    ]
     return sorted({re.sub(r"/r1\.[0-9a-f]+/", "/r1/", path.rsplit("/", 1)[0]) for path in found})
 
 

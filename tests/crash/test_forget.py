@@ -84,7 +84,7 @@ def test_a_run_that_does_not_exist_is_an_error(done: SimulatedCluster) -> None:
 def test_only_the_damaged_unit_is_forgotten() -> None:
     sim = build()
     compact(sim.client(), EVENTS)
-    sim.tree.remove(_folder(sim, "__old"), recursive=True)
+    sim.tree.remove(_folder(sim, "__originals"), recursive=True)
     report = run(sim.client(), "forget", "--table", EVENTS, "--run-id", "r1", "--yes")
     found = {unit["unit"]["k"]: unit["outcome"] for unit in only(report)["units"]}
     assert found == {"a": "forgotten", "b": "skipped", "c": "skipped"}
@@ -116,7 +116,7 @@ def torn() -> SimulatedCluster:
     sim = build()
     with pytest.raises(Killed):
         compact(sim.client(Fault.crash_after(_into_a)), EVENTS)
-    sim.tree.remove(_folder(sim, "__old"), recursive=True)
+    sim.tree.remove(_folder(sim, "__originals"), recursive=True)
     return sim
 
 
@@ -148,7 +148,7 @@ def test_a_recovery_leaves_the_directories_of_a_forgotten_swap_alone() -> None:
     with pytest.raises(Killed):
         compact(sim.client(Fault.crash_before(_out_of_a)), EVENTS)
     rewritten = _folder(sim, "__compact_tmp")
-    sim.tree.make_dirs(rewritten.replace("__compact_tmp", "__old"))
+    sim.tree.make_dirs(rewritten.replace("__compact_tmp", "__originals"))
     assert compact(sim.client(), EVENTS, "r2")["exit_code"] == 3
     run(sim.client(), "forget", "--table", EVENTS, "--run-id", "r1", "--yes")
     kept = sim.tree.files(_folder(sim, "__compact_tmp"))

@@ -38,7 +38,7 @@ def warnings(report: dict[str, Any]) -> list[str]:
 def held(sim: SimulatedCluster, run_id: str) -> bool:
     """Whether there are originals of a run."""
     return any(
-        path.startswith(f"{HOME}/{run_id}.") and "/__old_" in path for path, _, _ in sim.tree.walk(HOME)
+        path.startswith(f"{HOME}/{run_id}.") and "/__originals_" in path for path, _, _ in sim.tree.walk(HOME)
     )
 
 

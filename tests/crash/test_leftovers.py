@@ -43,7 +43,7 @@ def working(sim: SimulatedCluster, folder: str = f"{ROOT}/.lakekeeper") -> list[
 def test_a_compaction_leaves_the_originals_only(days: SimulatedCluster) -> None:
     left = [path for path in working(days) if not path.endswith(".parquet")]
     (top,) = [path for path in left if path.count("/__") and "/day=" not in path]
-    assert "/__old_" in top
+    assert "/__originals_" in top
     assert sorted(left) == sorted(
         [
             top,

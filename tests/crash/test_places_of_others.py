@@ -50,7 +50,9 @@ def test_a_table_on_the_root_of_another_does_not_clean_up_its_runs(shared: Simul
     shared.tree.remove(f"{PLACE}/d=2", recursive=True)
     report = run(shared.client(), "cleanup", "--tables", "other.ledger", "--older-than", "7d", "--skip-trash")
     assert (report["tables"][0]["outcome"], report["tables"][0]["units"]) == ("nothing", [])
-    assert [path for path, _, _ in shared.tree.walk(PLACE) if "/__old_" in path and path.endswith("/d=2")]
+    assert [
+        path for path, _, _ in shared.tree.walk(PLACE) if "/__originals_" in path and path.endswith("/d=2")
+    ]
 
 
 def test_nor_does_it_roll_them_back(shared: SimulatedCluster) -> None:
@@ -108,7 +110,7 @@ def test_a_home_that_was_moved_leads_to_no_directory_of_others(verb: tuple[str, 
         if sim.tree.find(f"{AUTHORITY}/elsewhere/.lakekeeper-c") is None:
             continue
         for path, _, _ in list(sim.tree.walk(f"{AUTHORITY}/elsewhere/.lakekeeper-c")):
-            if "/__old_" in path and path.endswith("/c"):
+            if "/__originals_" in path and path.endswith("/c"):
                 sim.tree.write(f"{path}/part-hers-c000.snappy.parquet", encode_rows([999999]))
                 sim.tree.write(f"{path}/_SUCCESS", b"hers", overwrite=True)
         move_home(sim)

@@ -27,7 +27,7 @@ NAMES = {
     "settled record": "settled/#.json.gz",
     "staged settled record": "settled/.#-0123456789abcdef0123456789abcdef",
     "journal record": "<run>/journal/#.json",
-    "working directory": "<run>/__old_#/",
+    "working directory": "<run>/__originals_#/",
     "generation": "r1-g#.0123456789ab/journal/",
 }
 NUMBERS = {
@@ -96,7 +96,7 @@ def test_a_run_goes_on_beside_a_directory_with_such_a_number(digits: str) -> Non
     with pytest.raises(Killed):
         run(sim.client(killed), "compact", "--table", EVENTS, "--run-id", "r1")
     (found,) = runs_of(sim, [EVENTS])[:1]
-    plant_in(sim, found.folder, "__old_#/", digits)
+    plant_in(sim, found.folder, "__originals_#/", digits)
     assert run(sim.client(), "compact", "--table", EVENTS, "--run-id", "r1")["exit_code"] == 0
     assert check(sim) == []
 

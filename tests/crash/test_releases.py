@@ -79,7 +79,9 @@ def continued(data: dict[str, Any], verb: str, *arguments: str, table: str) -> I
         report = run(sim.client(), step, "--tables", table, *words)
         yield step, report, check(sim)
     left = [
-        path for path, _, inode in sim.tree.walk("hdfs://model") if "/__old_" in path and not inode.is_dir
+        path
+        for path, _, inode in sim.tree.walk("hdfs://model")
+        if "/__originals_" in path and not inode.is_dir
     ]
     yield "the end", {"exit_code": 0}, [f"{path} is left" for path in left]
 

@@ -121,7 +121,7 @@ def test_what_was_moved_away_and_holds_other_files_is_kept_and_reported() -> Non
     sim = settled()
     moved = f"{HOME}/settled/r9.0123456789ab"
     sim.tree.write(f"{moved}/journal/000001.json", b"{}", parents=True)
-    sim.tree.write(f"{moved}/__old_1772323100/flat/part-0.parquet", b"x", parents=True)
+    sim.tree.write(f"{moved}/__originals_1772323100/flat/part-0.parquet", b"x", parents=True)
     report = compact(FLAT, "r2")(sim.client())
     assert sim.tree.find(f"{moved}/journal/000001.json")
     (text,) = only(report)["warnings"]

@@ -41,8 +41,8 @@ def test_a_cleared_rollback_task_restores_every_file(demo, api):
 def _originals(workspace: Workspace, table: str) -> set[File]:
     """The files of the backup, by the operating system's own listing."""
     folder = workspace.warehouse / "demo"
-    found = list(folder.glob(f"{table}/.lakekeeper/*.*/__old_*")) + list(
-        folder.glob(f".lakekeeper-{table}/*.*/__old_*/{table}")
+    found = list(folder.glob(f"{table}/.lakekeeper/*.*/__originals_*")) + list(
+        folder.glob(f".lakekeeper-{table}/*.*/__originals_*/{table}")
     )
     [old] = found
     return _files(old)

@@ -131,7 +131,9 @@ def _writing(workspace: Workspace, table: DemoTable, known: set[Path]) -> bool:
 def _unfinished(workspace: Workspace, table: DemoTable) -> list[str]:
     """What a run leaves only while it is at work."""
     return [
-        str(path) for path in _home(workspace, table).glob("*.*/__*") if not path.name.startswith("__old_")
+        str(path)
+        for path in _home(workspace, table).glob("*.*/__*")
+        if not path.name.startswith("__originals_")
     ]
 
 

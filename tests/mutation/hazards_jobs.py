@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.mutation.mutation import Mutation
-from tests.mutation.operators import Condition, Remove, Replace, Rewrite
+from tests.mutation.operators import Condition, Remove, Replace, Rewrite, Value
 
 _WRITERS = "tests/crash/test_guards_writers.py"
 _JOBS = "tests/crash/test_guards_jobs.py"
@@ -30,6 +30,15 @@ JOBS = (
         "purge is not switched off again before a backup table is dropped",
         (Remove("no_purge_before_drop"),),
         (f"{_STATEMENTS}::test_a_backup_is_made_harmless_before_it_is_dropped",),
+    ),
+    Mutation(
+        "H10-other-tool",
+        "Lakekeeper 0.0.6 takes the backup table for its own, and its cleanup deletes the originals",
+        (Value("originals_not_of_another_tool", "f'__old_{stamp}'"),),
+        (
+            "tests/unit/core/test_layout.py"
+            "::test_no_directory_of_a_run_has_what_lakekeeper_0_0_6_takes_for_its_own",
+        ),
     ),
     Mutation(
         "H12-none",

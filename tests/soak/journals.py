@@ -161,6 +161,6 @@ def litter(home: Path) -> Counter[str]:
             found["run folders without a record"] += 1
         for path in folder.glob("__*"):
             kind = path.name.rpartition("_")[0]
-            if kind != "__old" and any(entry.is_file() for entry in path.rglob("*")):
+            if kind != "__originals" and any(entry.is_file() for entry in path.rglob("*")):
                 found[f"{kind} folders with files"] += 1
     return found

@@ -38,7 +38,7 @@ def _live(database: Database) -> Path:
 
 def _originals(database: Database) -> Path:
     home = database.path / ".lakekeeper-flat"
-    return next(path for path in home.glob("*/__old_*/flat") if path.is_dir())
+    return next(path for path in home.glob("*/__originals_*/flat") if path.is_dir())
 
 
 def _data(folder: Path) -> list[Path]:

@@ -166,7 +166,9 @@ def test_cleanup_frees_the_originals_and_ends_the_rollback(
     assert table["freed_bytes"] == table["before"]["bytes"] > 0
     assert not spark.catalog.tableExists(backup)
     assert rows(spark, events) == before
-    left = [path for path in _root(database, "events").rglob("*") if path.is_file() and "__old" in str(path)]
+    left = [
+        path for path in _root(database, "events").rglob("*") if path.is_file() and "__originals" in str(path)
+    ]
     assert left == []
     undone = only(jobs("rollback", "--table", events, "--run-id", table["run_id"]))
     assert undone["outcome"] == "nothing"

@@ -239,7 +239,7 @@ def _readable(folder: str) -> Iterator[None]:
 def _advice(folder: str, open_units: Sequence[str]) -> str:
     if open_units:
         return (
-            "It was copied during a swap, so some rows may be only in its __old_ directories: if"
+            "It was copied during a swap, so some rows may be only in its __originals_ directories: if"
             f" {open_units[0]} exists, and the directory of its partition does not, move it to the location of the"
             " partition"
         )

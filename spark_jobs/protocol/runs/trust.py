@@ -44,7 +44,7 @@ class Trust:
                 f"{folder} holds records of {', '.join(untrusted)}, whose account is not {self._fs.user()}"
                 f"{self._nor_owner()}: nothing is changed. If that account may work here, name it: trusted_owners in"
                 " the configuration, or --trusted-owners. If not, check the directory before you remove it: some rows"
-                " may be only in its __old_ directories",
+                " may be only in its __originals_ directories",
             )
 
     def check_partition(self, directory: Status) -> None:

@@ -1,4 +1,4 @@
-"""The directories above a unit's path in the working directories of a run, such as `<run>/__old_<stamp>/d=1`.
+"""The directories above a unit's path in the working directories of a run, such as `<run>/__originals_<stamp>/d=1`.
 
 A user without access to the directories above a partition has none to those above its originals, wherever they are.
 """

@@ -45,7 +45,9 @@ def commit(sim: SimulatedCluster, ids: list[int]) -> bool:
 
 def took_along(sim: SimulatedCluster, name: str = name_of(PENDING)) -> None:
     """A hidden file lies with the originals, and in the journal, as 0.1.0 left it."""
-    (old,) = {path for path, _, inode in sim.tree.walk(HOME) if path.endswith("/flat") and "/__old_" in path}
+    (old,) = {
+        path for path, _, inode in sim.tree.walk(HOME) if path.endswith("/flat") and "/__originals_" in path
+    }
     sim.tree.rename(PENDING, f"{old}/{name}")
     number = sim.tree.find(f"{old}/{name}")
     assert number is not None

@@ -95,7 +95,7 @@ def test_an_empty_file_that_is_closed_with_rows_while_hdfs_is_asked_about_it_is_
 
 
 def _asked_about_the_originals(point: Any) -> bool:
-    return point.op == "open_files" and "/__old_" in point.args[0]
+    return point.op == "open_files" and "/__originals_" in point.args[0]
 
 
 def fill_moved(sim: SimulatedCluster) -> None:

@@ -73,7 +73,7 @@ def _directory(files, path, sizes):
 def test_the_units_of_a_kept_table_are_those_before_it_was_compacted(place, files):
     root = f"/bench/{TABLE.name}"
     _directory(files, f"{root}/{TABLE.table}", [17])
-    _directory(files, f"{root}/.lakekeeper-{TABLE.table}/run/__old_1/{TABLE.table}", [10, 10, 10])
+    _directory(files, f"{root}/.lakekeeper-{TABLE.table}/run/__originals_1/{TABLE.table}", [10, 10, 10])
 
     (unit,) = place.prepare(TABLE).units()
 

@@ -60,7 +60,7 @@ def test_cleanup_keeps_originals_that_the_metastore_reads(
     spark: SparkSession, jobs: Jobs, database: Database, pair: str
 ) -> None:
     jobs("compact", "--table", pair)
-    old = next((database.path / "pair" / ".lakekeeper").glob("*.*/__old_*/k=good"))
+    old = next((database.path / "pair" / ".lakekeeper").glob("*.*/__originals_*/k=good"))
     spark.sql(f"ALTER TABLE {pair} PARTITION (k='good') SET LOCATION 'file://{old}'")
     before = rows(spark, pair)
     report = jobs("cleanup", "--table", pair, "--skip-trash")

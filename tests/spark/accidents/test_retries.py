@@ -60,7 +60,7 @@ def test_rows_added_between_a_kill_and_its_retry_are_kept(
     with pytest.raises(Killed):
         jobs("compact", "--table", flat, "--run-id", "r1")
     monkeypatch.undo()
-    old = next((database.path / ".lakekeeper-flat").glob("r1.*/__old_*/flat"))
+    old = next((database.path / ".lakekeeper-flat").glob("r1.*/__originals_*/flat"))
     many(spark, old.as_uri(), "SELECT 777L AS id", 1)
     many(spark, database.location("flat"), "SELECT 888L AS id", 1)
 
@@ -107,7 +107,7 @@ def test_a_retry_leaves_units_alone_that_its_run_has_swapped(
     now = tree(database.path / "pair")
     assert {path: now.get(path) for path in originals} == originals
     assert len(now) == len(originals) + 3
-    assert not list(database.path.rglob("__old_*"))
+    assert not list(database.path.rglob("__originals_*"))
 
 
 def test_a_rollback_that_was_killed_is_finished_by_the_retry(
@@ -145,7 +145,7 @@ def test_a_directory_made_anew_during_a_rollback_is_quarantined(
     unit = only(report)["units"][0]
     assert (report["exit_code"], unit["outcome"]) == (3, "quarantined")
     assert "__undone_" in unit["reason"]
-    assert "__old_" in unit["reason"]
+    assert "__originals_" in unit["reason"]
 
 
 def test_on_failure_undo_says_what_it_could_not_put_back(

@@ -26,7 +26,7 @@ def swap(tail: str = "d=1", live: str = "", **changes: Any) -> Swap:
         spec=(("d", "1"),),
         live=live or f"{ROOT}/{tail}",
         new=f"__compact_tmp_1772323200/{tail}",
-        old=f"__old_1772323200/{tail}",
+        old=f"__originals_1772323200/{tail}",
         aside=f"__undone_1772323200/{tail}",
         conflict=f"__conflict_1772323200/{tail}",
         live_id="hdfs:16390",
@@ -51,7 +51,7 @@ def check(planted: Swap, home: str = HOME, homes: Any = ()) -> RunState:
     [
         (HOME, swap()),
         (HOME, swap("d=1/h=2")),
-        (HOME, swap("d=__old_1/h=a b%2Fc")),
+        (HOME, swap("d=__originals_1/h=a b%2Fc")),
         (HOME, swap(live="hdfs://another-name:8020/warehouse/t/d=1")),
         ("hdfs://nn/warehouse/.lakekeeper-t", swap("t", live=ROOT)),
         ("file:/data/t/.lakekeeper", swap(live="file:///data/t/d=1")),
@@ -67,11 +67,11 @@ def test_what_a_home_serves_is_in_bounds(home: str, planted: Swap) -> None:
         {"old": "../../../../finance/ledger/d=1"},
         {"old": "/finance/ledger/d=1"},
         {"old": "hdfs://nn/finance/ledger/d=1"},
-        {"old": "__old_1772323200/../../../d=1"},
-        {"old": "__old_1772323200/d=2"},
-        {"old": "__old_1772323200"},
-        {"old": "__old_1772323200/"},
-        {"old": "__old_x/d=1"},
+        {"old": "__originals_1772323200/../../../d=1"},
+        {"old": "__originals_1772323200/d=2"},
+        {"old": "__originals_1772323200"},
+        {"old": "__originals_1772323200/"},
+        {"old": "__originals_x/d=1"},
         {"old": "__undone_1772323200/d=1"},
         {"new": "journal/d=1"},
         {"aside": "__undone_1772323200//d=1"},
@@ -139,7 +139,7 @@ def test_the_last_record_of_a_visit_says_what_it_must(body: dict[str, Any]) -> N
         ClosingRecord.of(Record(journal.LEFT, NOW, body), HOME)
 
 
-@pytest.mark.parametrize("tail", [".lakekeeper/r.0123456789ab/__old_1/d=1", "..", ".", "a/../b"])
+@pytest.mark.parametrize("tail", [".lakekeeper/r.0123456789ab/__originals_1/d=1", "..", ".", "a/../b"])
 def test_no_home_serves_another_one_or_what_lies_above_it(tail: str) -> None:
     with pytest.raises(Unsafe, match="not the paths of a unit of this home"):
         check(swap(tail))

@@ -46,10 +46,10 @@ SOURCE = TableFacts(
 
 
 def test_a_backup_table_is_defined_by_what_we_say_and_nothing_else() -> None:
-    assert backup_ddl(BACKUP, SOURCE, "r1", "hdfs://nn/w/events/.lakekeeper/r1.0/__old_1") == (
+    assert backup_ddl(BACKUP, SOURCE, "r1", "hdfs://nn/w/events/.lakekeeper/r1.0/__originals_1") == (
         "CREATE EXTERNAL TABLE `sales`.`__bkp_events_1` (`id` bigint, `it``s` char(3))"
         " PARTITIONED BY (`p` STRING) STORED AS PARQUET"
-        " LOCATION 'hdfs://nn/w/events/.lakekeeper/r1.0/__old_1'"
+        " LOCATION 'hdfs://nn/w/events/.lakekeeper/r1.0/__originals_1'"
         " TBLPROPERTIES ('external.table.purge'='false', 'discover.partitions'='false',"
         " 'lakekeeper.run_id'='r1', 'lakekeeper.source_table'='sales.events')"
     )
