@@ -17,7 +17,9 @@ class SwapState(Enum):
     NOT_SWAPPED = "not swapped: the originals are live, and the rewritten directory exists"
     BETWEEN_RENAMES = "between the renames"
     SWAPPED = "swapped"
-    OLD_ONLY = "without a live directory: the originals are in __originals_*, and the rewritten directory does not exist"
+    OLD_ONLY = (
+        "without a live directory: the originals are in __originals_*, and there is no rewritten directory"
+    )
     LIVE_ONLY = "not swapped: the originals are live, and the rewritten directory does not exist"
     FOREIGN_LIVE_IN_GAP = "between the renames, and a writer has recreated the live directory"
     FOREIGN_LIVE_AND_ASIDE = "with a foreign directory live, and another one in __originals_* or __undone_*"
