@@ -75,7 +75,6 @@ WRITING = {
     "mapreduce.fileoutputcommitter.marksuccessfuljobs": ("true", "false"),
     "mapreduce.fileoutputcommitter.cleanup.skipped": ("true", "false"),
     "parquet.summary.metadata.level": ("ALL", "NONE"),
-    "parquet.enable.summary-metadata": ("true", "false"),
     "parquet.encryption.footer.key": ("k2", ""),
     "parquet.encryption.column.keys": ("k1:v", ""),
     "parquet.encryption.uniform.key": ("k3", ""),

@@ -57,9 +57,9 @@ COMMITTER = {  # guard: committer_pinned
     "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
     # Nothing of a task stays beside the data.
     "mapreduce.fileoutputcommitter.cleanup.skipped": "false",
-    # Nothing but data is written: readers take a summary for a list of all files.
+    # Nothing but data is written: readers take a summary for a list of all files. Where this is set, the older
+    # `parquet.enable.summary-metadata` does not count; to set it too makes Parquet warn of it at each write.
     "parquet.summary.metadata.level": "NONE",
-    "parquet.enable.summary-metadata": "false",
     # What was readable without a key stays so.
     "parquet.encryption.footer.key": "",
     "parquet.encryption.column.keys": "",
