@@ -8,6 +8,7 @@ or `_`.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -38,6 +39,12 @@ _LEGACY_BACKUP = re.compile(r"(?P<of>.+)__old_\d{10}\Z")
 
 def is_legacy_leftover(name: str) -> bool:
     return bool(_LEGACY.match(name))
+
+
+def is_legacy_original_of(path: str, locations: Collection[str]) -> bool:
+    """Tell whether a directory holds originals of Lakekeeper 0.0.6 of one of these units."""
+    match = _LEGACY_BACKUP.match(path)
+    return match is not None and match["of"] in locations
 
 
 def is_legacy_backup(location: str, spec: Spec) -> bool:

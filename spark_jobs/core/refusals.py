@@ -163,7 +163,7 @@ class RefusalCode(Explained):
     )
     LEGACY_LEFTOVER = (
         "Lakekeeper 0.0.6 left a sibling named `__old_<n>` or `__compact_tmp_<n>`.",
-        "Remove it with the rollback or cleanup of Lakekeeper 0.0.6.",
+        "End it with the rollback or cleanup of Lakekeeper 0.0.6: they do not touch what this program keeps.",
     )
     PARQUET_SUMMARY = (
         "`_metadata` or `_common_metadata` in the partition, or in a directory above it up to the table's root,"

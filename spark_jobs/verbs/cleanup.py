@@ -18,6 +18,7 @@ from spark_jobs.protocol.execution.folding import fold_settled_runs
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unit_results import UnitResult
 from spark_jobs.protocol.execution.waves import Waves
+from spark_jobs.protocol.planning.legacy import kept_by_lakekeeper_0_0_6
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.run_lifecycle import enter
 from spark_jobs.protocol.swap.leftovers import remove_empty_folders
@@ -50,13 +51,18 @@ def _report(session: TableSession, runs: Sequence[Run], results: Sequence[UnitRe
         location=session.facts.storage.location,
         format=session.facts.storage.format,
         run_id=runs[-1].run_id if len({run.run_id for run in runs}) == 1 else None,
-        reason=None if units else "no originals are past the retention",
+        reason=None if units else _nothing_reason(session),
         freed_bytes=sum(result.freed for result in results),
         trashed_bytes=sum(result.trashed for result in results),
         units=units,
         warnings=list(session.notes),
     )
     return report.conclude(acted=(UnitOutcome.CLEANED, UnitOutcome.FLAGGED))
+
+
+def _nothing_reason(session: TableSession) -> str:
+    other = None if session.runs() else kept_by_lakekeeper_0_0_6(session.services.fs, session.units)
+    return f"no originals are past the retention{f'; {other}' if other else ''}"
 
 
 def _recover_and_choose(session: TableSession, runs: Sequence[Run]) -> list[Run]:

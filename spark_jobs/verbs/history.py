@@ -12,6 +12,7 @@ from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.core.wire import TableReport
 from spark_jobs.protocol.commit_log.publisher import log_of
 from spark_jobs.protocol.commit_log.store import CommitLog
+from spark_jobs.protocol.planning.legacy import kept_by_lakekeeper_0_0_6
 from spark_jobs.protocol.runs.run_finder import TableRuns
 from spark_jobs.verbs.job import Job
 
@@ -46,6 +47,7 @@ def history_table(job: Job, name: TableName) -> TableReport:
     return TableReport(
         table=str(name),
         outcome=TableOutcome.DONE if shown else TableOutcome.NOTHING,
+        reason=None if shown else kept_by_lakekeeper_0_0_6(services.fs, units),
         location=root,
         format=facts.storage.format,
         warnings=[*problem, *found_runs.notes],

@@ -19,6 +19,7 @@ from spark_jobs.protocol.execution.rollback import Rollback
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unit_results import UnitResult, deleted_originals
 from spark_jobs.protocol.execution.waves import Waves
+from spark_jobs.protocol.planning.legacy import kept_by_lakekeeper_0_0_6
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.run_lifecycle import enter, newest_generation
 from spark_jobs.protocol.swap.leftovers import remove_empty_folders
@@ -123,7 +124,8 @@ def _nothing_reason(
     known = {run.run_id for run in runs} | {run.run_id for run in settled}
     unknown = [run_id for run_id in wanted if run_id not in known]
     if not unknown:
-        return "nothing to restore"
+        other = None if known else kept_by_lakekeeper_0_0_6(session.services.fs, session.units)
+        return f"nothing to restore: {other}" if other else "nothing to restore"
     other = session.other_table_of(unknown[0])
     if other is None:
         return f"nothing to restore: there is no run {unknown[0]} of this table"

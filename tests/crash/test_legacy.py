@@ -50,6 +50,27 @@ def test_its_backup_tables_are_left_alone(sim: SimulatedCluster, verb: str, keys
     assert check(sim, repaired=False) == []
 
 
+@pytest.mark.parametrize("keys", [(), ("date",)])
+@pytest.mark.parametrize("verb", ["rollback", "cleanup", "history"])
+def test_who_asks_for_what_it_keeps_is_told_whose_it_is(
+    sim: SimulatedCluster, verb: str, keys: tuple[str, ...]
+) -> None:
+    root = f"{WAREHOUSE}/moved"
+    writers.create_table(sim, "sales.moved", root, keys=keys)
+    place = writers.add_partition(sim, "sales.moved", "2026-02-23") if keys else root
+    fill(sim, place)
+    sim.tree.write(f"{place}{OLD}/part-0.parquet", b"x", parents=True)
+    before = sim.digest()
+    report = run(sim.client(), verb, "--table", "sales.moved")
+    assert report["exit_code"] == 0
+    assert f"{place}{OLD} holds originals of Lakekeeper 0.0.6" in only(report)["reason"]
+    assert sim.digest() == before
+    report = run(sim.client(), "compact", "--table", "sales.moved")
+    (unit,) = only(report)["units"] or [only(report)]
+    assert unit["code"] == "LEGACY_LEFTOVER"
+    assert "Lakekeeper 0.0.6, and may hold the only originals" in unit["reason"]
+
+
 def test_a_partition_whose_value_looks_like_that_is_one_like_any_other(sim: SimulatedCluster) -> None:
     writers.create_table(sim, "sales.odd", f"{WAREHOUSE}/odd", keys=("k",))
     fill(sim, writers.add_partition(sim, "sales.odd", f"a{OLD}"))

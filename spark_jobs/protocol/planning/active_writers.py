@@ -33,5 +33,7 @@ def check_writers(folders: Folders, location: str, root: str, rules: WriterRules
                 rules.check_summary(entry.path, entry.name)  # guard: summaries_above_unit
             if is_legacy_leftover(entry.name) and entry.name.startswith(name_of(location) + "__"):
                 raise Refusal(
-                    RefusalCode.LEGACY_LEFTOVER, f"{entry.path} was left by another tool; remove it first"
+                    RefusalCode.LEGACY_LEFTOVER,
+                    f"{entry.path} was left by Lakekeeper 0.0.6, and may hold the only originals of an earlier"
+                    " compaction: its own rollback or cleanup ends it",
                 )
