@@ -165,7 +165,7 @@ def test_large_files_of_both_types_keep_their_bytes_and_small_ones_become_one_fo
     write = pa.orc.write_table if file_format == "orc" else pa.parquet.write_table
     rng = random.Random(7)
     for each in (old, new):
-        values = [rng.randrange(1 << 30) for _ in range(30_000)]
+        values = [rng.randrange(1 << 30) for _ in range(12_000)]
         columns = {"id": pa.array(values, pa.int64()), "v": pa.array(values, each)}
         write(pa.table(columns), folder / f"large-{each}.{file_format}")
     before = _rows_by_type(folder)
@@ -178,10 +178,10 @@ def test_large_files_of_both_types_keep_their_bytes_and_small_ones_become_one_fo
 
     target = ("--target-file-size", "64kb")
     (unit,) = only(jobs("compact", "--table", table, *target))["units"]
-    assert (unit["outcome"], unit["strategy"], unit["files"], unit["files_after"]) == (
+    assert (unit["outcome"], unit.get("strategy"), unit["files"], unit["files_after"]) == (
         *("compacted", "minor"),
         *(12, 4),
-    )
+    ), unit
     assert {path.name: path.read_bytes() for path in folder.glob("large-*")} == large
     assert _rows_by_type(folder) == before
     assert jobs("check", "--table", table, "--read-data")["exit_code"] == 0

@@ -279,7 +279,7 @@ def test_a_database_is_worked_through_whatever_its_odd_tables(
         (["--table", "{table}", "--partitions", "[{]"], "is not valid JSON"),
         (["--table", "{table}", "--partitions", '[{"day": "1"}]'], "'day' is not a partition key of"),
         (["--table", "{table}", "--where", "id > 1"], "has no partitions"),
-        (["--table", "{table}", "--ratio-threshold", "0.5"], "a number from 1 to 1000000000"),
+        (["--table", "{table}", "--ratio-threshold", "0"], "a number from 0.001 to 1000000000"),
         (["--table", "{table}", "--deadline", "2026-02-24T05:00:00"], "with its UTC offset"),
         (["--table", "{table}", "--target-file-size", "huge"], "512mb"),
     ],
