@@ -8,7 +8,7 @@ import pytest
 
 from spark_jobs.core import plan as plans
 from spark_jobs.core.task_plan import TaskPlan
-from spark_jobs.protocol.planning import footer_inspection
+from spark_jobs.protocol.planning import inspection
 from tests.crash import checked
 from tests.crash.flat_table import clean_up, compact, only, roll_back
 from tests.crash.scenario import FLAT, build
@@ -42,7 +42,7 @@ def test_each_verb_sets_the_limit_of_calls_and_reports_how_many_there_were() -> 
 @pytest.fixture
 def wide(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every rewrite by itself would be read by twenty tasks."""
-    for module in (plans, footer_inspection):
+    for module in (plans, inspection):
         monkeypatch.setattr(module, "plan_tasks", lambda *_: TaskPlan(20, 1))
 
 
