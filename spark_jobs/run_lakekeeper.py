@@ -26,7 +26,7 @@ def main(words):  # type: (list[str]) -> None
         sys.exit(0 if words else 2)
     words = file_last(words)
     if words[0] not in VERBS:
-        fail("'%s' is no verb; the first word is one of: %s" % (words[0], ", ".join(VERBS)))
+        fail("%r is no verb; the first word is one of: %s" % (words[0], ", ".join(VERBS)))
     check_spark()
     find_jobs()
     sys.argv = [words[0] + ".py"] + words[1:]

@@ -149,7 +149,7 @@ class SettledRecord:
 #: What a snapshot says of its run, which is all that a history shows of it.
 _KEPT = (
     *("id", "uuid", "kind", "run_id", "table", "location", "who", "committed_at", "units", "rows"),
-    *("before", "after", "seconds"),
+    *("before", "after", "seconds", "total_rows", "total_row_units"),
 )
 
 
@@ -178,6 +178,10 @@ def _optional_text(value: Any) -> bool:
 
 def _number(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _optional_number(value: Any) -> bool:
+    return value is None or _number(value)
 
 
 def _optional_seconds(value: Any) -> bool:
@@ -233,6 +237,8 @@ def _snapshot(body: Mapping[str, Any]) -> Snapshot:
         after=after,
         totals=Sizes(),
         seconds=_checked(body.get("seconds"), _optional_seconds),
+        total_rows=_checked(body.get("total_rows"), _optional_number),
+        total_row_units=_checked(body.get("total_row_units"), _optional_number),
     )
 
 

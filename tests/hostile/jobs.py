@@ -15,6 +15,7 @@ import shutil
 import sys
 import traceback
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -36,7 +37,7 @@ from tests.hostile.corpus import (  # noqa: E402
 from tests.hostile.records import put_text  # noqa: E402
 from tests.hostile.tables import GONE, RECORDS  # noqa: E402
 from tests.hostile.tracing import Tracing  # noqa: E402
-from tests.hostile.verbs import Call, Place, on_records, on_tables, on_texts  # noqa: E402
+from tests.hostile.verbs import ARGUMENTS, Call, Place, on_records, on_tables, on_texts  # noqa: E402
 
 
 def set_secrets(session: SparkSession) -> None:
@@ -72,6 +73,14 @@ def run(calls: Iterable[Call]) -> None:
             print(f"END {verb} died", flush=True)
 
 
+def run_by_hand(first_words: Iterable[str]) -> None:
+    """Run the script of `generate-bundle`, which names the word that is no verb."""
+    for word in ("--help", *first_words):
+        sys.argv = ["run_lakekeeper.py", word]
+        with suppress(SystemExit):
+            runpy.run_path(str(ROOT / "spark_jobs" / "run_lakekeeper.py"), run_name="__main__")
+
+
 def main(place: Place) -> None:
     session = SparkSession.builder.enableHiveSupport().getOrCreate()
     set_secrets(session)
@@ -87,6 +96,7 @@ def main(place: Place) -> None:
     session.sql(f"DROP TABLE {place.database}.{GONE}")
     run(on_records(place))
     run(on_texts(place))
+    run_by_hand(ARGUMENTS)
     (place.work.parent / "reached.json").write_text(json.dumps(tracing.reached, indent=1, sort_keys=True))
 
 

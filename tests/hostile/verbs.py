@@ -10,6 +10,7 @@ from pathlib import Path
 
 from spark_jobs.core.options.option import VERBS
 from tests.hostile.corpus import LONG, ODD, SECRETS, TEXTS, VARIABLES
+from tests.hostile.records import put_text_into_open_units
 from tests.hostile.report import hostile_report, hostile_table
 from tests.hostile.tables import GONE, PARTITIONED, RECORDS, TABLES
 
@@ -44,10 +45,11 @@ def on_tables(place: Place) -> Iterator[Call]:
     yield "compact", [*parts, "--dry-run", *place.report("dry_run")]
     few = ["--max-units", "3", "--where", where, "--verify", "hash", "--analyze-stats"]
     yield "compact", [*parts, *few, *place.report("limited")]
+    put_text_into_open_units(place.data, VARIABLES[0])
     yield "analyze", [*parts, *place.report("deferred")]
     yield "compact", [*everything, "--run-id", "first", *place.report("first")]
     yield "check", [*everything, "--read-data", *place.report("check")]
-    yield "history", [*everything, "--units", *place.report("history")]
+    yield "history", [*everything, "--units", "--snapshots", *place.report("history")]
     with _new_data(place.data / "textfile"):
         refusing = [*place.names(["textfile"]), "--on-new-data", "refuse"]
         yield "rollback", [*refusing, *place.report("refusing")]

@@ -88,6 +88,7 @@ def test_what_is_added_twice_is_there_once() -> None:
         lambda body: body["runs"][0].update(folder_id=None),
         lambda body: body["snapshots"][0].update(kind="drop"),
         lambda body: body["snapshots"][0].update(units=-1),
+        lambda body: body["snapshots"][0].update(total_rows=-1),
         lambda body: body["snapshots"][0].update(before={"files": "1", "bytes": 2}),
     ],
 )
