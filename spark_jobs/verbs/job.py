@@ -204,7 +204,7 @@ def _tasks(
 def _job(services: Services, invocation: Invocation) -> Job:
     request = Request.from_json(_read(services, invocation.request)) if invocation.request else Request()
     file = _config(services, invocation.config_file)
-    invocation = _with_selection(invocation, file)
+    invocation = file.completing(invocation)
     planned = _plan_to_execute(services, invocation) if invocation.plan else None
     layers = Layers(
         command_line=invocation.options if planned is None else {**_AS_PLANNED, **invocation.options},
@@ -244,18 +244,6 @@ def _with_parsed_names(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Map
 
 def _config(services: Services, name: str | None) -> Configuration:
     return parse_config(_read(services, name), name) if name else Configuration()
-
-
-def _with_selection(invocation: Invocation, file: Configuration) -> Invocation:
-    """Return the invocation with what the file names, if the command line names nothing."""
-    if invocation.tables or invocation.database or invocation.location or invocation.plan:
-        return invocation
-    if not file.tables and not file.database:
-        raise UsageError(
-            "nothing is named to work on: give --table, --tables or --database, or one of these keys in the"
-            " configuration file"
-        )
-    return replace(invocation, tables=file.tables, database=file.database)
 
 
 def _read(services: Services, uri: str) -> str:

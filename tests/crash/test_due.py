@@ -140,17 +140,22 @@ class TestCalls:
         assert (set(units(found).values()), len(units_in(listed)), calls["footers"]) == ({"flagged"}, 4, 1)
         assert [unit["files"] for unit in found["units"]] == [2, 2, 3, 2]
 
-    def test_a_listing_of_an_earlier_release_does_not_count_where_ages_are_needed(self) -> None:
+    def test_units_without_figures_are_listed_once_more(self) -> None:
         sim = wide(3)
         done(sim, "analyze")
         path = f"{SURVEYS}/analysis-000001"
         known = cache.decode(sim.client().fs.read(path), path)
         earlier = {key: replace(unit, figures=None) for key, unit in known.items()}
         sim.tree.write(path, cache.encode(earlier), overwrite=True)
-        assert units_in(done(sim.copy(), "analyze", "--trigger-unit-files", "2")[2]) == []
-        for flags in (("--idle-for", "1h"), ("--trigger-small-files", "6")):
-            report, _, listed = done(sim.copy(), "analyze", *flags)
+        for flags in (
+            ("--idle-for", "1h"),
+            ("--trigger-small-files", "6"),
+            ("--trigger-unit-files", "2"),
+        ):
+            again = sim.copy()
+            report, _, listed = done(again, "analyze", *flags)
             assert (set(units(report).values()), len(units_in(listed))) == ({"flagged"}, 3)
+            assert units_in(done(again, "analyze", *flags)[2]) == []
 
     def test_small_files_are_counted_again_by_another_threshold(self) -> None:
         sim = wide(3)

@@ -60,8 +60,10 @@ def test_a_unit_that_is_deferred_each_night_is_named_with_the_reason_of_each() -
     assert not [unit for unit in night(sim).values() if "open_since" in unit]
 
 
-def test_a_unit_that_fails_each_night_is_named_with_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    sim, write = cluster(), ModelRewriter.write
+@pytest.fixture
+def a_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rewrite of one unit fails."""
+    write = ModelRewriter.write
 
     def fail(self: ModelRewriter, request: Any) -> Any:
         if request.directory.endswith("k=a"):
@@ -69,6 +71,20 @@ def test_a_unit_that_fails_each_night_is_named_with_the_error(monkeypatch: pytes
         return write(self, request)
 
     monkeypatch.setattr(ModelRewriter, "write", fail)
+
+
+@pytest.mark.usefixtures("a_fails")
+def test_a_unit_that_is_undone_each_night_with_the_run_is_named() -> None:
+    sim = cluster()
+    for _ in range(3):
+        found = night(sim, "--verify", "hash", "--on-failure", "undo")
+    assert [found[key]["open_days"] for key in "ab"] == [3, 3]
+    assert [each["outcome"] for each in found["b"]["open_attempts"]] == ["restored", "restored"]
+
+
+@pytest.mark.usefixtures("a_fails")
+def test_a_unit_that_fails_each_night_is_named_with_the_error() -> None:
+    sim = cluster()
     for _ in range(3):
         found = night(sim, "--verify", "hash")
     assert "open_since" not in found.get("b", {})

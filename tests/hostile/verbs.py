@@ -46,7 +46,7 @@ def on_tables(place: Place) -> Iterator[Call]:
     few = ["--max-units", "3", "--where", where, "--verify", "hash", "--analyze-stats"]
     yield "compact", [*parts, *few, *place.report("limited")]
     put_text_into_open_units(place.data, VARIABLES[0])
-    yield "analyze", [*parts, *place.report("deferred")]
+    yield "analyze", [*parts, "--strategy", "minor", *place.report("deferred")]
     yield "compact", [*everything, "--run-id", "first", *place.report("first")]
     yield "check", [*everything, "--read-data", *place.report("check")]
     yield "history", [*everything, "--units", "--snapshots", *place.report("history")]

@@ -118,6 +118,13 @@ class Change:
         )
 
 
+def still_counted(rows: Mapping[str, int] | None, units: Collection[str]) -> dict[str, int] | None:
+    """Return the rows of the units that the table has; of all if these are not known, None if the rows are not."""
+    if rows is None:
+        return None
+    return {unit: count for unit, count in rows.items() if not units or unit in units}
+
+
 def counted_rows(before: Mapping[str, int], kind: str, units: Iterable[UnitChange]) -> dict[str, int]:
     """Return the rows of each unit after a change. A cleanup deletes files that no reader sees."""
     now = {} if kind == CLEANUP else {unit.unit: unit.rows for unit in units}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from spark_jobs.core.errors import UsageError
+from spark_jobs.core.options.arguments import Invocation
 from spark_jobs.core.shown import shortened
 
 #: Sections for submitting and scheduling, which a job ignores.
@@ -30,6 +31,21 @@ class Configuration:
     sections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     tables: tuple[str, ...] = ()
     database: str | None = None
+
+    def completing(self, invocation: Invocation) -> Invocation:
+        """Return the invocation with the tables or the database of the file, if the command line names nothing.
+
+        Raises:
+            UsageError: the file names nothing either.
+        """
+        if invocation.tables or invocation.database or invocation.location or invocation.plan:
+            return invocation
+        if not self.tables and not self.database:
+            raise UsageError(
+                "nothing is named to work on: give --table, --tables or --database, or one of these keys in the"
+                " configuration file"
+            )
+        return replace(invocation, tables=self.tables, database=self.database)
 
 
 def parse_config(text: str, name: str) -> Configuration:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from spark_jobs.core.commit_log import cache
 from spark_jobs.core.commit_log.cache import Cache
-from spark_jobs.core.commit_log.change import Change, counted_rows
+from spark_jobs.core.commit_log.change import Change, counted_rows, still_counted
 from spark_jobs.core.commit_log.merge import plan_merge
 from spark_jobs.core.commit_log.snapshots import (
     DELETE,
@@ -237,10 +237,7 @@ class CommitLog:
         try:
             for folder in OURS:
                 self._fs.mkdirs(self._files.folder(folder))
-            before = self._rows_after(last)
-            known = (
-                None if before is None else {key: before[key] for key in before if not units or key in units}
-            )
+            known = still_counted(self._rows_after(last), units)
             base = draft.list(self._merged(draft, self.standing(last)) if last else (), rows=known)
             delta = draft.list(draft.manifest(change.entries), change.units)
             noted = (

@@ -14,7 +14,7 @@ from spark_jobs.core.outcomes import UNDONE, TableOutcome, UnitOutcome
 from spark_jobs.core.progress import Amount
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.warning_codes import WarningCode
-from spark_jobs.core.wire import TableReport, UnitReport
+from spark_jobs.core.wire import TableReport
 from spark_jobs.protocol.commit_log.publisher import learned_pace, log_of
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
 from spark_jobs.protocol.execution.recovery import RecoveredRun
@@ -82,11 +82,10 @@ class TableCompaction:
         self._began = self._services.clock.monotonic()
         results = Rounds(self._session, self._limits, start, runs).run()
         start = remember(self._session, start, results)
-        note_undone(self._session, start, results)
         report = self._with_results(start, results, runs).conclude(acted=(UnitOutcome.COMPACTED,))
         if report.outcome == TableOutcome.PARTIAL and self._options.on_failure == "undo":
-            return self._undo(start, report, runs, fresh)
-        return self._finish(start, report, runs, fresh)
+            return self._undo(start, results, report, runs, fresh)
+        return self._finish(start, results, report, runs, fresh)
 
     def _start(self) -> Start:
         """Recover unfinished runs, then plan.
@@ -190,13 +189,19 @@ class TableCompaction:
         )
 
     def _finish(
-        self, start: Start, report: TableReport, runs: Mapping[Home, Run], fresh: bool
+        self,
+        start: Start,
+        results: Sequence[UnitResult],
+        report: TableReport,
+        runs: Mapping[Home, Run],
+        fresh: bool,
     ) -> TableReport:
         """Register the backup table, compute statistics, and publish the run.
 
         Everything here is idempotent, and a failure is a warning: the units are committed already.
         """
         backup, warnings = self._sync_backup(start, runs, fresh)
+        note_undone(self._session, start, results)
         warnings += self._compute_statistics(runs)
         warnings += self._publish(start, runs, report.outcome)
         return replace(report, backup_table=backup, warnings=unique(report.warnings, warnings))
@@ -240,15 +245,24 @@ class TableCompaction:
             self._session.log(list(runs.values()), start.plan.cached)
         return list(self._session.notes)
 
-    def _undo(self, start: Start, report: TableReport, runs: dict[Home, Run], fresh: bool) -> TableReport:
+    def _undo(
+        self,
+        start: Start,
+        results: Sequence[UnitResult],
+        report: TableReport,
+        runs: dict[Home, Run],
+        fresh: bool,
+    ) -> TableReport:
         """Roll back the units that this run has swapped, for `on_failure=undo`."""
-        restored: list[UnitReport] = []
+        undone: list[UnitResult] = []
         for home, run in list(runs.items()):
             rollback = Rollback(self._services, run, self._session.recovery(), "keep")
             units = run.current().of_kind(journal.COMMITTED)
-            restored += [result.report for result in Waves(rollback, self._options.parallelism).run(units)]
+            undone += Waves(rollback, self._options.parallelism).run(units)
             runs[home] = rollback.entered
+        restored = [result.report for result in undone]
         _, warnings = self._sync_backup(start, runs, fresh)
+        note_undone(self._session, start, [*results, *undone])
         warnings += self._publish(start, runs, UNDONE)
         return replace(
             with_units(report, restored),
