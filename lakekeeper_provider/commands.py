@@ -158,11 +158,16 @@ def _python(spark: SparkSubmit, *, client: bool) -> dict[str, str]:
     Return the properties for ``python_env``.
 
     Inside an archive it exists on the cluster only; in client mode the driver runs on this machine and needs
-    another Python. A property takes precedence over the environment, which may name one.
+    another Python, which the environment may name: a property takes precedence over that.
     """
     if not spark.python_env:
         return {}
-    of_driver = next(filter(None, map(os.environ.get, _DRIVER_PYTHON)), "python3")
+    here = (
+        spark.python_env
+        if os.path.isabs(spark.python_env) and os.path.isfile(spark.python_env)
+        else "python3"
+    )
+    of_driver = next(filter(None, map(os.environ.get, _DRIVER_PYTHON)), here)
     own = {"spark.pyspark.driver.python": of_driver} if client else {}
     return {"spark.pyspark.python": spark.python_env, **own}
 

@@ -46,7 +46,7 @@ OPTIONS: Mapping[str, Option] = {
             boolean,
             False,
             "report what would be done; write nothing",
-            Flag("--dry-run", (COMPACT, CLEANUP)),
+            Flag("--dry-run", (COMPACT, ROLLBACK, CLEANUP)),
             Section.JOB,
             per_table=False,
         ),

@@ -76,8 +76,9 @@ def _script(name: str, value: Any) -> str | None:
     path: str = text(name, value)
     if path.rpartition("/")[2] in _LAKEKEEPERS:
         log.warning(
-            "%s: %s is the program of Lakekeeper 0.0.6, which does not know the leases and journals of this package: it"
-            " is ignored, and the jobs of this package are submitted; remove the line",
+            "%s: %s is ignored, and the jobs of this package are submitted; remove the line. A program of this name is"
+            " that of Lakekeeper 0.0.6, which does not know the leases and journals of this package, or the one that"
+            " generate-bundle writes for spark-submit by hand",
             name,
             path,
         )

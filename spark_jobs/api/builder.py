@@ -10,9 +10,10 @@ from spark_jobs.api.result import CompactResult
 from spark_jobs.api.verbs import compact, plan
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.options.calls import invocation
-from spark_jobs.core.options.definitions import OPTIONS
+from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
 from spark_jobs.core.options.layers import Layers
 from spark_jobs.core.options.option import PLAN
+from spark_jobs.core.options.parsers import MB
 from spark_jobs.core.wire import Report
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ _SAME = {
     "compaction.min.file-num": "min_input_files",
     "target-file-size": "target_file_size",
 }
+_FEWEST, _TARGET = "compaction.min.file-num", "target-file-size"
 #: Paimon's options that a Hive external table cannot have.
 _OTHER = {
     "num-sorted-run.compaction-trigger": "Hive external tables have no primary keys, and so no sorted runs",
@@ -50,12 +52,13 @@ class CompactBuilder:
     def __init__(self, spark: SparkSession, table: str) -> None:
         self._spark = spark
         self._table = table
-        self._options: dict[str, Any] = {}
+        self._given: dict[str, Any] = {}
+        self._implied: dict[str, Any] = {}
 
     @property
     def options(self) -> dict[str, Any]:
         """Return the options so far, by their names in the YAML file."""
-        return dict(self._options)
+        return {**self._implied, **self._given}
 
     def with_strategy(self, strategy: str) -> CompactBuilder:
         """Choose which files are rewritten: `auto` (the default), `full` or `minor`."""
@@ -76,10 +79,16 @@ class CompactBuilder:
     def with_options(self, options: Mapping[str, Any]) -> CompactBuilder:
         """Set other options, by their names in the YAML file or in Paimon; text is parsed as it is in the file.
 
+        Paimon's `target-file-size` says besides which directories have small files, as in its design: those with an
+        average or median below half of it, unless `compaction_ratio_threshold` is given.
+
         Raises:
             UsageError: (a ValueError) an option of Paimon that Hive external tables cannot have.
         """
-        self._options.update({_own_name(name): value for name, value in options.items()})
+        for name, value in options.items():
+            self._given[_own_name(name)] = _own_value(name, value)
+            if name == _TARGET:
+                self._implied = _small_below_half(value)
         return self
 
     def plan(self) -> Report:
@@ -93,7 +102,7 @@ class CompactBuilder:
             JobFailed: (a RuntimeError) the table failed, or was refused.
         """
         self._check()
-        options = {name: value for name, value in self._options.items() if PLAN in OPTIONS[name].verbs}
+        options = {name: value for name, value in self.options.items() if PLAN in OPTIONS[name].verbs}
         return plan(self._spark, table=self._table, **options)
 
     def build(self) -> CompactResult:
@@ -106,11 +115,11 @@ class CompactBuilder:
                 tells what was done before.
         """
         self._check()
-        return CompactResult(compact(self._spark, table=self._table, **self._options))
+        return CompactResult(compact(self._spark, table=self._table, **self.options))
 
     def _check(self) -> None:
         """Raise UsageError for what is wrong without a look at the table, and so before anything is begun."""
-        line = invocation("compact", self._table, None, None, self._options)
+        line = invocation("compact", self._table, None, None, self.options)
         Layers(command_line=line.options).check()
 
 
@@ -118,3 +127,20 @@ def _own_name(name: str) -> str:
     if name in _OTHER:
         raise UsageError(f"the option '{name}' of Paimon is not one of ours: {_OTHER[name]}")
     return _SAME.get(name, name)
+
+
+def _own_value(name: str, value: Any) -> Any:
+    """Return the value of an option. A single file is never rewritten, so that 1 means 2."""
+    return 2 if name == _FEWEST and str(value).strip() == "1" else value
+
+
+def _small_below_half(target: Any) -> dict[str, float]:
+    """Return the option by which files below half of a size are small; nothing if it is none, which is an error later.
+
+    The options of a job say so as a part of the block size, of which the least ratio is 0.001.
+    """
+    try:
+        size = OPTIONS["target_file_size"].parse(target)
+    except ValueError:
+        return {}
+    return {"compaction_ratio_threshold": max(0.001, DEFAULTS.block_size_mb * MB * 2 / size)} if size else {}

@@ -137,12 +137,10 @@ def reassess(sizes: Sizes, thresholds: Thresholds) -> Health:
     """
     left = sizes.left(thresholds)
     worthwhile = _worthwhile(sizes.files, left, thresholds)
-    small = (
-        min(sizes.average, sizes.median) < thresholds.small_file
-        and sizes.left_of_all(thresholds) < sizes.files
-    )
+    found = min(sizes.average, sizes.median) < thresholds.small_file
+    small = found and sizes.left_of_all(thresholds) < sizes.files
     by_small = thresholds.strategy == AUTO and worthwhile and not small
-    enough, note = _by_small_files(sizes, thresholds) if by_small else (False, None)
+    enough, note = _by_small_files(sizes, thresholds, told=found) if by_small else (False, None)
     return Health(
         files=sizes.files,
         bytes=sizes.bytes,
@@ -155,10 +153,18 @@ def reassess(sizes: Sizes, thresholds: Thresholds) -> Health:
     )
 
 
-def _by_small_files(sizes: Sizes, thresholds: Thresholds) -> tuple[bool, str | None]:
-    """Return whether the small files alone are worth a compaction, and why."""
+def _by_small_files(sizes: Sizes, thresholds: Thresholds, *, told: bool) -> tuple[bool, str | None]:
+    """Return whether the small files alone are worth a compaction, and why.
+
+    Args:
+        told: say so too if there are only few of them, because average or median are small.
+    """
     if sizes.small < thresholds.min_small_files:
-        return False, None
+        few = (
+            f"its {sizes.small} small files beside larger ones are fewer than min_small_files"
+            f" ({thresholds.min_small_files})"
+        )
+        return False, few if told else None
     found, least = sizes.removed_per_gb(thresholds), thresholds.min_files_per_gb
     return found >= least, (
         f"of its {sizes.small} small files beside larger ones, {found:.1f} would go away for each GB that is read;"

@@ -8,12 +8,10 @@ or `_`.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
-from urllib.parse import unquote
 
 from spark_jobs.core.errors import UsageError
-from spark_jobs.core.model import Spec, name_of, parent
+from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.numbered_names import PADDED, PLAIN
 from spark_jobs.core.shown import shown
 
@@ -31,31 +29,6 @@ _RUN_FOLDER = re.compile(r"(?P<run>[A-Za-z0-9_-]{1,80})\.(?P<attempt>[0-9a-f]{12
 #: Earlier releases named the directory of originals `__old_<stamp>`.
 _WORKING = re.compile(rf"__(?P<kind>compact_tmp|originals|old|undone|conflict|cleaned)_(?P<stamp>{PLAIN})\Z")
 _LEASE = re.compile(rf"lease-(?P<epoch>{PADDED})(?P<released>\.released)?\Z")
-
-#: Names of visible siblings that Lakekeeper 0.0.6 creates and keeps. Its backup tables read `__old_` directories.
-_LEGACY = re.compile(r".+__(old|compact_tmp)_\d{10}\Z")
-_LEGACY_BACKUP = re.compile(r"(?P<of>.+)__old_\d{10}\Z")
-
-
-def is_legacy_leftover(name: str) -> bool:
-    return bool(_LEGACY.match(name))
-
-
-def is_legacy_original_of(path: str, locations: Collection[str]) -> bool:
-    """Tell whether a directory holds originals of Lakekeeper 0.0.6 of one of these units."""
-    match = _LEGACY_BACKUP.match(path)
-    return match is not None and match["of"] in locations
-
-
-def is_legacy_backup(location: str, spec: Spec) -> bool:
-    """Tell whether the location of a table's unit is a directory with originals of Lakekeeper 0.0.6.
-
-    They are recognized by name. A partition whose own value ends like such a name is an ordinary partition.
-    """
-    name = name_of(location)
-    key, value = spec[-1] if spec else ("", None)
-    ordinary = bool(spec) and unquote(name).casefold() == f"{key}={value}".casefold()
-    return bool(_LEGACY_BACKUP.match(name)) and not ordinary
 
 
 def is_home(name: str) -> bool:

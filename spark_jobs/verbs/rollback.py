@@ -17,7 +17,7 @@ from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.release import Release
 from spark_jobs.protocol.execution.rollback import Rollback
 from spark_jobs.protocol.execution.table_session import TableSession
-from spark_jobs.protocol.execution.unit_results import UnitResult, deleted_originals
+from spark_jobs.protocol.execution.unit_results import UnitResult, deleted_originals, kept
 from spark_jobs.protocol.execution.waves import Waves
 from spark_jobs.protocol.planning.legacy import kept_by_lakekeeper_0_0_6
 from spark_jobs.protocol.runs.journal_store import Run
@@ -31,9 +31,11 @@ log = logging.getLogger("lakekeeper")
 def rollback_table(job: Job, name: TableName) -> TableReport:
     """Roll a table back, and return its part of the report."""
     with job.session(name) as session:
-        chosen, runs, wanted, settled = _choose(job, name, session)
+        dry_run = session.options.dry_run
+        chosen, runs, wanted, settled = _choose(job, name, session, dry_run=dry_run)
         deleted = [deleted_originals(unit) for unit in _without_originals(chosen, runs)]
-        units = [*session.unresolved, *_roll_back_all(session, chosen, runs), *deleted]
+        done = _dry_run(chosen) if dry_run else _roll_back_all(session, chosen, runs)
+        units = [*session.unresolved, *done, *deleted]
         report = TableReport(
             table=str(name),
             location=session.facts.storage.location,
@@ -44,7 +46,7 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
             units=units,
             warnings=list(session.notes),
         )
-        report = report.conclude(acted=(UnitOutcome.RESTORED,))
+        report = report.conclude(acted=(UnitOutcome.RESTORED, UnitOutcome.FLAGGED))
         return _as_partial(report, len(deleted)) if deleted else report
 
 
@@ -57,14 +59,16 @@ def _as_partial(report: TableReport, deleted: int) -> TableReport:
 
 
 def _choose(
-    job: Job, name: TableName, session: TableSession
+    job: Job, name: TableName, session: TableSession, *, dry_run: bool
 ) -> tuple[list[Run], list[Run], list[str], list[SettledRun]]:
     """Return the folders to roll back, the folders of all runs, the ids of the wanted runs, and runs without folders.
 
-    The runs are chosen under the leases and after the recovery: what was read earlier may be outdated.
+    The runs are chosen under the leases and after the recovery: what was read earlier may be outdated. A dry run
+    changes nothing, and so does neither.
     """
-    session.leases.take(parent(run.folder) for run in session.runs() if _holds_originals(run))
-    session.recover()
+    if not dry_run:
+        session.leases.take(parent(run.folder) for run in session.runs() if _holds_originals(run))
+        session.recover()
     runs = session.runs()
     settled = session.settled(runs)
     wanted = _wanted_run_ids(job, name, runs, settled)
@@ -82,6 +86,17 @@ def _roll_back_all(session: TableSession, chosen: Sequence[Run], runs: Sequence[
     for run_id in dict.fromkeys(run.run_id for run in chosen):
         session.close([now.get(run.folder, run) for run in runs if run.run_id == run_id])
     return units
+
+
+def _dry_run(chosen: Sequence[Run]) -> list[UnitReport]:
+    """Return what a rollback would do, the newest run first."""
+    reason = "dry run: its originals would be restored"
+    return [
+        kept(unit.swap, UnitOutcome.FLAGGED, reason).report
+        for run in reversed(chosen)
+        for unit in run.state.units.values()
+        if not unit.final
+    ]
 
 
 def _without_originals(chosen: Sequence[Run], runs: Sequence[Run]) -> list[UnitState]:

@@ -63,7 +63,7 @@ def test_the_section_for_spark_submit_becomes_the_same_words(tmp_path, caplog):
     assert "/opt/mypackage.whl" in command[command.index("--py-files") + 1]
     # Its own program takes neither lease nor journal.
     assert not any("run_lakekeeper" in word for word in command)
-    assert "run_lakekeeper.py is the program of Lakekeeper 0.0.6" in caplog.text
+    assert "run_lakekeeper.py is ignored, and the jobs of this package are submitted" in caplog.text
 
 
 def test_an_unknown_key_is_an_error_and_no_longer_ignored():

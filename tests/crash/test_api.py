@@ -162,7 +162,18 @@ def test_the_result_of_a_compaction_that_failed_has_what_was_done(sim: Simulated
         ("with_strategy", "full", {"strategy": "full"}),
         ("with_options", {"sink.parallelism": "8"}, {"parallelism": "8"}),
         ("with_options", {"compaction.min.file-num": "3"}, {"min_input_files": "3"}),
-        ("with_options", {"target-file-size": "512mb"}, {"target_file_size": "512mb"}),
+        ("with_options", {"compaction.min.file-num": "1"}, {"min_input_files": 2}),
+        (
+            "with_options",
+            {"target-file-size": "512mb"},
+            {"target_file_size": "512mb", "compaction_ratio_threshold": 0.5},
+        ),
+        (
+            "with_options",
+            {"compaction_ratio_threshold": 4, "target-file-size": "512mb"},
+            {"target_file_size": "512mb", "compaction_ratio_threshold": 4},
+        ),
+        ("with_options", {"target_file_size": "512mb"}, {"target_file_size": "512mb"}),
     ],
 )
 def test_each_method_of_the_builder_sets_an_option(

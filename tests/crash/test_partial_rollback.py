@@ -10,6 +10,8 @@ from tests.crash.oracle import check
 from tests.crash.scenario import EVENTS, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
 
+CONFIG = "hdfs://model/lakekeeper.yaml"
+
 
 def _deletes_b(point: Point) -> bool:
     return point.op == "delete_tree" and "/__cleaned_" in point.args[0] and point.args[0].endswith("/k=b")
@@ -56,3 +58,18 @@ def test_a_whole_rollback_is_not_partial() -> None:
     report = run(sim.client(), "rollback", "--table", EVENTS)
     assert (only(report)["outcome"], report["exit_code"]) == ("done", 0)
     assert set(_units(report).values()) == {("restored", None)}
+
+
+@pytest.mark.parametrize("words", [("--dry-run",), ("--config-file", CONFIG)])
+def test_a_dry_run_says_what_would_be_restored_and_changes_nothing(words: tuple[str, ...]) -> None:
+    """Also where the file says so that a person has set up for a first try."""
+    sim = build()
+    sim.tree.write(CONFIG, b"dry_run: true\n", parents=True)
+    run(sim.client(), "compact", "--table", EVENTS, "--run-id", "r1")
+    before = sim.digest()
+    report = run(sim.client(), "rollback", "--table", EVENTS, *words)
+    assert (report["outcome"], report["exit_code"], only(report)["run_id"]) == ("done", 0, "r1")
+    assert {each[0] for each in _units(report).values()} == {"flagged"}
+    assert {unit["reason"] for unit in only(report)["units"]} == {"dry run: its originals would be restored"}
+    assert sim.digest() == before
+    assert set(_units(run(sim.client(), "rollback", "--table", EVENTS)).values()) == {("restored", None)}

@@ -73,7 +73,7 @@ class Options(LimitOptions):
     dry_run: bool = switch(
         "report what would be done; write nothing",
         flag="--dry-run",
-        verbs=(COMPACT, CLEANUP),
+        verbs=(COMPACT, ROLLBACK, CLEANUP),
         layers=(Layer.ARGUMENT, Layer.FILE, Layer.PROPERTY),
         lengthens=True,
         unreadable=True,

@@ -163,7 +163,7 @@ def deleted_originals(unit: UnitState) -> UnitReport:
 
 
 def kept(swap: Swap, outcome: UnitOutcome, reason: str, *, unknown: bool = False) -> UnitResult:
-    """Return the result of a cleanup that deleted nothing of this unit."""
+    """Return the result of a cleanup that deleted nothing of this unit, or of a dry run."""
     return UnitResult(swap.unit.key, _originals_report(swap, outcome, reason), outcome_unknown=unknown)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from spark_jobs.core import eligibility
+from spark_jobs.core import eligibility, legacy_leftovers
 from spark_jobs.core.errors import Refusal
-from spark_jobs.core.layout import ancestors, is_legacy_leftover
+from spark_jobs.core.layout import ancestors
 from spark_jobs.core.model import name_of
 from spark_jobs.core.other_writers import WriterRules, moment
 from spark_jobs.core.refusals import RefusalCode
@@ -31,9 +31,5 @@ def check_writers(folders: Folders, location: str, root: str, rules: WriterRules
                 )
             if location != root and not entry.is_dir:
                 rules.check_summary(entry.path, entry.name)  # guard: summaries_above_unit
-            if is_legacy_leftover(entry.name) and entry.name.startswith(name_of(location) + "__"):
-                raise Refusal(
-                    RefusalCode.LEGACY_LEFTOVER,
-                    f"{entry.path} was left by Lakekeeper 0.0.6, and may hold the only originals of an earlier"
-                    " compaction: its own rollback or cleanup ends it",
-                )
+            if legacy_leftovers.is_leftover(entry.name) and entry.name.startswith(name_of(location) + "__"):
+                raise Refusal(RefusalCode.LEGACY_LEFTOVER, legacy_leftovers.described(entry.path))

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from spark_jobs.core.layout import is_legacy_leftover
+from spark_jobs.core.legacy_leftovers import is_leftover
 from spark_jobs.core.other_writers import SUMMARIES, WriterRules
 from spark_jobs.protocol.file_system import Status
 
@@ -62,7 +62,7 @@ class Folder:
         """Return the leftovers by the names of the directories that they may be of."""
         found: dict[str, list[_Placed]] = defaultdict(list)
         for i, entry in enumerate(self._entries):
-            for name in _origins(entry.name) if is_legacy_leftover(entry.name) else ():
+            for name in _origins(entry.name) if is_leftover(entry.name) else ():
                 found[name].append((i, entry))
         return dict(found)
 

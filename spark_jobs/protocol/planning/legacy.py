@@ -1,10 +1,10 @@
-"""Originals that Lakekeeper 0.0.6 keeps beside the data: only its own rollback and cleanup know how to end them."""
+"""What Lakekeeper 0.0.6 has left beside the data of a table, for who asks for it here."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from spark_jobs.core.layout import is_legacy_original_of
+from spark_jobs.core.legacy_leftovers import described, is_leftover_of
 from spark_jobs.core.model import Unit, parent
 from spark_jobs.protocol.file_system import DataDirectories
 
@@ -13,7 +13,7 @@ _MOST = 100
 
 
 def kept_by_lakekeeper_0_0_6(fs: DataDirectories, units: Iterable[Unit]) -> str | None:
-    """Return a sentence about originals of these units that Lakekeeper 0.0.6 keeps; None if there are none."""
+    """Return a sentence about what Lakekeeper 0.0.6 has left of these units; None if that is nothing."""
     locations = {unit.location for unit in units}
     for folder in list(dict.fromkeys(map(parent, locations)))[:_MOST]:
         try:
@@ -21,9 +21,6 @@ def kept_by_lakekeeper_0_0_6(fs: DataDirectories, units: Iterable[Unit]) -> str 
         except OSError:
             continue
         for path in found:
-            if is_legacy_original_of(path, locations):
-                return (
-                    f"{path} holds originals of Lakekeeper 0.0.6, which its own rollback puts back and its own cleanup"
-                    " deletes"
-                )
+            if is_leftover_of(path, locations):
+                return described(path)
     return None

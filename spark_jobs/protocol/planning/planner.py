@@ -12,7 +12,7 @@ from spark_jobs.core.errors import Refusal
 from spark_jobs.core.file_origins import FileOrigins
 from spark_jobs.core.file_times import FutureFiles, millis_of
 from spark_jobs.core.formats.layout_properties import ignored_properties
-from spark_jobs.core.layout import is_legacy_backup
+from spark_jobs.core.legacy_leftovers import is_backup
 from spark_jobs.core.model import Unit
 from spark_jobs.core.ordering import ordered
 from spark_jobs.core.other_writers import WriterRules
@@ -197,7 +197,7 @@ class Planner:
     def _check_backups(self) -> None:
         """Raise Refusal for a backup table of Lakekeeper 0.0.6: its rollback needs these files unchanged."""
         for unit in self._table.units:
-            if is_legacy_backup(unit.location, unit.spec):
+            if is_backup(unit.location, unit.spec):
                 raise Refusal(
                     RefusalCode.LEGACY_BACKUP,
                     f"{self._table.facts.name} reads {unit.location}, which holds originals of Lakekeeper 0.0.6: its"

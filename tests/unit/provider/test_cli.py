@@ -101,7 +101,7 @@ def test_lakekeepers_own_program_is_not_started(tmp_path, spark_submit, caplog, 
     argv = json.loads(spark_submit.read_text())["argv"]
     assert not any(name in word for word in argv)
     assert any(word.endswith("/spark_jobs/analyze.py") for word in argv)
-    assert f"/opt/lakekeeper/{name} is the program of Lakekeeper 0.0.6" in caplog.text
+    assert f"/opt/lakekeeper/{name} is ignored, and the jobs of this package are submitted" in caplog.text
 
 
 @pytest.mark.parametrize("place", ["before", "after"])

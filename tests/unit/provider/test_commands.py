@@ -109,6 +109,16 @@ def test_a_client_driver_does_not_look_for_the_clusters_python_here(monkeypatch,
     assert not any("driver.python" in word for word in command)
 
 
+def test_a_client_driver_has_the_python_of_the_file_where_it_is_on_this_machine(monkeypatch, tmp_path):
+    for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
+        monkeypatch.delenv(name, raising=False)
+    here = tmp_path / "python3.11"
+    spark = SparkSubmit(python_env=str(here))
+    assert spark_conf(spark, None, client=True)["spark.pyspark.driver.python"] == "python3"
+    here.touch()
+    assert spark_conf(spark, None, client=True)["spark.pyspark.driver.python"] == str(here)
+
+
 @pytest.mark.parametrize("ratio", [0.001, 5.0, 10.1234567, 1_000_000_000.0])
 def test_a_number_is_not_rounded(ratio):
     flag, text = option_flags({"compaction_ratio_threshold": ratio})
