@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from lakekeeper_provider.option import Flag
@@ -162,14 +163,16 @@ def _python(spark: SparkSubmit, *, client: bool) -> dict[str, str]:
     """
     if not spark.python_env:
         return {}
-    here = (
-        spark.python_env
-        if os.path.isabs(spark.python_env) and os.path.isfile(spark.python_env)
-        else "python3"
-    )
-    of_driver = next(filter(None, map(os.environ.get, _DRIVER_PYTHON)), here)
-    own = {"spark.pyspark.driver.python": of_driver} if client else {}
+    own = {"spark.pyspark.driver.python": _driver_python(spark.python_env)} if client else {}
     return {"spark.pyspark.python": spark.python_env, **own}
+
+
+def _driver_python(of_file: str) -> str:
+    """Return the Python of the file, if it is one of this machine, else that of the environment."""
+    path = Path(of_file)
+    if path.is_absolute() and path.is_file():
+        return of_file
+    return next(filter(None, map(os.environ.get, _DRIVER_PYTHON)), "python3")
 
 
 def spark_submit_command(

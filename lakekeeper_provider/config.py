@@ -13,7 +13,7 @@ import yaml
 from lakekeeper_provider.exceptions import UsageError, nearest
 from lakekeeper_provider.option_values import parse_options
 from lakekeeper_provider.options import OPTIONS
-from lakekeeper_provider.parsers import from_json, mapping, text_list, wrong
+from lakekeeper_provider.parsers import absent, from_json, mapping, text_list, wrong
 from lakekeeper_provider.selection import Selection, table_name
 from lakekeeper_provider.spark_submit_options import KEYS, SparkSubmit, parsed
 from lakekeeper_provider.window import MaintenanceWindow
@@ -101,7 +101,7 @@ def parse(content: Any) -> Config:
 
 def _selection(table: Any, tables: Any, database: Any) -> Selection | None:
     """Return what a file selects, as that of Lakekeeper 0.0.6 did: a table, a list of tables, or a database."""
-    if table is None and not tables and database is None:
+    if all(absent(given) for given in (table, tables or None, database)):
         return None
     return Selection.of(table, tables or None, database)
 

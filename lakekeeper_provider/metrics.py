@@ -86,7 +86,8 @@ def of(report: Report, now: datetime, *, whole: bool = True) -> Iterator[Metric]
     """
     Return the metrics of a report. Counters of 0 are left out.
 
-    Gauges need the histories of all tables: what could not be read must not look like originals that are gone.
+    Gauges need the reports of all tables: what could not be read must not look like originals that are gone, or like
+    units that are compacted.
     """
     if report.started and report.ended:
         taken = _instant(report.ended) - _instant(report.started)
@@ -94,11 +95,16 @@ def of(report: Report, now: datetime, *, whole: bool = True) -> Iterator[Metric]
     for name, count in _counters(report).items():
         if count:
             yield _metric(report.verb, name, count)
-    if report.verb == ANALYZE and not report.error:
-        yield _metric(report.verb, "open_units", sum(len(open_units(table)) for table in report.tables))
-    if report.verb == HISTORY and whole and report.outcome in ("done", "nothing") and not report.error:
-        for name, value in _held(report, now).items():
+    if whole and report.outcome in ("done", "nothing") and not report.error:
+        for name, value in _gauges(report, now).items():
             yield _metric(report.verb, name, value)
+
+
+def _gauges(report: Report, now: datetime) -> Mapping[str, float]:
+    """Return what is known of all tables."""
+    if report.verb == ANALYZE:
+        return {"open_units": sum(len(open_units(table)) for table in report.tables)}
+    return _held(report, now) if report.verb == HISTORY else {}
 
 
 def _metric(verb: str, name: str, value: float) -> Metric:

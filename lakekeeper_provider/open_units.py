@@ -21,17 +21,47 @@ def open_units(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def brief(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what XCom has of them: how many, since when, the first names, and what the last night has met."""
+    """
+    Return what XCom has of them: how many, since when, the first names, and what the last night has met.
+
+    Units that are refused are apart: a compaction by an analysis is not given them, and says nothing of them.
+    """
     units = open_units(table)
-    if not units:
-        return {}
+    refused = [unit for unit in units if unit["outcome"] == "skipped"]
+    others = [unit for unit in units if unit["outcome"] != "skipped"]
+    return {name: _figures(each) for name, each in (("open", others), ("open_refused", refused)) if each}
+
+
+def _figures(units: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
-        "open": {
-            "units": len(units),
-            "since": min(unit["open_since"] for unit in units),
-            "names": [dict(unit["unit"]) for unit in units[:_NAMED]],
-            "last": dict(Counter(map(_last, units)).most_common(_NAMED)),
-        }
+        "units": len(units),
+        "since": min(unit["open_since"] for unit in units),
+        "names": [dict(unit["unit"]) for unit in units[:_NAMED]],
+        "last": dict(Counter(map(_last, units)).most_common(_NAMED)),
+    }
+
+
+def left(analysed: Mapping[str, Any], compacted: Mapping[str, Any] | None) -> str | None:
+    """Return a sentence about the units of a table that its jobs of one night have left open; None without any.
+
+    :param analysed: what XCom has of the table from the analysis; empty without one
+    :param compacted: the same of the compaction after it, if there was one
+    """
+    last = analysed if compacted is None else compacted
+    refused = last.get("open_refused") or analysed.get("open_refused")
+    found = [each for each in (last.get("open"), refused) if each]
+    return sentence(_joined(found)) if found else None
+
+
+def _joined(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    last: Counter[str] = Counter()
+    for each in found:
+        last.update(each["last"])
+    return {
+        "units": sum(each["units"] for each in found),
+        "since": min(each["since"] for each in found),
+        "names": [name for each in found for name in each["names"]][:_NAMED],
+        "last": dict(last.most_common(_NAMED)),
     }
 
 

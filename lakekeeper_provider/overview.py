@@ -97,10 +97,12 @@ class Overview:
 
     def _open(self) -> Iterator[tuple[str, str]]:
         """Return the tables with units that were found day after day, as the last job of this run has left them."""
-        last = {table["table"]: table for table in (*self.analysed, *self.compacted)}
-        for name, table in last.items():
-            if table.get("open"):
-                yield name, open_units.sentence(table["open"])
+        analysed = {table["table"]: table for table in self.analysed}
+        compacted = {table["table"]: table for table in self.compacted}
+        for name in dict.fromkeys((*analysed, *compacted)):
+            text = open_units.left(analysed.get(name, {}), compacted.get(name))
+            if text:
+                yield name, text
 
     def _sum(self, when: str, what: str) -> int:
         return sum((table.get(when) or {}).get(what) or 0 for table in self._compacted())

@@ -92,7 +92,7 @@ def _with_flagged_units(tables: Tables) -> Tables:
 
 
 def _without_open_units(tables: Tables) -> Tables:
-    return [without(table, "open") for table in tables]
+    return [without(table, "open", "open_refused") for table in tables]
 
 
 def _without_flagged_units(tables: Tables) -> Tables:
@@ -117,7 +117,7 @@ def outline(tables: Tables) -> Tables:
     """Return of each table what other tasks need, and codes."""
     keys = (
         *("table", "outcome", "run_id", "flagged", "flagged_at", "codes", "warning_codes", "skipped"),
-        *("score", "deferred_since", "flagged_bytes", "options", "open"),
+        *("score", "deferred_since", "flagged_bytes", "options", "open", "open_refused"),
     )
     return [{key: table[key] for key in keys if key in table and table[key] != {}} for table in tables]
 

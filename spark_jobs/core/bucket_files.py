@@ -12,11 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from spark_jobs.core.eligibility import TableFacts
+from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.warning_codes import WarningCode
 
+#: What Hive adds to the name of a file that is there already. It places both as if they had the same name.
+_COPY = re.compile(r"_copy_\d+")
 _NUMBERED = [re.compile(pattern) for pattern in (r"(?:\A|_)bucket[_-]\d", r"\A\d+_\d", r"_\d{5}(?=\.|\Z)")]
 
 
@@ -29,6 +31,18 @@ def buckets_of(facts: TableFacts, bucketing: str) -> int:
     return 0 if bucketing == "ignore" else facts.buckets
 
 
+def check_buckets_of_partition(facts: TableFacts, bucketing: str, storage: Storage, what: str) -> None:
+    """Raise Refusal if a partition may have another number of buckets than its table: files are matched by that one."""
+    if not buckets_of(facts, bucketing) or not facts.partition_keys:
+        return
+    if storage.buckets not in (0, facts.buckets):  # guard: buckets_of_partitions
+        raise Refusal(
+            RefusalCode.BUCKETED,
+            f"{what} is declared with {storage.buckets or 'an unknown number of'} buckets, and its table with"
+            f" {facts.buckets}",
+        )
+
+
 def check_no_bucket_files(facts: TableFacts, bucketing: str, names: Iterable[str]) -> None:
     """Raise Refusal if the files of a unit may be the buckets of its table.
 
@@ -37,7 +51,7 @@ def check_no_bucket_files(facts: TableFacts, bucketing: str, names: Iterable[str
     """
     if not buckets_of(facts, bucketing):
         return
-    found = list(names)
+    found = {_COPY.sub("", name) for name in names}
     if len(found) == facts.buckets or any(map(_is_numbered, found)):  # guard: bucket_files_stay
         raise Refusal(
             RefusalCode.BUCKETED,

@@ -54,6 +54,7 @@ class Storage:
         created: when the metastore made the partition, in ms since the epoch; None for a table. A partition that was
             dropped and added again has another one.
         parameters: the partition's parameters that people or programs have set on it.
+        buckets: the number of buckets of a partition; None if it was not read, since its table has none.
     """
 
     location: str
@@ -62,6 +63,7 @@ class Storage:
     properties: Mapping[str, str] = field(default_factory=dict)
     created: int | None = None
     parameters: Mapping[str, str] = field(default_factory=dict)
+    buckets: int | None = None
 
     @property
     def format(self) -> str | None:

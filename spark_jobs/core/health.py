@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from spark_jobs.core.model import FileListing
-from spark_jobs.core.strategy import AUTO, MINOR, target_files
+from spark_jobs.core.strategy import AUTO, MINOR, large_from, target_files
 
 _GB = 1024**3
 #: What a unit costs at least, in bytes, so that the score of empty files is a number: HDFS reads a packet of 64 KB.
@@ -41,6 +41,11 @@ class Thresholds:
     def target(self) -> int:
         return self.target_file_size or self.block_size
 
+    @property
+    def large_from(self) -> int:
+        """Return the size from which a file is large, in bytes."""
+        return large_from(self.target, self.strategy)
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -48,7 +53,7 @@ class Sizes:
 
     Attributes:
         small, small_bytes: of the files that are smaller than `Thresholds.small_file`.
-        large, large_bytes: of the files of the target size and above.
+        large, large_bytes: of the files from `Thresholds.large_from` on.
     """
 
     files: int
@@ -63,7 +68,7 @@ class Sizes:
     @classmethod
     def of(cls, sizes: Sequence[int], thresholds: Thresholds) -> Sizes:
         small = [size for size in sizes if size < thresholds.small_file]
-        large = [size for size in sizes if size >= thresholds.target]
+        large = [size for size in sizes if size >= thresholds.large_from]
         found = (len(small), sum(small), len(large), sum(large))
         return cls(len(sizes), sum(sizes), *_average_and_median(sizes), *found)
 

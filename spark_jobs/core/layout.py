@@ -192,7 +192,7 @@ def old_folder(stamp: str) -> str:
     """Return the directory of originals.
 
     Lakekeeper 0.0.6 takes any backup table whose location contains `__old_` for its own: its cleanup deletes what is
-    there, and so does its rollback. No location of ours contains it.
+    there, and so does its rollback. No name of ours contains it.
     """
     return f"__originals_{stamp}"  # guard: originals_not_of_another_tool
 

@@ -30,8 +30,8 @@ class UnitOutcome(_Outcome):
 
     FLAGGED = (
         "flagged",
-        "It needs a compaction, or an unfinished run has to be recovered; in the dry run of a rollback or a cleanup: its"
-        " originals would be restored or deleted.",
+        "It needs a compaction, or an unfinished run has to be recovered; in the dry run of a rollback or a cleanup:"
+        " its originals would be restored or deleted.",
         "Compact it.",
     )
     HEALTHY = (

@@ -116,7 +116,8 @@ class TablePlan:
         choice, note = self.choice(inputs.files), inputs.health.note
         if choice.reason or choice.copied.files or note:
             return choice.strategy, choice.reason or note
-        large = any(file.length >= self.options.thresholds().target for file in inputs.files.data)
+        least = self.options.thresholds().large_from
+        large = any(file.length >= least for file in inputs.files.data)
         return (FULL, self.why_full) if large and self.why_full else None
 
     def _tasks(self, unit: UnitPlan) -> TaskPlan | None:

@@ -163,8 +163,8 @@ class RefusalCode(Explained):
     )
     LEGACY_LEFTOVER = (
         "Lakekeeper 0.0.6 left a sibling named `__old_<n>` or `__compact_tmp_<n>`.",
-        "Originals that a backup table of it reads, its own rollback or cleanup ends; they do not touch what this program"
-        " keeps. All else by hand: [what Lakekeeper 0.0.6 has left](#what-lakekeeper-006-has-left).",
+        "Originals that a backup table of it reads, its own rollback or cleanup ends; they do not touch what this"
+        " program keeps. All else by hand: [what Lakekeeper 0.0.6 has left](#what-lakekeeper-006-has-left).",
     )
     PARQUET_SUMMARY = (
         "`_metadata` or `_common_metadata` in the partition, or in a directory above it up to the table's root,"

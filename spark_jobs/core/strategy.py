@@ -1,4 +1,4 @@
-"""Which files of a unit are rewritten: all of them, or only those below the target size.
+"""Which files of a unit are rewritten: all of them, or only the small ones.
 
 Large files that are not rewritten keep their bytes: they are copied beside the rewritten ones, because a directory is
 swapped as a whole, and the originals must stay as they are for a rollback.
@@ -13,10 +13,13 @@ from dataclasses import dataclass
 from spark_jobs.core.formats.registry import FORMATS, has_footer
 from spark_jobs.core.model import FileListing
 
-#: Files of the target size and above are never rewritten (auto), always (full), or where that costs less (minor).
+#: Large files are never rewritten (auto), always (full), or where that costs less (minor).
 AUTO, FULL, MINOR = "auto", "full", "minor"
 STRATEGIES = (AUTO, FULL, MINOR)
 
+#: By `auto`, a file is large from this part of the target size on: what a compaction has written is somewhat smaller
+#: than the target, and would be rewritten each time. It is the part that Iceberg's `min-file-size-bytes` has.
+_LARGE = 0.75
 _MB = 1024 * 1024
 #: Seconds, in orders of magnitude: to create, complete and compare a file; to copy a MB; to decode and encode one.
 _EACH = 0.05
@@ -42,6 +45,11 @@ class Choice:
         return MINOR if self.copied.files else FULL
 
 
+def large_from(target: int, strategy: str) -> int:
+    """Return the size from which a file is large, in bytes."""
+    return math.ceil(target * _LARGE) if strategy == AUTO else target
+
+
 def choose(files: FileListing, target: int, strategy: str) -> Choice:
     """Return what a compaction does with these files.
 
@@ -53,10 +61,11 @@ def choose(files: FileListing, target: int, strategy: str) -> Choice:
     reason = _why_full([file.length for file in files.data], target) if strategy == MINOR else None
     if reason is not None:
         return Choice(files, FileListing(()), reason)
-    large = FileListing.of(file for file in files.data if file.length >= target)
+    least = large_from(target, strategy)
+    large = FileListing.of(file for file in files.data if file.length >= least)
     if not large.files:
         return Choice(files, large)
-    return Choice(FileListing.of(file for file in files.data if file.length < target), large)
+    return Choice(FileListing.of(file for file in files.data if file.length < least), large)
 
 
 def target_files(sizes: Sequence[int], target: int) -> int:

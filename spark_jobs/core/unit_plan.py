@@ -93,7 +93,7 @@ class UnitPlan:
     def settled(self, found: NothingToGain, options: Options) -> UnitPlan:
         """Return the plan of a unit whose files cannot be fewer."""
         health = settled(self.health, found.target_files) if self.health else None
-        plan = replace(self, outcome=UnitOutcome.HEALTHY, health=health, reason=str(found))
+        plan = replace(self, outcome=UnitOutcome.HEALTHY, health=health, reason=str(found), open=None)
         return plan.remember_settled(found.target_files, options)
 
     def remember_settled(self, target_files: int, options: Options) -> UnitPlan:

@@ -60,7 +60,7 @@ class UnitReport:
         score: of a unit that needs a compaction, the files that are removed for each GB that is read.
         deferred_since: when an earlier job has deferred the unit.
         engine: in a plan, what will write the unit: rows by Spark, records (copy) or stripes (merge).
-        strategy, strategy_reason: what is done with files of the target size and above, and why, where there are any:
+        strategy, strategy_reason: what is done with large files, and why, where there are any:
             they are copied (minor), or rewritten (full).
         open_since, open_days, open_attempts: of a unit that was found on an earlier day too: since when, on how many
             days, and why jobs have not compacted it.

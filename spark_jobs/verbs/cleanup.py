@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from spark_jobs.core import journal
@@ -28,7 +29,11 @@ from spark_jobs.verbs.job import Job
 def cleanup_table(job: Job, name: TableName) -> TableReport:
     """Clean a table up, and return its part of the report."""
     with job.session(name) as session:
-        return clean_up(session)
+        report = clean_up(session)
+        if report.units or session.runs() or job.invocation.database:
+            return report
+        other = kept_by_lakekeeper_0_0_6(session.services.fs, session.units)
+        return replace(report, reason=f"{report.reason}; {other}") if other else report
 
 
 def clean_up(session: TableSession) -> TableReport:
@@ -51,18 +56,13 @@ def _report(session: TableSession, runs: Sequence[Run], results: Sequence[UnitRe
         location=session.facts.storage.location,
         format=session.facts.storage.format,
         run_id=runs[-1].run_id if len({run.run_id for run in runs}) == 1 else None,
-        reason=None if units else _nothing_reason(session),
+        reason=None if units else "no originals are past the retention",
         freed_bytes=sum(result.freed for result in results),
         trashed_bytes=sum(result.trashed for result in results),
         units=units,
         warnings=list(session.notes),
     )
     return report.conclude(acted=(UnitOutcome.CLEANED, UnitOutcome.FLAGGED))
-
-
-def _nothing_reason(session: TableSession) -> str:
-    other = None if session.runs() else kept_by_lakekeeper_0_0_6(session.services.fs, session.units)
-    return f"no originals are past the retention{f'; {other}' if other else ''}"
 
 
 def _recover_and_choose(session: TableSession, runs: Sequence[Run]) -> list[Run]:

@@ -42,12 +42,12 @@ def history_table(job: Job, name: TableName) -> TableReport:
     job.show(history.render(str(name), shown, len(found) - len(shown)))
     listed = None
     if job.invocation.snapshots:
-        listed = snapshot_listing.rows(own, log.lists)[: job.invocation.limit]
+        listed = snapshot_listing.rows(own, log.lists, job.invocation.limit)
         job.show(snapshot_listing.render(str(name), listed))
     return TableReport(
         table=str(name),
         outcome=TableOutcome.DONE if shown else TableOutcome.NOTHING,
-        reason=None if shown else kept_by_lakekeeper_0_0_6(services.fs, units),
+        reason=None if shown or job.invocation.database else kept_by_lakekeeper_0_0_6(services.fs, units),
         location=root,
         format=facts.storage.format,
         warnings=[*problem, *found_runs.notes],

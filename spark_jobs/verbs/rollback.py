@@ -42,11 +42,14 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
             format=session.facts.storage.format,
             partition_types=session.facts.key_types or None,
             run_id=chosen[-1].run_id if chosen else None,
-            reason=None if units else _nothing_reason(session, runs, wanted, settled),
+            reason=None if units else _nothing_reason(job, session, runs, wanted, settled),
             units=units,
             warnings=list(session.notes),
         )
-        report = report.conclude(acted=(UnitOutcome.RESTORED, UnitOutcome.FLAGGED))
+        report = report.conclude(acted=(UnitOutcome.RESTORED,))
+        if dry_run and done:
+            # A rollback that has restored nothing is never `done`: the option may stand in a file.
+            return replace(report, reason="nothing was restored: dry_run is set")
         return _as_partial(report, len(deleted)) if deleted else report
 
 
@@ -127,7 +130,7 @@ def _wanted_run_ids(
 
 
 def _nothing_reason(
-    session: TableSession, runs: Sequence[Run], wanted: Sequence[str], settled: Sequence[SettledRun]
+    job: Job, session: TableSession, runs: Sequence[Run], wanted: Sequence[str], settled: Sequence[SettledRun]
 ) -> str:
     found = [run for run in runs if run.run_id in wanted]
     cleaned = [(unit.at, unit.forgotten) for run in found for unit in run.state.of_kind(journal.CLEANED)]
@@ -139,7 +142,8 @@ def _nothing_reason(
     known = {run.run_id for run in runs} | {run.run_id for run in settled}
     unknown = [run_id for run_id in wanted if run_id not in known]
     if not unknown:
-        other = None if known else kept_by_lakekeeper_0_0_6(session.services.fs, session.units)
+        named = not job.invocation.database and not known
+        other = kept_by_lakekeeper_0_0_6(session.services.fs, session.units) if named else None
         return f"nothing to restore: {other}" if other else "nothing to restore"
     other = session.other_table_of(unknown[0])
     if other is None:

@@ -47,7 +47,7 @@ def test_a_compaction_tells_what_it_made_and_holds():
         "originals_held_files": 600,
         "originals_held_bytes": 314572,
         "partitions_deferred": 2,
-        "backup_table": "sales.__bkp_events_20260224_010000",
+        "backup_table": "sales.__bkp_20260224_010000_events",
         "warnings": 2,
         "warning_codes": "LOG_NOT_UPDATED,CODEC_DIFFERS",
         "report": "webhdfs://nn/r.json",

@@ -69,7 +69,7 @@ def _fill_with_all_kinds(spark: SparkSession, jobs: Jobs, database: str, root: s
     spark.sql(f"CREATE TABLE {database}.managed (id BIGINT) STORED AS PARQUET")
     spark.sql(f"CREATE VIEW {database}.seen AS SELECT * FROM {database}.events")
     assert jobs("compact", "--table", f"{database}.events")["outcome"] == "done"
-    assert spark.sql(f"SHOW TABLES IN {database} LIKE '__bkp_events_*'").count() == 1
+    assert spark.sql(f"SHOW TABLES IN {database} LIKE '__bkp_*_events'").count() == 1
 
 
 def _fill_with_many(spark: SparkSession, database: str, root: str) -> None:

@@ -141,7 +141,11 @@ def rewritten_file_with_a_broken_footer(sim: SimulatedCluster) -> None:
 
 
 def _backup(sim: SimulatedCluster) -> TableName:
-    return next(name for name, _ in sim.metastore.tables() if name.table.startswith("__bkp_flat"))
+    return next(
+        name
+        for name, _ in sim.metastore.tables()
+        if name.table.startswith("__bkp_") and name.table.endswith("_flat")
+    )
 
 
 def backup_table_dropped(sim: SimulatedCluster) -> None:

@@ -31,7 +31,8 @@ class TestLeftAlone:
         sim.metastore.databases["guarded"] = {}
         request = {"arguments": {"backup_database": "guarded"}}
         report = run(sim.client(), "compact", "--table", FLAT, request=request)
-        assert only(report)["backup_table"].startswith("guarded.__bkp_flat_")
+        name = only(report)["backup_table"]
+        assert (name.startswith("guarded.__bkp_"), name.endswith("_flat")) == (True, True)
 
     @pytest.mark.parametrize(
         ("serde", "code"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -12,6 +13,11 @@ from tests.crash.scenario import WAREHOUSE, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
 
 TABLE, OLD = "sales.__bkp_lakekeeper_events_20260225_143000", "__old_1772054071"
+#: What it leaves, and what a message says of it.
+LEFT = [
+    (OLD, "holds originals of Lakekeeper 0.0.6, and may be the only copy"),
+    ("__compact_tmp_1772054071", "was written by a compaction of Lakekeeper 0.0.6 that is at work or died"),
+]
 
 
 @pytest.fixture
@@ -52,23 +58,48 @@ def test_its_backup_tables_are_left_alone(sim: SimulatedCluster, verb: str, keys
 
 @pytest.mark.parametrize("keys", [(), ("date",)])
 @pytest.mark.parametrize("verb", ["rollback", "cleanup", "history"])
+@pytest.mark.parametrize(("left", "said"), LEFT)
 def test_who_asks_for_what_it_keeps_is_told_whose_it_is(
-    sim: SimulatedCluster, verb: str, keys: tuple[str, ...]
+    sim: SimulatedCluster, left: str, said: str, verb: str, keys: tuple[str, ...]
 ) -> None:
     root = f"{WAREHOUSE}/moved"
     writers.create_table(sim, "sales.moved", root, keys=keys)
     place = writers.add_partition(sim, "sales.moved", "2026-02-23") if keys else root
     fill(sim, place)
-    sim.tree.write(f"{place}{OLD}/part-0.parquet", b"x", parents=True)
+    sim.tree.write(f"{place}{left}/part-0.parquet", b"x", parents=True)
     before = sim.digest()
     report = run(sim.client(), verb, "--table", "sales.moved")
     assert report["exit_code"] == 0
-    assert f"{place}{OLD} holds originals of Lakekeeper 0.0.6" in only(report)["reason"]
+    assert f"{place}{left} {said}" in only(report)["reason"]
     assert sim.digest() == before
     report = run(sim.client(), "compact", "--table", "sales.moved")
     (unit,) = only(report)["units"] or [only(report)]
     assert unit["code"] == "LEGACY_LEFTOVER"
-    assert "Lakekeeper 0.0.6, and may hold the only originals" in unit["reason"]
+    assert f"{place}{left} {said}" in unit["reason"]
+    assert "What Lakekeeper 0.0.6 has left" in unit["reason"]
+    sim.tree.remove(f"{place}{left}", recursive=True)
+    report = run(sim.client(), "compact", "--table", "sales.moved")
+    assert [unit["outcome"] for unit in only(report)["units"]] == ["compacted"]
+
+
+@pytest.mark.parametrize("verb", ["rollback", "cleanup", "history"])
+def test_a_whole_database_is_not_searched_for_it(sim: SimulatedCluster, verb: str) -> None:
+    """Its tables may be many, and each one that was never compacted would be listed each night."""
+    roots = {WAREHOUSE, f"{WAREHOUSE}/events", f"{WAREHOUSE}/flat"}
+    words, client = ("--older-than", "7d") if verb == "cleanup" else (), sim.client()
+    assert run(client, verb, "--database", "sales", *words)["exit_code"] == 0
+    assert {point.args[0] for point in client.trace if point.op == "list"} & roots == set()
+
+
+def test_it_does_not_take_our_backup_tables_for_its_own(sim: SimulatedCluster) -> None:
+    """Its rollback moves a table to what `<prefix>_<table>_...` reads; its cleanup drops what looks like an orphan."""
+    report = run(sim.client(), "compact", "--database", "sales")
+    names = {table["table"]: table["backup_table"] for table in report["tables"] if table["backup_table"]}
+    assert len(names) > 1
+    for table, backup in names.items():
+        name = backup.split(".")[1]
+        assert not name.startswith(f"__bkp_{table.split('.')[1]}_")
+        assert not re.fullmatch(r"__bkp_(.+)_\d{8}_\d{6}", name)
 
 
 def test_a_partition_whose_value_looks_like_that_is_one_like_any_other(sim: SimulatedCluster) -> None:

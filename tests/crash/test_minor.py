@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from tests.crash.explorer import Proof, after, points, recoveries
 from tests.crash.explorer import compact as compact_act
 from tests.crash.figures import figures
 from tests.crash.flat_table import LIVE, only
-from tests.crash.model_spark import ModelFooters, ModelRewriter, visible_rows
+from tests.crash.model_spark import ModelFooters, ModelRewriter, encode_rows, visible_rows
 from tests.crash.oracle import check
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
@@ -196,19 +196,45 @@ def test_a_check_finds_what_was_written_of_each_schema_whichever_file_is_the_fir
     for count in (100, *[3] * 6):
         writers.append(sim, live, sim.ledger.fresh(count))
     narrow = {row for number in range(3) for row in _rows_of(sim, live)[1 + number]}
-    read = ModelFooters._footer
-
-    def footer(self: ModelFooters, file: str) -> Footer:
-        inode = self._tree.get(file)
-        rows = json.loads(inode.content)["rows"] if inode and inode.closed else []
-        return replace(read(self, file), leaves={"id": "int32" if rows and rows[0] in narrow else "int64"})
-
-    monkeypatch.setattr(ModelFooters, "_footer", footer)
+    _narrow(monkeypatch, narrow)
     words = ("--target-file-size", TARGET)
     (unit,) = only(run(sim.client(), "compact", "--table", "sales.first", *words))["units"]
     assert (unit["outcome"], unit["strategy"], unit["files_after"]) == ("compacted", "minor", 3)
     report = run(sim.client(), "check", "--table", "sales.first", "--read-data")
     assert (report["exit_code"], only(report)["findings"]) == (0, [])
+
+
+def test_a_file_without_rows_does_not_change_what_a_check_compares(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has the first name and the schema of the large file, and is not written."""
+    sim = SimulatedCluster()
+    writers.create_table(sim, "sales.none", f"{WAREHOUSE}/none")
+    live = f"{WAREHOUSE}/none"
+    sim.tree.write(f"{live}/part-a-c000.snappy.parquet", encode_rows([]), parents=True)
+    narrow = set()
+    for _ in range(4):
+        rows = sim.ledger.fresh(3)
+        narrow |= set(rows)
+        writers.append(sim, live, rows)
+    writers.append(sim, live, sim.ledger.fresh(100))
+    _narrow(monkeypatch, narrow)
+    (unit,) = only(run(sim.client(), "compact", "--table", "sales.none", "--target-file-size", TARGET))[
+        "units"
+    ]
+    assert (unit["outcome"], unit["strategy"], unit["files_after"]) == ("compacted", "minor", 2)
+    report = run(sim.client(), "check", "--table", "sales.none", "--read-data")
+    assert (report["exit_code"], only(report)["findings"]) == (0, [])
+
+
+def _narrow(monkeypatch: pytest.MonkeyPatch, rows: Collection[int]) -> None:
+    """Let files have another schema whose first row is one of these."""
+    read = ModelFooters._footer
+
+    def footer(self: ModelFooters, file: str) -> Footer:
+        inode = self._tree.get(file)
+        found = json.loads(inode.content)["rows"] if inode and inode.closed else []
+        return replace(read(self, file), leaves={"id": "int32" if found and found[0] in rows else "int64"})
+
+    monkeypatch.setattr(ModelFooters, "_footer", footer)
 
 
 def _rows_of(sim: SimulatedCluster, folder: str) -> list[list[int]]:

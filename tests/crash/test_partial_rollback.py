@@ -68,7 +68,8 @@ def test_a_dry_run_says_what_would_be_restored_and_changes_nothing(words: tuple[
     run(sim.client(), "compact", "--table", EVENTS, "--run-id", "r1")
     before = sim.digest()
     report = run(sim.client(), "rollback", "--table", EVENTS, *words)
-    assert (report["outcome"], report["exit_code"], only(report)["run_id"]) == ("done", 0, "r1")
+    assert (report["outcome"], report["exit_code"], only(report)["run_id"]) == ("nothing", 0, "r1")
+    assert only(report)["reason"] == "nothing was restored: dry_run is set"
     assert {each[0] for each in _units(report).values()} == {"flagged"}
     assert {unit["reason"] for unit in only(report)["units"]} == {"dry run: its originals would be restored"}
     assert sim.digest() == before

@@ -95,6 +95,12 @@ FILES = (
         ("tests/unit/core/test_bucket_files.py::test_files_that_may_be_buckets_are_refused",),
     ),
     Mutation(
+        "H27-partition",
+        "bucket files of a partition are rewritten that has another number of buckets than its table",
+        (Condition("buckets_of_partitions", False),),
+        ("tests/unit/core/test_bucket_files.py::test_a_partition_with_another_number_of_buckets_is_refused",),
+    ),
+    Mutation(
         "H27-left",
         "a compaction leaves as many files as there are buckets, which engines take for them",
         (Condition("no_files_like_buckets", False),),

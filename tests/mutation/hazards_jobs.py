@@ -41,6 +41,12 @@ JOBS = (
         ),
     ),
     Mutation(
+        "H10-other-rollback",
+        "Lakekeeper 0.0.6 takes the backup table for its own, and its rollback moves the table into the home",
+        (Value("backup_not_of_another_tool", "f'{options.backup_prefix}_{source.table}_{stamp}'"),),
+        ("tests/crash/test_legacy.py::test_it_does_not_take_our_backup_tables_for_its_own",),
+    ),
+    Mutation(
         "H12-none",
         "originals are registered although nobody wants a table of them",
         (Rewrite("backup_if_wanted", "A and B and C", "A and B"),),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.harness.fixtures import Database
+from tests.spark.metastore_client import metastore_client
 from tests.spark.toolbox import Jobs, local, many, only, rows
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def test_bucket_files_stay_as_they_are_and_no_others_come_to_look_like_them(
     spark: SparkSession, jobs: Jobs, database: Database
 ) -> None:
     location, table = database.location("t"), f"{database}.t"
-    for day, files in ((1, 4), (2, 5), (3, 5)):
+    for day, files in ((1, 4), (2, 5), (3, 5), (4, 5)):
         many(spark, f"{location}/day={day}", "SELECT id FROM range(40)", files)
     folder = local(location) / "day=3"
     for number, file in enumerate(sorted(folder.glob("part-*"))):
@@ -91,11 +92,17 @@ def test_bucket_files_stay_as_they_are_and_no_others_come_to_look_like_them(
         f" STORED AS PARQUET LOCATION '{location}'"
     )
     spark.sql(f"MSCK REPAIR TABLE {table}")
+    with metastore_client(spark) as client:
+        for entry in client.listPartitions(str(database), "t", -1):
+            if list(entry.getValues()) == ["4"]:
+                entry.getSd().setNumBuckets(5)
+                client.alter_partition(str(database), "t", entry)
     found = {unit["unit"]["day"]: unit for unit in only(jobs("compact", "--table", table))["units"]}
     assert {day: (unit["outcome"], unit["code"]) for day, unit in found.items()} == {
         "1": ("skipped", "BUCKETED"),
         "2": ("compacted", None),
         "3": ("skipped", "BUCKETED"),
+        "4": ("skipped", "BUCKETED"),
     }
 
 

@@ -134,7 +134,9 @@ class Metastore:
         """
         try:
             spared = TableName.parse(facts.name) in self._with_schema_file  # guard: partitions_spared
-            found = self._listed(facts, by_entries=spared or facts.unreadable is not None)
+            # Spark's description of a partition does not have the number of its buckets.
+            by_entries = spared or facts.unreadable is not None or bool(facts.buckets)
+            found = self._listed(facts, by_entries=by_entries)
         except MetastoreError as error:
             if not error.answered:  # guard: partitions_of_an_outage
                 raise

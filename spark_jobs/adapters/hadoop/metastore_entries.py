@@ -147,7 +147,10 @@ class MetastoreEntries:
     def _partition(self, entry: Entry) -> Storage:
         """Return the storage of a partition. The metastore counts seconds, and Spark milliseconds."""
         parameters = set_by_people(entry["parameters"] or {})
-        return replace(self._storage(entry["sd"]), created=entry["createTime"] * 1000, parameters=parameters)
+        sd, created = entry["sd"], entry["createTime"] * 1000
+        return replace(
+            self._storage(sd), created=created, parameters=parameters, buckets=max(0, sd["numBuckets"])
+        )
 
     def _storage(self, sd: Entry) -> Storage:
         serde = sd["serdeInfo"] or {}

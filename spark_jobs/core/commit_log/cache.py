@@ -192,7 +192,7 @@ class CachedUnit:
         if found is None or found.small_below != thresholds.small_file:
             return False
         if thresholds.strategy == AUTO:
-            return found.large_from == thresholds.target
+            return found.large_from == thresholds.large_from
         return (
             found.small_files == 0
         )  # The figures do not have the median of the files below the target size.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Callable
 
 from spark_jobs.core import journal
+from spark_jobs.core.commit_log.row_counts import RowCounts
 from spark_jobs.core.commit_log.snapshots import (
     ADD,
     CLEANUP,
@@ -80,7 +81,7 @@ class Change:
         lists: tuple[str, str],
         survey: str | None,
         now: datetime,
-        rows: Mapping[str, int] | None,
+        rows: RowCounts,
     ) -> Snapshot:
         """Return the snapshot that publishes this change.
 
@@ -89,8 +90,7 @@ class Change:
             lists: the names of the base list and of the delta list.
             survey: the name of the file with the figures of listings.
             now: the time of the publication.
-            rows: those of each unit after this change, as far as the log has seen them; None if a release without them
-                has written a part of the log.
+            rows: those of each unit, as far as the log has seen them.
         """
         base, delta = lists
         return Snapshot(
@@ -113,22 +113,11 @@ class Change:
             totals=(last.totals if last else Sizes()) + self.effect,
             survey=survey,
             seconds=self.seconds,
-            total_rows=None if rows is None else sum(rows.values()),
-            total_row_units=None if rows is None else len(rows),
+            total_rows=sum(rows.after.values()),
+            total_row_units=len(rows.after),
+            base_rows=sum(rows.before.values()),
+            row_counts=rows.file,
         )
-
-
-def still_counted(rows: Mapping[str, int] | None, units: Collection[str]) -> dict[str, int] | None:
-    """Return the rows of the units that the table has; of all if these are not known, None if the rows are not."""
-    if rows is None:
-        return None
-    return {unit: count for unit, count in rows.items() if not units or unit in units}
-
-
-def counted_rows(before: Mapping[str, int], kind: str, units: Iterable[UnitChange]) -> dict[str, int]:
-    """Return the rows of each unit after a change. A cleanup deletes files that no reader sees."""
-    now = {} if kind == CLEANUP else {unit.unit: unit.rows for unit in units}
-    return {**before, **now}
 
 
 def change_of(run_id: str, state: RunState, kind: str, who: str | None = None) -> Change:

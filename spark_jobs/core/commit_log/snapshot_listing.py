@@ -15,9 +15,15 @@ Row = dict[str, Any]
 ListsOf = Callable[[Snapshot], Optional[tuple[ManifestList, ManifestList]]]
 
 
-def rows(snapshots: Iterable[Snapshot], lists_of: ListsOf) -> list[Row]:
-    """Return one row for each snapshot, newest first."""
+def rows(snapshots: Iterable[Snapshot], lists_of: ListsOf, limit: int | None = None) -> list[Row]:
+    """Return one row for each snapshot, newest first.
+
+    Args:
+        limit: the number of rows; None for all. The lists of other snapshots are not read.
+    """
     ordered = sorted(snapshots, key=lambda snapshot: snapshot.id)
+    if limit is not None:  # One more tells whether the oldest row has merged what was before it.
+        ordered = ordered[max(0, len(ordered) - limit - 1) :]
     before: dict[int, set[str]] = {0: set()}
     found = []
     for snapshot in ordered:
@@ -25,7 +31,7 @@ def rows(snapshots: Iterable[Snapshot], lists_of: ListsOf) -> list[Row]:
         found.append(_row(snapshot, lists, before.get(snapshot.id - 1)))
         if lists:
             before[snapshot.id] = _names(lists[0]) | _names(lists[1])
-    return found[::-1]
+    return found[::-1][:limit]
 
 
 def _row(snapshot: Snapshot, lists: tuple[ManifestList, ManifestList] | None, before: set[str] | None) -> Row:
@@ -43,13 +49,13 @@ def _row(snapshot: Snapshot, lists: tuple[ManifestList, ManifestList] | None, be
         "schema": snapshot.schema_hash,
         "total_rows": snapshot.total_rows,
         "total_row_units": snapshot.total_row_units,
-        "base": base and _figures(base, sum(base.rows.values())),
+        "base": base and _figures(base, snapshot.base_rows),
         "delta": delta and _figures(delta, snapshot.rows),
         "merged": None if base is None or before is None else _names(base) != before,
     }
 
 
-def _figures(listed: ManifestList, count: int) -> Row:
+def _figures(listed: ManifestList, count: int | None) -> Row:
     return {
         "manifests": len(listed.manifests),
         "files_added": sum(meta.added for meta in listed.manifests),
@@ -96,4 +102,5 @@ def _shown(figures: Row | None) -> tuple[str, ...]:
     if figures is None:
         return _NO_FIGURES
     files = f"+{figures['files_added']} -{figures['files_deleted']}"
-    return str(figures["manifests"]), files, f"{figures['rows']:,}"
+    count = "-" if figures["rows"] is None else f"{figures['rows']:,}"
+    return str(figures["manifests"]), files, count

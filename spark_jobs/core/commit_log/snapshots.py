@@ -11,7 +11,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime, timezone
 from typing import Any, Callable, TypeVar
 
@@ -116,9 +116,11 @@ class Snapshot:
         totals: the change in files and bytes of the table since the log began.
         survey: the name of the file with the newest figures of listings.
         seconds: how long the compaction took; None if it is not known, or of another kind of change.
-        total_rows: the rows of all units of which the log has seen a change, each as of its last one; None in logs of
-            earlier releases. Rows of other units, and those that a writer has added since, are not known.
+        total_rows: the rows of all units of which the log has seen a change, each as of its last one; None in snapshots
+            of earlier releases. Rows of other units, and those that a writer has added since, are not known.
         total_row_units: the number of these units.
+        base_rows: the same as `total_rows`, before the change.
+        row_counts: the name of the file with the rows of each of these units (`row_counts`).
     """
 
     id: int
@@ -142,6 +144,8 @@ class Snapshot:
     seconds: float | None = None
     total_rows: int | None = None
     total_row_units: int | None = None
+    base_rows: int | None = None
+    row_counts: str | None = None
 
     def encode(self) -> bytes:
         times = {name: _stamp(getattr(self, name)) for name in _TIMES}
@@ -155,7 +159,7 @@ class Snapshot:
 _TIMES = ("committed_at", "logged_at")
 _SIZES = ("before", "after", "totals")
 #: What snapshots of earlier releases lack.
-_LATER = ("seconds", "total_rows", "total_row_units")
+_LATER = ("seconds", "total_rows", "total_row_units", "base_rows", "row_counts")
 
 
 def _snapshot(body: Mapping[str, Any]) -> Snapshot:
@@ -173,12 +177,10 @@ class ManifestList:
 
     Attributes:
         units: of a delta list, the changes of each unit.
-        rows: of a base list, the rows of each unit of which the log has seen a change, by key.
     """
 
     manifests: tuple[ManifestMeta, ...] = ()
     units: tuple[UnitChange, ...] = ()
-    rows: Mapping[str, int] = field(default_factory=dict)
 
     def encode(self) -> bytes:
         """Return the content of a file. Version 0.1.0 reads the rows of the units, and no durations."""
@@ -188,8 +190,7 @@ class ManifestList:
         ]
         units = [{key: row[key] for key in row if key != "seconds"} for row in rows]
         metas = [asdict(meta) for meta in self.manifests]
-        more = {"seconds": seconds, "rows": self.rows}
-        return packed({"manifests": metas, "units": units, **{key: more[key] for key in more if more[key]}})
+        return packed({"manifests": metas, "units": units, **({"seconds": seconds} if seconds else {})})
 
     @classmethod
     def decode(cls, data: bytes, name: str) -> ManifestList:
@@ -200,7 +201,7 @@ def _manifest_list(body: Mapping[str, Any]) -> ManifestList:
     metas = tuple(built(ManifestMeta, meta) for meta in body["manifests"])
     seconds = {each["old"]: each["seconds"] for each in body.get("seconds", ())}
     units = tuple(_read_unit(unit, seconds.get(unit["old"])) for unit in body["units"])
-    return ManifestList(metas, units, {str(key): int(count) for key, count in body.get("rows", {}).items()})
+    return ManifestList(metas, units)
 
 
 def _read_unit(body: Mapping[str, Any], seconds: float | None) -> UnitChange:

@@ -80,7 +80,7 @@ def _selected(name: str, table: Any, tables: Any, database: Any) -> tuple[tuple[
         raise UsageError(f"{name} must have one of 'table', 'database' and a list of 'tables', not several")
     if not all(isinstance(each, str) for each in (*names, table or "", database or "")):
         raise UsageError(f"the names of tables and databases in {name} must be texts")
-    return tuple(names or ([table] if table else [])), database or None
+    return tuple(names or ([table] if table else [])), (database or "").strip() or None
 
 
 def _load(text: str, name: str) -> Any:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
+from spark_jobs.core.commit_log import row_counts
+from spark_jobs.core.commit_log.row_counts import RowCounts, Rows
 from spark_jobs.core.commit_log.snapshots import (
     ADD,
     DELETE,
@@ -36,15 +38,16 @@ class Draft:
         name = self._write("manifest", f"manifest-{uuid.uuid4().hex}", data)
         return [ManifestMeta(name, len(data), kinds.count(ADD), kinds.count(DELETE))]
 
-    def list(
-        self,
-        manifests: Sequence[ManifestMeta],
-        units: Sequence[UnitChange] = (),
-        rows: Mapping[str, int] | None = None,
-    ) -> str:
+    def list(self, manifests: Sequence[ManifestMeta], units: Sequence[UnitChange] = ()) -> str:
         """Write a list of manifests, and return its file name."""
-        data = ManifestList(tuple(manifests), tuple(units), rows or {}).encode()
+        data = ManifestList(tuple(manifests), tuple(units)).encode()
         return self._write("manifest", f"manifest-list-{uuid.uuid4().hex}", data)
+
+    def rows(self, before: Rows, after: Rows) -> RowCounts:
+        """Write the rows of each unit after the change."""
+        return RowCounts(
+            before, after, self._write("manifest", f"rows-{uuid.uuid4().hex}", row_counts.encode(after))
+        )
 
     def survey(self, data: bytes) -> str:
         return self._write("survey", f"survey-{uuid.uuid4().hex}", data)

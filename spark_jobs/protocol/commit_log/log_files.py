@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from spark_jobs.core.commit_log.snapshots import BrokenLog
+from spark_jobs.core.commit_log import row_counts
+from spark_jobs.core.commit_log.row_counts import Rows
+from spark_jobs.core.commit_log.snapshots import BrokenLog, Snapshot
 from spark_jobs.core.layout import LOG
 from spark_jobs.core.numbered_names import PLAIN
 from spark_jobs.core.record_files import MOST_BYTES
@@ -20,7 +22,7 @@ _NUMBERED = re.compile(rf"snapshot-({PLAIN})\Z")
 #: The names of files that an attempt to publish may leave, by directory. Files with other names are never deleted.
 OURS = {
     "snapshot": re.compile(r"\.snapshot-[0-9a-f]{32}\Z"),
-    "manifest": re.compile(r"manifest-(list-)?[0-9a-f]{32}\Z"),
+    "manifest": re.compile(r"(manifest-(list-)?|rows-)[0-9a-f]{32}\Z"),
     "survey": re.compile(r"survey-[0-9a-f]{32}\Z"),
 }
 
@@ -95,3 +97,12 @@ class LogFiles:
     def snapshot(self, number: int) -> str:
         """Return the path of a snapshot."""
         return f"{self.folder('snapshot')}/snapshot-{number}"
+
+    def rows(self, snapshot: Snapshot | None) -> Rows:
+        """Return the rows of each unit that are known at a snapshot. Where they are not, they are counted anew."""
+        if snapshot is None or snapshot.row_counts is None:
+            return {}
+        try:
+            return row_counts.decode(*self.read("manifest", snapshot.row_counts))
+        except BrokenLog:
+            return {}

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from spark_jobs.core.commit_log import cache
+from spark_jobs.core.commit_log import cache, row_counts
 from spark_jobs.core.commit_log.cache import Cache
-from spark_jobs.core.commit_log.change import Change, counted_rows, still_counted
+from spark_jobs.core.commit_log.change import Change
 from spark_jobs.core.commit_log.merge import plan_merge
 from spark_jobs.core.commit_log.snapshots import (
     DELETE,
@@ -197,15 +197,6 @@ class CommitLog:
             (s.kind, s.run_id, unit.unit, unit.old) for s in snapshots for unit in self._list(s.delta).units
         }
 
-    def _rows_after(self, snapshot: Snapshot | None) -> dict[str, int] | None:
-        """Return the rows of each unit of which the log has seen a change; None if a part of it is without them."""
-        if snapshot is None:
-            return {}
-        if snapshot.total_rows is None:
-            return None
-        before, units = self._list(snapshot.base).rows, self._list(snapshot.delta).units
-        return counted_rows(before, snapshot.kind, units)
-
     def standing(self, snapshot: Snapshot) -> list[ManifestMeta]:
         return [*self._list(snapshot.base).manifests, *self._list(snapshot.delta).manifests]
 
@@ -217,7 +208,7 @@ class CommitLog:
     def _named(self) -> set[str]:
         names: set[str] = set()
         for snapshot in self.snapshots():
-            names |= {snapshot.base, snapshot.delta, snapshot.survey or ""}
+            names |= {snapshot.base, snapshot.delta, snapshot.survey or "", snapshot.row_counts or ""}
             names |= {meta.name for meta in self.standing(snapshot)}
         return names
 
@@ -237,13 +228,13 @@ class CommitLog:
         try:
             for folder in OURS:
                 self._fs.mkdirs(self._files.folder(folder))
-            known = still_counted(self._rows_after(last), units)
-            base = draft.list(self._merged(draft, self.standing(last)) if last else (), rows=known)
+            known = row_counts.still_counted(self._files.rows(last), units)
+            base = draft.list(self._merged(draft, self.standing(last)) if last else ())
             delta = draft.list(draft.manifest(change.entries), change.units)
             noted = (
                 draft.survey(cache.encode(survey)) if survey is not None else (last.survey if last else None)
             )
-            rows = None if known is None else counted_rows(known, change.kind, change.units)
+            rows = draft.rows(known, row_counts.counted_rows(known, change.kind, change.units))
             snapshot = change.snapshot(draft.uuid, last, (base, delta), noted, self._now(), rows)
             draft.stage(snapshot)
         except Exception:

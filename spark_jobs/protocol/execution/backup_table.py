@@ -137,10 +137,14 @@ def _create(
 
 
 def _unused_name(services: Services, facts: TableFacts, options: Options) -> TableName:
-    """Return a table name that is not in use. Two runs may end within one second, so that a number may be needed."""
+    """Return a table name that is not in use. Two runs may end within one second, so that a number may be needed.
+
+    Lakekeeper 0.0.6 takes each table `<prefix>_<table>_...` for its backup table: its rollback moves the table to the
+    directory that it reads, which would be inside the home. So the time comes first.
+    """
     source = TableName.parse(facts.name)
     stamp = services.now().strftime("%Y%m%d_%H%M%S")
-    base = f"{options.backup_prefix}_{source.table}_{stamp}"
+    base = f"{options.backup_prefix}_{stamp}_{source.table}"  # guard: backup_not_of_another_tool
     wanted = TableName(options.backup_database or source.database, base)  # guard: backup_database_of_its_own
     name, number = wanted, 2
     while services.metastore.table_exists(name):

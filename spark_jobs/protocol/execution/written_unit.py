@@ -37,7 +37,7 @@ class WrittenUnit:
     """A unit that is written and verified, and not yet swapped.
 
     `codec` and `attributes` are None if an earlier attempt has written it. `seconds` is the time that writing took; of
-    a joint write it is the unit's share, by its bytes. `strategy` is what was done, and why, where minor was asked for.
+    a joint write it is the unit's share, by its bytes. `strategy` is what was done with large files, and why.
     """
 
     plan: UnitPlan

@@ -159,7 +159,7 @@ class _FooterChecks:
             read = files_to_rewrite(self._table, files)
             self._store.keep(unit.unit.location, read, footers[0], self._listed_after)
             return replace(unit.judged(self._basis), warnings=found.unkept)
-        return replace(unit.judged(self._basis), engine=found.engines, warnings=found.unkept)
+        return replace(unit.judged(self._basis), engine=found.engines or None, warnings=found.unkept)
 
     def _encoding(self, profile: Profile, file_format: str) -> Encoding:
         """Return how files are written. Thousands of units have the same profile, but for rows and figures."""

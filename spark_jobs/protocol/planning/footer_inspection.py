@@ -12,6 +12,7 @@ from spark_jobs.core.errors import LakekeeperError, NothingToGain, Refusal
 from spark_jobs.core.formats import file_groups, footers
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
+from spark_jobs.core.formats.merged_footers import merged
 from spark_jobs.core.formats.registry import FORMATS
 from spark_jobs.core.health import Thresholds
 from spark_jobs.core.model import FileListing
@@ -87,13 +88,14 @@ def inspect_parts(
     if len(parts) == 1:
         return inspect_footers(encoding, table, location, files, parts[0])
     choice, (small, large) = table.choice(files), parts
-    # In the order in which a check reads them: the numbers of groups depend on it.
+    # As a check reads them, which reads all files together: the numbers of groups depend on it.
     found = sorted([*small, *large], key=lambda footer: footer.name)  # guard: groups_by_name
-    whole = inspect_footers(encoding, table, location, files, found)
+    whole = inspect_footers(encoding, table, location, files, merged(found))
+    used = _names(footers.with_rows(found))
 
     def of_groups(files: FileListing, found: Sequence[Footer]) -> Iterator[FileGroup]:
         for group in whole.groups:
-            part = [footer for footer in found if footer.name in group.names]
+            part = [footer for footer in found if footer.name in used & group.names]
             if part:
                 yield replace(_group(encoding, table, files, part), number=group.number)
 
@@ -101,7 +103,12 @@ def inspect_parts(
     copied = [
         replace(group, profile=replace(group.profile, unkept=())) for group in of_groups(choice.copied, large)
     ]
-    return replace(whole, groups=tuple(of_groups(choice.rewritten, small)), copied=tuple(copied))
+    return replace(
+        whole,
+        groups=tuple(of_groups(choice.rewritten, small)),
+        copied=tuple(copied),
+        without_rows=_names(found) - used,
+    )
 
 
 def _by_kept_footers(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from spark_jobs.core import eligibility
-from spark_jobs.core.bucket_files import check_no_bucket_files
+from spark_jobs.core.bucket_files import check_buckets_of_partition, check_no_bucket_files
 from spark_jobs.core.commit_log.cache import Cache, CachedUnit, find, usable
 from spark_jobs.core.due import FileFigures
 from spark_jobs.core.errors import LakekeeperError, Refusal
@@ -193,8 +193,8 @@ class UnitPlanner:
             return None
         closed = all(file.length for file in files.data)
         now = self.table.services.now()
-        target = self.table.options.thresholds().target
-        figures = FileFigures.of(files, plan.health.threshold, future_from(now), target)
+        large_from = self.table.options.thresholds().large_from
+        figures = FileFigures.of(files, plan.health.threshold, future_from(now), large_from)
         cached = CachedUnit.of(
             plan.unit, mtime, millis_of(now), closed, plan.health, plan.fingerprint, figures
         )
@@ -212,6 +212,7 @@ class UnitPlanner:
                 RefusalCode.SERDE,
                 f"partition {unit} is stored as {found}, its table as {facts.storage.format}",
             )
+        check_buckets_of_partition(facts, self.table.options.bucketing, storage, what)
         eligibility.check_properties(facts, storage, what)
         if unit.key in self.overlaps:  # guard: shared_directories
             raise Refusal(RefusalCode.LOCATION_OVERLAP, f"{unit.location} overlaps {self.overlaps[unit.key]}")

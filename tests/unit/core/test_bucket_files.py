@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from spark_jobs.core.bucket_files import bucket_warnings, check_left, check_no_bucket_files
+from spark_jobs.core.bucket_files import (
+    bucket_warnings,
+    check_buckets_of_partition,
+    check_left,
+    check_no_bucket_files,
+)
 from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.errors import Refusal
 
@@ -20,6 +27,8 @@ BUCKETS = [
     [f"part-00000-{_UUID}_0000{n}.c000.snappy.parquet" for n in range(3)],
     # Loaded by Hive, and appended to by something that knows nothing of buckets: the buckets are still there.
     ["000000_0", "000001_0", "000002_0", "000003_0", f"part-00000-{_UUID}-c000.snappy.parquet"],
+    # Loaded twice by Hive, which cuts off what it has added to the names before it counts them.
+    [f"part-0000{n}{copy}" for n in range(4) for copy in ("", "_copy_1")],
     # Of a partition that was written when the table had more of them.
     [f"{n:06}_0" for n in range(16)],
     ["000000_0", "000001_0", "20260223_101500.parquet"],
@@ -53,6 +62,22 @@ def test_files_that_may_be_buckets_are_refused(names: list[str]) -> None:
 @pytest.mark.parametrize("names", NO_BUCKETS)
 def test_files_that_cannot_be_buckets_are_not(names: list[str]) -> None:
     check_no_bucket_files(facts(), "refuse", names)
+
+
+def test_a_partition_with_another_number_of_buckets_is_refused() -> None:
+    """Engines match the files of a partition to the buckets that it has itself."""
+    table = replace(facts(), partition_keys=("day",))
+    for buckets in (0, 4):
+        check_buckets_of_partition(
+            table, "refuse", replace(table.storage, buckets=buckets), "partition day=1"
+        )
+    for other in (5, None):
+        storage = replace(table.storage, buckets=other)
+        with pytest.raises(Refusal, match="partition day=1 is declared with") as refusal:
+            check_buckets_of_partition(table, "refuse", storage, "partition day=1")
+        assert refusal.value.code == "BUCKETED"
+        check_buckets_of_partition(table, "ignore", storage, "partition day=1")
+        check_buckets_of_partition(facts(), "refuse", storage, "table db.t")
 
 
 def test_no_compaction_leaves_as_many_files_as_there_are_buckets() -> None:

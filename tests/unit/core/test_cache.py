@@ -70,7 +70,7 @@ _SIZES = st.lists(
 def test_by_auto_figures_decide_as_the_files_do(sizes: list[int], small_files: int, per_gb: float) -> None:
     thresholds = Thresholds(min_small_files=small_files, min_files_per_gb=per_gb)
     listing = FileListing.of(FileEntry(f"f{n}", size, n) for n, size in enumerate(sizes))
-    figures = FileFigures.of(listing, thresholds.small_file, 10**6, thresholds.target)
+    figures = FileFigures.of(listing, thresholds.small_file, 10**6, thresholds.large_from)
     health = assess(listing, thresholds)
     kept = CachedUnit.of(UNIT, 1, LISTED, True, health, listing.fingerprint, figures)
     assert kept.decides(thresholds)
@@ -92,7 +92,7 @@ def test_by_auto_figures_decide_as_the_files_do(sizes: list[int], small_files: i
 def test_figures_decide_by_the_bounds_for_which_they_were_made(options: dict[str, Any], enough: bool) -> None:
     before, now = Thresholds(), Thresholds(**options)
     listing = files("a", "b", size=10)
-    figures = FileFigures.of(listing, before.small_file, 10**6, before.target)
+    figures = FileFigures.of(listing, before.small_file, 10**6, before.large_from)
     kept = CachedUnit.of(UNIT, 1, LISTED, True, assess(listing, before), listing.fingerprint, figures)
     assert kept.decides(now) is enough
     assert not replace(kept, figures=None).decides(before)

@@ -93,6 +93,25 @@ def test_small_files_that_are_enough_by_number_are_told_whatever_they_decide(per
     assert (few.needs_compaction, few.note) == (False, None)
 
 
+@pytest.mark.parametrize(
+    ("sizes", "note"),
+    [
+        (
+            [600 * MB] * 3 + [1] * 10,
+            "its 10 small files beside larger ones are fewer than min_small_files (30)",
+        ),
+        ([50 * MB, 50 * MB], None),
+        ([1], None),
+    ],
+)
+def test_a_unit_whose_median_is_small_is_told_where_it_is_left_alone(
+    sizes: list[int], note: str | None
+) -> None:
+    """Lakekeeper 0.0.6 would flag it, and leave more files than there are."""
+    health = assess(manifest(*sizes), Thresholds())
+    assert (health.needs_compaction, health.note) == (False, note)
+
+
 def test_the_rule_of_average_and_median_needs_no_number_of_small_files() -> None:
     options = {"min_small_files": 10**6, "min_files_per_gb": 10**6}
     health = assess(manifest(*[200 * MB] * 1000, *[MB] * 1100), Thresholds(**options))

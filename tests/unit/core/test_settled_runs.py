@@ -56,6 +56,8 @@ def without_names(snapshot: Snapshot) -> Snapshot:
         delta="",
         survey=None,
         schema_hash=None,
+        base_rows=None,
+        row_counts=None,
         totals=Sizes(),
         logged_at=snapshot.committed_at,
     )

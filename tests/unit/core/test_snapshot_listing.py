@@ -11,7 +11,7 @@ from spark_jobs.core import journal
 from spark_jobs.core.commit_log import merge as log_merge
 from spark_jobs.core.commit_log.change import Change, change_of
 from spark_jobs.core.commit_log.snapshot_listing import render, rows
-from spark_jobs.core.commit_log.snapshots import CLEANUP, COMPACT, ROLLBACK, Snapshot
+from spark_jobs.core.commit_log.snapshots import CLEANUP, COMPACT, ROLLBACK, ManifestList, Snapshot
 from spark_jobs.core.journal import RunState
 from tests.unit.core.faulty_memory_fs import MemoryFs, files, run_state, swap
 from tests.unit.core.memory_log import log
@@ -80,10 +80,33 @@ def test_what_is_not_kept_any_more_is_not_known(fs: MemoryFs) -> None:
     assert [(row["id"], row["merged"]) for row in found][1:3] == [(4, None), (3, None)]
     assert found[2]["base"] is found[2]["delta"] is None
     body = json.loads(third.encode())
-    del body["total_rows"], body["total_row_units"]
-    earlier = Snapshot.decode(json.dumps(body).encode(), "snapshot-3")
-    assert earlier == replace(third, total_rows=None, total_row_units=None)
-    assert "-" in render("db.t", rows([earlier], lambda _: None)).splitlines()[-1].split()
+    unknown = dict.fromkeys(("total_rows", "total_row_units", "base_rows", "row_counts"))
+    earlier = Snapshot.decode(json.dumps({k: v for k, v in body.items() if k not in unknown}).encode(), "3")
+    assert earlier == replace(third, **unknown)
+    (row,) = rows([earlier], log(fs).lists)
+    assert (row["total_rows"], row["base"]["rows"], row["base"]["manifests"]) == (None, None, 2)
+    assert render("db.t", [row]).splitlines()[-1].split()[-8:] == ["+2", "-4", "-", "1", "+1", "-2", "7", "-"]
+
+
+def test_rows_are_counted_anew_where_they_cannot_be_read(fs: MemoryFs) -> None:
+    latest = log(fs).latest()
+    assert latest is not None
+    (path,) = [path for path in fs.files if path.endswith(f"/{latest.row_counts}")]
+    fs.files[path] = (b"torn", fs.files[path][1])
+    log(fs).publish(change("r4", state("3", ("e",), "m4", 11)))
+    assert (listed(fs)[0]["total_rows"], listed(fs)[0]["total_row_units"]) == (11, 1)
+
+
+@pytest.mark.parametrize("limit", range(7))
+def test_only_the_newest_are_shown_and_no_more_files_are_read(fs: MemoryFs, limit: int) -> None:
+    read: list[int] = []
+
+    def lists(snapshot: Snapshot) -> tuple[ManifestList, ManifestList] | None:
+        read.append(snapshot.id)
+        return log(fs).lists(snapshot)
+
+    assert rows(log(fs).snapshots(), lists, limit) == listed(fs)[:limit]
+    assert len(read) <= limit + 1
 
 
 def test_a_person_reads_a_line_for_each_snapshot(fs: MemoryFs) -> None:

@@ -51,6 +51,15 @@ def test_the_figures_of_a_unit_are_those_of_the_choice_by_auto(lengths: list[int
     assert not health.needs_compaction or health.target_files < health.files
 
 
+@given(st.integers(2, 200), st.floats(0.01, 1.0))
+def test_by_auto_what_a_compaction_has_written_is_not_written_again(files: int, part: float) -> None:
+    """As many files as the bytes need are written, so that each is somewhat smaller than the target."""
+    size = int((files - 1 + part) * TARGET / files)
+    night = choose(listing([size] * files + [1] * 40), TARGET, AUTO)
+    assert len(night.copied.data) == (files if size >= 0.75 * TARGET else 0)
+    assert files < 4 or night.rewritten.bytes == 40
+
+
 @given(sizes)
 def test_a_minor_compaction_always_leaves_fewer_files(lengths: list[int]) -> None:
     found = choose(listing(lengths), TARGET, MINOR)

@@ -116,6 +116,7 @@ def test_a_client_driver_has_the_python_of_the_file_where_it_is_on_this_machine(
     spark = SparkSubmit(python_env=str(here))
     assert spark_conf(spark, None, client=True)["spark.pyspark.driver.python"] == "python3"
     here.touch()
+    monkeypatch.setenv("PYSPARK_PYTHON", "/usr/bin/python3")
     assert spark_conf(spark, None, client=True)["spark.pyspark.driver.python"] == str(here)
 
 

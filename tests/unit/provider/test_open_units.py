@@ -51,26 +51,46 @@ def test_of_many_the_first_are_listed_and_the_others_counted():
 def test_xcom_has_how_many_they_are_since_when_and_what_the_last_night_has_met():
     events, flat = report_summary.summary(analysis(), None)["tables"]
     assert events["open"] == {
-        "units": 3,
-        "since": "2026-02-05T01:00:00Z",
-        "names": [{"date": "b"}, {"date": "c"}, {"date": "a"}],
-        "last": {"skipped ACTIVE_WRITER": 1, "not begun": 1, "failed": 1},
+        "units": 2,
+        "since": "2026-02-06T01:00:00Z",
+        "names": [{"date": "c"}, {"date": "a"}],
+        "last": {"not begun": 1, "failed": 1},
     }
-    assert "open" not in flat
+    assert events["open_refused"] == {
+        "units": 1,
+        "since": "2026-02-05T01:00:00Z",
+        "names": [{"date": "b"}],
+        "last": {"skipped ACTIVE_WRITER": 1},
+    }
+    assert not {"open", "open_refused"} & flat.keys()
 
 
 def test_the_overview_names_them_as_the_last_job_of_the_night_has_left_them():
     before = report_summary.summary(analysis(), None)
     text = Overview.of([before], None).text()
     assert (
-        "3 partitions open since 2026-02-05 (date=b, date=c, date=a);"
-        " last: 1 skipped ACTIVE_WRITER, 1 not begun, 1 failed" in text
+        "3 partitions open since 2026-02-05 (date=c, date=a, date=b);"
+        " last: 1 not begun, 1 failed, 1 skipped ACTIVE_WRITER" in text
     )
     left = parsed("done", table(units=[opened("a", 4, attempt(9), outcome="deferred")]), verb="compact")
     text = Overview.of([before], [report_summary.summary(left, None)]).text()
-    assert "1 partition open since 2026-02-06 (date=a); last: 1 deferred" in text
+    # What the analysis has refused, a compaction by this analysis is not given.
+    assert (
+        "2 partitions open since 2026-02-05 (date=a, date=b); last: 1 deferred, 1 skipped ACTIVE_WRITER"
+        in text
+    )
     done = parsed("done", table(units=[unit("compacted")]), verb="compact")
+    text = Overview.of([before], [report_summary.summary(done, None)]).text()
+    assert "1 partition open since 2026-02-05 (date=b); last: 1 skipped ACTIVE_WRITER" in text
+    sound = parsed("done", table(units=[unit("flagged")]), verb="analyze")
+    before = report_summary.summary(sound, None)
     assert "open since" not in Overview.of([before], [report_summary.summary(done, None)]).text()
+
+
+def test_without_an_analysis_the_compaction_says_which_are_left():
+    units = [opened("a", 4, attempt(9), outcome="deferred"), FOUND[1]]
+    left = report_summary.summary(parsed("done", table(units=units), verb="compact"), None)
+    assert "2 partitions open since 2026-02-05 (date=a, date=b)" in Overview.of(None, [left]).text()
 
 
 def test_more_of_them_than_are_named_are_counted():
