@@ -225,6 +225,28 @@ def test_statistics_are_computed_only_on_request(spark: SparkSession, jobs: Jobs
     assert "4 rows" in described["Statistics"]
 
 
+def test_statistics_of_partitions_are_computed_on_request(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    """Those of the compacted ones, and not of the whole table."""
+    for day in (1, 2):
+        write_files(spark, f"{database.location('days')}/day={day}", SMALL)
+    table = f"{database}.days"
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (id INT, v STRING) PARTITIONED BY (day INT) STORED AS PARQUET"
+        f" LOCATION '{database.location('days')}'"
+    )
+    spark.sql(f"MSCK REPAIR TABLE {table}")
+    jobs("compact", "--table", table, "--where", "day = 1", "--analyze-stats")
+    found = [
+        {row.col_name: row.data_type for row in spark.sql(f"DESCRIBE EXTENDED {table}{part}").collect()}
+        for part in (" PARTITION (day=1)", " PARTITION (day=2)", "")
+    ]
+    assert "4 rows" in found[0]["Partition Statistics"]
+    assert not any("rows" in each.get("Partition Statistics", "") for each in found[1:])
+    assert "rows" not in found[2].get("Statistics", "")
+
+
 def test_empty_files_are_dropped_and_a_unit_of_nothing_else_is_left_alone(
     spark: SparkSession, jobs: Jobs, database: Database
 ) -> None:

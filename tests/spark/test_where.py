@@ -61,6 +61,7 @@ def selected(catalog: Metastore, where: str) -> set[tuple[str | None, ...]]:
         ("date IS NULL AND hour IS NULL", {(None, None, None)}),
         ("NOT (date IS NOT NULL OR hour <> 10)", {(None, "10", "US")}),
         ("date <=> null AND hour = -(-1)", {(None, "1", "EU")}),
+        ("hour != 10 AND hour <> 9 AND date <= '2026-02-23'", {("2026-02-23", "1", "EU")}),
     ],
 )
 def test_a_condition_selects_by_the_types_of_the_keys(

@@ -57,7 +57,7 @@ def test_figures_are_of_data_files() -> None:
 
 
 class TestIdleFor:
-    @pytest.mark.parametrize("idle_for", ["7d", "168h", "10080m", "1w"])
+    @pytest.mark.parametrize("idle_for", ["7d", "168h", "10080m", "604800s", "1w"])
     def test_a_unit_is_due_from_this_age_on(self, idle_for: str) -> None:
         bound = parse_duration(idle_for)
         at = NOW_MS - 7 * 86_400_000
