@@ -27,7 +27,7 @@ from lakekeeper_provider.selection import Selection, check_source
 RECORD = "record"
 _NEEDS_RECORD = "only_when_cleared needs compaction=record.output, with record a RecordCompactionOperator"
 _NEEDS_MAPPING = "a record by table needs a rollback for each table: .expand(compaction=record.output)"
-_KEYS = ("on_new_data", "parallelism", "max_calls_per_second")
+_KEYS = ("dry_run", "on_new_data", "parallelism", "max_calls_per_second")
 
 
 class RecordCompactionOperator(ReportArguments, BaseOperator):
@@ -124,6 +124,7 @@ class RollbackOperator(SwappingOperator):
     :param run_id: the run to undo
     :param only_when_cleared: skip unless this task was cleared alone; requires the output of a
         ``RecordCompactionOperator``
+    :param dry_run: report what would be restored, without changing anything
     :param on_new_data: ``keep`` rows that were added since the compaction (default), or ``refuse`` to undo a unit
         that has any
     :param parallelism: number of units that are processed at the same time (4)
@@ -142,6 +143,7 @@ class RollbackOperator(SwappingOperator):
         compaction: Any = None,
         run_id: str | None = None,
         only_when_cleared: bool = False,
+        dry_run: bool | str | None = None,
         on_new_data: str | None = None,
         parallelism: int | str | None = None,
         max_calls_per_second: int | str | None = None,
@@ -154,6 +156,7 @@ class RollbackOperator(SwappingOperator):
         self.compaction = compaction
         self.run_id = run_id
         self.only_when_cleared = only_when_cleared
+        self.dry_run = dry_run
         self.on_new_data = on_new_data
         self.parallelism = parallelism
         self.max_calls_per_second = max_calls_per_second

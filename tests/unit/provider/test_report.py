@@ -19,7 +19,7 @@ def table(name: str = "sales.events", outcome: str = "done", **more):
         "before": {"files": 600, "bytes": 314572},
         "after": {"files": 3, "bytes": 290012},
         "rows": 300000,
-        "backup_table": "sales.__bkp_events_20260224_010000",
+        "backup_table": "sales.__bkp_20260224_010000_events",
         "units": [],
         **more,
     }
@@ -126,7 +126,7 @@ def test_log_shows_files_and_bytes_before_and_after():
     assert lines[0] == "compact: done, 1 table, run r1"
     assert "600 -> 3" in lines[2]
     assert "307.2 KB -> 283.2 KB" in lines[2]
-    assert "sales.__bkp_events_20260224_010000" in lines[2]
+    assert "sales.__bkp_20260224_010000_events" in lines[2]
 
 
 def flagged_table(**more):
