@@ -170,7 +170,7 @@ OPTIONS: Mapping[str, Option] = {
             "__bkp",
             "prefix of the names of backup tables",
             section=Section.BACKUP,
-            note="A backup of mydb.events is named mydb.__bkp_events_YYYYMMDD_HHMMSS.",
+            note="A backup of mydb.events is named mydb.__bkp_YYYYMMDD_HHMMSS_events.",
         ),
         Option(
             "backup_database",

@@ -53,12 +53,12 @@ class CompactBuilder:
         self._spark = spark
         self._table = table
         self._given: dict[str, Any] = {}
-        self._implied: dict[str, Any] = {}
+        self._target: Any = None
 
     @property
     def options(self) -> dict[str, Any]:
         """Return the options so far, by their names in the YAML file."""
-        return {**self._implied, **self._given}
+        return {**_small_below_half(self._target, self._given), **self._given}
 
     def with_strategy(self, strategy: str) -> CompactBuilder:
         """Choose which files are rewritten: `auto` (the default), `full` or `minor`."""
@@ -88,7 +88,7 @@ class CompactBuilder:
         for name, value in options.items():
             self._given[_own_name(name)] = _own_value(name, value)
             if name == _TARGET:
-                self._implied = _small_below_half(value)
+                self._target = value
         return self
 
     def plan(self) -> Report:
@@ -134,13 +134,16 @@ def _own_value(name: str, value: Any) -> Any:
     return 2 if name == _FEWEST and str(value).strip() == "1" else value
 
 
-def _small_below_half(target: Any) -> dict[str, float]:
-    """Return the option by which files below half of a size are small; nothing if it is none, which is an error later.
+def _small_below_half(target: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options by which files below half of a size are small: a job takes it as a part of the block size.
 
-    The options of a job say so as a part of the block size, of which the least ratio is 0.001.
+    A value that is wrong is an error of the job later.
     """
+    block_size = given.get("block_size_mb", DEFAULTS.block_size_mb)
     try:
         size = OPTIONS["target_file_size"].parse(target)
-    except ValueError:
+        ratio = OPTIONS["block_size_mb"].parse(block_size) * MB * 2 / size
+    except (ValueError, ZeroDivisionError):
         return {}
-    return {"compaction_ratio_threshold": max(0.001, DEFAULTS.block_size_mb * MB * 2 / size)} if size else {}
+    # The least ratio that an option may have is that of a target of 256 GB.
+    return {"block_size_mb": block_size, "compaction_ratio_threshold": max(0.001, ratio)}

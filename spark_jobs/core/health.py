@@ -44,7 +44,7 @@ class Thresholds:
     @property
     def large_from(self) -> int:
         """Return the size from which a file is large, in bytes."""
-        return large_from(self.target, self.strategy)
+        return large_from(self.target, self.small_file, self.strategy)
 
 
 @dataclass(frozen=True)

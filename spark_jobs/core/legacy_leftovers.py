@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from urllib.parse import unquote
 
-from spark_jobs.core.model import Spec, name_of
+from spark_jobs.core.errors import Refusal
+from spark_jobs.core.model import Spec, TableName, Unit, name_of
+from spark_jobs.core.refusals import RefusalCode
 
 #: `__old_<n>` has the originals, which its backup tables read; `__compact_tmp_<n>` what it writes before its swap.
 _LEFTOVER = re.compile(r"(?P<of>.+)__(?P<kind>old|compact_tmp)_\d{10}\Z")
@@ -22,7 +24,32 @@ def is_leftover_of(path: str, locations: Collection[str]) -> bool:
     return match is not None and match["of"] in locations
 
 
-def is_backup(location: str, spec: Spec) -> bool:
+def check_no_backup(table: str, prefix: str, units: Iterable[Unit]) -> None:
+    """Raise Refusal for a backup table of Lakekeeper 0.0.6: its rollback needs the files unchanged.
+
+    Before its swap, and after one that has failed, such a table reads the directories of the table itself, so that it
+    is known by its name only.
+
+    Args:
+        prefix: the option `backup_prefix`.
+    """
+    name = TableName.parse(table)
+    if re.fullmatch(rf"{re.escape(prefix)}_.+_\d{{8}}_\d{{6}}", name.table):  # guard: legacy_backup_names
+        raise Refusal(
+            RefusalCode.LEGACY_BACKUP,
+            f"{name} is named like a backup table of Lakekeeper 0.0.6, which may read the directories of another table."
+            " Drop it when its rollback is not needed any more; its files stay",
+        )
+    for unit in units:
+        if _is_backup(unit.location, unit.spec):
+            raise Refusal(
+                RefusalCode.LEGACY_BACKUP,
+                f"{name} reads {unit.location}, which holds originals of Lakekeeper 0.0.6: its rollback needs them"
+                " unchanged. Drop the table when they are not needed any more",
+            )
+
+
+def _is_backup(location: str, spec: Spec) -> bool:
     """Tell whether the location of a table's unit is a directory of originals, so that the table is a backup table.
 
     A partition whose own value ends like such a name is an ordinary partition.
@@ -30,23 +57,44 @@ def is_backup(location: str, spec: Spec) -> bool:
     name = name_of(location)
     key, value = spec[-1] if spec else ("", None)
     ordinary = bool(spec) and unquote(name).casefold() == f"{key}={value}".casefold()
-    match = _LEFTOVER.match(name)
-    return match is not None and match["kind"] == "old" and not ordinary
+    return _kind(name) == "old" and not ordinary
 
 
-def described(path: str) -> str:
-    """Return a sentence about a leftover: what it may hold, and what ends it."""
-    match = _LEFTOVER.match(path)
-    if match and match["kind"] == "compact_tmp":
+def check_not_of(unit: Unit, locations: Collection[str]) -> None:
+    """Raise Refusal for a partition that is what was left of another one: MSCK REPAIR TABLE adds such a directory.
+
+    Args:
+        locations: those of all units of the table.
+    """
+    if is_leftover_of(unit.location, locations):  # guard: leftovers_no_partitions
+        raise Refusal(
+            RefusalCode.LEGACY_LEFTOVER,
+            f"{described([unit.location])}. It is registered as a partition, and its rows are read twice: drop that"
+            " partition, without its files",
+        )
+
+
+def described(paths: Sequence[str]) -> str:
+    """Return a sentence about leftovers of one unit: what they may hold, and what ends them."""
+    originals = next((path for path in paths if _kind(path) == "old"), None)
+    if originals is None:
         return (
-            f"{path} was written by a compaction of Lakekeeper 0.0.6 that is at work or died before its swap: none of"
-            f" its commands deletes it. {_BY_HAND}"
+            f"{paths[0]} was written by a compaction of Lakekeeper 0.0.6 that is at work or died before its swap: none"
+            f" of its commands deletes it. {_BY_HAND}"
         )
     return (
-        f"{path} holds originals of Lakekeeper 0.0.6, and may be the only copy. While one of its backup tables reads"
-        f" them, its own rollback puts them back and its own cleanup deletes them; else {_BY_HAND[0].lower()}"
-        f"{_BY_HAND[1:]}"
+        f"{originals} holds originals of Lakekeeper 0.0.6, and may be the only copy. While one of its backup tables"
+        f" reads them, its own rollback puts them back and its own cleanup deletes them; else {_by_hand()}"
     )
 
 
+def _kind(path: str) -> str | None:
+    match = _LEFTOVER.match(path)
+    return match["kind"] if match else None
+
+
 _BY_HAND = "The way by hand is in docs/troubleshooting.md, 'What Lakekeeper 0.0.6 has left'"
+
+
+def _by_hand() -> str:
+    return _BY_HAND[0].lower() + _BY_HAND[1:]

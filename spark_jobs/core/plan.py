@@ -109,7 +109,8 @@ class TablePlan:
 
     def choice(self, files: FileListing) -> Choice:
         """Return which of the files are rewritten and which copied."""
-        return choose(files, self.options.thresholds().target, self.options.strategy)
+        thresholds = self.options.thresholds()
+        return choose(files, thresholds.target, thresholds.large_from, thresholds.strategy)
 
     def strategy_of(self, inputs: Inputs) -> tuple[str, str | None] | None:
         """Return what is done with the files and why; None where all are rewritten, and nothing else was possible."""

@@ -45,27 +45,32 @@ class Choice:
         return MINOR if self.copied.files else FULL
 
 
-def large_from(target: int, strategy: str) -> int:
-    """Return the size from which a file is large, in bytes."""
-    return math.ceil(target * _LARGE) if strategy == AUTO else target
+def large_from(target: int, small_file: int, strategy: str) -> int:
+    """Return the size from which a file is large, in bytes.
+
+    Args:
+        small_file: a file below this size is small, and so not large: who asks for files below the target size to be
+            compacted gets that.
+    """
+    return max(math.ceil(target * _LARGE), min(small_file, target)) if strategy == AUTO else target
 
 
-def choose(files: FileListing, target: int, strategy: str) -> Choice:
+def choose(files: FileListing, target: int, large_from: int, strategy: str) -> Choice:
     """Return what a compaction does with these files.
 
     Args:
         target: the size of the files to write, in bytes.
+        large_from: the size from which a file is large, in bytes.
     """
     if strategy == FULL:
         return Choice(files, FileListing(()))
     reason = _why_full([file.length for file in files.data], target) if strategy == MINOR else None
     if reason is not None:
         return Choice(files, FileListing(()), reason)
-    least = large_from(target, strategy)
-    large = FileListing.of(file for file in files.data if file.length >= least)
+    large = FileListing.of(file for file in files.data if file.length >= large_from)
     if not large.files:
         return Choice(files, large)
-    return Choice(FileListing.of(file for file in files.data if file.length < least), large)
+    return Choice(FileListing.of(file for file in files.data if file.length < large_from), large)
 
 
 def target_files(sizes: Sequence[int], target: int) -> int:

@@ -82,7 +82,8 @@ def _rewrite(sim: SimulatedCluster, path: str, change: Callable[[str], str]) -> 
 
 def _manifests(sim: SimulatedCluster, lists: bool) -> list[str]:
     names = [name for name, _ in sim.tree.files(_MANIFESTS)]
-    return [f"{_MANIFESTS}/{name}" for name in names if name.startswith("manifest-list") == lists]
+    manifests = [name for name in names if name.startswith("manifest-")]
+    return [f"{_MANIFESTS}/{name}" for name in manifests if name.startswith("manifest-list") == lists]
 
 
 def log_of_other_files(sim: SimulatedCluster) -> None:

@@ -166,12 +166,17 @@ def test_the_result_of_a_compaction_that_failed_has_what_was_done(sim: Simulated
         (
             "with_options",
             {"target-file-size": "512mb"},
-            {"target_file_size": "512mb", "compaction_ratio_threshold": 0.5},
+            {"target_file_size": "512mb", "block_size_mb": 128, "compaction_ratio_threshold": 0.5},
         ),
         (
             "with_options",
             {"compaction_ratio_threshold": 4, "target-file-size": "512mb"},
-            {"target_file_size": "512mb", "compaction_ratio_threshold": 4},
+            {"target_file_size": "512mb", "block_size_mb": 128, "compaction_ratio_threshold": 4},
+        ),
+        (
+            "with_options",
+            {"target-file-size": "512mb", "block_size_mb": "256"},
+            {"target_file_size": "512mb", "block_size_mb": "256", "compaction_ratio_threshold": 1.0},
         ),
         ("with_options", {"target_file_size": "512mb"}, {"target_file_size": "512mb"}),
     ],

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from spark_jobs.core.model import TableName
-from tests.crash.flat_table import LIVE, only
+from tests.crash.fault_injection import Fault
+from tests.crash.flat_table import AT_ONCE, LIVE, only
 from tests.crash.model_spark import visible_rows
 from tests.crash.oracle import check
 from tests.crash.scenario import FLAT, build, run
@@ -35,3 +36,15 @@ def test_nor_does_a_cleanup(dropped: SimulatedCluster) -> None:
     (unit,) = only(report)["units"]
     assert (report["exit_code"], unit["outcome"]) == (0, "cleaned")
     assert check(dropped) == []
+
+
+def test_one_that_could_not_be_dropped_is_found_also_when_its_run_is_folded() -> None:
+    """No journal names it any more."""
+    sim = build()
+    run(sim.client(), "compact", "--table", FLAT, "--run-id", "r1")
+    kept = Fault.error_before(lambda point: point.op == "drop_backup")
+    run(sim.client(kept), "cleanup", "--table", FLAT, *AT_ONCE)
+    sim.advance(3 * 24 * 3600)
+    run(sim.client(), "cleanup", "--table", FLAT, *AT_ONCE)
+    report = run(sim.client(), "check", "--table", FLAT)
+    assert [finding["code"] for finding in only(report)["findings"]] == ["BACKUP_TABLE_STALE"]

@@ -82,6 +82,53 @@ def test_who_asks_for_what_it_keeps_is_told_whose_it_is(
     assert [unit["outcome"] for unit in only(report)["units"]] == ["compacted"]
 
 
+@pytest.mark.parametrize("keys", [(), ("date",)])
+def test_where_it_died_between_its_renames_the_only_copy_is_named(
+    sim: SimulatedCluster, keys: tuple[str, ...]
+) -> None:
+    root = f"{WAREHOUSE}/moved"
+    writers.create_table(sim, "sales.moved", root, keys=keys)
+    place = writers.add_partition(sim, "sales.moved", "2026-02-23") if keys else root
+    fill(sim, place)
+    sim.tree.rename(place, f"{place}{OLD}")
+    sim.tree.write(f"{place}__compact_tmp_1772054071/part-0.parquet", b"x", parents=True)
+    for verb in ("analyze", "compact"):
+        report = run(sim.client(), verb, "--table", "sales.moved")
+        (unit,) = only(report)["units"] or [only(report)]
+        assert unit["code"] == "LEGACY_LEFTOVER"
+        assert f"{place}{OLD} {LEFT[0][1]}" in unit["reason"]
+    sim.tree.remove(f"{place}__compact_tmp_1772054071", recursive=True)
+    sim.tree.rename(f"{place}{OLD}", place)
+    report = run(sim.client(), "compact", "--table", "sales.moved")
+    assert [unit["outcome"] for unit in only(report)["units"]] == ["compacted"]
+
+
+def test_a_backup_table_that_still_reads_the_table_itself_is_left_alone(sim: SimulatedCluster) -> None:
+    """Else its rows are compacted by its name, and a rollback of the table does not know of that."""
+    table = "sales.__bkp_events_20260225_143000"
+    writers.create_table(sim, table, f"{WAREHOUSE}/elsewhere", keys=("k",))
+    fill(sim, writers.add_partition(sim, table, "a", location=f"{WAREHOUSE}/events/k=a"))
+    report = run(sim.client(), "compact", "--table", table)
+    assert (only(report)["outcome"], only(report)["code"]) == ("refused", "LEGACY_BACKUP")
+
+
+def test_a_leftover_that_is_registered_as_a_partition_is_not_compacted(sim: SimulatedCluster) -> None:
+    """MSCK REPAIR TABLE adds it, as the value of its name."""
+    writers.create_table(sim, "sales.msck", f"{WAREHOUSE}/msck", keys=("k",))
+    fill(
+        sim,
+        writers.add_partition(sim, "sales.msck", "a"),
+        writers.add_partition(sim, "sales.msck", f"a{OLD}"),
+    )
+    before = sim.tree.files(f"{WAREHOUSE}/msck/k=a{OLD}")
+    units = only(run(sim.client(), "compact", "--table", "sales.msck"))["units"]
+    assert {unit["unit"]["k"]: unit["code"] for unit in units} == dict.fromkeys(
+        ("a", f"a{OLD}"), "LEGACY_LEFTOVER"
+    )
+    assert "rows are read twice" in units[1]["reason"]
+    assert sim.tree.files(f"{WAREHOUSE}/msck/k=a{OLD}") == before
+
+
 @pytest.mark.parametrize("verb", ["rollback", "cleanup", "history"])
 def test_a_whole_database_is_not_searched_for_it(sim: SimulatedCluster, verb: str) -> None:
     """Its tables may be many, and each one that was never compacted would be listed each night."""

@@ -244,6 +244,18 @@ WRITERS = (
         ("tests/crash/test_legacy.py::test_its_backup_tables_are_left_alone",),
     ),
     Mutation(
+        "H44-name",
+        "a backup table of Lakekeeper 0.0.6 that still reads the live directories is compacted",
+        (Condition("legacy_backup_names", False),),
+        ("tests/crash/test_legacy.py::test_a_backup_table_that_still_reads_the_table_itself_is_left_alone",),
+    ),
+    Mutation(
+        "H44-partition",
+        "originals of Lakekeeper 0.0.6 that MSCK has registered as a partition are compacted",
+        (Condition("leftovers_no_partitions", False),),
+        ("tests/crash/test_legacy.py::test_a_leftover_that_is_registered_as_a_partition_is_not_compacted",),
+    ),
+    Mutation(
         "H43-copy",
         "a run that came with a copy is settled as if it were of this place",
         (Condition("copied_run", False), Condition("copied_closing", False)),

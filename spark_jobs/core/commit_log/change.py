@@ -113,9 +113,9 @@ class Change:
             totals=(last.totals if last else Sizes()) + self.effect,
             survey=survey,
             seconds=self.seconds,
-            total_rows=sum(rows.after.values()),
-            total_row_units=len(rows.after),
-            base_rows=sum(rows.before.values()),
+            total_rows=rows.after,
+            total_row_units=rows.units,
+            base_rows=rows.before,
             row_counts=rows.file,
         )
 

@@ -9,22 +9,29 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from spark_jobs.core.commit_log.snapshots import CLEANUP, UnitChange, packed, readable, unpacked
+from spark_jobs.core.commit_log.snapshots import Snapshot, UnitChange, packed, readable, unpacked
 
 Rows = Mapping[str, int]
 
 
 @dataclass(frozen=True)
 class RowCounts:
-    """The rows before a change and after it, by unit key.
+    """The rows of all these units before a change and after it, as far as they are known.
 
     Attributes:
-        file: the name of the file that has those after it.
+        units: the number of these units after it.
+        file: the name of the file that has the rows of each one after it.
     """
 
-    before: Rows
-    after: Rows
-    file: str
+    before: int | None
+    after: int | None
+    units: int | None
+    file: str | None
+
+    @classmethod
+    def unchanged(cls, last: Snapshot) -> RowCounts:
+        """Return those of a change that no reader sees."""
+        return cls(last.total_rows, last.total_rows, last.total_row_units, last.row_counts)
 
 
 def still_counted(rows: Rows, units: Collection[str]) -> dict[str, int]:
@@ -32,10 +39,9 @@ def still_counted(rows: Rows, units: Collection[str]) -> dict[str, int]:
     return {unit: count for unit, count in rows.items() if not units or unit in units}
 
 
-def counted_rows(before: Rows, kind: str, units: Iterable[UnitChange]) -> dict[str, int]:
-    """Return the rows of each unit after a change. A cleanup deletes files that no reader sees."""
-    now = {} if kind == CLEANUP else {unit.unit: unit.rows for unit in units}
-    return {**before, **now}
+def counted_rows(before: Rows, units: Iterable[UnitChange]) -> dict[str, int]:
+    """Return the rows of each unit after a compaction or a rollback."""
+    return {**before, **{unit.unit: unit.rows for unit in units}}
 
 
 def encode(rows: Rows) -> bytes:

@@ -73,8 +73,8 @@ class ChoosingOptions:
     strategy: str = choice(
         AUTO,
         STRATEGIES,
-        "which files of a directory are rewritten: those below the target size, while larger ones are copied byte by"
-        " byte (auto; minor, which rewrites them too where that costs less), or all (full)",
+        "which files of a directory are rewritten: the small ones, while large ones are copied byte by byte (auto: from"
+        " three quarters of the target size on; minor: from the target size on, where that costs less), or all (full)",
         flag="--strategy",
         verbs=PLANNING,
         layers=CHOICE,

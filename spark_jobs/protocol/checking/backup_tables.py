@@ -11,6 +11,7 @@ from spark_jobs.core.journal_bounds import uri_path
 from spark_jobs.core.layout import is_below, is_inside_home
 from spark_jobs.core.model import TableName
 from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
+from spark_jobs.protocol.execution.backup_table import backup_names
 from spark_jobs.protocol.runs.journal_store import Run
 
 _RUN, _SOURCE = "lakekeeper.run_id", "lakekeeper.source_table"
@@ -52,9 +53,9 @@ class _BackupCheck:
         """Return the backup tables of this table. Names only limit what is read; properties decide."""
         options, source = self._scope.table.options, TableName.parse(self._scope.name)
         database = options.backup_database or source.database
-        prefix = f"{options.backup_prefix}_{source.table}_".lower()
+        ours = backup_names(options.backup_prefix, source.table)
         names = self._metastore.tables(database) if self._metastore.database_exists(database) else []
-        likely = {TableName(database, name) for name in names if name.lower().startswith(prefix)}
+        likely = {TableName(database, name) for name in names if ours.fullmatch(name.lower())}
         named = {
             TableName.parse(run.state.backup_table) for run in self._scope.runs if run.state.backup_table
         }

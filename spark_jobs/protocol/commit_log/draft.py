@@ -45,9 +45,8 @@ class Draft:
 
     def rows(self, before: Rows, after: Rows) -> RowCounts:
         """Write the rows of each unit after the change."""
-        return RowCounts(
-            before, after, self._write("manifest", f"rows-{uuid.uuid4().hex}", row_counts.encode(after))
-        )
+        name = self._write("manifest", f"rows-{uuid.uuid4().hex}", row_counts.encode(after))
+        return RowCounts(sum(before.values()), sum(after.values()), len(after), name)
 
     def survey(self, data: bytes) -> str:
         return self._write("survey", f"survey-{uuid.uuid4().hex}", data)

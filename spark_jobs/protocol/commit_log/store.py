@@ -10,7 +10,9 @@ from spark_jobs.core.commit_log import cache, row_counts
 from spark_jobs.core.commit_log.cache import Cache
 from spark_jobs.core.commit_log.change import Change
 from spark_jobs.core.commit_log.merge import plan_merge
+from spark_jobs.core.commit_log.row_counts import RowCounts
 from spark_jobs.core.commit_log.snapshots import (
+    CLEANUP,
     DELETE,
     BrokenLog,
     Entry,
@@ -228,19 +230,27 @@ class CommitLog:
         try:
             for folder in OURS:
                 self._fs.mkdirs(self._files.folder(folder))
-            known = row_counts.still_counted(self._files.rows(last), units)
             base = draft.list(self._merged(draft, self.standing(last)) if last else ())
             delta = draft.list(draft.manifest(change.entries), change.units)
-            noted = (
-                draft.survey(cache.encode(survey)) if survey is not None else (last.survey if last else None)
-            )
-            rows = draft.rows(known, row_counts.counted_rows(known, change.kind, change.units))
+            noted = last.survey if last else None
+            if survey is not None:
+                noted = draft.survey(cache.encode(survey))
+            rows = self._counted(draft, change, last, units)
             snapshot = change.snapshot(draft.uuid, last, (base, delta), noted, self._now(), rows)
             draft.stage(snapshot)
         except Exception:
             draft.discard()
             raise
         return snapshot
+
+    def _counted(
+        self, draft: Draft, change: Change, last: Snapshot | None, units: Collection[str]
+    ) -> RowCounts:
+        """Count the rows of the units after the change. A cleanup deletes files that no reader sees."""
+        if change.kind == CLEANUP and last is not None:
+            return RowCounts.unchanged(last)
+        before = row_counts.still_counted(self._files.rows(last), units)
+        return draft.rows(before, row_counts.counted_rows(before, change.units))
 
     def _merged(self, draft: Draft, metas: Sequence[ManifestMeta]) -> list[ManifestMeta]:
         plan = plan_merge(metas)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -134,6 +135,11 @@ def _create(
         if run.state.backup_table != str(name):
             run.journal.append(journal.BACKUP, backup_table=str(name))
     return name
+
+
+def backup_names(prefix: str, table: str) -> re.Pattern[str]:
+    """Return the names that backup tables of a table may have, in lower case, as a pattern."""
+    return re.compile(rf"{re.escape(prefix)}_\d{{8}}_\d{{6}}_{re.escape(table)}(_\d+)?".lower())
 
 
 def _unused_name(services: Services, facts: TableFacts, options: Options) -> TableName:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from spark_jobs.core import eligibility, legacy_leftovers
 from spark_jobs.core.errors import Refusal
 from spark_jobs.core.layout import ancestors
-from spark_jobs.core.model import name_of
+from spark_jobs.core.model import name_of, parent
 from spark_jobs.core.other_writers import WriterRules, moment
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.protocol.planning.folders import Folders
@@ -31,5 +31,19 @@ def check_writers(folders: Folders, location: str, root: str, rules: WriterRules
                 )
             if location != root and not entry.is_dir:
                 rules.check_summary(entry.path, entry.name)  # guard: summaries_above_unit
-            if legacy_leftovers.is_leftover(entry.name) and entry.name.startswith(name_of(location) + "__"):
-                raise Refusal(RefusalCode.LEGACY_LEFTOVER, legacy_leftovers.described(entry.path))
+    check_leftovers(folders, location, rules)
+
+
+def check_leftovers(folders: Folders, location: str, rules: WriterRules) -> None:
+    """Raise Refusal for what Lakekeeper 0.0.6 has left beside the unit; of a missing one it may be the only copy.
+
+    Raises:
+        FileNotFoundError: the directory above the unit is missing too.
+    """
+    found = [
+        entry.path
+        for entry in folders(parent(location)).suspects(name_of(location), rules)
+        if legacy_leftovers.is_leftover_of(entry.path, [location])
+    ]
+    if found:
+        raise Refusal(RefusalCode.LEGACY_LEFTOVER, legacy_leftovers.described(found))

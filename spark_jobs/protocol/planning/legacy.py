@@ -20,7 +20,7 @@ def kept_by_lakekeeper_0_0_6(fs: DataDirectories, units: Iterable[Unit]) -> str 
             found = [entry.path for entry in fs.list(folder) if entry.is_dir]
         except OSError:
             continue
-        for path in found:
-            if is_leftover_of(path, locations):
-                return described(path)
+        left = [path for path in found if is_leftover_of(path, locations)]
+        if left:
+            return described(left)
     return None

@@ -8,18 +8,16 @@ from dataclasses import replace
 from spark_jobs.core import eligibility, selection
 from spark_jobs.core.bucket_files import bucket_warnings
 from spark_jobs.core.ddl import repair
-from spark_jobs.core.errors import Refusal
 from spark_jobs.core.file_origins import FileOrigins
 from spark_jobs.core.file_times import FutureFiles, millis_of
 from spark_jobs.core.formats.layout_properties import ignored_properties
-from spark_jobs.core.legacy_leftovers import is_backup
+from spark_jobs.core.legacy_leftovers import check_no_backup
 from spark_jobs.core.model import Unit
 from spark_jobs.core.ordering import ordered
 from spark_jobs.core.other_writers import WriterRules
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.overlap import overlapping
 from spark_jobs.core.plan import TablePlan, all_not_found
-from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.sort_columns import check_sort_columns
 from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.core.warning_codes import WarningCode
@@ -125,7 +123,9 @@ class Planner:
         file_format = eligibility.check_table(self._table.facts, options.bucketing, options.enabled)
         check_sort_columns(self._table.facts, options.sort_columns, file_format)
         self._check_root()  # guard: table_format_marks
-        self._check_backups()  # guard: legacy_backup_tables
+        check_no_backup(
+            self._table.facts.name, options.backup_prefix, self._table.units
+        )  # guard: legacy_backup_tables
         chosen, gone = self._choose()
         future = FutureFiles()
         rules = self._table.writer_rules([self._services.now()], future.add)
@@ -193,16 +193,6 @@ class Planner:
             f" as {found[0].name}, but the metastore has no partition of the table. To register them:"
             f" {repair(self._table.facts.name)}"
         )
-
-    def _check_backups(self) -> None:
-        """Raise Refusal for a backup table of Lakekeeper 0.0.6: its rollback needs these files unchanged."""
-        for unit in self._table.units:
-            if is_backup(unit.location, unit.spec):
-                raise Refusal(
-                    RefusalCode.LEGACY_BACKUP,
-                    f"{self._table.facts.name} reads {unit.location}, which holds originals of Lakekeeper 0.0.6: its"
-                    " rollback needs them unchanged. Drop the table when they are not needed any more",
-                )
 
     def _check_single(self, units: Sequence[UnitPlan]) -> None:
         """Raise the refusal of the only unit of a table without partitions: the whole table is refused then."""

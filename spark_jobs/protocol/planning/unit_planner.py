@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
-from spark_jobs.core import eligibility
+from spark_jobs.core import eligibility, legacy_leftovers
 from spark_jobs.core.bucket_files import check_buckets_of_partition, check_no_bucket_files
 from spark_jobs.core.commit_log.cache import Cache, CachedUnit, find, usable
 from spark_jobs.core.due import FileFigures
@@ -22,7 +24,7 @@ from spark_jobs.core.progress import Amount
 from spark_jobs.core.refusals import RefusalCode
 from spark_jobs.core.unit_plan import UnitPlan
 from spark_jobs.protocol.file_system import Status
-from spark_jobs.protocol.planning.active_writers import check_writers
+from spark_jobs.protocol.planning.active_writers import check_leftovers, check_writers
 from spark_jobs.protocol.planning.due_units import DueUnits, judged
 from spark_jobs.protocol.planning.folders import Folders
 from spark_jobs.protocol.planning.outside_partitions import check_outside
@@ -99,16 +101,27 @@ class UnitPlanner:
         """Set the plan of a unit, also after an error. It stays open if there is no plan yet."""
         unit = work.unit
         try:
-            work.plan = act(work)
-        except FileNotFoundError:
-            nothing = FileListing(())
-            work.plan = UnitPlan.listed(unit, nothing, assess(nothing, self.table.options.thresholds()))
+            work.plan = self._or_missing(work, act)
         except Refusal as refusal:
             work.plan = UnitPlan(unit, UnitOutcome.SKIPPED, refusal=refusal)
         except PermissionError as error:
             work.plan = UnitPlan(unit, UnitOutcome.SKIPPED, refusal=not_readable(error))
         except (OSError, LakekeeperError) as error:
             work.plan = UnitPlan.failed(unit, str(error))
+
+    @cached_property
+    def _locations(self) -> frozenset[str]:
+        return frozenset(unit.location for unit in self.table.units)
+
+    def _or_missing(self, work: _Work, act: Callable[[_Work], UnitPlan | None]) -> UnitPlan | None:
+        """Return what `act` returns; for a unit without a directory, the plan of no files."""
+        try:
+            return act(work)
+        except FileNotFoundError:
+            with suppress(FileNotFoundError):
+                check_leftovers(self.folders, work.unit.location, self.rules)
+            nothing = FileListing(())
+            return UnitPlan.listed(work.unit, nothing, assess(nothing, self.table.options.thresholds()))
 
     def _list_parents(self, found: Iterable[_Work], pool: Pool) -> None:
         """List the directories that contain units, if figures may be known. After an error they are listed again."""
@@ -205,6 +218,7 @@ class UnitPlanner:
         unit, facts, storage = work.unit, self.table.facts, self.table.storages[work.unit]
         eligibility.check_place(unit.location)
         eligibility.check_literal(unit.location)
+        legacy_leftovers.check_not_of(unit, self._locations)
         what = f"partition {unit} of {facts.name}" if unit.spec else f"table {facts.name}"
         found = eligibility.check_storage(storage, what)
         if found != facts.storage.format:  # guard: partition_format

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from spark_jobs.core.health import Thresholds, assess
 from spark_jobs.core.model import FileEntry, FileListing
-from spark_jobs.core.strategy import AUTO, FULL, MINOR, STRATEGIES, choose, why_table_is_full
+from spark_jobs.core.strategy import AUTO, FULL, MINOR, STRATEGIES, Choice, choose, why_table_is_full
 
 MB = 1024 * 1024
 TARGET = 128 * MB
@@ -22,11 +22,16 @@ def listing(lengths: list[int]) -> FileListing:
     return FileListing.of(FileEntry(f"f{n}", length, n) for n, length in enumerate(lengths))
 
 
+def chosen(files: FileListing, strategy: str, target: int = TARGET, ratio: float = 10) -> Choice:
+    thresholds = Thresholds(target_file_size=target, strategy=strategy, ratio=ratio)
+    return choose(files, target, thresholds.large_from, strategy)
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @given(lengths=sizes)
 def test_each_file_is_either_rewritten_or_copied(strategy: str, lengths: list[int]) -> None:
     files = listing(lengths)
-    found = choose(files, TARGET, strategy)
+    found = chosen(files, strategy)
     assert sorted([*found.rewritten.data, *found.copied.data]) == sorted(files.data)
     assert all(file.length >= TARGET for file in found.copied.data)
     if found.strategy == MINOR:
@@ -38,7 +43,7 @@ def test_each_file_is_either_rewritten_or_copied(strategy: str, lengths: list[in
 
 @given(sizes)
 def test_by_auto_no_file_of_the_target_size_is_rewritten(lengths: list[int]) -> None:
-    found = choose(listing(lengths), TARGET, AUTO)
+    found = chosen(listing(lengths), AUTO, TARGET)
     assert all(file.length < TARGET for file in found.rewritten.data)
     assert found.reason is None
 
@@ -46,7 +51,7 @@ def test_by_auto_no_file_of_the_target_size_is_rewritten(lengths: list[int]) -> 
 @given(sizes)
 def test_the_figures_of_a_unit_are_those_of_the_choice_by_auto(lengths: list[int]) -> None:
     files = listing(lengths)
-    found, health = choose(files, TARGET, AUTO), assess(files, Thresholds())
+    found, health = chosen(files, AUTO), assess(files, Thresholds())
     assert health.target_files == max(1, len(found.copied.data) + math.ceil(found.rewritten.bytes / TARGET))
     assert not health.needs_compaction or health.target_files < health.files
 
@@ -55,14 +60,24 @@ def test_the_figures_of_a_unit_are_those_of_the_choice_by_auto(lengths: list[int
 def test_by_auto_what_a_compaction_has_written_is_not_written_again(files: int, part: float) -> None:
     """As many files as the bytes need are written, so that each is somewhat smaller than the target."""
     size = int((files - 1 + part) * TARGET / files)
-    night = choose(listing([size] * files + [1] * 40), TARGET, AUTO)
+    night = chosen(listing([size] * files + [1] * 40), AUTO, TARGET)
     assert len(night.copied.data) == (files if size >= 0.75 * TARGET else 0)
     assert files < 4 or night.rewritten.bytes == 40
 
 
+def test_by_auto_a_file_that_is_small_by_the_ratio_is_not_large() -> None:
+    """A ratio of 1 asks for all files below the block size."""
+    files = listing([100 * MB] * 10)
+    assert len(chosen(files, AUTO).copied.data) == 10
+    assert len(chosen(files, AUTO, ratio=1).copied.data) == 0
+    health = assess(files, Thresholds(ratio=1))
+    assert (health.needs_compaction, health.target_files) == (True, 8)
+    assert len(chosen(listing([TARGET, 3 * TARGET]), AUTO, ratio=0.5).copied.data) == 2
+
+
 @given(sizes)
 def test_a_minor_compaction_always_leaves_fewer_files(lengths: list[int]) -> None:
-    found = choose(listing(lengths), TARGET, MINOR)
+    found = chosen(listing(lengths), MINOR, TARGET)
     if found.strategy == MINOR:
         left = len(found.copied.data) + max(1, math.ceil(found.rewritten.bytes / TARGET))
         assert left < len(lengths)
@@ -71,7 +86,7 @@ def test_a_minor_compaction_always_leaves_fewer_files(lengths: list[int]) -> Non
 @given(sizes)
 def test_the_figures_of_a_unit_are_those_of_the_choice(lengths: list[int]) -> None:
     files = listing(lengths)
-    found, health = choose(files, TARGET, MINOR), assess(files, Thresholds(strategy=MINOR))
+    found, health = chosen(files, MINOR), assess(files, Thresholds(strategy=MINOR))
     expected = len(found.copied.data) + max(1, math.ceil(found.rewritten.bytes / TARGET))
     assert health.target_files == expected
     assert not health.needs_compaction or health.target_files < health.files
@@ -90,7 +105,7 @@ def test_the_figures_of_a_unit_are_those_of_the_choice(lengths: list[int]) -> No
 def test_where_it_costs_less_or_gains_nothing_all_files_are_rewritten(
     lengths: list[int], target: int, reason: str
 ) -> None:
-    found = choose(listing(lengths), target, MINOR)
+    found = chosen(listing(lengths), MINOR, target)
     assert found.strategy == FULL
     assert reason in str(found.reason)
 
