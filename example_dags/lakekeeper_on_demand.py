@@ -2,7 +2,7 @@
 ### One table, by hand: analyse it, compact it, roll back the newest compaction, or delete kept originals
 
 Trigger it by hand and fill in the form. `analyze` changes nothing; `compact` keeps the originals; `rollback` restores
-them; `cleanup` deletes them. Choose *Dry run* to see what a compaction or a cleanup would do. What is left empty in
+them; `cleanup` deletes them. Choose *Dry run* to see what they would do. What is left empty in
 the form comes from the configuration file and from the properties of the table; a cleanup needs both of its fields.
 
 To undo a compaction of this DAG, trigger it again with the action *Roll back*: clearing the task `rollback` of a run
@@ -46,7 +46,7 @@ PARAMS = {
         True,
         type="boolean",
         title="Dry run",
-        description="For the actions compact and cleanup: decide and report, write and delete nothing.",
+        description="For all actions: decide and report, write and delete nothing.",
     ),
     "partitions": Param(
         None,
@@ -298,7 +298,13 @@ def lakekeeper_on_demand() -> None:
             **planning,
             **common,
         ),
-        RollbackOperator(task_id="rollback", window=window, **_from_form("max_calls_per_second"), **common),
+        RollbackOperator(
+            task_id="rollback",
+            dry_run="{{ params.dry_run }}",
+            window=window,
+            **_from_form("max_calls_per_second"),
+            **common,
+        ),
         CleanupOperator(
             task_id="cleanup",
             dry_run="{{ params.dry_run }}",

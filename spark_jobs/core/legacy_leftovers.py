@@ -38,14 +38,15 @@ def check_no_backup(table: str, prefix: str, units: Iterable[Unit]) -> None:
         raise Refusal(
             RefusalCode.LEGACY_BACKUP,
             f"{name} is named like a backup table of Lakekeeper 0.0.6, which may read the directories of another table."
-            " Drop it when its rollback is not needed any more; its files stay",
+            " docs/troubleshooting.md, 'What Lakekeeper 0.0.6 has left', says how to drop it without its files; if it"
+            " is none, set another 'backup_prefix'",
         )
     for unit in units:
         if _is_backup(unit.location, unit.spec):
             raise Refusal(
                 RefusalCode.LEGACY_BACKUP,
-                f"{name} reads {unit.location}, which holds originals of Lakekeeper 0.0.6: its rollback needs them"
-                " unchanged. Drop the table when they are not needed any more",
+                f"{name} reads {unit.location}, which holds originals of Lakekeeper 0.0.6: they must stay unchanged."
+                " docs/troubleshooting.md, 'What Lakekeeper 0.0.6 has left', says how to end them",
             )
 
 
@@ -69,8 +70,8 @@ def check_not_of(unit: Unit, locations: Collection[str]) -> None:
     if is_leftover_of(unit.location, locations):  # guard: leftovers_no_partitions
         raise Refusal(
             RefusalCode.LEGACY_LEFTOVER,
-            f"{described([unit.location])}. It is registered as a partition, and its rows are read twice: drop that"
-            " partition, without its files",
+            f"{described([unit.location])}. It is registered as a partition, so that its rows are read twice: drop that"
+            " partition, but not its files",
         )
 
 
@@ -80,21 +81,16 @@ def described(paths: Sequence[str]) -> str:
     if originals is None:
         return (
             f"{paths[0]} was written by a compaction of Lakekeeper 0.0.6 that is at work or died before its swap: none"
-            f" of its commands deletes it. {_BY_HAND}"
+            " of its commands deletes it. The way by hand is in docs/troubleshooting.md, 'What Lakekeeper 0.0.6 has"
+            " left'"
         )
     return (
-        f"{originals} holds originals of Lakekeeper 0.0.6, and may be the only copy. While one of its backup tables"
-        f" reads them, its own rollback puts them back and its own cleanup deletes them; else {_by_hand()}"
+        f"{originals} holds originals of Lakekeeper 0.0.6, and may be the only copy. How to go back to them, or to"
+        " delete them, is in docs/troubleshooting.md, 'What Lakekeeper 0.0.6 has left'; do not use its rollback, which"
+        " deletes live directories first"
     )
 
 
 def _kind(path: str) -> str | None:
     match = _LEFTOVER.match(path)
     return match["kind"] if match else None
-
-
-_BY_HAND = "The way by hand is in docs/troubleshooting.md, 'What Lakekeeper 0.0.6 has left'"
-
-
-def _by_hand() -> str:
-    return _BY_HAND[0].lower() + _BY_HAND[1:]

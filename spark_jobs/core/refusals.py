@@ -64,8 +64,9 @@ class RefusalCode(Explained):
     )
     BACKUP = ("The table, or the directory, is a backup that a compaction made.", "Name the original table.")
     LEGACY_BACKUP = (
-        "The table reads `__old_<n>` directories: it is a backup table of Lakekeeper 0.0.6.",
-        "Drop it, then its directories, when the rollback of Lakekeeper 0.0.6 is not needed any more.",
+        "The table reads `__old_<n>` directories, or has the name of a backup table of Lakekeeper 0.0.6.",
+        "By hand: [what Lakekeeper 0.0.6 has left](#what-lakekeeper-006-has-left). If it is another table, set"
+        " `backup_prefix`.",
     )
     USAGE = (
         "A table property `lakekeeper.*` selects units in another way than the job does, or an option does not fit this"
@@ -163,8 +164,7 @@ class RefusalCode(Explained):
     )
     LEGACY_LEFTOVER = (
         "Lakekeeper 0.0.6 left a sibling named `__old_<n>` or `__compact_tmp_<n>`.",
-        "Originals that a backup table of it reads, its own rollback or cleanup ends; they do not touch what this"
-        " program keeps. All else by hand: [what Lakekeeper 0.0.6 has left](#what-lakekeeper-006-has-left).",
+        "By hand: [what Lakekeeper 0.0.6 has left](#what-lakekeeper-006-has-left).",
     )
     PARQUET_SUMMARY = (
         "`_metadata` or `_common_metadata` in the partition, or in a directory above it up to the table's root,"

@@ -17,7 +17,7 @@ from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.release import Release
 from spark_jobs.protocol.execution.rollback import Rollback
 from spark_jobs.protocol.execution.table_session import TableSession
-from spark_jobs.protocol.execution.unit_results import UnitResult, deleted_originals, kept
+from spark_jobs.protocol.execution.unit_results import UnitResult, deleted_originals
 from spark_jobs.protocol.execution.waves import Waves
 from spark_jobs.protocol.planning.legacy import kept_by_lakekeeper_0_0_6
 from spark_jobs.protocol.runs.journal_store import Run
@@ -34,7 +34,7 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
         dry_run = session.options.dry_run
         chosen, runs, wanted, settled = _choose(job, name, session, dry_run=dry_run)
         deleted = [deleted_originals(unit) for unit in _without_originals(chosen, runs)]
-        done = _dry_run(chosen) if dry_run else _roll_back_all(session, chosen, runs)
+        done = _dry_run(session, chosen) if dry_run else _roll_back_all(session, chosen, runs)
         units = [*session.unresolved, *done, *deleted]
         report = TableReport(
             table=str(name),
@@ -47,7 +47,7 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
             warnings=list(session.notes),
         )
         report = report.conclude(acted=(UnitOutcome.RESTORED,))
-        if dry_run and done:
+        if dry_run and report.outcome == TableOutcome.NOTHING and done:
             # A rollback that has restored nothing is never `done`: the option may stand in a file.
             return replace(report, reason="nothing was restored: dry_run is set")
         return _as_partial(report, len(deleted)) if deleted else report
@@ -91,15 +91,15 @@ def _roll_back_all(session: TableSession, chosen: Sequence[Run], runs: Sequence[
     return units
 
 
-def _dry_run(chosen: Sequence[Run]) -> list[UnitReport]:
-    """Return what a rollback would do, the newest run first."""
-    reason = "dry run: its originals would be restored"
-    return [
-        kept(unit.swap, UnitOutcome.FLAGGED, reason).report
-        for run in reversed(chosen)
-        for unit in run.state.units.values()
-        if not unit.final
-    ]
+def _dry_run(session: TableSession, chosen: Sequence[Run]) -> list[UnitReport]:
+    """Return what a rollback would do, the newest run first. What a run has left open, it would finish before."""
+    options = session.options
+    units: list[UnitReport] = []
+    for run in reversed(chosen):
+        rollback = Rollback(session.services, run, session.recovery(), options.on_new_data)
+        pending = run.state.of_kind(journal.COMMITTED, journal.CLEANUP_CLAIMED)
+        units += [result.report for result in rollback.would(pending, options.parallelism)]
+    return units
 
 
 def _without_originals(chosen: Sequence[Run], runs: Sequence[Run]) -> list[UnitState]:

@@ -179,7 +179,7 @@ def test_on_demand_does_the_chosen_action(dagbag, spark, action):
     expected = {
         "analyze": partitions,
         "compact": {**partitions, "dry_run": False},
-        "rollback": {},
+        "rollback": {"dry_run": False},
         "cleanup": {"older_than": "7d", "keep_last": 1, "dry_run": False},
     }
     assert call["request"].get("arguments", {}) == expected[action]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.crash import writers
 from tests.crash.fault_injection import Fault, Point
 from tests.crash.flat_table import AT_ONCE, only
 from tests.crash.oracle import check
-from tests.crash.scenario import EVENTS, build, run
+from tests.crash.scenario import EVENTS, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
 
 CONFIG = "hdfs://model/lakekeeper.yaml"
@@ -73,4 +74,9 @@ def test_a_dry_run_says_what_would_be_restored_and_changes_nothing(words: tuple[
     assert {each[0] for each in _units(report).values()} == {"flagged"}
     assert {unit["reason"] for unit in only(report)["units"]} == {"dry run: its originals would be restored"}
     assert sim.digest() == before
+    writers.append(sim, f"{WAREHOUSE}/events/k=a", sim.ledger.fresh(1))
+    refusing = ("--on-new-data", "refuse")
+    report = run(sim.client(), "rollback", "--table", EVENTS, *words, *refusing)
+    assert (only(report)["outcome"], report["exit_code"]) == ("failed", 1)
+    assert sorted(outcome for outcome, _ in _units(report).values()) == ["failed", "flagged", "flagged"]
     assert set(_units(run(sim.client(), "rollback", "--table", EVENTS)).values()) == {("restored", None)}

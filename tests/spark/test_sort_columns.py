@@ -106,6 +106,29 @@ def test_bucket_files_stay_as_they_are_and_no_others_come_to_look_like_them(
     }
 
 
+def test_an_order_that_is_not_ascending_sorts_nothing(
+    spark: SparkSession, jobs: Jobs, database: Database
+) -> None:
+    location, table = database.location("t"), f"{database}.t"
+    many(spark, location, "SELECT id, (id * 7919) % 997 AS v FROM range(997)", 5)
+    spark.sql(
+        f"CREATE EXTERNAL TABLE {table} (id BIGINT, v BIGINT) CLUSTERED BY (id) SORTED BY (v) INTO 4 BUCKETS"
+        f" STORED AS PARQUET LOCATION '{location}'"
+    )
+    with metastore_client(spark) as client:
+        entry = client.getTable(str(database), "t")
+        entry.getSd().getSortCols().get(0).setOrder(0)
+        # As Hive writes it: Spark keeps the columns in properties of its own, and takes those.
+        for key in [key for key in entry.getParameters() if key.startswith("spark.sql.")]:
+            entry.getParameters().remove(key)
+        client.alter_table(str(database), "t", entry)
+    before = rows(spark, table)
+    assert [unit["outcome"] for unit in only(jobs("compact", "--table", table))["units"]] == ["compacted"]
+    values = [row["v"] for row in spark.read.parquet(location).collect()]
+    assert values not in (sorted(values), sorted(values)[::-1])
+    assert rows(spark, table) == before
+
+
 def test_a_compaction_into_as_many_files_as_there_are_buckets_is_refused(
     spark: SparkSession, jobs: Jobs, database: Database
 ) -> None:

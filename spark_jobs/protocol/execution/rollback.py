@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from spark_jobs.core import journal
 from spark_jobs.core.journal import UnitState
+from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.execution.recovery import Recovery
-from spark_jobs.protocol.execution.unit_results import UnitResult, restored, unresolved
+from spark_jobs.protocol.execution.unit_results import UnitResult, kept, restored, unresolved
 from spark_jobs.protocol.execution.waves import UnitWork
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.ports import Pool
@@ -64,6 +65,18 @@ class Rollback(UnitWork[UnitState, _Ready]):
     @property
     def _executor(self) -> ReverseSwap:
         return ReverseSwap(self.services, self.entered, self.recovery.policy)
+
+    def would(self, units: Sequence[UnitState], parallelism: int) -> list[UnitResult]:
+        """Return what a rollback would do. Nothing is changed."""
+        with self.services.pool(parallelism) as pool:
+            return list(pool.map(self._dry_run, units))
+
+    def _dry_run(self, item: UnitState) -> UnitResult:
+        try:
+            self._executor.prepare(item.swap, self._on_new_data)
+        except Exception as error:
+            return self.not_prepared(item, error)
+        return kept(item.swap, UnitOutcome.FLAGGED, "dry run: its originals would be restored")
 
     def prepare(self, item: UnitState) -> _Ready:
         started = time.monotonic()

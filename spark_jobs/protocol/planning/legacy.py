@@ -8,14 +8,15 @@ from spark_jobs.core.legacy_leftovers import described, is_leftover_of
 from spark_jobs.core.model import Unit, parent
 from spark_jobs.protocol.file_system import DataDirectories
 
-#: So many directories are listed. One has the partitions of most tables.
-_MOST = 100
+#: So many directories are listed.
+_MOST = 1000
 
 
 def kept_by_lakekeeper_0_0_6(fs: DataDirectories, units: Iterable[Unit]) -> str | None:
     """Return a sentence about what Lakekeeper 0.0.6 has left of these units; None if that is nothing."""
-    locations = {unit.location for unit in units}
-    for folder in list(dict.fromkeys(map(parent, locations)))[:_MOST]:
+    paths = [unit.location for unit in units]
+    locations = frozenset(paths)
+    for folder in list(dict.fromkeys(map(parent, paths)))[:_MOST]:
         try:
             found = [entry.path for entry in fs.list(folder) if entry.is_dir]
         except OSError:
