@@ -2,11 +2,11 @@
 ### One table, by hand: analyse it, compact it, roll back the newest compaction, or delete kept originals
 
 Trigger it by hand and fill in the form. `analyze` changes nothing; `compact` keeps the originals; `rollback` restores
-them; `cleanup` deletes them. Choose *Dry run* to see what they would do. What is left empty in
-the form comes from the configuration file and from the properties of the table; a cleanup needs both of its fields.
+them; `cleanup` deletes them. With *Dry run* they only say what they would do. What is left empty in the form comes from
+the configuration file and from the properties of the table; a cleanup needs both of its fields.
 
-To undo a compaction of this DAG, trigger it again with the action *Roll back*: clearing the task `rollback` of a run
-with another action does nothing.
+To undo a compaction of this DAG, trigger it again with the action *Roll back*, without *Dry run*: clearing the task
+`rollback` of a run with another action does nothing.
 
 It needs a Spark connection `spark_default`, and `spark-submit` on the workers.
 """
@@ -46,7 +46,7 @@ PARAMS = {
         True,
         type="boolean",
         title="Dry run",
-        description="For all actions: decide and report, write and delete nothing.",
+        description="For the actions compact, rollback and cleanup: decide and report, write and delete nothing.",
     ),
     "partitions": Param(
         None,

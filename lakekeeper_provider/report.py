@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Any
 
 from lakekeeper_provider.exceptions import ReportError
+from lakekeeper_provider.option import ROLLBACK
 from lakekeeper_provider.report_line import one_line
 
 #: The outcomes of jobs, with the exit code of each.
@@ -177,8 +178,14 @@ def _evaluated(report: Report, named: Iterable[str]) -> tuple[TaskResult, str]:
     if refused:
         return TaskResult.REFUSED, f"{report.verb}: {'; '.join(refused)}"
     if report.outcome == "nothing":
-        return TaskResult.NOTHING, _join([f"{report.verb}: nothing to do", *_left(report)])
+        what = "dry run, nothing was restored" if was_dry_run(report) else "nothing to do"
+        return TaskResult.NOTHING, _join([f"{report.verb}: {what}", *_left(report)])
     return TaskResult.DONE, totals(report)
+
+
+def was_dry_run(report: Report) -> bool:
+    """Tell whether this is the report of a rollback that was to change nothing, and has found what to restore."""
+    return report.verb == ROLLBACK and any(units_with(table, ("flagged",)) for table in report.tables)
 
 
 def _is_permanent(report: Report) -> bool:

@@ -246,6 +246,10 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
         )
         return on_refused == "skip", server
 
+    def skips(self, found: Report) -> bool:
+        """Tell whether a job that had nothing to do skips the task."""
+        return self.skips_on_nothing
+
     def conclude(self, ended: Ended, submission: Submission, skip_refused: bool, context: Context) -> Any:
         """Return the summary, or push it and raise the exception for the result of the task."""
         self._show(ended.report)
@@ -256,7 +260,7 @@ class LakekeeperOperator(ReportArguments, ObservedJob, SparkSubmitOperator):
         with fail_on_usage_error():
             value = self.result(self.summarize(ended.report, ended.uri, context), submission)
         if task_result is TaskResult.DONE or (
-            task_result is TaskResult.NOTHING and not self.skips_on_nothing
+            task_result is TaskResult.NOTHING and not self.skips(ended.report)
         ):
             return value
         # Pushed before the task fails: rollback needs the run ids of a partial run.

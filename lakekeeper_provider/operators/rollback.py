@@ -22,6 +22,7 @@ from lakekeeper_provider.operators.submission import Submission
 from lakekeeper_provider.operators.writing import SwappingOperator
 from lakekeeper_provider.option import COMPACT, ROLLBACK
 from lakekeeper_provider.parsers import given
+from lakekeeper_provider.report import Report, was_dry_run
 from lakekeeper_provider.selection import Selection, check_source
 
 RECORD = "record"
@@ -185,6 +186,10 @@ class RollbackOperator(SwappingOperator):
             raise AirflowSkipException(
                 "this task runs for the first time in this DAG run; clear it once more to undo the compaction"
             )
+
+    def skips(self, found: Report) -> bool:
+        """Skip after a dry run: a green rollback has restored something, or there was nothing to restore."""
+        return was_dry_run(found)
 
     def prepare(
         self, settings: Config, deadline: str | None, context: Context

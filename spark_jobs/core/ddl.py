@@ -8,7 +8,8 @@ from spark_jobs.core.model import DEFAULT_PARTITION, Spec
 from spark_jobs.core.shown import shown
 
 _HIVE, _SPARK = "hive.variable.substitute", "spark.sql.variable.substitute"
-_NAME = re.compile(r"\w+\Z", re.ASCII)
+#: A name that Hive takes without quotes: it may not begin with an underscore, as those of backup tables do.
+_NAME = re.compile(r"[A-Za-z0-9]\w*\Z", re.ASCII)
 #: What a shell for SQL acts on before it parses a literal: variables, the end of a statement, the end of a line.
 _SHELL = re.compile(r"\$(?=\{)|[;\x00-\x1f\x7f]")
 #: What it acts on in a name too, although that is quoted: backticks are no quotes for Beeline and Hive's shell.

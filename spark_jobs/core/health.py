@@ -146,6 +146,8 @@ def reassess(sizes: Sizes, thresholds: Thresholds) -> Health:
     small = found and sizes.left_of_all(thresholds) < sizes.files
     by_small = thresholds.strategy == AUTO and worthwhile and not small
     enough, note = _by_small_files(sizes, thresholds, told=found) if by_small else (False, None)
+    if found and not worthwhile and sizes.files >= max(2, thresholds.min_input_files):
+        note = f"its {sizes.files} files cannot be fewer: {left} would be left"
     return Health(
         files=sizes.files,
         bytes=sizes.bytes,

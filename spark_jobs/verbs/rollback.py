@@ -17,7 +17,7 @@ from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.release import Release
 from spark_jobs.protocol.execution.rollback import Rollback
 from spark_jobs.protocol.execution.table_session import TableSession
-from spark_jobs.protocol.execution.unit_results import UnitResult, deleted_originals
+from spark_jobs.protocol.execution.unit_results import UnitResult, deleted_originals, kept
 from spark_jobs.protocol.execution.waves import Waves
 from spark_jobs.protocol.planning.legacy import kept_by_lakekeeper_0_0_6
 from spark_jobs.protocol.runs.journal_store import Run
@@ -97,8 +97,15 @@ def _dry_run(session: TableSession, chosen: Sequence[Run]) -> list[UnitReport]:
     units: list[UnitReport] = []
     for run in reversed(chosen):
         rollback = Rollback(session.services, run, session.recovery(), options.on_new_data)
-        pending = run.state.of_kind(journal.COMMITTED, journal.CLEANUP_CLAIMED)
-        units += [result.report for result in rollback.would(pending, options.parallelism)]
+        whole = run.state.of_kind(journal.COMMITTED)
+        units += [result.report for result in rollback.would(whole, options.parallelism)]
+        units += [
+            kept(
+                unit.swap, UnitOutcome.FLAGGED, "dry run: what a job has left open would be finished first"
+            ).report
+            for unit in run.state.units.values()
+            if not unit.final and unit.kind != journal.COMMITTED
+        ]
     return units
 
 

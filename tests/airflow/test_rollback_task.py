@@ -196,3 +196,13 @@ def test_originals_that_are_gone_fail_the_task_at_once_and_are_named(spark, reco
     spark.plan(rollback={"outcome": "partial", "exit": 1, "table": table})
     with pytest.raises(AirflowFailException, match=r"partial .*d=1: skipped ORIGINALS_DELETED deleted at 9"):
         rollback(record, CLEARED)
+
+
+def test_a_dry_run_is_skipped_because_nothing_was_restored(spark):
+    """Green would say that the originals are back: the option may stand in the file."""
+    found = {"unit": {"d": "1"}, "outcome": "flagged", "reason": "dry run: its originals would be restored"}
+    table = {"outcome": "nothing", "reason": "nothing was restored: dry_run is set", "units": [found]}
+    spark.plan(rollback={"outcome": "nothing", "table": table})
+    operator = RollbackOperator(task_id="rollback", table="sales.events", dry_run=True)
+    with pytest.raises(AirflowSkipException, match="dry run, nothing was restored"):
+        operator.execute(context(dag_run=FIRST))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.crash import writers
-from tests.crash.fault_injection import Fault, Point
+from tests.crash.fault_injection import Fault, Killed, Point
 from tests.crash.flat_table import AT_ONCE, only
 from tests.crash.oracle import check
 from tests.crash.scenario import EVENTS, WAREHOUSE, build, run
@@ -80,3 +80,30 @@ def test_a_dry_run_says_what_would_be_restored_and_changes_nothing(words: tuple[
     assert (only(report)["outcome"], report["exit_code"]) == ("failed", 1)
     assert sorted(outcome for outcome, _ in _units(report).values()) == ["failed", "flagged", "flagged"]
     assert set(_units(run(sim.client(), "rollback", "--table", EVENTS)).values()) == {("restored", None)}
+
+
+def _claims(point: Point) -> bool:
+    return point.op == "delete_tree" and "/__cleaned_" in point.args[0]
+
+
+@pytest.mark.parametrize(
+    ("verb", "fault"),
+    [
+        (("cleanup", *AT_ONCE), Fault.crash_before(_claims)),
+        (
+            ("compact",),
+            Fault.crash_after(lambda point: point.op == "rename" and "/__originals_" in point.args[1]),
+        ),
+    ],
+)
+def test_a_dry_run_names_what_a_job_that_died_has_left_open(verb: tuple[str, ...], fault: Fault) -> None:
+    sim = build()
+    if verb[0] == "cleanup":
+        run(sim.client(), "compact", "--table", EVENTS)
+    with pytest.raises(Killed):
+        run(sim.client(fault), verb[0], "--table", EVENTS, *verb[1:])
+    before = sim.digest()
+    report = run(sim.client(), "rollback", "--table", EVENTS, "--dry-run")
+    assert (report["exit_code"], sim.digest()) == (0, before)
+    reasons = {unit["reason"] for unit in only(report)["units"] if unit["outcome"] == "flagged"}
+    assert "dry run: what a job has left open would be finished first" in reasons

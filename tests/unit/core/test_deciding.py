@@ -100,6 +100,7 @@ def test_small_files_that_are_enough_by_number_are_told_whatever_they_decide(per
             [600 * MB] * 3 + [1] * 10,
             "its 10 small files beside larger ones are fewer than min_small_files (30)",
         ),
+        ([90 * MB] * 4 + [12 * MB] * 4, None),
         ([50 * MB, 50 * MB], None),
         ([1], None),
     ],
@@ -110,6 +111,13 @@ def test_a_unit_whose_median_is_small_is_told_where_it_is_left_alone(
     """Lakekeeper 0.0.6 would flag it, and leave more files than there are."""
     health = assess(manifest(*sizes), Thresholds())
     assert (health.needs_compaction, health.note) == (False, note)
+
+
+def test_a_unit_whose_files_cannot_be_fewer_says_so() -> None:
+    full = assess(manifest(*[600 * MB] * 3, *[1] * 10), Thresholds(strategy="full"))
+    assert (full.needs_compaction, full.note) == (False, "its 13 files cannot be fewer: 15 would be left")
+    pair = assess(manifest(100 * MB, 10 * MB), Thresholds(ratio=2))
+    assert (pair.needs_compaction, pair.note) == (False, "its 2 files cannot be fewer: 2 would be left")
 
 
 def test_the_rule_of_average_and_median_needs_no_number_of_small_files() -> None:

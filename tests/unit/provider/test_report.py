@@ -50,6 +50,16 @@ def test_a_rollback_that_restored_all_that_is_left_is_a_failure_that_a_retry_doe
     assert evaluate("partial", failing, verb="rollback")[0] is TaskResult.RETRY
 
 
+def test_a_dry_run_of_a_rollback_is_told_from_one_that_had_nothing_to_restore():
+    dry = table(outcome="nothing", reason="nothing was restored: dry_run is set", units=[unit("flagged")])
+    found, why = evaluate("nothing", dry, verb="rollback")
+    assert (found, "dry run, nothing was restored" in why) == (TaskResult.NOTHING, True)
+    assert report.was_dry_run(parsed("nothing", dry, verb="rollback"))
+    nothing = table(outcome="nothing", reason="nothing to restore")
+    assert "nothing to do" in evaluate("nothing", nothing, verb="rollback")[1]
+    assert not report.was_dry_run(parsed("nothing", nothing, verb="rollback"))
+
+
 @pytest.mark.parametrize("text", ["\x00", "a\x00b", "\udc80", "a\ud83d", "\udc80\ud83d"])
 def test_what_no_database_stores_is_replaced_and_other_texts_stay(text):
     """Airflow stores an XCom as JSON in UTF-8, and PostgreSQL no zero byte: a text of a record would fail the task."""
