@@ -129,7 +129,8 @@ def assess(files: FileListing, thresholds: Thresholds) -> Health:
     small = (
         min(_average_and_median([size for size in sizes if size < thresholds.target])) < thresholds.small_file
     )
-    return replace(health, target_files=left, needs_compaction=small and worthwhile)
+    note = _why_not_worthwhile(len(sizes), left, thresholds) if small and not worthwhile else None
+    return replace(health, target_files=left, needs_compaction=small and worthwhile, note=note)
 
 
 def reassess(sizes: Sizes, thresholds: Thresholds) -> Health:
@@ -146,8 +147,8 @@ def reassess(sizes: Sizes, thresholds: Thresholds) -> Health:
     small = found and sizes.left_of_all(thresholds) < sizes.files
     by_small = thresholds.strategy == AUTO and worthwhile and not small
     enough, note = _by_small_files(sizes, thresholds, told=found) if by_small else (False, None)
-    if found and not worthwhile and sizes.files >= max(2, thresholds.min_input_files):
-        note = f"its {sizes.files} files cannot be fewer: {left} would be left"
+    if found and not worthwhile:
+        note = _why_not_worthwhile(sizes.files, left, thresholds)
     return Health(
         files=sizes.files,
         bytes=sizes.bytes,
@@ -158,6 +159,15 @@ def reassess(sizes: Sizes, thresholds: Thresholds) -> Health:
         needs_compaction=(small or enough) and worthwhile,
         note=note,
     )
+
+
+def _why_not_worthwhile(files: int, left: int, thresholds: Thresholds) -> str | None:
+    """Return why small files are left alone; None for a single file, of which nobody expects anything."""
+    if files < 2:
+        return None
+    if files < thresholds.min_input_files:
+        return f"it has {files} files; min_input_files is {thresholds.min_input_files}"
+    return f"its {files} files cannot be fewer: {left} would be left"
 
 
 def _by_small_files(sizes: Sizes, thresholds: Thresholds, *, told: bool) -> tuple[bool, str | None]:

@@ -77,17 +77,18 @@ def check_not_of(unit: Unit, locations: Collection[str]) -> None:
 
 def described(paths: Sequence[str]) -> str:
     """Return a sentence about leftovers of one unit: what they may hold, and what ends them."""
-    originals = next((path for path in paths if _kind(path) == "old"), None)
-    if originals is None:
+    originals = sorted((path for path in paths if _kind(path) == "old"), reverse=True)
+    if not originals:
         return (
             f"{paths[0]} was written by a compaction of Lakekeeper 0.0.6 that is at work or died before its swap: none"
             " of its commands deletes it. The way by hand is in docs/troubleshooting.md, 'What Lakekeeper 0.0.6 has"
             " left'"
         )
+    others = f" (and {', '.join(originals[1:])} those of earlier runs)" if originals[1:] else ""
     return (
-        f"{originals} holds originals of Lakekeeper 0.0.6, and may be the only copy. How to go back to them, or to"
-        " delete them, is in docs/troubleshooting.md, 'What Lakekeeper 0.0.6 has left'; do not use its rollback, which"
-        " deletes live directories first"
+        f"{originals[0]} holds originals of Lakekeeper 0.0.6, and may be the only copy{others}. How to go back to them,"
+        " or to delete them, is in docs/troubleshooting.md, 'What Lakekeeper 0.0.6 has left'; do not use its rollback,"
+        " which deletes live directories first"
     )
 
 

@@ -74,7 +74,7 @@ def _choose(
         session.recover()
     runs = session.runs()
     settled = session.settled(runs)
-    wanted = _wanted_run_ids(job, name, runs, settled)
+    wanted = _wanted_run_ids(job, name, runs, settled, dry_run=dry_run)
     chosen = [run for run in runs if run.run_id in wanted and _holds_originals(run)]
     return chosen, runs, wanted, settled
 
@@ -120,7 +120,7 @@ def _holds_originals(run: Run) -> bool:
 
 
 def _wanted_run_ids(
-    job: Job, name: TableName, runs: Sequence[Run], settled: Sequence[SettledRun]
+    job: Job, name: TableName, runs: Sequence[Run], settled: Sequence[SettledRun], *, dry_run: bool
 ) -> list[str]:
     """Return the ids of the runs to roll back.
 
@@ -132,8 +132,18 @@ def _wanted_run_ids(
     requested = job.requested_runs(name)
     if requested is not None:
         return [newest_generation(run_id, runs, settled) for run_id in requested]
-    held = [run.run_id for run in runs if _holds_originals(run)]
-    return held[-1:]
+    held = [run for run in runs if _holds_originals(run)]
+    return _that_may_be_newest(held) if dry_run else [run.run_id for run in held[-1:]]
+
+
+def _that_may_be_newest(held: Sequence[Run]) -> list[str]:
+    """Return the ids of the runs of which a recovery may leave one as the newest: it may take open units back."""
+    found: list[str] = []
+    for run in reversed(held):
+        found.append(run.run_id)
+        if run.state.of_kind(journal.COMMITTED):
+            break
+    return found
 
 
 def _nothing_reason(

@@ -103,6 +103,18 @@ def test_where_it_died_between_its_renames_the_only_copy_is_named(
     assert [unit["outcome"] for unit in only(report)["units"]] == ["compacted"]
 
 
+def test_of_several_runs_the_originals_of_the_newest_one_are_named_first(sim: SimulatedCluster) -> None:
+    root = f"{WAREHOUSE}/moved"
+    writers.create_table(sim, "sales.moved", root)
+    fill(sim, root)
+    newer = "__old_1772154071"
+    sim.tree.rename(root, f"{root}{newer}")
+    sim.tree.write(f"{root}{OLD}/part-0.parquet", b"x", parents=True)
+    for verb in ("compact", "rollback"):
+        said = only(run(sim.client(), verb, "--table", "sales.moved"))["reason"]
+        assert f"{root}{newer} {LEFT[0][1]} (and {root}{OLD} those of earlier runs)" in said
+
+
 def test_a_backup_table_that_still_reads_the_table_itself_is_left_alone(sim: SimulatedCluster) -> None:
     """Else its rows are compacted by its name, and a rollback of the table does not know of that."""
     table = "sales.__bkp_events_20260225_143000"

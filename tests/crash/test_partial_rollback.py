@@ -82,6 +82,25 @@ def test_a_dry_run_says_what_would_be_restored_and_changes_nothing(words: tuple[
     assert set(_units(run(sim.client(), "rollback", "--table", EVENTS)).values()) == {("restored", None)}
 
 
+def test_a_dry_run_names_the_run_that_is_the_newest_once_an_open_one_is_taken_back() -> None:
+    sim = build()
+    run(sim.client(), "compact", "--table", EVENTS, "--run-id", "first")
+    for value in "ab":
+        for _ in range(3):
+            writers.append(sim, f"{WAREHOUSE}/events/k={value}", sim.ledger.fresh(1))
+    before_the_swap = Fault.crash_before(
+        lambda point: point.op == "rename" and "/__originals_" in point.args[1]
+    )
+    with pytest.raises(Killed):
+        run(sim.client(before_the_swap), "compact", "--table", EVENTS, "--run-id", "second")
+    report = run(sim.client(), "rollback", "--table", EVENTS, "--dry-run")
+    said = {(unit["unit"]["k"], unit["reason"].partition(": ")[2]) for unit in only(report)["units"]}
+    open_, whole = "what a job has left open would be finished first", "its originals would be restored"
+    assert said >= {("a", open_), ("b", open_), ("c", whole)}
+    restored = only(run(sim.client(), "rollback", "--table", EVENTS))
+    assert (restored["run_id"], {unit["unit"]["k"] for unit in restored["units"]}) == ("first", set("abc"))
+
+
 def _claims(point: Point) -> bool:
     return point.op == "delete_tree" and "/__cleaned_" in point.args[0]
 
