@@ -226,8 +226,20 @@ def _selected(arguments: argparse.Namespace, settings: Config) -> list[str]:
                 "nothing is named to work on: give --table, --tables or --database, or one of these keys in the"
                 " configuration file"
             )
+        _check_retention(arguments, settings)
         return commands.selection_flags(settings.selection)
     return commands.selection_flags(Selection.of(*named))
+
+
+def _check_retention(arguments: argparse.Namespace, settings: Config) -> None:
+    """Raise UsageError for a cleanup of the tables of the file without a retention: nobody has named them here."""
+    given = [getattr(arguments, name, None) for name in ("older_than", "keep_last")]
+    of_file = settings.settings.get("older_than") is not None or settings.settings.get("keep_last")
+    if arguments.command == CLEANUP and not of_file and all(value is None for value in given):
+        raise UsageError(
+            "cleanup of the tables that the configuration file names needs a retention: --older-than 7d, or"
+            " --keep-last 1 (--older-than 0d for all originals)"
+        )
 
 
 def request_of(settings: Config) -> dict[str, Any] | None:

@@ -96,7 +96,17 @@ _FLAGGED = (
     "strategy",
     "minutes (estimate)",
 )
-_PROCESSED = ("partition", "files", "fewer files", "bytes", "average", "rows", "seconds", "outcome")
+_PROCESSED = (
+    "partition",
+    "files",
+    "fewer files",
+    "bytes",
+    "average",
+    "rows",
+    "seconds",
+    "outcome",
+    "what would be done",
+)
 
 
 def _flagged(unit: Unit) -> Row:
@@ -124,6 +134,7 @@ def _processed(unit: Unit) -> Row:
         _count(unit.get("rows")),
         "-" if unit.get("seconds") is None else f"{unit['seconds']:.1f}",
         unit["outcome"],
+        (unit.get("reason") or "") if unit["outcome"] == "flagged" else "",
     )
 
 

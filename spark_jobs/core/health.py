@@ -126,9 +126,8 @@ def assess(files: FileListing, thresholds: Thresholds) -> Health:
     left = target_files(sizes, thresholds.target)
     worthwhile = _worthwhile(len(sizes), left, thresholds)
     # Large files keep their bytes, so they do not count: some small ones among many large ones are found too.
-    small = (
-        min(_average_and_median([size for size in sizes if size < thresholds.target])) < thresholds.small_file
-    )
+    below = [size for size in sizes if size < thresholds.target]
+    small = bool(below) and min(_average_and_median(below)) < thresholds.small_file
     note = _why_not_worthwhile(len(sizes), left, thresholds) if small and not worthwhile else None
     return replace(health, target_files=left, needs_compaction=small and worthwhile, note=note)
 

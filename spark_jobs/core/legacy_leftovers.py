@@ -92,6 +92,17 @@ def described(paths: Sequence[str]) -> str:
     )
 
 
+def described_all(paths: Sequence[str]) -> str:
+    """Return a sentence about leftovers of several units: those of the first one, and of how many others there are."""
+    by_unit: dict[str, list[str]] = {}
+    for path in paths:
+        match = _LEFTOVER.match(path)
+        by_unit.setdefault(match["of"] if match else path, []).append(path)
+    first, *others = by_unit.values()
+    more = f"; {len(others)} other partitions beside it have some too" if others else ""
+    return f"{described(first)}{more}"
+
+
 def _kind(path: str) -> str | None:
     match = _LEFTOVER.match(path)
     return match["kind"] if match else None

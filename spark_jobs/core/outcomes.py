@@ -31,7 +31,7 @@ class UnitOutcome(_Outcome):
     FLAGGED = (
         "flagged",
         "It needs a compaction, or an unfinished run has to be recovered; in the dry run of a rollback or a cleanup:"
-        " its originals would be restored or deleted.",
+        " its originals would be restored or deleted, or what a job has left open would be finished first.",
         "Compact it.",
     )
     HEALTHY = (

@@ -24,14 +24,15 @@ class Candidate:
     committed_at: datetime
 
 
-def check_retention(layers: Layers, database: str | None) -> None:
+def check_retention(layers: Layers, whole: str | None) -> None:
     """Raise UsageError for a retention that looks like a mistake.
 
     A value on the command line is used as it is: there, no retention means all originals of the named tables, and so
     does `0d`. A file or an operator needs this check, because no person watches the job.
 
     Args:
-        database: the database that is cleaned up as a whole; None if tables are named.
+        whole: what is cleaned up, if nobody has named the tables on the command line: a database as a whole, or the
+            tables of a file. Else None.
     """
     unattended = [
         ("the arguments", layers.arguments),
@@ -39,9 +40,9 @@ def check_retention(layers: Layers, database: str | None) -> None:
         ("the configuration", layers.settings),
     ]
     known = [layers.command_line, layers.arguments, layers.settings]
-    if database and not any(map(_has_retention, known)):
+    if whole and not any(map(_has_retention, known)):
         raise UsageError(
-            f"cleanup of the whole database {database} needs a retention: --older-than 7d, or --keep-last 1"
+            f"cleanup of {whole} needs a retention: --older-than 7d, or --keep-last 1"
             " (--older-than 0d for all originals)"
         )
     if _has_value(layers.command_line, "older_than"):

@@ -204,6 +204,7 @@ def _tasks(
 def _job(services: Services, invocation: Invocation) -> Job:
     request = Request.from_json(_read(services, invocation.request)) if invocation.request else Request()
     file = _config(services, invocation.config_file)
+    whole = file.named_as_a_whole(invocation)
     invocation = file.completing(invocation)
     planned = _plan_to_execute(services, invocation) if invocation.plan else None
     layers = Layers(
@@ -218,7 +219,7 @@ def _job(services: Services, invocation: Invocation) -> Job:
     log.setLevel(options.log_level)
     services.calls.limit(options.max_calls_per_second)
     if invocation.verb == "cleanup":
-        check_retention(layers, invocation.database)
+        check_retention(layers, whole)
     run_id = invocation.run_id or _new_run_id()
     return Job(invocation, services, layers, request, run_id, JobLimits.of(layers.resolve()), planned)
 

@@ -41,7 +41,9 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
             location=session.facts.storage.location,
             format=session.facts.storage.format,
             partition_types=session.facts.key_types or None,
-            run_id=chosen[-1].run_id if chosen else None,
+            run_id=chosen[-1].run_id
+            if chosen and not (dry_run and chosen[0].run_id != chosen[-1].run_id)
+            else None,
             reason=None if units else _nothing_reason(job, session, runs, wanted, settled),
             units=units,
             warnings=list(session.notes),
@@ -101,7 +103,9 @@ def _dry_run(session: TableSession, chosen: Sequence[Run]) -> list[UnitReport]:
         units += [result.report for result in rollback.would(whole, options.parallelism)]
         units += [
             kept(
-                unit.swap, UnitOutcome.FLAGGED, "dry run: what a job has left open would be finished first"
+                unit.swap,
+                UnitOutcome.FLAGGED,
+                f"dry run: what run {run.run_id} has left open would be finished first",
             ).report
             for unit in run.state.units.values()
             if not unit.final and unit.kind != journal.COMMITTED
@@ -149,18 +153,19 @@ def _that_may_be_newest(held: Sequence[Run]) -> list[str]:
 def _nothing_reason(
     job: Job, session: TableSession, runs: Sequence[Run], wanted: Sequence[str], settled: Sequence[SettledRun]
 ) -> str:
-    found = [run for run in runs if run.run_id in wanted]
+    known = {run.run_id for run in runs} | {run.run_id for run in settled}
+    named = wanted if job.invocation.run_id or job.request.runs is not None else known
+    found = [run for run in runs if run.run_id in named]
     cleaned = [(unit.at, unit.forgotten) for run in found for unit in run.state.of_kind(journal.CLEANED)]
-    cleaned += [(at, False) for at in cleaned_at(run for run in settled if run.run_id in wanted)]
+    cleaned += [(at, False) for at in cleaned_at(run for run in settled if run.run_id in named)]
     if cleaned:
         at, forgotten = max(cleaned)
         how = "forgotten" if forgotten else "cleaned up"
         return f"nothing to restore: the originals were {how} at {utc(at)}"
-    known = {run.run_id for run in runs} | {run.run_id for run in settled}
     unknown = [run_id for run_id in wanted if run_id not in known]
     if not unknown:
-        named = not job.invocation.database and not known
-        other = kept_by_lakekeeper_0_0_6(session.services.fs, session.units) if named else None
+        alone = not job.invocation.database and not known
+        other = kept_by_lakekeeper_0_0_6(session.services.fs, session.units) if alone else None
         return f"nothing to restore: {other}" if other else "nothing to restore"
     other = session.other_table_of(unknown[0])
     if other is None:

@@ -28,6 +28,17 @@ class TestCleanup:
         assert outcomes(report) == ["flagged"]
         assert done.tree.inodes == before
 
+    def test_tables_that_only_a_file_names_need_a_retention(self, done: SimulatedCluster) -> None:
+        """Nobody has named them when the originals are deleted."""
+        file = f"{AUTHORITY}/lakekeeper.yaml"
+        done.tree.write(file, f"table: {FLAT}\n".encode(), parents=True)
+        before = done.digest()
+        report = run(done.client(), "cleanup", "--config-file", file)
+        assert (report["exit_code"], done.digest()) == (2, before)
+        assert "the tables that the configuration file names needs a retention" in report["error"]
+        words = ("--config-file", file, "--older-than", "0s", "--skip-trash")
+        assert outcomes(run(done.client(), "cleanup", *words)) == ["cleaned"]
+
     def test_a_directory_that_is_not_the_journaled_one_is_not_deleted(self, done: SimulatedCluster) -> None:
         """Somebody has put his own where the originals lay."""
         old = originals(done)

@@ -115,6 +115,18 @@ def test_of_several_runs_the_originals_of_the_newest_one_are_named_first(sim: Si
         assert f"{root}{newer} {LEFT[0][1]} (and {root}{OLD} those of earlier runs)" in said
 
 
+@pytest.mark.parametrize("verb", ["rollback", "cleanup", "history"])
+def test_originals_of_other_partitions_are_no_earlier_ones(sim: SimulatedCluster, verb: str) -> None:
+    writers.create_table(sim, "sales.moved", f"{WAREHOUSE}/moved", keys=("k",))
+    for value, stamp in (("a", "1772154071"), ("b", "1772054071"), ("c", "1772054071")):
+        place = writers.add_partition(sim, "sales.moved", value)
+        fill(sim, place)
+        sim.tree.write(f"{place}__old_{stamp}/part-0.parquet", b"x", parents=True)
+    said = only(run(sim.client(), verb, "--table", "sales.moved"))["reason"]
+    assert f"{WAREHOUSE}/moved/k=a__old_1772154071 {LEFT[0][1]}. " in said
+    assert said.endswith("; 2 other partitions beside it have some too")
+
+
 def test_a_backup_table_that_still_reads_the_table_itself_is_left_alone(sim: SimulatedCluster) -> None:
     """Else its rows are compacted by its name, and a rollback of the table does not know of that."""
     table = "sales.__bkp_events_20260225_143000"

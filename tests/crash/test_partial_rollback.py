@@ -72,7 +72,9 @@ def test_a_dry_run_says_what_would_be_restored_and_changes_nothing(words: tuple[
     assert (report["outcome"], report["exit_code"], only(report)["run_id"]) == ("nothing", 0, "r1")
     assert only(report)["reason"] == "nothing was restored: dry_run is set"
     assert {each[0] for each in _units(report).values()} == {"flagged"}
-    assert {unit["reason"] for unit in only(report)["units"]} == {"dry run: its originals would be restored"}
+    assert {unit["reason"] for unit in only(report)["units"]} == {
+        "dry run: its originals of run r1 would be restored"
+    }
     assert sim.digest() == before
     writers.append(sim, f"{WAREHOUSE}/events/k=a", sim.ledger.fresh(1))
     refusing = ("--on-new-data", "refuse")
@@ -95,7 +97,9 @@ def test_a_dry_run_names_the_run_that_is_the_newest_once_an_open_one_is_taken_ba
         run(sim.client(before_the_swap), "compact", "--table", EVENTS, "--run-id", "second")
     report = run(sim.client(), "rollback", "--table", EVENTS, "--dry-run")
     said = {(unit["unit"]["k"], unit["reason"].partition(": ")[2]) for unit in only(report)["units"]}
-    open_, whole = "what a job has left open would be finished first", "its originals would be restored"
+    open_ = "what run second has left open would be finished first"
+    whole = "its originals of run first would be restored"
+    assert only(report)["run_id"] is None
     assert said >= {("a", open_), ("b", open_), ("c", whole)}
     restored = only(run(sim.client(), "rollback", "--table", EVENTS))
     assert (restored["run_id"], {unit["unit"]["k"] for unit in restored["units"]}) == ("first", set("abc"))
@@ -125,4 +129,4 @@ def test_a_dry_run_names_what_a_job_that_died_has_left_open(verb: tuple[str, ...
     report = run(sim.client(), "rollback", "--table", EVENTS, "--dry-run")
     assert (report["exit_code"], sim.digest()) == (0, before)
     reasons = {unit["reason"] for unit in only(report)["units"] if unit["outcome"] == "flagged"}
-    assert "dry run: what a job has left open would be finished first" in reasons
+    assert any(reason.endswith("has left open would be finished first") for reason in reasons)

@@ -289,7 +289,8 @@ def test_a_write_that_fails_leaves_no_file_of_the_tasks_that_ended(
     monkeypatch.setattr(Rewriter, "write", noted)
     report = jobs(
         "compact",
-        *("--table", f"{database}.half", "--ratio-threshold", "1", "--target-file-size", "8mb"),
+        *("--table", f"{database}.half", "--strategy", "full", "--ratio-threshold", "1"),
+        *("--target-file-size", "8mb"),
     )
     assert [unit["code"] for unit in only(report)["units"]] == ["UNREADABLE"]
     assert left == [[]]

@@ -32,6 +32,15 @@ class Configuration:
     tables: tuple[str, ...] = ()
     database: str | None = None
 
+    def named_as_a_whole(self, invocation: Invocation) -> str | None:
+        """Return what is worked on, if nobody has named the tables on the command line; None if somebody has."""
+        if invocation.tables or invocation.location or invocation.plan:
+            return None
+        database = invocation.database or self.database
+        return (
+            f"the whole database {database}" if database else "the tables that the configuration file names"
+        )
+
     def completing(self, invocation: Invocation) -> Invocation:
         """Return the invocation with the tables or the database of the file, if the command line names nothing.
 

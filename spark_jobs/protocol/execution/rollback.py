@@ -76,7 +76,11 @@ class Rollback(UnitWork[UnitState, _Ready]):
             self._executor.prepare(item.swap, self._on_new_data)
         except Exception as error:
             return self.not_prepared(item, error)
-        return kept(item.swap, UnitOutcome.FLAGGED, "dry run: its originals would be restored")
+        return kept(
+            item.swap,
+            UnitOutcome.FLAGGED,
+            f"dry run: its originals of run {self.entered.run_id} would be restored",
+        )
 
     def prepare(self, item: UnitState) -> _Ready:
         started = time.monotonic()

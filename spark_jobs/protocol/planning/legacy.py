@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from spark_jobs.core.legacy_leftovers import described, is_leftover_of
+from spark_jobs.core.legacy_leftovers import described_all, is_leftover_of
 from spark_jobs.core.model import Unit, parent
 from spark_jobs.protocol.file_system import DataDirectories
 
@@ -23,5 +23,5 @@ def kept_by_lakekeeper_0_0_6(fs: DataDirectories, units: Iterable[Unit]) -> str 
             continue
         left = [path for path in found if is_leftover_of(path, locations)]
         if left:
-            return described(left)
+            return described_all(left)
     return None

@@ -118,6 +118,8 @@ def test_a_unit_whose_files_cannot_be_fewer_says_so() -> None:
     assert (full.needs_compaction, full.note) == (False, "its 13 files cannot be fewer: 15 would be left")
     minor = assess(manifest(*[600 * MB] * 3, *[1] * 10), Thresholds(strategy="minor"))
     assert (minor.needs_compaction, minor.target_files, minor.note) == (True, 4, None)
+    large = assess(manifest(*[200 * MB] * 4), Thresholds(strategy="minor"))
+    assert (large.needs_compaction, large.note) == (False, None)
     few = assess(manifest(*[MB] * 6), Thresholds(min_input_files=10))
     assert (few.needs_compaction, few.note) == (False, "it has 6 files; min_input_files is 10")
     pair = assess(manifest(100 * MB, 10 * MB), Thresholds(ratio=2))

@@ -14,33 +14,45 @@ from tests.unit.core.faulty_memory_fs import NOW
 
 
 @pytest.mark.parametrize(
-    ("layers", "database"),
+    ("layers", "whole"),
     [
         (Layers(), None),
         (Layers({"older_than": "0d"}), None),
-        (Layers({"older_than": "0d"}), "sales"),
-        (Layers({"keep_last": "1"}), "sales"),
-        (Layers(arguments={"keep_last": 1}), "sales"),
-        (Layers(settings={"older_than": "24h"}), "sales"),
-        (Layers(settings={"older_than": "1h", "allow_short_retention": True}), "sales"),
+        (Layers({"older_than": "0d"}), "the whole database sales"),
+        (Layers({"keep_last": "1"}), "the whole database sales"),
+        (Layers(arguments={"keep_last": 1}), "the whole database sales"),
+        (Layers(settings={"older_than": "24h"}), "the whole database sales"),
+        (Layers(settings={"older_than": "1h", "allow_short_retention": True}), "the whole database sales"),
         (Layers(settings={"allow_short_retention": "true"}, tables={"s.a": {"older_than": "0s"}}), None),
         (Layers(tables={"s.a": {"older_than": "0s", "allow_short_retention": True}}), None),
         (Layers({"older_than": "0d"}, settings={"older_than": "1h"}), None),
     ],
 )
-def test_what_was_said_counts(layers: Layers, database: str | None) -> None:
-    check_retention(layers, database)
+def test_what_was_said_counts(layers: Layers, whole: str | None) -> None:
+    check_retention(layers, whole)
 
 
 @pytest.mark.parametrize(
-    ("layers", "database", "expected"),
+    ("layers", "whole", "expected"),
     [
-        (Layers(), "sales", "whole database sales needs a retention"),
-        (Layers({"keep_last": "0"}), "sales", "whole database sales needs a retention"),
-        (Layers(settings={"keep_last": 0}), "sales", "whole database sales needs a retention"),
-        (Layers(tables={"sales.a": {"older_than": "7d"}}), "sales", "whole database sales needs a retention"),
+        (Layers(), "the whole database sales", "whole database sales needs a retention"),
+        (Layers({"keep_last": "0"}), "the whole database sales", "whole database sales needs a retention"),
+        (
+            Layers(settings={"keep_last": 0}),
+            "the whole database sales",
+            "whole database sales needs a retention",
+        ),
+        (
+            Layers(tables={"sales.a": {"older_than": "7d"}}),
+            "the whole database sales",
+            "whole database sales needs a retention",
+        ),
         (Layers(arguments={"older_than": "23h"}), None, "'23h' in the arguments is under 24 hours"),
-        (Layers(settings={"older_than": "0d"}), "sales", "'0d' in the configuration is under 24 hours"),
+        (
+            Layers(settings={"older_than": "0d"}),
+            "the whole database sales",
+            "'0d' in the configuration is under 24 hours",
+        ),
         (
             Layers(tables={"s.a": {"older_than": "60m"}}),
             None,
@@ -58,9 +70,9 @@ def test_what_was_said_counts(layers: Layers, database: str | None) -> None:
         ),
     ],
 )
-def test_what_looks_like_an_accident_is_bad_usage(layers: Any, database: str | None, expected: str) -> None:
+def test_what_looks_like_an_accident_is_bad_usage(layers: Any, whole: str | None, expected: str) -> None:
     with pytest.raises(UsageError, match=expected):
-        check_retention(layers, database)
+        check_retention(layers, whole)
 
 
 def test_retention_keeps_the_young_and_the_newest() -> None:

@@ -317,6 +317,17 @@ def test_the_file_names_the_tables_where_the_command_line_does_not(tmp_path, spa
         cli.main(["rollback", "-c", path])
 
 
+def test_a_cleanup_of_the_tables_of_a_file_needs_a_retention(tmp_path, spark_submit, capsys):
+    path = config_file(tmp_path, "tables: [mydb.events, mydb.logs]")
+    assert cli.main(["cleanup", "-c", path]) == 2
+    assert "the tables that the configuration file names needs a retention" in capsys.readouterr().err
+    assert not spark_submit.exists()
+    for words in (["cleanup", "-c", path, "--keep-last", "1"], ["cleanup", "-c", path, "--older-than", "7d"]):
+        assert cli.main(words) == 0
+    assert cli.main(["cleanup", "-c", config_file(tmp_path, "table: a.b\nolder_than: 7d")]) == 0
+    assert cli.main(["cleanup", "-c", path, "-t", "mydb.other"]) == 0
+
+
 def test_a_file_names_one_thing(tmp_path, spark_submit, capsys):
     path = config_file(tmp_path, "database: mydb\ntable: mydb.events")
     assert cli.main(["compact", "-c", path]) == 2
