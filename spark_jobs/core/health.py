@@ -114,7 +114,8 @@ class Health:
 
 def settled(health: Health, left: int) -> Health:
     """Return the health of files of which a compaction would leave as many."""
-    return replace(health, target_files=left, needs_compaction=False, note=None)
+    note = f"its {health.files} files cannot be fewer: {left} would be left"
+    return replace(health, target_files=left, needs_compaction=False, note=note)
 
 
 def assess(files: FileListing, thresholds: Thresholds) -> Health:

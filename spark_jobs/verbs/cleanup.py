@@ -30,7 +30,7 @@ def cleanup_table(job: Job, name: TableName) -> TableReport:
     """Clean a table up, and return its part of the report."""
     with job.session(name) as session:
         report = clean_up(session)
-        if report.units or session.runs() or job.invocation.database:
+        if report.units or job.invocation.database:
             return report
         other = kept_by_lakekeeper_0_0_6(session.services.fs, session.units)
         return replace(report, reason=f"{report.reason}; {other}") if other else report

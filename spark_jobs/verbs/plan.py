@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
 from spark_jobs.core.model import TableName
@@ -18,6 +19,8 @@ from spark_jobs.verbs.analyze import PLANNED
 from spark_jobs.verbs.job import Job
 from spark_jobs.verbs.table_order import is_due, rank
 
+log = logging.getLogger("lakekeeper")
+
 
 def plan_table(job: Job, name: TableName) -> TableReport:
     """Plan a table without limits: they are applied when all tables are known (`arrange`)."""
@@ -27,6 +30,7 @@ def plan_table(job: Job, name: TableName) -> TableReport:
 
 def dry_run(job: Job, session: TableSession, wanted: WantedUnits | None) -> TableReport:
     """Return what a compaction of this table would do, after those before it in the same job."""
+    log.info("%s: dry run, nothing is written", session.facts.name)
     return _limited(job, _report(job, session, wanted))
 
 

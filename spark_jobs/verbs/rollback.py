@@ -161,17 +161,23 @@ def _nothing_reason(
     if cleaned:
         at, forgotten = max(cleaned)
         how = "forgotten" if forgotten else "cleaned up"
-        return f"nothing to restore: the originals were {how} at {utc(at)}"
+        return f"nothing to restore: the originals were {how} at {utc(at)}{_also_left(job, session, '; ')}"
     unknown = [run_id for run_id in wanted if run_id not in known]
     if not unknown:
-        alone = not job.invocation.database and not known
-        other = kept_by_lakekeeper_0_0_6(session.services.fs, session.units) if alone else None
-        return f"nothing to restore: {other}" if other else "nothing to restore"
+        return f"nothing to restore{_also_left(job, session, ': ')}"
     other = session.other_table_of(unknown[0])
     if other is None:
         return f"nothing to restore: there is no run {unknown[0]} of this table"
     command = f"lakekeeper rollback --table {word(other)} --run-id {word(unknown[0])}"
     return f"nothing to restore: run {unknown[0]} is of {other}, at the same location: `{command}`"
+
+
+def _also_left(job: Job, session: TableSession, joint: str) -> str:
+    """Return what Lakekeeper 0.0.6 has left of a table that is named; nothing for a whole database."""
+    if job.invocation.database:
+        return ""
+    other = kept_by_lakekeeper_0_0_6(session.services.fs, session.units)
+    return f"{joint}{other}" if other else ""
 
 
 def _roll_back(session: TableSession, found: Run) -> tuple[list[UnitResult], Run]:

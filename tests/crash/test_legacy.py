@@ -115,6 +115,29 @@ def test_of_several_runs_the_originals_of_the_newest_one_are_named_first(sim: Si
         assert f"{root}{newer} {LEFT[0][1]} (and {root}{OLD} those of earlier runs)" in said
 
 
+@pytest.mark.parametrize("verb", ["rollback", "cleanup"])
+def test_what_it_has_left_is_named_also_beside_runs_of_this_program(sim: SimulatedCluster, verb: str) -> None:
+    """As while a table is migrated: one partition is its, another one ours."""
+    writers.create_table(sim, "sales.moved", f"{WAREHOUSE}/moved", keys=("k",))
+    for value in "ab":
+        fill(sim, writers.add_partition(sim, "sales.moved", value))
+    sim.tree.write(f"{WAREHOUSE}/moved/k=a{OLD}/part-0.parquet", b"x", parents=True)
+    run(sim.client(), "compact", "--table", "sales.moved")
+    run(sim.client(), "cleanup", "--table", "sales.moved", "--older-than", "0s", "--skip-trash")
+    words = ("--older-than", "7d") if verb == "cleanup" else ()
+    said = only(run(sim.client(), verb, "--table", "sales.moved", *words))["reason"]
+    assert f"{WAREHOUSE}/moved/k=a{OLD} {LEFT[0][1]}" in said
+
+
+def test_nobody_is_told_to_register_what_it_has_left(sim: SimulatedCluster) -> None:
+    writers.create_table(sim, "sales.moved", f"{WAREHOUSE}/moved", keys=("k",))
+    sim.tree.write(f"{WAREHOUSE}/moved/k=a{OLD}/part-0.parquet", b"x", parents=True)
+    report = run(sim.client(), "analyze", "--table", "sales.moved")
+    assert "MSCK" not in str(only(report))
+    sim.tree.write(f"{WAREHOUSE}/moved/k=a/part-0.parquet", b"x", parents=True)
+    assert "1 directory" in str(only(run(sim.client(), "analyze", "--table", "sales.moved")))
+
+
 @pytest.mark.parametrize("verb", ["rollback", "cleanup", "history"])
 def test_originals_of_other_partitions_are_no_earlier_ones(sim: SimulatedCluster, verb: str) -> None:
     writers.create_table(sim, "sales.moved", f"{WAREHOUSE}/moved", keys=("k",))

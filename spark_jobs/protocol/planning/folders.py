@@ -31,9 +31,10 @@ class Folder:
         return {entry.path: entry for entry in self._entries}
 
     def partitions_of(self, key: str) -> list[Status]:
-        """Return the directories that look like those of a partition key."""
+        """Return the directories that look like those of a partition key, but for what Lakekeeper 0.0.6 has left."""
         start = f"{key}=".casefold()
-        return [entry for entry in self._entries if entry.is_dir and entry.name.casefold().startswith(start)]
+        found = [entry for entry in self._entries if entry.is_dir and entry.name.casefold().startswith(start)]
+        return [entry for entry in found if not is_leftover(entry.name)]
 
     def suspects(self, name: str, rules: WriterRules) -> list[Status]:
         """Return what may prevent the compaction of a directory of this name.

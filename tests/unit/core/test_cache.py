@@ -126,7 +126,10 @@ def test_torn_figures_are_named() -> None:
 def test_files_that_cannot_be_fewer_are_known_until_an_option_changes() -> None:
     settled = seen().settle(2, Thresholds(), None)
     assert settled.health(Thresholds()) == replace(
-        seen().health(Thresholds()), target_files=2, needs_compaction=False
+        seen().health(Thresholds()),
+        target_files=2,
+        needs_compaction=False,
+        note="its 2 files cannot be fewer: 2 would be left",
     )
     assert settled.health(Thresholds(), "by-name").needs_compaction
     assert settled.health(Thresholds(target_file_size=1 << 40)).needs_compaction
