@@ -25,7 +25,7 @@ def is_leftover_of(path: str, locations: Collection[str]) -> bool:
 
 
 def check_no_backup(table: str, prefix: str, units: Iterable[Unit]) -> None:
-    """Raise Refusal for a backup table of Lakekeeper 0.0.6: its rollback needs the files unchanged.
+    """Raise Refusal for a backup table of Lakekeeper 0.0.6: what it reads may be the only copy.
 
     Before its swap, and after one that has failed, such a table reads the directories of the table itself, so that it
     is known by its name only.

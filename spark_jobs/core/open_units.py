@@ -147,12 +147,8 @@ def decode(data: bytes) -> dict[str, OpenUnit]:
 def _attempt(row: Mapping[str, Any]) -> Attempt:
     """Return an attempt, whose texts are no longer than the jobs write them: reports and XCom have them."""
     found = built(Attempt, row)
-    for text, most in (
-        (found.at, _LONGEST_WORD),
-        (found.outcome, _LONGEST_WORD),
-        (found.code, _LONGEST_WORD),
-    ):
-        if text is not None and len(text) > most:
+    for text in (found.at, found.outcome, found.code):
+        if text is not None and len(text) > _LONGEST_WORD:
             raise ValueError(f"{text[:_LONGEST_WORD]!r} is too long")
     return replace(found, reason=found.reason and found.reason[:_LONGEST_REASON])
 
