@@ -75,9 +75,14 @@ def check_not_of(unit: Unit, locations: Collection[str]) -> None:
         )
 
 
+def originals_of(paths: Iterable[str]) -> list[str]:
+    """Return those leftovers that hold originals, the newest first."""
+    return sorted((path for path in paths if _kind(path) == "old"), reverse=True)
+
+
 def described(paths: Sequence[str]) -> str:
     """Return a sentence about leftovers of one unit: what they may hold, and what ends them."""
-    originals = sorted((path for path in paths if _kind(path) == "old"), reverse=True)
+    originals = originals_of(paths)
     if not originals:
         return (
             f"{paths[0]} was written by a compaction of Lakekeeper 0.0.6 that is at work or died before its swap: none"

@@ -103,6 +103,26 @@ def test_where_it_died_between_its_renames_the_only_copy_is_named(
     assert [unit["outcome"] for unit in only(report)["units"]] == ["compacted"]
 
 
+@pytest.mark.parametrize("keys", [(), ("date",)])
+@pytest.mark.parametrize("compacted_here_before", [False, True])
+def test_a_check_names_the_only_copy_and_nobody_is_told_to_drop(
+    sim: SimulatedCluster, keys: tuple[str, ...], compacted_here_before: bool
+) -> None:
+    """Its originals are newer than those of a run of this program: a rollback would lose what was written since."""
+    root = f"{WAREHOUSE}/moved"
+    writers.create_table(sim, "sales.moved", root, keys=keys)
+    place = writers.add_partition(sim, "sales.moved", "2026-02-23") if keys else root
+    fill(sim, place)
+    if compacted_here_before:
+        run(sim.client(), "compact", "--table", "sales.moved")
+        fill(sim, place)
+    sim.tree.rename(place, f"{place}{OLD}")
+    report = run(sim.client(), "check", "--table", "sales.moved")
+    (found,) = [each for each in only(report)["findings"] if each["code"] == "LIVE_MISSING"]
+    assert f"{place}{OLD} {LEFT[0][1]}" in found["message"]
+    assert (found["severity"], found["command"], report["exit_code"]) == ("damage", None, 1)
+
+
 def test_of_several_runs_the_originals_of_the_newest_one_are_named_first(sim: SimulatedCluster) -> None:
     root = f"{WAREHOUSE}/moved"
     writers.create_table(sim, "sales.moved", root)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from spark_jobs.core import ddl, journal
 from spark_jobs.core.commands import AWAY, hdfs_path
 from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.eligibility import may_have_runs
+from spark_jobs.core.legacy_leftovers import described, originals_of
 from spark_jobs.core.model import FileListing, ListingDiff, Unit, parent
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
+from spark_jobs.protocol.planning.legacy import leftovers_in
 from spark_jobs.protocol.planning.unfinished_runs import taken_away
 from spark_jobs.protocol.swap.directories import staging_above
 from spark_jobs.protocol.swap.late_files import differences
@@ -74,24 +76,42 @@ class LiveCheck:
             yield Finding(DamageCode.LIVE_MISSING, unit.location, text, unit=unit.to_json(), only_notice=True)
             return
         held = [each for each in known if each.held]
+        legacy = leftovers_in(self._fs, parent(unit.location), [unit.location])
         rows = self._only_copy(unit, interrupted)
-        if rows:
-            text += f"; {rows} has its files"
-            command = self._put_back(unit, rows)
-        elif held:
-            text += f"; its originals are in {held[-1].old}"
-            command = self._restore(held[-1], unit)
-        elif self._scope.unknown:
-            text += "; a run whose journal cannot be read may have its files"
-            command = "lakekeeper check, after the findings on journals are ended"
-        else:
-            command = f"restore it from a snapshot, or {self._drop(unit)}"
-        certain = rows or held or self._scope.unknown
-        notice = not (certain or any(each.rewritten for each in known))
-        run_id = held[-1].run.run_id if held else None
+        text += f"; {described(legacy)}" if legacy else ""
+        where, command = self._way_back(unit, rows, originals_of(legacy), held)
+        certain = rows or originals_of(legacy) or held or self._scope.unknown
         yield Finding(
-            DamageCode.LIVE_MISSING, unit.location, text, command, unit.to_json(), run_id, only_notice=notice
+            DamageCode.LIVE_MISSING,
+            unit.location,
+            text + where,
+            command,
+            unit.to_json(),
+            held[-1].run.run_id if held else None,
+            only_notice=not (certain or any(each.rewritten for each in known)),
         )
+
+    def _way_back(
+        self, unit: Unit, rows: str | None, legacy: Sequence[str], held: Sequence[UnitOfRun]
+    ) -> tuple[str, str | None]:
+        """Return where the files of a missing live directory are, and the command that restores it.
+
+        Args:
+            legacy: originals of Lakekeeper 0.0.6. They were live after the end of each run here, so that a rollback of
+                such a run would lose what was written in between; no command puts them back.
+        """
+        if rows:
+            return f"; {rows} has its files", self._put_back(unit, rows)
+        if legacy:
+            return "", None
+        if held:
+            return f"; its originals are in {held[-1].old}", self._restore(held[-1], unit)
+        if self._scope.unknown:
+            return (
+                "; a run whose journal cannot be read may have its files",
+                "lakekeeper check, after the findings on journals are ended",
+            )
+        return "", f"restore it from a snapshot, or {self._drop(unit)}"
 
     def _put_back(self, unit: Unit, rows: str) -> str:
         """Return the command that restores a live directory.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from spark_jobs.core.legacy_leftovers import described_all, is_leftover_of
 from spark_jobs.core.model import Unit, parent
@@ -17,11 +17,16 @@ def kept_by_lakekeeper_0_0_6(fs: DataDirectories, units: Iterable[Unit]) -> str 
     paths = [unit.location for unit in units]
     locations = frozenset(paths)
     for folder in list(dict.fromkeys(map(parent, paths)))[:_MOST]:
-        try:
-            found = [entry.path for entry in fs.list(folder) if entry.is_dir]
-        except OSError:
-            continue
-        left = [path for path in found if is_leftover_of(path, locations)]
+        left = leftovers_in(fs, folder, locations)
         if left:
             return described_all(left)
     return None
+
+
+def leftovers_in(fs: DataDirectories, folder: str, locations: Collection[str]) -> list[str]:
+    """Return what Lakekeeper 0.0.6 has left of these units in a directory; nothing where it cannot be listed."""
+    try:
+        found = [entry.path for entry in fs.list(folder) if entry.is_dir]
+    except OSError:
+        return []
+    return [path for path in found if is_leftover_of(path, locations)]
