@@ -8,7 +8,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from lakekeeper_provider.option_values import parse_options
 from lakekeeper_provider.options import OPTIONS
 from lakekeeper_provider.parsers import Parser, integer
 from lakekeeper_provider.report_line import ReportLine
+from lakekeeper_provider.retention import check_retention
 from lakekeeper_provider.selection import Selection
 from lakekeeper_provider.spark_submit_options import SparkSubmit
 
@@ -201,7 +202,7 @@ def _json_report(arguments: argparse.Namespace, folder: Path) -> Path | None:
 def job_flags(arguments: argparse.Namespace, settings: Config) -> list[str]:
     """Return the flags that were given; a file's options travel in the request, below table properties."""
     given = parse_options({key: getattr(arguments, key, None) for key in OPTIONS})
-    flags = _selected(arguments, settings)
+    flags = _selected(arguments, given, settings)
     flags += commands.option_flags(given)
     run_id, limit = getattr(arguments, "run_id", None), getattr(arguments, "limit", None)
     flags += ["--run-id", run_id] if run_id else []
@@ -213,7 +214,7 @@ def job_flags(arguments: argparse.Namespace, settings: Config) -> list[str]:
     return flags + (["--limit", str(limit)] if limit else [])
 
 
-def _selected(arguments: argparse.Namespace, settings: Config) -> list[str]:
+def _selected(arguments: argparse.Namespace, given: Mapping[str, Any], settings: Config) -> list[str]:
     if getattr(arguments, "plan", None):
         return []
     location = getattr(arguments, "location", None)
@@ -226,20 +227,10 @@ def _selected(arguments: argparse.Namespace, settings: Config) -> list[str]:
                 "nothing is named to work on: give --table, --tables or --database, or one of these keys in the"
                 " configuration file"
             )
-        _check_retention(arguments, settings)
+        if arguments.command == CLEANUP and not any(key in given for key in ("older_than", "keep_last")):
+            check_retention(given, settings, settings.selection)
         return commands.selection_flags(settings.selection)
     return commands.selection_flags(Selection.of(*named))
-
-
-def _check_retention(arguments: argparse.Namespace, settings: Config) -> None:
-    """Raise UsageError for a cleanup of the tables of the file without a retention: nobody has named them here."""
-    given = [getattr(arguments, name, None) for name in ("older_than", "keep_last")]
-    of_file = settings.settings.get("older_than") is not None or settings.settings.get("keep_last")
-    if arguments.command == CLEANUP and not of_file and all(value is None for value in given):
-        raise UsageError(
-            "cleanup of the tables that the configuration file names needs a retention: --older-than 7d, or"
-            " --keep-last 1 (--older-than 0d for all originals)"
-        )
 
 
 def request_of(settings: Config) -> dict[str, Any] | None:

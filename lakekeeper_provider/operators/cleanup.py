@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from lakekeeper_provider.compat import Context
 from lakekeeper_provider.config import Config
-from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators.submission import Submission
 from lakekeeper_provider.operators.writing import WritingOperator
 from lakekeeper_provider.option import CLEANUP
-from lakekeeper_provider.parsers import seconds
-from lakekeeper_provider.selection import Selection
+from lakekeeper_provider.retention import check_retention
 
-DAY = 86_400
 _KEYS = (
     "older_than",
     "keep_last",
@@ -24,32 +21,6 @@ _KEYS = (
     "parallelism",
     "max_calls_per_second",
 )
-
-
-def check_retention(arguments: Mapping[str, Any], settings: Config, selection: Selection) -> None:
-    """
-    Check that each table has a retention.
-
-    :raises UsageError: a table has none, or one under 24 hours without ``allow_short_retention``
-    """
-    layers = [
-        {**settings.settings, **settings.tables.get(table, {}), **arguments} for table in selection.tables
-    ]
-    for given in layers or [{**settings.settings, **arguments}]:
-        if "older_than" not in given and not given.get("keep_last"):
-            raise UsageError(
-                "cleanup needs a retention, because without one it would delete all originals: give older_than, such as"
-                " 7d (0d and allow_short_retention for all), or keep_last of at least 1"
-            )
-        if "older_than" in given and not given.get("allow_short_retention"):
-            _check_short(given["older_than"])
-
-
-def _check_short(older_than: str) -> None:
-    if seconds(older_than) < DAY:
-        raise UsageError(
-            f"older_than: {older_than!r} is under 24 hours; give allow_short_retention=True to allow that"
-        )
 
 
 class CleanupOperator(WritingOperator):

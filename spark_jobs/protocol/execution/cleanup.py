@@ -11,10 +11,10 @@ from spark_jobs.core.errors import DamagedOriginals, LakekeeperError, OnlyCopy, 
 from spark_jobs.core.journal import UnitState
 from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.swap import Swap
+from spark_jobs.protocol.execution.ending import EndingWork
 from spark_jobs.protocol.execution.originals_in_use import UseOfOriginals
 from spark_jobs.protocol.execution.recovery import Recovery
 from spark_jobs.protocol.execution.unit_results import UnitResult, cleaned, kept, reason_of
-from spark_jobs.protocol.execution.waves import UnitWork
 from spark_jobs.protocol.execution.ways_out import with_way_out, without_trash
 from spark_jobs.protocol.file_system import FileSystemError, Status
 from spark_jobs.protocol.runs.journal_store import Run
@@ -36,11 +36,8 @@ class Claim:
         return self.unit.swap
 
 
-class Cleanup(UnitWork[UnitState, Claim]):
+class Cleanup(EndingWork[Claim]):
     """The deletion of the originals of one run folder."""
-
-    #: Nothing is written for a unit, so that a kill loses no work.
-    units_per_thread = 16
 
     def __init__(self, services: Services, run: Run, recovery: Recovery, skip_trash: bool) -> None:
         super().__init__(services, run, recovery)
@@ -60,20 +57,12 @@ class Cleanup(UnitWork[UnitState, Claim]):
                 "the trash is switched off (fs.trash.interval = 0); use --skip-trash to delete permanently"
             )
 
-    def would(self, units: Sequence[UnitState], parallelism: int) -> list[UnitResult]:
-        """Return what a cleanup would do. Nothing is changed."""
-        with self.services.pool(parallelism) as pool:
-            return list(pool.map(self._dry_run, units))
-
-    def _dry_run(self, item: UnitState) -> UnitResult:
-        try:
-            self._check(item)
-        except Exception as error:
-            return self.failed_result(item, error)
-        return kept(item.swap, UnitOutcome.FLAGGED, "dry run: its originals would be deleted")
+    @property
+    def announced(self) -> str:
+        return "its originals would be deleted"
 
     def prepare(self, item: UnitState) -> Claim:
-        if not self._check(item):
+        if not self.check(item):
             return Claim(item, claimed=True)
         old = self.entered.path(item.swap.old)
         self._folders.create_above(self.claimed_path(item.swap), self.entered.folder, old)
@@ -126,7 +115,7 @@ class Cleanup(UnitWork[UnitState, Claim]):
         below = swap.old.split("/", 1)[1]
         return self.entered.path(f"{self._claimed}/{below}")
 
-    def _check(self, item: UnitState) -> bool:
+    def check(self, item: UnitState) -> bool:
         """Check that the originals are exactly what the journal lists, and that the table does not need them.
 
         Returns:
@@ -205,7 +194,7 @@ class Cleanup(UnitWork[UnitState, Claim]):
             Unsafe: they must not be deleted for another reason.
         """
         claimed = self.claimed_path(item.swap)
-        if not self._check(item) and self.services.fs.status(claimed) is not None:
+        if not self.check(item) and self.services.fs.status(claimed) is not None:
             self._check_claimed(item.swap, claimed, self.services.fs.list(claimed))
 
     def _check_claimed(self, swap: Swap, folder: str, entries: Sequence[Status]) -> None:

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 from spark_jobs.core import journal
 from spark_jobs.core.journal import UnitState
-from spark_jobs.core.outcomes import UnitOutcome
 from spark_jobs.core.swap import Swap
+from spark_jobs.protocol.execution.ending import EndingWork
 from spark_jobs.protocol.execution.recovery import Recovery
-from spark_jobs.protocol.execution.unit_results import UnitResult, kept, restored, unresolved
-from spark_jobs.protocol.execution.waves import UnitWork
+from spark_jobs.protocol.execution.unit_results import UnitResult, restored, unresolved
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.ports import Pool
 from spark_jobs.protocol.runs.journal_store import Run
@@ -51,11 +50,8 @@ class _Ready:
         return time.monotonic() - self.started
 
 
-class Rollback(UnitWork[UnitState, _Ready]):
+class Rollback(EndingWork[_Ready]):
     """The restoration of the originals of one run folder."""
-
-    #: Nothing is written for a unit, so that a kill loses no work.
-    units_per_thread = 16
 
     def __init__(self, services: Services, run: Run, recovery: Recovery, on_new_data: str) -> None:
         super().__init__(services, run, recovery)
@@ -66,25 +62,17 @@ class Rollback(UnitWork[UnitState, _Ready]):
     def _executor(self) -> ReverseSwap:
         return ReverseSwap(self.services, self.entered, self.recovery.policy)
 
-    def would(self, units: Sequence[UnitState], parallelism: int) -> list[UnitResult]:
-        """Return what a rollback would do. Nothing is changed."""
-        with self.services.pool(parallelism) as pool:
-            return list(pool.map(self._dry_run, units))
+    @property
+    def announced(self) -> str:
+        return f"its originals of run {self.entered.run_id} would be restored"
 
-    def _dry_run(self, item: UnitState) -> UnitResult:
-        try:
-            self._executor.prepare(item.swap, self._on_new_data)
-        except Exception as error:
-            return self.not_prepared(item, error)
-        return kept(
-            item.swap,
-            UnitOutcome.FLAGGED,
-            f"dry run: its originals of run {self.entered.run_id} would be restored",
-        )
+    def check(self, item: UnitState) -> bool:
+        """Tell whether the live directory is missing. Raise an error if the originals cannot be moved back."""
+        return self._executor.prepare(item.swap, self._on_new_data)
 
     def prepare(self, item: UnitState) -> _Ready:
         started = time.monotonic()
-        missing = self._executor.prepare(item.swap, self._on_new_data)
+        missing = self.check(item)
         aside = self.entered.path(item.swap.aside)
         self._folders.create_above(aside, self.entered.folder, item.swap.live)
         return _Ready(item.swap, self._executor.unlike(item.swap), started, missing)

@@ -52,7 +52,7 @@ def _note_deferred(session: TableSession, start: Start, done: Mapping[str, UnitR
     fs, facts = session.services.fs, start.plan.facts
     store = DeferredStore.of(fs, facts, _trust(session, start))
     units = {unit.key for unit in session.table.units}
-    store.update(deferred, ended, had_turn, units, utc(session.services.now()))
+    store.note(deferred, ended, had_turn, units, utc(session.services.now()))
 
 
 def _note_open(session: TableSession, start: Start, done: Mapping[str, UnitReport]) -> None:

@@ -8,57 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from lakekeeper_provider import cli, config, generate
-from lakekeeper_provider.option import VERBS
+from lakekeeper_provider import cli, config
+from tests.unit.provider.config_files import config_file
 from tests.unit.provider.readme import README_COMMAND, README_SHOWN, README_YAML
 
 ROOT = Path(cli.__file__).resolve().parents[1]
-
-
-@pytest.fixture
-def spark_submit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A spark-submit that writes down its arguments and the request, and ends with a code of our choice.
-
-    The flag of the report's line is not in what it writes down: its value is another one each time.
-    """
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    script = folder / "spark-submit"
-    script.write_text(
-        f"#!{sys.executable}\n"
-        "import json, os, pathlib, sys\n"
-        "*argv, flag, nonce = sys.argv[1:]\n"
-        "assert flag == '--report-nonce'\n"
-        "where = argv[argv.index('--request') + 1] if '--request' in argv else None\n"
-        "if where and not where.startswith('file://'):\n"
-        "    where = argv[argv.index('--files') + 1].split(',')[-1]\n"
-        "request = where and json.loads(pathlib.Path(where.removeprefix('file://')).read_text())\n"
-        "pathlib.Path(os.environ['RECORD']).write_text(json.dumps({'argv': argv, 'request': request}))\n"
-        "code = int(os.environ.get('CODE', '0'))\n"
-        "names = [pathlib.Path(word).stem for word in argv]\n"
-        f"verb = next(name for name in names if name in {VERBS})\n"
-        "outcome = ('done', 'failed', 'usage', 'unsafe')[code]\n"
-        "report = {'schema_version': 1, 'verb': verb, 'outcome': outcome, 'tables': []}\n"
-        "print('LAKEKEEPER_REPORT', nonce, json.dumps(report), flush=True)\n"
-        "sys.exit(code)\n"
-    )
-    script.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("RECORD", str(tmp_path / "record.json"))
-    return tmp_path / "record.json"
-
-
-@pytest.fixture(autouse=True)
-def no_python(monkeypatch):
-    """No Python of the driver is set on this machine."""
-    for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
-        monkeypatch.delenv(name, raising=False)
-
-
-def config_file(tmp_path: Path, text: str) -> str:
-    path = tmp_path / "lakekeeper.yaml"
-    path.write_text(text)
-    return str(path)
 
 
 def with_its_own_program(command: list[str]) -> list[str]:
@@ -268,99 +222,6 @@ def test_mistakes_are_one_line(spark_submit, capsys, argv, message):
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
-
-
-def test_generated_config_is_valid_and_all_at_defaults(tmp_path):
-    path = tmp_path / "lakekeeper.yaml"
-    assert cli.main(["generate-config", "--output", str(path)]) == 0
-    assert cli.request_of(config.load(path)) is None
-
-
-def test_generate_config_does_not_overwrite_unless_forced(tmp_path, capsys):
-    path = tmp_path / "lakekeeper.yaml"
-    path.write_text("mine")
-    assert cli.main(["generate-config", "--output", str(path)]) == 2
-    assert "--force" in capsys.readouterr().err
-    assert path.read_text() == "mine"
-    assert cli.main(["generate-config", "--output", str(path), "--force"]) == 0
-    assert path.read_text() == generate.TEMPLATE.read_text()
-
-
-@pytest.mark.parametrize(
-    ("argv", "name"), [([], "lakekeeper.yaml"), (["--schema"], "lakekeeper.schema.json")]
-)
-def test_generate_config_writes_into_this_directory(tmp_path, monkeypatch, capsys, argv, name):
-    monkeypatch.chdir(tmp_path)
-    assert cli.main(["generate-config", *argv]) == 0
-    assert capsys.readouterr().out == f"wrote {name}\n"
-    assert cli.main(["generate-config", *argv]) == 2
-    assert f"{name} exists; --force overwrites it" in capsys.readouterr().err
-    assert cli.main(["generate-config", *argv, "-f"]) == 0
-    assert [path.name for path in tmp_path.iterdir()] == [name]
-
-
-@pytest.mark.parametrize(
-    ("content", "flags"),
-    [
-        ("database: mydb", ["--database", "mydb"]),
-        ("table: mydb.events", ["--table", "mydb.events"]),
-        ("tables: [mydb.events, mydb.logs]", ["--tables", "mydb.events,mydb.logs"]),
-    ],
-)
-def test_the_file_names_the_tables_where_the_command_line_does_not(tmp_path, spark_submit, content, flags):
-    path = config_file(tmp_path, content)
-    assert cli.main(["compact", "-c", path]) == 0
-    assert json.loads(spark_submit.read_text())["argv"][-2:] == flags
-    assert cli.main(["compact", "-c", path, "-t", "mydb.other"]) == 0
-    assert json.loads(spark_submit.read_text())["argv"][-2:] == ["--table", "mydb.other"]
-    with pytest.raises(SystemExit):
-        cli.main(["rollback", "-c", path])
-
-
-def test_a_cleanup_of_the_tables_of_a_file_needs_a_retention(tmp_path, spark_submit, capsys):
-    path = config_file(tmp_path, "tables: [mydb.events, mydb.logs]")
-    assert cli.main(["cleanup", "-c", path]) == 2
-    assert "the tables that the configuration file names needs a retention" in capsys.readouterr().err
-    assert not spark_submit.exists()
-    for words in (["cleanup", "-c", path, "--keep-last", "1"], ["cleanup", "-c", path, "--older-than", "7d"]):
-        assert cli.main(words) == 0
-    assert cli.main(["cleanup", "-c", config_file(tmp_path, "table: a.b\nolder_than: 7d")]) == 0
-    assert cli.main(["cleanup", "-c", path, "-t", "mydb.other"]) == 0
-
-
-def test_a_file_names_one_thing(tmp_path, spark_submit, capsys):
-    path = config_file(tmp_path, "database: mydb\ntable: mydb.events")
-    assert cli.main(["compact", "-c", path]) == 2
-    assert "give exactly one of table, tables and database" in capsys.readouterr().err
-    assert not spark_submit.exists()
-
-
-def test_the_bundle_of_the_jobs_is_written_and_named(tmp_path, capsys):
-    assert cli.main(["generate-bundle", "--output", str(tmp_path)]) == 0
-    (written,) = tmp_path.glob("lakekeeper-jobs-*.zip")
-    script = tmp_path / "run_lakekeeper.py"
-    assert set(tmp_path.iterdir()) == {written, script}
-    assert capsys.readouterr().out.splitlines() == [str(written), str(script)]
-    program = (
-        f"import sys; sys.path.insert(0, {str(written)!r}); from spark_jobs import api; print(api.__file__)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", program], capture_output=True, text=True, check=False, cwd=tmp_path
-    )
-    assert done.stdout.strip().startswith(str(written)), done.stderr
-    assert cli.main(["generate-bundle", "--output", str(tmp_path / "missing")]) == 2
-    assert "cannot write the bundle" in capsys.readouterr().err
-
-
-def test_the_schema_is_written_on_request(tmp_path):
-    path = tmp_path / "lakekeeper.schema.json"
-    assert cli.main(["generate-config", "--schema", "--output", str(path)]) == 0
-    assert json.loads(path.read_text())["properties"]["verify"]["enum"] == ["count", "hash"]
-
-
-def test_the_example_in_the_docs_is_what_generate_config_writes(capsys):
-    assert cli.main(["generate-config", "-o", "-"]) == 0
-    assert capsys.readouterr().out == (ROOT / "docs" / "lakekeeper.example.yaml").read_text()
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 from lakekeeper_provider import config
 from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.operators.cleanup import check_retention
 from lakekeeper_provider.option_values import parse_options
+from lakekeeper_provider.retention import check_retention
 from lakekeeper_provider.selection import Selection
 
 DATABASE, TABLES = Selection(database="sales"), Selection(tables=("sales.a", "sales.b"))

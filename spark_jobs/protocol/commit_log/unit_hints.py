@@ -1,0 +1,80 @@
+"""What jobs know of some units of a table beside its journals: `<home>/log/survey/<name>-<number>`. It is a hint."""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping
+from typing import Generic, TypeVar
+
+from spark_jobs.core.commit_log.snapshots import BrokenLog, readable
+from spark_jobs.core.eligibility import TableFacts
+from spark_jobs.core.layout import Home
+from spark_jobs.protocol.commit_log.hint_folders import ensure_hint_folder
+from spark_jobs.protocol.commit_log.numbered_hint import NumberedHint
+from spark_jobs.protocol.file_system import RecordFiles
+from spark_jobs.protocol.runs.trust import Trust
+
+log = logging.getLogger("lakekeeper")
+
+T = TypeVar("T")
+Store = TypeVar("Store", bound="UnitHints")  # type: ignore[type-arg]
+
+
+class UnitHints(ABC, Generic[T]):
+    """The file of one name in the home of a table: a value for each of some units, by key.
+
+    Jobs write it without a lease, so that a note may be lost where two of them write at once.
+    """
+
+    #: The name of the file, and what jobs do not know if it cannot be written, for their log.
+    name: str
+    without: str
+
+    def __init__(self, fs: RecordFiles, home: str, trust: Trust) -> None:
+        self._fs = fs
+        self._file = NumberedHint(fs, home, trust, self.name)
+
+    @classmethod
+    def of(cls: type[Store], fs: RecordFiles, facts: TableFacts, trust: Trust) -> Store:
+        return cls(fs, Home.of_table(facts.storage.location, bool(facts.partition_keys)).path, trust)
+
+    @abstractmethod
+    def encode(self, values: Mapping[str, T]) -> bytes:
+        """Return the content of the file."""
+
+    @abstractmethod
+    def decode(self, data: bytes) -> Mapping[str, T]:
+        """Decode the content of a file. Raise one of `DECODING_ERRORS` if it is none."""
+
+    def read(self) -> Mapping[str, T]:
+        """Return the values; none if the file cannot be read, or if another account wrote it."""
+        try:
+            found = self._file.read()
+            return readable(found[0], lambda: self.decode(found[1])) if found else {}
+        except (BrokenLog, OSError):
+            return {}
+
+    def update(
+        self,
+        change: Callable[[Mapping[str, T]], Mapping[str, T]],
+        units: Collection[str],
+        *,
+        worth_a_home: bool,
+    ) -> None:
+        """Write what has become of the values, if they have changed. Never raise.
+
+        Args:
+            units: the keys of all units of the table. A partition that was dropped is forgotten: one of the same values
+                that is created later is another one.
+            worth_a_home: the home of the table may be created for it.
+        """
+        before = self.read()
+        after = {key: value for key, value in change(before).items() if key in units}
+        if after == before:
+            return
+        try:
+            if ensure_hint_folder(self._fs, self._file.folder, worth_a_home=worth_a_home):
+                self._file.publish(self.encode(after))
+        except Exception as error:
+            log.info("%s (%s)", self.without, error)
