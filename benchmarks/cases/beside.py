@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from benchmarks import reports, trees
+from benchmarks import reports
 from benchmarks.cases.case import Bench, Case
-from benchmarks.cases.query import AFTER, BEFORE
+from benchmarks.cases.query import AFTER, BEFORE, Queried
 from benchmarks.datasets import DATASETS, TARGET
 from benchmarks.measuring import Measured, RunFailed
 from benchmarks.places import contenders
 from benchmarks.places.local import LocalPlace
 from benchmarks.places.tables import facts
-from benchmarks.workspace import PROGRAMS
 
 COPIED, REWRITTEN = "large files copied", "large files rewritten"
 #: The options of each compaction. Any gain is enough.
@@ -30,9 +28,8 @@ class Beside:
 
     def __init__(self, place: LocalPlace) -> None:
         self._place = place
-        self._dataset = DATASETS["beside-large"]
-        self._tables = place.prepare(self._dataset)
-        self._compacted = self._tables.seed.with_name(f"{self._dataset.name}.compacted")
+        self._tables = place.prepare(DATASETS["beside-large"])
+        self._queried = Queried(place, self._tables, lambda label: self._compact(label, COPIED))
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -41,7 +38,7 @@ class Beside:
     def run(self, step: str, number: int) -> tuple[Measured, dict[str, Any]]:
         label = f"beside-{step.replace(' ', '-')}-{number}"
         self._tables.reset()
-        return self._compact(label, step) if step in _OPTIONS else self._query(label, step)
+        return self._compact(label, step) if step in _OPTIONS else self._queried.run(step, label)
 
     def _compact(self, label: str, step: str) -> tuple[Measured, dict[str, Any]]:
         measured, report = contenders.ours(
@@ -58,20 +55,6 @@ class Beside:
             "write_seconds_per_gb": round(written / (unit["bytes"] / 1024**3), 2),
         }
         return measured, {**figures, "phases": reports.phases(report)}
-
-    def _query(self, label: str, step: str) -> tuple[Measured, dict[str, Any]]:
-        root = self._tables.root / self._tables.names[0]
-        if step == AFTER:
-            if not self._compacted.exists():
-                self._compact(f"{label}-compact", COPIED)
-                trees.restore(root, self._compacted)
-            trees.restore(self._compacted, root)
-            trees.warm(root)
-        out = self._place.submit.logs / f"{label}.json"
-        arguments = ("--table", self._tables.full_names, "--out", out)
-        measured = self._place.submit.run(label, PROGRAMS / "query.py", *arguments)
-        files = sum(self._tables.count(unit.source) for unit in self._tables.units())
-        return measured, {"files": files, **json.loads(out.read_text())}
 
 
 @contextmanager
