@@ -142,7 +142,8 @@ def _row(table: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
     if expected := _files_to_save(table):
         files = f"{before['files']} -> {before['files'] - expected} (estimate)"
     sizes = _change(before.get("bytes"), after.get("bytes"), human)
-    note = " ".join(filter(None, [table.get("code"), table.get("reason"), table.get("backup_table")]))
+    notes = (table.get("code"), table.get("reason"), report_units.sound(table), table.get("backup_table"))
+    note = " ".join(filter(None, notes))
     return table["table"], table["outcome"], files, sizes, note
 
 

@@ -44,6 +44,15 @@ def lines(tables: Sequence[Mapping[str, Any]], *, in_order: bool = False, whole:
     return [*shown, f"... the units of {more} more tables are in the report"] if more > 0 else shown
 
 
+def sound(table: Mapping[str, Any]) -> str | None:
+    """Return a note on a table of which every unit was listed and none has small files; else None."""
+    units = table.get("units") or ()
+    if not units or not _all_sound(units):
+        return None
+    threshold = units[0].get("threshold")
+    return f"{len(units)} healthy{'' if threshold is None else f' (small is below {human(threshold)})'}"
+
+
 def grid(rows: Sequence[Row], indent: str = "") -> list[str]:
     """Return the rows as lines with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -64,7 +73,7 @@ def human(size: float) -> str:
 
 def _of_table(table: Mapping[str, Any], how: _Shown) -> list[str]:
     units = table.get("units") or ()
-    if all(unit["outcome"] == "healthy" and not unit.get("reason") for unit in units):
+    if _all_sound(units):
         return []
     flagged, largest = units_with(table, ("flagged",)), replace(how, in_order=False)
     return [
@@ -76,6 +85,10 @@ def _of_table(table: Mapping[str, Any], how: _Shown) -> list[str]:
         *open_units.lines(table),
         *_healthy(table),
     ]
+
+
+def _all_sound(units: Iterable[Unit]) -> bool:
+    return all(unit["outcome"] == "healthy" and not unit.get("reason") for unit in units)
 
 
 def _is_assessed(unit: Unit) -> bool:

@@ -11,6 +11,7 @@ from spark_jobs import __version__
 from spark_jobs.core.errors import LakekeeperError, UsageError
 from spark_jobs.core.options.arguments import Invocation
 from spark_jobs.core.outcomes import JobOutcome
+from spark_jobs.core.summary import failure
 from spark_jobs.core.wire import Report
 from spark_jobs.protocol.clock import utc_now
 from spark_jobs.protocol.services import Services
@@ -32,7 +33,7 @@ class JobFailed(LakekeeperError, RuntimeError):
 
     def __init__(self, report: Report) -> None:
         self.report = report
-        super().__init__(report.failure)
+        super().__init__(failure(report))
 
 
 def call(

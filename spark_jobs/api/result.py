@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from spark_jobs.core.outcomes import UnitOutcome
+from spark_jobs.core.summary import failure
 from spark_jobs.core.wire import Report, UnitReport
 
 
@@ -44,7 +45,7 @@ class CompactResult:
     @property
     def error_message(self) -> str | None:
         """Return why it failed; None if it did not."""
-        return None if self.success else self.report.failure
+        return None if self.success else failure(self.report)
 
     def is_successful(self) -> bool:
         return self.success

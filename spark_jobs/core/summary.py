@@ -1,11 +1,15 @@
-"""The line that a job logs for each table: its outcome, how many units have which outcome, and what is gained."""
+"""What a job says of a report in one line: of each table, and of a job that did not end well."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.wire import TableReport, UnitReport
+from spark_jobs.core.outcomes import TableOutcome, UnitOutcome
+from spark_jobs.core.printable import printable
+from spark_jobs.core.wire import BAD_UNITS, Report, TableReport, UnitReport
+
+#: At most so many tables are named in the message of an error, and so many characters of a reason.
+_MOST_NAMED, _LONGEST_REASON = 20, 500
 
 
 def summary(table: TableReport) -> str:
@@ -42,3 +46,33 @@ def _expected(unit: UnitReport) -> int:
     """Return how many files less a flagged unit would have after its compaction."""
     flagged = unit.outcome == UnitOutcome.FLAGGED and unit.needs_compaction
     return (unit.files or 0) - (unit.target_files or 0) if flagged else 0
+
+
+def failure(report: Report) -> str:
+    """Return one line about a job that did not end well: each table that is not done, and why.
+
+    Of a table some of whose units have failed, the first one has its reason, and the others are counted.
+    """
+    ended = (TableOutcome.DONE, TableOutcome.NOTHING)
+    bad = [table for table in report.tables if table.outcome not in ended]
+    each = [f"{table.table}: {table.outcome} ({_why(table)})" for table in bad[:_MOST_NAMED]]
+    if len(bad) > _MOST_NAMED:
+        each.append(f"and {len(bad) - _MOST_NAMED} more tables")
+    return printable(f"{report.verb} ended as {report.outcome}: {'; '.join(each) or report.error}")
+
+
+def _why(table: TableReport) -> str:
+    if table.code or table.reason:
+        return _reason(table.code, table.reason)
+    failed = [unit for unit in table.units if unit.outcome in BAD_UNITS]
+    more = f", and {len(failed) - 1} more" if failed[1:] else ""
+    first = [f"{_unit_name(unit)}: {_reason(unit.code, unit.reason)}" for unit in failed[:1]]
+    return f"{''.join(first)}{more}" or "see the report"
+
+
+def _reason(code: str | None, reason: str | None) -> str:
+    return ": ".join(filter(None, (code, reason and reason[:_LONGEST_REASON])))
+
+
+def _unit_name(unit: UnitReport) -> str:
+    return "/".join(f"{key}={value}" for key, value in unit.unit.items()) or "the whole table"

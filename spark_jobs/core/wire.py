@@ -16,7 +16,7 @@ from spark_jobs.core.progress import Amount
 SCHEMA_VERSION = 1
 SENTINEL = "LAKEKEEPER_REPORT"
 
-_BAD_UNITS = (UnitOutcome.FAILED, UnitOutcome.QUARANTINED)
+BAD_UNITS = (UnitOutcome.FAILED, UnitOutcome.QUARANTINED)
 _BAD_TABLES = {
     TableOutcome.FAILED,
     TableOutcome.PARTIAL,
@@ -161,7 +161,7 @@ class TableReport:
         """
         outcomes = [u.outcome for u in self.units]
         did = any(o in tuple(acted) for o in outcomes)
-        bad = any(o in _BAD_UNITS for o in outcomes)
+        bad = any(o in BAD_UNITS for o in outcomes)
         ended = (
             (TableOutcome.FAILED, TableOutcome.PARTIAL) if bad else (TableOutcome.NOTHING, TableOutcome.DONE)
         )
@@ -238,18 +238,6 @@ class Report:
     @property
     def exit_code(self) -> int:
         return self.outcome.exit_code
-
-    @property
-    def failure(self) -> str:
-        """Return one sentence about a job that did not end well: each table that is not done, and why."""
-        bad = [
-            table for table in self.tables if table.outcome not in (TableOutcome.DONE, TableOutcome.NOTHING)
-        ]
-        each = [
-            f"{table.table}: {table.outcome} ({table.code or table.reason or 'see its units'})"
-            for table in bad
-        ]
-        return f"{self.verb} ended as {self.outcome}: {'; '.join(each) or self.error}"
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -6,6 +6,7 @@ import doctest
 import importlib
 import logging
 import pkgutil
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -16,6 +17,7 @@ from spark_jobs.api import calls
 from tests.crash.process import acting_as
 from tests.crash.scenario import EVENTS, FLAT, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
+from tests.crash.uneven_table import FILES, failing, uneven
 
 #: What differs between two runs of the same work: ids, times and durations.
 _OWN = {
@@ -146,11 +148,27 @@ def test_the_result_of_a_compaction_that_failed_has_what_was_done(sim: Simulated
     with acting_as(sim.client()), pytest.raises(RuntimeError) as failure:
         api.CompactBuilder(None, "sales.nothing").build()
     assert isinstance(failure.value, api.JobFailed)
+    assert str(failure.value).startswith(
+        "compact ended as failed: sales.nothing: refused (NOT_FOUND: table sales.nothing does not exist"
+    )
     result = api.CompactResult(failure.value.report)
     assert not result.is_successful()
     assert result.get_error_message() == str(failure.value)
     assert (result.files_compacted, result.new_files_count) == (0, 0)
     assert str(failure.value) in str(result)
+
+
+def test_the_error_names_the_first_partition_that_failed_and_its_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sim = uneven()
+    monkeypatch.setattr(calls, "_services", lambda _: sim.client().cluster)
+    failing(monkeypatch, *FILES)
+    with acting_as(sim.client()), pytest.raises(RuntimeError) as failure:
+        api.CompactBuilder(None, "sales.uneven").with_options({"verify": "hash"}).build()
+    others = len(FILES) - 1
+    why = rf"sales.uneven: failed \(k=(.): no executor is left for \1, and {others} more\)"
+    assert re.search(why, str(failure.value))
 
 
 @pytest.mark.parametrize(

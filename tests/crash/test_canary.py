@@ -25,6 +25,13 @@ def test_the_canaries_are_compared_value_by_value_before_the_others_begin(
     assert not any("hash" in each for each in begun[2:])
 
 
+def test_by_default_a_unit_that_fails_leaves_the_others_compacted(monkeypatch: pytest.MonkeyPatch) -> None:
+    failing(monkeypatch, "b")
+    report = job(uneven(), "compact", "--verify", "hash")
+    assert (sorted(by_outcome(report, "compacted")), by_outcome(report, "failed")) == (list("acde"), ["b"])
+    assert (report["outcome"], report["exit_code"]) == ("partial", 1)
+
+
 def test_a_canary_that_fails_stops_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = failing(monkeypatch, "b")
     report = job(uneven(), "compact", "--canary", 2, "--order", "files-desc")

@@ -22,9 +22,11 @@ class TestCleanup:
         assert (outcomes(report), report["exit_code"]) == (["quarantined"], 3)
         assert check(done, journaled=True) == []
 
-    def test_a_dry_run_changes_nothing(self, done: SimulatedCluster) -> None:
+    @pytest.mark.parametrize("words", [("--dry-run",), ("--config-file", f"{AUTHORITY}/lakekeeper.yaml")])
+    def test_a_dry_run_changes_nothing(self, done: SimulatedCluster, words: tuple[str, ...]) -> None:
+        done.tree.write(f"{AUTHORITY}/lakekeeper.yaml", b"dry_run: true\n", parents=True)
         before = dict(done.tree.inodes)
-        report = run(done.client(), "cleanup", "--table", FLAT, "--older-than", "0s", "--dry-run")
+        report = run(done.client(), "cleanup", "--table", FLAT, "--older-than", "0s", *words)
         assert outcomes(report) == ["flagged"]
         assert done.tree.inodes == before
 

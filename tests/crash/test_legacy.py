@@ -207,6 +207,9 @@ def test_a_whole_database_is_not_searched_for_it(sim: SimulatedCluster, verb: st
 
 def test_it_does_not_take_our_backup_tables_for_its_own(sim: SimulatedCluster) -> None:
     """Its rollback moves a table to what `<prefix>_<table>_...` reads; its cleanup drops what looks like an orphan."""
+    for name in ("snap_20240301_020000", "snap"):
+        writers.create_table(sim, f"sales.{name}", f"{WAREHOUSE}/{name}")
+        fill(sim, f"{WAREHOUSE}/{name}")
     report = run(sim.client(), "compact", "--database", "sales")
     names = {table["table"]: table["backup_table"] for table in report["tables"] if table["backup_table"]}
     assert len(names) > 1

@@ -47,6 +47,12 @@ JOBS = (
         ("tests/crash/test_legacy.py::test_it_does_not_take_our_backup_tables_for_its_own",),
     ),
     Mutation(
+        "H10-other-cleanup",
+        "Lakekeeper 0.0.6 drops the backup table of a table that is named by a date and a time",
+        (Value("backup_no_orphan_of_another_tool", "base"),),
+        ("tests/crash/test_legacy.py::test_it_does_not_take_our_backup_tables_for_its_own",),
+    ),
+    Mutation(
         "H12-none",
         "originals are registered although nobody wants a table of them",
         (Rewrite("backup_if_wanted", "A and B and C", "A and B"),),

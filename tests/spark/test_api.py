@@ -183,6 +183,33 @@ EXAMPLES: list[tuple[str, Callable[[api.CompactBuilder], api.CompactBuilder], st
         ).with_options({"sink.parallelism": "4"}),
         "a1 a13 b1 b13 c1 c13",
     ),
+    (
+        "the worked case: a range of days",
+        lambda builder: (
+            builder.with_where("dt >= '2024-01-01' and dt <= '2024-01-07'")
+            .with_strategy("full")
+            .with_options({"sink.parallelism": "8"})
+        ),
+        "a1 a13 b1 b13 c1 c13",
+    ),
+    (
+        "the complete program: recent partitions",
+        lambda builder: (
+            builder.with_partitions([{"dt": "2024-01-03"}, {"dt": "2024-01-02"}])
+            .with_strategy("minor")
+            .with_options({"sink.parallelism": "4"})
+        ),
+        "b1 b13 c1 c13",
+    ),
+    (
+        "the complete program: old partitions",
+        lambda builder: (
+            builder.with_partition_idle_time("7d")
+            .with_strategy("full")
+            .with_options({"sink.parallelism": "8", "target-file-size": "512mb"})
+        ),
+        "a1 a13",
+    ),
 ]
 
 

@@ -146,12 +146,15 @@ def _unused_name(services: Services, facts: TableFacts, options: Options) -> Tab
     """Return a table name that is not in use. Two runs may end within one second, so that a number may be needed.
 
     Lakekeeper 0.0.6 takes each table `<prefix>_<table>_...` for its backup table: its rollback moves the table to the
-    directory that it reads, which would be inside the home. So the time comes first.
+    directory that it reads, which would be inside the home. So the time comes first. Its cleanup drops each table
+    `<prefix>_<other>_<date>_<time>` without a table `<other>`: a table named by a date and a time gets a number.
     """
     source = TableName.parse(facts.name)
     stamp = services.now().strftime("%Y%m%d_%H%M%S")
     base = f"{options.backup_prefix}_{stamp}_{source.table}"  # guard: backup_not_of_another_tool
-    wanted = TableName(options.backup_database or source.database, base)  # guard: backup_database_of_its_own
+    named_by_time = re.search(r"_\d{8}_\d{6}\Z", base)
+    first = f"{base}_1" if named_by_time else base  # guard: backup_no_orphan_of_another_tool
+    wanted = TableName(options.backup_database or source.database, first)  # guard: backup_database_of_its_own
     name, number = wanted, 2
     while services.metastore.table_exists(name):
         name, number = TableName(wanted.database, f"{base}_{number}"), number + 1

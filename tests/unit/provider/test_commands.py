@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -131,6 +132,23 @@ def test_a_shell_command_without_enabled_stays_on_this_machine():
         *("spark-submit", "--master", "local[*]", "--deploy-mode", "client", "--py-files", "jobs.zip"),
         *("compact.py", "--table", "a.b"),
     ]
+
+
+def test_a_shell_command_without_enabled_has_what_the_file_says_of_kerberos_and_spark():
+    spark = SparkSubmit(
+        master="yarn",
+        principal="etl@REALM",
+        keytab="/etc/etl.keytab",
+        extra_conf={"spark.ui.enabled": "false"},
+    )
+    command = spark_submit_command(spark, "compact.py", [])
+    for pair in (
+        ("--master", "local[*]"),
+        ("--principal", "etl@REALM"),
+        ("--keytab", "/etc/etl.keytab"),
+        ("--conf", "spark.ui.enabled=false"),
+    ):
+        assert pair in pairwise(command)
 
 
 @pytest.mark.parametrize(("keytab", "named"), [(None, False), ("/etc/etl.keytab", True)])

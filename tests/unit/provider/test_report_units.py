@@ -113,9 +113,16 @@ def test_of_a_large_database_the_units_of_the_first_tables_are_listed():
     tables = [table(f"sales.t{n}", units=[flagged(1)]) for n in range(TABLES_SHOWN + 7)]
     healthy = table("sales.sound", units=[{"unit": {}, "outcome": "healthy", "code": None, "reason": None}])
     text = report_text.render(parsed("done", healthy, *tables, verb="analyze"))
+    assert next(line for line in text.splitlines() if line.startswith("sales.sound ")).count(" 1 healthy")
     assert text.count("date=2026-02-01") == TABLES_SHOWN
     assert "... the units of 7 more tables are in the report" in text
     assert "sales.sound:" not in text
+
+
+def test_a_table_without_small_files_says_what_small_is():
+    sound = {"unit": {"date": "a"}, "outcome": "healthy", "code": None, "reason": None, "threshold": 13421772}
+    text = report_text.render(parsed("nothing", table(units=[sound, sound]), verb="compact"))
+    assert "2 healthy (small is below 12.8 MB)" in text
 
 
 def test_warnings_are_named_with_their_table_and_stand_in_the_summary():
