@@ -85,9 +85,9 @@ def described(paths: Sequence[str]) -> str:
     originals = originals_of(paths)
     if not originals:
         return (
-            f"{paths[0]} was written by a compaction of Lakekeeper 0.0.6 that is at work or died before its swap: none"
-            " of its commands deletes it. The way by hand is in docs/troubleshooting.md, 'What Lakekeeper 0.0.6 has"
-            " left'"
+            f"{paths[0]} was written by a compaction of Lakekeeper 0.0.6 that is at work or has died: without a live"
+            " directory it may be the only copy. What to do with it is in docs/troubleshooting.md, 'What Lakekeeper"
+            " 0.0.6 has left'"
         )
     others = f" (and {', '.join(originals[1:])} those of earlier runs)" if originals[1:] else ""
     return (

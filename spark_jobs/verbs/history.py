@@ -12,8 +12,8 @@ from spark_jobs.core.warning_codes import WarningCode
 from spark_jobs.core.wire import TableReport
 from spark_jobs.protocol.commit_log.publisher import log_of
 from spark_jobs.protocol.commit_log.store import CommitLog
-from spark_jobs.protocol.planning.legacy import kept_by_lakekeeper_0_0_6
 from spark_jobs.protocol.runs.run_finder import TableRuns
+from spark_jobs.protocol.swap.legacy import kept_by_lakekeeper_0_0_6
 from spark_jobs.verbs.job import Job
 
 

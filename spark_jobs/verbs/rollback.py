@@ -19,10 +19,10 @@ from spark_jobs.protocol.execution.rollback import Rollback
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unit_results import UnitResult, deleted_originals, kept
 from spark_jobs.protocol.execution.waves import Waves
-from spark_jobs.protocol.planning.legacy import kept_by_lakekeeper_0_0_6
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.run_lifecycle import enter, newest_generation
 from spark_jobs.protocol.swap.leftovers import remove_empty_folders
+from spark_jobs.protocol.swap.legacy import kept_by_lakekeeper_0_0_6
 from spark_jobs.verbs.job import Job
 
 log = logging.getLogger("lakekeeper")

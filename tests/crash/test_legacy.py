@@ -16,7 +16,10 @@ TABLE, OLD = "sales.__bkp_lakekeeper_events_20260225_143000", "__old_1772054071"
 #: What it leaves, and what a message says of it.
 LEFT = [
     (OLD, "holds originals of Lakekeeper 0.0.6, and may be the only copy"),
-    ("__compact_tmp_1772054071", "was written by a compaction of Lakekeeper 0.0.6 that is at work or died"),
+    (
+        "__compact_tmp_1772054071",
+        "was written by a compaction of Lakekeeper 0.0.6 that is at work or has died",
+    ),
 ]
 
 
@@ -105,10 +108,11 @@ def test_where_it_died_between_its_renames_the_only_copy_is_named(
 
 @pytest.mark.parametrize("keys", [(), ("date",)])
 @pytest.mark.parametrize("compacted_here_before", [False, True])
-def test_a_check_names_the_only_copy_and_nobody_is_told_to_drop(
-    sim: SimulatedCluster, keys: tuple[str, ...], compacted_here_before: bool
+@pytest.mark.parametrize(("left", "said"), LEFT)
+def test_of_a_missing_directory_what_it_has_left_is_named_and_nobody_is_told_to_drop_or_to_roll_back(
+    sim: SimulatedCluster, left: str, said: str, keys: tuple[str, ...], compacted_here_before: bool
 ) -> None:
-    """Its originals are newer than those of a run of this program: a rollback would lose what was written since."""
+    """It is newer than originals of this program: a rollback would lose what was written since, without a word."""
     root = f"{WAREHOUSE}/moved"
     writers.create_table(sim, "sales.moved", root, keys=keys)
     place = writers.add_partition(sim, "sales.moved", "2026-02-23") if keys else root
@@ -116,11 +120,17 @@ def test_a_check_names_the_only_copy_and_nobody_is_told_to_drop(
     if compacted_here_before:
         run(sim.client(), "compact", "--table", "sales.moved")
         fill(sim, place)
-    sim.tree.rename(place, f"{place}{OLD}")
+    sim.tree.rename(place, f"{place}{left}")
     report = run(sim.client(), "check", "--table", "sales.moved")
     (found,) = [each for each in only(report)["findings"] if each["code"] == "LIVE_MISSING"]
-    assert f"{place}{OLD} {LEFT[0][1]}" in found["message"]
+    assert f"{place}{left} {said}" in found["message"]
     assert (found["severity"], found["command"], report["exit_code"]) == ("damage", None, 1)
+    files = sim.tree.files(f"{place}{left}")
+    report = run(sim.client(), "rollback", "--table", "sales.moved")
+    assert (sim.tree.files(f"{place}{left}"), sim.tree.get(place)) == (files, None)
+    texts = [only(report)["reason"] or "", *(unit["reason"] for unit in only(report)["units"])]
+    assert any(f"{place}{left} {said}" in text for text in texts)
+    assert report["exit_code"] == (1 if compacted_here_before else 0)
 
 
 def test_of_several_runs_the_originals_of_the_newest_one_are_named_first(sim: SimulatedCluster) -> None:

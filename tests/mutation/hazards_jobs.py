@@ -47,6 +47,15 @@ JOBS = (
         ("tests/crash/test_legacy.py::test_it_does_not_take_our_backup_tables_for_its_own",),
     ),
     Mutation(
+        "H10-other-moved",
+        "older originals come back to a place from which Lakekeeper 0.0.6 has moved newer rows",
+        (Condition("rollback_beside_leftovers", False),),
+        (
+            "tests/crash/test_legacy.py"
+            "::test_of_a_missing_directory_what_it_has_left_is_named_and_nobody_is_told_to_drop_or_to_roll_back",
+        ),
+    ),
+    Mutation(
         "H10-other-cleanup",
         "Lakekeeper 0.0.6 drops the backup table of a table that is named by a date and a time",
         (Value("backup_no_orphan_of_another_tool", "base"),),

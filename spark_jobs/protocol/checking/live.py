@@ -9,14 +9,14 @@ from spark_jobs.core import ddl, journal
 from spark_jobs.core.commands import AWAY, hdfs_path
 from spark_jobs.core.damage import DamageCode, Finding
 from spark_jobs.core.eligibility import may_have_runs
-from spark_jobs.core.legacy_leftovers import described, originals_of
+from spark_jobs.core.legacy_leftovers import described
 from spark_jobs.core.model import FileListing, ListingDiff, Unit, parent
 from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
-from spark_jobs.protocol.planning.legacy import leftovers_in
 from spark_jobs.protocol.planning.unfinished_runs import taken_away
 from spark_jobs.protocol.swap.directories import staging_above
 from spark_jobs.protocol.swap.late_files import differences
+from spark_jobs.protocol.swap.legacy import leftovers_in
 from spark_jobs.protocol.swap.locations import statement_back
 
 #: States of an open swap in which nothing but a person, or a writer, has taken the live directory away.
@@ -79,8 +79,8 @@ class LiveCheck:
         legacy = leftovers_in(self._fs, parent(unit.location), [unit.location])
         rows = self._only_copy(unit, interrupted)
         text += f"; {described(legacy)}" if legacy else ""
-        where, command = self._way_back(unit, rows, originals_of(legacy), held)
-        certain = rows or originals_of(legacy) or held or self._scope.unknown
+        where, command = self._way_back(unit, rows, legacy, held)
+        certain = rows or legacy or held or self._scope.unknown
         yield Finding(
             DamageCode.LIVE_MISSING,
             unit.location,
@@ -97,8 +97,9 @@ class LiveCheck:
         """Return where the files of a missing live directory are, and the command that restores it.
 
         Args:
-            legacy: originals of Lakekeeper 0.0.6. They were live after the end of each run here, so that a rollback of
-                such a run would lose what was written in between; no command puts them back.
+            legacy: what Lakekeeper 0.0.6 has left. It was live, or written from what was live, after the end of each
+                run here, so that a rollback of such a run would lose what was written in between. No command puts it
+                back.
         """
         if rows:
             return f"; {rows} has its files", self._put_back(unit, rows)

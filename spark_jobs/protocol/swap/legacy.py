@@ -17,16 +17,23 @@ def kept_by_lakekeeper_0_0_6(fs: DataDirectories, units: Iterable[Unit]) -> str 
     paths = [unit.location for unit in units]
     locations = frozenset(paths)
     for folder in list(dict.fromkeys(map(parent, paths)))[:_MOST]:
-        left = leftovers_in(fs, folder, locations)
+        try:
+            left = leftovers_in(fs, folder, locations)
+        except OSError:
+            continue  # It is only a hint.
         if left:
             return described_all(left)
     return None
 
 
 def leftovers_in(fs: DataDirectories, folder: str, locations: Collection[str]) -> list[str]:
-    """Return what Lakekeeper 0.0.6 has left of these units in a directory; nothing where it cannot be listed."""
+    """Return what Lakekeeper 0.0.6 has left of these units in a directory, which may be missing.
+
+    Raises:
+        OSError: the directory cannot be listed.
+    """
     try:
         found = [entry.path for entry in fs.list(folder) if entry.is_dir]
-    except OSError:
+    except FileNotFoundError:
         return []
     return [path for path in found if is_leftover_of(path, locations)]
