@@ -227,7 +227,7 @@ def _selected(arguments: argparse.Namespace, given: Mapping[str, Any], settings:
                 "nothing is named to work on: give --table, --tables or --database, or one of these keys in the"
                 " configuration file"
             )
-        if arguments.command == CLEANUP and not any(key in given for key in ("older_than", "keep_last")):
+        if arguments.command == CLEANUP and "older_than" not in given and not given.get("keep_last"):
             check_retention(given, settings, settings.selection)
         return commands.selection_flags(settings.selection)
     return commands.selection_flags(Selection.of(*named))

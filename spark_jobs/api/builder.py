@@ -87,8 +87,8 @@ class CompactBuilder:
         """
         for name, value in options.items():
             self._given[_own_name(name)] = _own_value(name, value)
-            if name == _TARGET:
-                self._target = value
+            if _own_name(name) == _SAME[_TARGET]:
+                self._target = value if name == _TARGET else None
         return self
 
     def plan(self) -> Report:
@@ -145,5 +145,5 @@ def _small_below_half(target: Any, given: Mapping[str, Any]) -> dict[str, Any]:
         ratio = OPTIONS["block_size_mb"].parse(block_size) * MB * 2 / size
     except (ValueError, ZeroDivisionError):
         return {}
-    # The least ratio that an option may have is that of a target of 256 GB.
-    return {"block_size_mb": block_size, "compaction_ratio_threshold": max(0.001, ratio)}
+    # The least and the greatest ratio that the option may have.
+    return {"block_size_mb": block_size, "compaction_ratio_threshold": min(max(0.001, ratio), 1e9)}

@@ -9,6 +9,7 @@ from typing import Any
 
 from spark_jobs.core.errors import UsageError
 from spark_jobs.core.file_times import AHEAD
+from spark_jobs.core.model import TableName
 from spark_jobs.core.options.layers import Layers, parse_option
 from spark_jobs.core.options.parsers import parse_bool
 
@@ -24,7 +25,7 @@ class Candidate:
     committed_at: datetime
 
 
-def check_retention(layers: Layers, whole: str | None) -> None:
+def check_retention(layers: Layers, whole: str | None, named: Sequence[str] = ()) -> None:
     """Raise UsageError for a retention that looks like a mistake.
 
     A value on the command line is used as it is: there, no retention means all originals of the named tables, and so
@@ -33,14 +34,14 @@ def check_retention(layers: Layers, whole: str | None) -> None:
     Args:
         whole: what is cleaned up, if nobody has named the tables on the command line: a database as a whole, or the
             tables of a file. Else None.
+        named: the tables that the file names.
     """
     unattended = [
         ("the arguments", layers.arguments),
         *((f"the section of table {table}", section) for table, section in layers.tables.items()),
         ("the configuration", layers.settings),
     ]
-    known = [layers.command_line, layers.arguments, layers.settings]
-    if whole and not any(map(_has_retention, known)):
+    if whole and not all(_has_retention(layer) for layer in _merged(layers, named)):
         raise UsageError(
             f"cleanup of {whole} needs a retention: --older-than 7d, or --keep-last 1"
             " (--older-than 0d for all originals)"
@@ -54,6 +55,12 @@ def check_retention(layers: Layers, whole: str | None) -> None:
                 f"older_than = {layer['older_than']!r} in {where} is under 24 hours: to allow that, set"
                 " allow_short_retention: true there"
             )
+
+
+def _merged(layers: Layers, named: Sequence[str]) -> list[Mapping[str, Any]]:
+    """Return what counts for each of these tables; without any, what counts for a table without a section."""
+    sections = [layers.tables.get(str(TableName.parse(name)), {}) for name in named] or [{}]
+    return [{**layers.settings, **section, **layers.arguments, **layers.command_line} for section in sections]
 
 
 def _has_retention(layer: Mapping[str, Any]) -> bool:

@@ -51,16 +51,23 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
         report = report.conclude(acted=(UnitOutcome.RESTORED,))
         if dry_run and report.outcome == TableOutcome.NOTHING and done:
             # A rollback that has restored nothing is never `done`: the option may stand in a file.
-            return replace(report, reason="nothing was restored: dry_run is set")
-        return _as_partial(report, len(deleted)) if deleted else report
+            reasons = ["nothing was restored: dry_run is set", *_lost(report, len(deleted))]
+            return replace(report, reason="; ".join(reasons))
+        return _as_partial(report, len(deleted))
 
 
 def _as_partial(report: TableReport, deleted: int) -> TableReport:
     """Return the report of a rollback that cannot restore all units of its runs: it never is `done`."""
-    if report.outcome != TableOutcome.DONE:
+    if report.outcome != TableOutcome.DONE or not deleted:
         return report
-    reason = f"the originals of {deleted} of {len(report.units)} units were deleted, and cannot be restored"
-    return replace(report, outcome=TableOutcome.PARTIAL, reason=reason)
+    return replace(report, outcome=TableOutcome.PARTIAL, reason="; ".join(_lost(report, deleted)))
+
+
+def _lost(report: TableReport, deleted: int) -> list[str]:
+    """Return a sentence about units that a rollback cannot restore; nothing without any."""
+    if not deleted:
+        return []
+    return [f"the originals of {deleted} of {len(report.units)} units were deleted, and cannot be restored"]
 
 
 def _choose(
@@ -97,19 +104,17 @@ def _dry_run(session: TableSession, chosen: Sequence[Run]) -> list[UnitReport]:
     """Return what a rollback would do, the newest run first. What a run has left open, it would finish before."""
     options = session.options
     units: list[UnitReport] = []
+    newer: dict[str, str] = {}
     for run in reversed(chosen):
-        rollback = Rollback(session.services, run, session.recovery(), options.on_new_data)
+        rollback = Rollback(session.services, run, session.recovery(), options.on_new_data, newer)
         whole = run.state.of_kind(journal.COMMITTED)
         units += [result.report for result in rollback.would(whole, options.parallelism)]
-        units += [
-            kept(
-                unit.swap,
-                UnitOutcome.FLAGGED,
-                f"dry run: what run {run.run_id} has left open would be finished first",
-            ).report
-            for unit in run.state.units.values()
-            if not unit.final and unit.kind != journal.COMMITTED
+        left_open = [
+            unit for unit in run.state.units.values() if not unit.final and unit.kind != journal.COMMITTED
         ]
+        why = f"dry run: what run {run.run_id} has left open would be finished first"
+        units += [kept(unit.swap, UnitOutcome.FLAGGED, why).report for unit in left_open]
+        newer = {**newer, **{unit.swap.live: run.run_id for unit in (*whole, *left_open)}}
     return units
 
 

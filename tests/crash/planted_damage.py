@@ -25,6 +25,7 @@ from tests.crash.planted_records import (
     record_of_a_stranger,
     record_that_leads_elsewhere,
     record_torn,
+    row_counts_lost,
     run_that_is_not_logged,
     snapshot_torn,
 )
@@ -264,7 +265,10 @@ PLANTS = {
         Plant(lease_left, ("LEASE_STALE",), damage=False, obeyed=False),
         Plant(swap_without_originals, ("SWAP_UNDECIDED",)),
         Plant(writer_of_unknown_kind, ("SWAP_UNDECIDED",), obeyed=False),
-        *(Plant(do, ("LOG_UNREADABLE",)) for do in (snapshot_torn, manifest_lost, manifest_list_torn)),
+        *(
+            Plant(do, ("LOG_UNREADABLE",))
+            for do in (snapshot_torn, manifest_lost, manifest_list_torn, row_counts_lost)
+        ),
         *(
             Plant(do, ("LOG_INCONSISTENT",))
             for do in (log_of_other_files, log_of_other_figures, log_of_a_rollback, log_of_an_unknown_kind)

@@ -63,8 +63,15 @@ def snapshot_torn(sim: SimulatedCluster) -> None:
 
 
 def manifest_lost(sim: SimulatedCluster) -> None:
-    lists = [name for name, _ in sim.tree.files(_MANIFESTS) if not name.startswith("manifest-list")]
+    lists = [
+        name for name, _ in sim.tree.files(_MANIFESTS) if not name.startswith(("manifest-list", "rows-"))
+    ]
     sim.tree.remove(f"{_MANIFESTS}/{lists[0]}")
+
+
+def row_counts_lost(sim: SimulatedCluster) -> None:
+    (name,) = [name for name, _ in sim.tree.files(_MANIFESTS) if name.startswith("rows-")]
+    sim.tree.remove(f"{_MANIFESTS}/{name}")
 
 
 def manifest_list_torn(sim: SimulatedCluster) -> None:

@@ -14,6 +14,9 @@ import pytest
 
 from spark_jobs import api
 from spark_jobs.api import calls
+from spark_jobs.core.health import assess
+from spark_jobs.core.model import FileEntry, FileListing
+from spark_jobs.core.options.layers import Layers
 from tests.crash.process import acting_as
 from tests.crash.scenario import EVENTS, FLAT, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
@@ -197,12 +200,33 @@ def test_the_error_names_the_first_partition_that_failed_and_its_reason(
             {"target_file_size": "512mb", "block_size_mb": "256", "compaction_ratio_threshold": 1.0},
         ),
         ("with_options", {"target_file_size": "512mb"}, {"target_file_size": "512mb"}),
+        (
+            "with_options",
+            {"target-file-size": "1b", "block_size_mb": 16384},
+            {"target_file_size": "1b", "block_size_mb": 16384, "compaction_ratio_threshold": 1e9},
+        ),
     ],
 )
 def test_each_method_of_the_builder_sets_an_option(
     method: str, argument: Any, options: dict[str, Any]
 ) -> None:
     assert getattr(api.CompactBuilder(None, EVENTS), method)(argument).options == options
+
+
+def test_of_several_target_sizes_the_last_one_counts() -> None:
+    builder = api.CompactBuilder(None, EVENTS).with_options({"target-file-size": "1gb"})
+    assert builder.with_options({"target_file_size": "128mb"}).options == {"target_file_size": "128mb"}
+
+
+@pytest.mark.parametrize(("size", "flagged"), [("256mb", False), ("400mb", False), ("512mb", True)])
+def test_the_files_of_paimons_worked_case_are_small_below_half_of_the_target_size(
+    size: str, flagged: bool
+) -> None:
+    """A hundred files of 200 MB in each hour."""
+    builder = api.CompactBuilder(None, EVENTS).with_strategy("full").with_options({"target-file-size": size})
+    options = Layers(command_line=builder.options).resolve()
+    files = FileListing.of(FileEntry(f"f{n}", 200 << 20, n) for n in range(100))
+    assert assess(files, options.thresholds()).needs_compaction is flagged
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.crash import writers
+from tests.crash.explorer import runs_of
 from tests.crash.fault_injection import Fault, Killed, Point
-from tests.crash.flat_table import AT_ONCE, only
+from tests.crash.flat_table import AT_ONCE, LIVE, into, only
 from tests.crash.oracle import check
-from tests.crash.scenario import EVENTS, WAREHOUSE, build, run
+from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
 
 CONFIG = "hdfs://model/lakekeeper.yaml"
@@ -103,6 +104,66 @@ def test_a_dry_run_names_the_run_that_is_the_newest_once_an_open_one_is_taken_ba
     assert said >= {("a", open_), ("b", open_), ("c", whole)}
     restored = only(run(sim.client(), "rollback", "--table", EVENTS))
     assert (restored["run_id"], {unit["unit"]["k"] for unit in restored["units"]}) == ("first", set("abc"))
+
+
+def test_a_dry_run_of_two_runs_takes_the_newer_one_for_taken_back() -> None:
+    """Before: it failed where the rollback succeeds."""
+    sim = build()
+    run(sim.client(), "compact", "--table", FLAT, "--run-id", "first")
+    for _ in range(3):
+        writers.append(sim, LIVE, sim.ledger.fresh(1))
+    run(sim.client(), "compact", "--table", FLAT, "--run-id", "second")
+    newest = run(sim.client(), "rollback", "--table", FLAT, "--dry-run")
+    assert [unit["reason"] for unit in only(newest)["units"]] == [
+        "dry run: its originals of run second would be restored"
+    ]
+    both = {"schema_version": 1, "runs": {FLAT: ["first", "second"]}}
+    report = run(sim.client(), "rollback", "--table", FLAT, "--dry-run", request=both)
+    assert (report["outcome"], report["exit_code"]) == ("nothing", 0)
+    assert [unit["reason"].partition(": ")[2] for unit in only(report)["units"]] == [
+        "its originals of run second would be restored",
+        "its originals of run first would be restored, if run second has been taken back before",
+    ]
+    first = next(found for found in runs_of(sim, [FLAT]) if found.run_id == "first")
+    sim.tree.remove(first.path(next(iter(first.state.units.values())).swap.old), recursive=True)
+    report = run(sim.client(), "rollback", "--table", FLAT, "--dry-run", request=both)
+    assert (report["outcome"], report["exit_code"]) == ("unsafe", 3)
+
+
+def test_a_dry_run_is_no_failure_where_a_job_has_died_after_its_renames() -> None:
+    sim = build()
+    run(sim.client(), "compact", "--table", FLAT, "--run-id", "first")
+    for _ in range(3):
+        writers.append(sim, LIVE, sim.ledger.fresh(1))
+    after_the_swap = Fault.crash_after(into)
+    with pytest.raises(Killed):
+        run(sim.client(after_the_swap), "compact", "--table", FLAT, "--run-id", "second")
+    report = run(sim.client(), "rollback", "--table", FLAT, "--dry-run")
+    assert (report["outcome"], report["exit_code"]) == ("nothing", 0)
+    restored = run(sim.client(), "rollback", "--table", FLAT)
+    assert (restored["exit_code"], only(restored)["run_id"]) == (0, "second")
+
+
+def test_a_dry_run_says_what_a_cleanup_has_deleted(half_cleaned: SimulatedCluster) -> None:
+    report = run(half_cleaned.client(), "rollback", "--table", EVENTS, "--dry-run")
+    deleted = [unit for unit in only(report)["units"] if unit["code"] == "ORIGINALS_DELETED"]
+    assert only(report)["reason"] == (
+        f"nothing was restored: dry_run is set; the originals of {len(deleted)} of 3 units were deleted, and cannot be"
+        " restored"
+    )
+
+
+def test_a_dry_run_does_not_name_what_was_restored_before() -> None:
+    sim = build()
+    run(sim.client(), "compact", "--table", EVENTS, "--run-id", "r1")
+    writers.append(sim, f"{WAREHOUSE}/events/k=a", sim.ledger.fresh(1))
+    partly = run(sim.client(), "rollback", "--table", EVENTS, "--on-new-data", "refuse")
+    assert {key: outcome for key, (outcome, _) in _units(partly).items()} == {
+        **dict.fromkeys("bc", "restored"),
+        "a": "failed",
+    }
+    report = run(sim.client(), "rollback", "--table", EVENTS, "--dry-run")
+    assert _units(report) == {"a": ("flagged", None)}
 
 
 def _claims(point: Point) -> bool:

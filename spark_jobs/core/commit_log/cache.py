@@ -98,6 +98,7 @@ def basis(facts: TableFacts, thresholds: Thresholds, readers: str | None, enviro
         thresholds.target,
         # Values of large files are read by some strategies only, and only reading finds in them what refuses a unit.
         thresholds.strategy,
+        thresholds.large_from,
         readers,
     ]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
@@ -206,7 +207,7 @@ class CachedUnit:
 
 
 def _settled_for(thresholds: Thresholds, readers: str | None) -> str:
-    return f"{thresholds.target} {readers or ''} {thresholds.strategy}"
+    return f"{thresholds.target} {readers or ''} {thresholds.strategy} {thresholds.large_from}"
 
 
 Cache = Mapping[str, CachedUnit]

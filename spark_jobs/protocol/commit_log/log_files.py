@@ -104,5 +104,5 @@ class LogFiles:
             return {}
         try:
             return row_counts.decode(*self.read("manifest", snapshot.row_counts))
-        except BrokenLog:
+        except (BrokenLog, FileNotFoundError):
             return {}

@@ -57,8 +57,7 @@ class Cleanup(EndingWork[Claim]):
                 "the trash is switched off (fs.trash.interval = 0); use --skip-trash to delete permanently"
             )
 
-    @property
-    def announced(self) -> str:
+    def announced(self, item: UnitState) -> str:  # noqa: ARG002
         return "its originals would be deleted"
 
     def prepare(self, item: UnitState) -> Claim:

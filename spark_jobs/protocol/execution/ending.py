@@ -24,9 +24,8 @@ class EndingWork(UnitWork[UnitState, Ready]):
     def check(self, item: UnitState) -> object:
         """Raise an error if the unit cannot be ended. Nothing is changed."""
 
-    @property
     @abstractmethod
-    def announced(self) -> str:
+    def announced(self, item: UnitState) -> str:
         """Return what would be done with a unit, for a dry run."""
 
     def would(self, units: Sequence[UnitState], parallelism: int) -> list[UnitResult]:
@@ -39,4 +38,4 @@ class EndingWork(UnitWork[UnitState, Ready]):
             self.check(item)
         except Exception as error:
             return self.not_prepared(item, error)
-        return kept(item.swap, UnitOutcome.FLAGGED, f"dry run: {self.announced}")
+        return kept(item.swap, UnitOutcome.FLAGGED, f"dry run: {self.announced(item)}")

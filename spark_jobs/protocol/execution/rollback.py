@@ -6,8 +6,9 @@ A unit is rolled back only if its live directory is still the one that the run p
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from spark_jobs.core import journal
 from spark_jobs.core.journal import UnitState
@@ -51,10 +52,23 @@ class _Ready:
 
 
 class Rollback(EndingWork[_Ready]):
-    """The restoration of the originals of one run folder."""
+    """The restoration of the originals of one run folder.
 
-    def __init__(self, services: Services, run: Run, recovery: Recovery, on_new_data: str) -> None:
+    Args:
+        newer: in a dry run, by live directory the newer run that still has to be taken back, so that what is live does
+            not count yet.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        run: Run,
+        recovery: Recovery,
+        on_new_data: str,
+        newer: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         super().__init__(services, run, recovery)
+        self._newer = newer
         self._on_new_data = on_new_data
         self._folders = WorkingFolders(services.fs)
 
@@ -62,12 +76,16 @@ class Rollback(EndingWork[_Ready]):
     def _executor(self) -> ReverseSwap:
         return ReverseSwap(self.services, self.entered, self.recovery.policy)
 
-    @property
-    def announced(self) -> str:
-        return f"its originals of run {self.entered.run_id} would be restored"
+    def announced(self, item: UnitState) -> str:
+        newer = self._newer.get(item.swap.live)
+        condition = f", if run {newer} has been taken back before" if newer else ""
+        return f"its originals of run {self.entered.run_id} would be restored{condition}"
 
     def check(self, item: UnitState) -> bool:
         """Tell whether the live directory is missing. Raise an error if the originals cannot be moved back."""
+        if item.swap.live in self._newer:
+            self._executor.check_originals(item.swap)
+            return False
         return self._executor.prepare(item.swap, self._on_new_data)
 
     def prepare(self, item: UnitState) -> _Ready:

@@ -267,6 +267,7 @@ class TableCompaction:
         return replace(
             with_units(report, restored),
             outcome=TableOutcome.FAILED,
+            held_bytes=start.held_bytes + held_bytes(runs.values()),
             reason=f"a unit failed, and on_failure is 'undo': {describe_restored(restored)}",
             warnings=unique(report.warnings, warnings),
         )

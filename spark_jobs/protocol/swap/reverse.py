@@ -143,6 +143,12 @@ class ReverseSwap(SwapExecutor):
             f" {self._command}"
         )
 
+    def check_originals(self, swap: Swap) -> None:
+        """Raise Unsafe if the originals are not those that the journal lists."""
+        paths = self.paths(swap)
+        paths.look()
+        self._check_originals(paths)
+
     def _check_originals(self, paths: SwapPaths) -> None:
         same = paths.seen(paths.old) == paths.swap.live_id
         if not same or differences(paths.swap.originals, list_originals(self._fs, paths.old)):

@@ -87,6 +87,7 @@ def test_by_auto_figures_decide_as_the_files_do(sizes: list[int], small_files: i
         ({"target_file_size": 1 << 20, "min_input_files": 9}, True),
         ({"target_file_size": 1 << 20, "strategy": "full"}, True),
         ({"strategy": "minor"}, False),
+        ({"ratio": 5}, False),
     ],
 )
 def test_figures_decide_by_the_bounds_for_which_they_were_made(options: dict[str, Any], enough: bool) -> None:
@@ -133,6 +134,7 @@ def test_files_that_cannot_be_fewer_are_known_until_an_option_changes() -> None:
     )
     assert settled.health(Thresholds(), "by-name").needs_compaction
     assert settled.health(Thresholds(target_file_size=1 << 40)).needs_compaction
+    assert not settled.is_settled(Thresholds(ratio=1)), "then no file below the block size is large"
     minor = Thresholds(strategy="minor")
     assert not settled.is_settled(minor)
     assert seen().settle(2, minor, None).is_settled(minor)

@@ -75,6 +75,26 @@ def test_what_looks_like_an_accident_is_bad_usage(layers: Any, whole: str | None
         check_retention(layers, whole)
 
 
+@pytest.mark.parametrize(
+    ("layers", "enough"),
+    [
+        (Layers(tables={"s.a": {"older_than": "7d"}, "s.b": {"keep_last": 1}}), True),
+        (Layers(tables={"s.a": {"older_than": "7d"}}), False),
+        (Layers({"keep_last": 0}, tables={"s.a": {"keep_last": 1}, "s.b": {"keep_last": 1}}), False),
+        (Layers(tables={"s.a": {"keep_last": 0}, "s.b": {"keep_last": 1}}, settings={"keep_last": 2}), False),
+    ],
+)
+def test_the_tables_that_a_file_names_may_have_their_retentions_in_its_sections(
+    layers: Layers, enough: bool
+) -> None:
+    for named in (("s.a", "s.b"), ("S.A", "S.b")):
+        if enough:
+            check_retention(layers, "the tables that the configuration file names", named)
+            continue
+        with pytest.raises(UsageError, match="needs a retention"):
+            check_retention(layers, "the tables that the configuration file names", named)
+
+
 def test_retention_keeps_the_young_and_the_newest() -> None:
     runs = [Candidate(f"r{days}", NOW - timedelta(days=days)) for days in (1, 7, 8, 30)]
 

@@ -88,11 +88,24 @@ def test_what_is_not_kept_any_more_is_not_known(fs: MemoryFs) -> None:
     assert render("db.t", [row]).splitlines()[-1].split()[-8:] == ["+2", "-4", "-", "1", "+1", "-2", "7", "-"]
 
 
-def test_rows_are_counted_anew_where_they_cannot_be_read(fs: MemoryFs) -> None:
+def test_rows_of_partitions_that_were_dropped_do_not_count(fs: MemoryFs) -> None:
+    published = log(fs).publish(
+        change("r4", state("3", ("e",), "m4", 11)),
+        units=[swap(value, files(), files()).unit.key for value in "23"],
+    )
+    assert published is not None
+    assert (listed(fs)[0]["total_rows"], listed(fs)[0]["total_row_units"]) == (111, 2)
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_rows_are_counted_anew_where_they_cannot_be_read(fs: MemoryFs, lost: bool) -> None:
     latest = log(fs).latest()
     assert latest is not None
     (path,) = [path for path in fs.files if path.endswith(f"/{latest.row_counts}")]
-    fs.files[path] = (b"torn", fs.files[path][1])
+    if lost:
+        del fs.files[path]
+    else:
+        fs.files[path] = (b"torn", fs.files[path][1])
     log(fs).publish(change("r4", state("3", ("e",), "m4", 11)))
     assert (listed(fs)[0]["total_rows"], listed(fs)[0]["total_row_units"]) == (11, 1)
 

@@ -15,7 +15,10 @@ from spark_jobs.core.strategy import AUTO, FULL, MINOR, STRATEGIES, Choice, choo
 MB = 1024 * 1024
 TARGET = 128 * MB
 
-sizes = st.lists(st.one_of(st.integers(0, 4 * MB), st.integers(TARGET, 3 * TARGET)), max_size=30)
+sizes = st.lists(
+    st.one_of(st.integers(0, 4 * MB), st.integers(90 * MB, TARGET), st.integers(TARGET, 3 * TARGET)),
+    max_size=30,
+)
 
 
 def listing(lengths: list[int]) -> FileListing:
@@ -33,9 +36,11 @@ def test_each_file_is_either_rewritten_or_copied(strategy: str, lengths: list[in
     files = listing(lengths)
     found = chosen(files, strategy)
     assert sorted([*found.rewritten.data, *found.copied.data]) == sorted(files.data)
-    assert all(file.length >= TARGET for file in found.copied.data)
+    large_from = Thresholds(target_file_size=TARGET, strategy=strategy).large_from
+    assert (large_from < TARGET) == (strategy == AUTO)
+    assert all(file.length >= large_from for file in found.copied.data)
     if found.strategy == MINOR:
-        assert all(file.length < TARGET for file in found.rewritten.data)
+        assert all(file.length < large_from for file in found.rewritten.data)
         assert found.reason is None
     else:
         assert (found.reason is not None) == (strategy == MINOR)

@@ -30,8 +30,9 @@ def test_the_file_names_the_tables_where_the_command_line_does_not(tmp_path, spa
 
 def test_a_cleanup_of_the_tables_of_a_file_needs_a_retention(tmp_path, spark_submit, capsys):
     path = config_file(tmp_path, "tables: [mydb.events, mydb.logs]")
-    assert cli.main(["cleanup", "-c", path]) == 2
-    assert "cleanup needs a retention" in capsys.readouterr().err
+    for words in (["cleanup", "-c", path], ["cleanup", "-c", path, "--keep-last", "0"]):
+        assert cli.main(words) == 2
+        assert "cleanup needs a retention" in capsys.readouterr().err
     assert not spark_submit.exists()
     for words in (["cleanup", "-c", path, "--keep-last", "1"], ["cleanup", "-c", path, "--older-than", "7d"]):
         assert cli.main(words) == 0
