@@ -75,26 +75,23 @@ def check_not_of(unit: Unit, locations: Collection[str]) -> None:
         )
 
 
-def originals_of(paths: Iterable[str]) -> list[str]:
-    """Return those leftovers that hold originals, the newest first."""
-    return sorted((path for path in paths if _kind(path) == "old"), reverse=True)
-
-
 def described(paths: Sequence[str]) -> str:
-    """Return a sentence about leftovers of one unit: what they may hold, and what ends them."""
-    originals = originals_of(paths)
-    if not originals:
-        return (
-            f"{paths[0]} was written by a compaction of Lakekeeper 0.0.6 that is at work or has died: without a live"
-            " directory it may be the only copy. What to do with it is in docs/troubleshooting.md, 'What Lakekeeper"
-            " 0.0.6 has left'"
-        )
-    others = f" (and {', '.join(originals[1:])} those of earlier runs)" if originals[1:] else ""
+    """Return a sentence about leftovers of one unit: what they may hold, and where it is said what ends them."""
+    newest, *others = sorted(paths, key=_age, reverse=True)
+    if _kind(newest) == "old":
+        what = "holds originals of Lakekeeper 0.0.6, and may be the only copy"
+    else:
+        what = "was written by a compaction of Lakekeeper 0.0.6 that is at work or has died, and may be the only copy"
+    more = f" (and {', '.join(others)} of it or of earlier runs)" if others else ""
     return (
-        f"{originals[0]} holds originals of Lakekeeper 0.0.6, and may be the only copy{others}. How to go back to them,"
-        " or to delete them, is in docs/troubleshooting.md, 'What Lakekeeper 0.0.6 has left'; do not use its rollback,"
-        " which deletes live directories first"
+        f"{newest} {what}{more}. What to do with it is in docs/troubleshooting.md, 'What Lakekeeper 0.0.6 has left'; do"
+        " not use its rollback and cleanup, which delete directories"
     )
+
+
+def _age(path: str) -> tuple[str, bool]:
+    """Sort the leftovers of later runs last. Of one run, the originals were live, and the other one is their copy."""
+    return path[-10:], _kind(path) == "old"
 
 
 def described_all(paths: Sequence[str]) -> str:

@@ -163,7 +163,7 @@ class RefusalCode(Explained):
         " which a dropped table with partitions has left: `lakekeeper cleanup --location`.",
     )
     LEGACY_LEFTOVER = (
-        "Lakekeeper 0.0.6 left a sibling named `__old_<n>` or `__compact_tmp_<n>`.",
+        "Lakekeeper 0.0.6 left a directory `__old_<n>` or `__compact_tmp_<n>` beside the unit, or in it.",
         "By hand: [what Lakekeeper 0.0.6 has left](#what-lakekeeper-006-has-left).",
     )
     PARQUET_SUMMARY = (

@@ -18,7 +18,7 @@ LEFT = [
     (OLD, "holds originals of Lakekeeper 0.0.6, and may be the only copy"),
     (
         "__compact_tmp_1772054071",
-        "was written by a compaction of Lakekeeper 0.0.6 that is at work or has died",
+        "was written by a compaction of Lakekeeper 0.0.6 that is at work or has died, and may be the only copy",
     ),
 ]
 
@@ -133,16 +133,42 @@ def test_of_a_missing_directory_what_it_has_left_is_named_and_nobody_is_told_to_
     assert report["exit_code"] == (1 if compacted_here_before else 0)
 
 
-def test_of_several_runs_the_originals_of_the_newest_one_are_named_first(sim: SimulatedCluster) -> None:
+@pytest.mark.parametrize("newest", ["__old_1772154071", "__compact_tmp_1772154071"])
+def test_of_several_runs_what_the_newest_one_has_left_is_named_first(
+    sim: SimulatedCluster, newest: str
+) -> None:
+    """Also if it is what was written: a cleanup has deleted its originals, and those of an earlier run have less."""
     root = f"{WAREHOUSE}/moved"
     writers.create_table(sim, "sales.moved", root)
     fill(sim, root)
-    newer = "__old_1772154071"
-    sim.tree.rename(root, f"{root}{newer}")
+    sim.tree.rename(root, f"{root}{newest}")
     sim.tree.write(f"{root}{OLD}/part-0.parquet", b"x", parents=True)
+    said = dict(LEFT)[OLD if "__old" in newest else LEFT[1][0]]
     for verb in ("compact", "rollback"):
-        said = only(run(sim.client(), verb, "--table", "sales.moved"))["reason"]
-        assert f"{root}{newer} {LEFT[0][1]} (and {root}{OLD} those of earlier runs)" in said
+        reason = only(run(sim.client(), verb, "--table", "sales.moved"))["reason"]
+        assert f"{root}{newest} {said} (and {root}{OLD} of it or of earlier runs)" in reason
+
+
+def test_of_one_run_the_originals_are_named_first(sim: SimulatedCluster) -> None:
+    root = f"{WAREHOUSE}/moved"
+    writers.create_table(sim, "sales.moved", root)
+    fill(sim, root)
+    sim.tree.rename(root, f"{root}{OLD}")
+    sim.tree.write(f"{root}{LEFT[1][0]}/part-0.parquet", b"x", parents=True)
+    reason = only(run(sim.client(), "compact", "--table", "sales.moved"))["reason"]
+    assert f"{root}{OLD} {LEFT[0][1]} (and {root}{LEFT[1][0]} of it or of earlier runs)" in reason
+
+
+def test_what_it_has_moved_into_a_live_directory_is_told_from_other_folders(sim: SimulatedCluster) -> None:
+    """A load created the directory again between its renames: the second one moved into it."""
+    root = f"{WAREHOUSE}/moved"
+    writers.create_table(sim, "sales.moved", root)
+    fill(sim, root)
+    inner = f"{root}/moved__compact_tmp_1772054071"
+    sim.tree.write(f"{inner}/part-0.parquet", b"x", parents=True)
+    for verb in ("analyze", "compact"):
+        report = only(run(sim.client(), verb, "--table", "sales.moved"))
+        assert (report["code"], f"{inner} {LEFT[1][1]}" in report["reason"]) == ("LEGACY_LEFTOVER", True)
 
 
 @pytest.mark.parametrize("verb", ["rollback", "cleanup"])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from spark_jobs.core.commands import AWAY, hdfs_path, quoted
 from spark_jobs.core.errors import DamagedOriginals, NoRule, Refusal
 from spark_jobs.core.layout import ancestors, is_home
+from spark_jobs.core.legacy_leftovers import described, is_leftover
 from spark_jobs.core.model import FileEntry, FileListing, parent
 from spark_jobs.core.other_writers import SUCCESS, WriterRules, is_hidden, is_staging, moment
 from spark_jobs.core.refusals import RefusalCode
@@ -238,12 +239,15 @@ def _check_entry(fs: DataDirectories, entry: Status, location: str, rules: Write
             " retention, and then this directory",
         )
     if entry.is_dir:  # guard: folders_in_unit
-        raise Refusal(RefusalCode.SUBDIRECTORIES, f"{location} holds the folder {entry.name}; {_why(entry)}")
+        code = RefusalCode.LEGACY_LEFTOVER if is_leftover(entry.name) else RefusalCode.SUBDIRECTORIES
+        raise Refusal(code, f"{location} holds the folder {entry.name}; {_why(entry)}")
     rules.check_file(entry.path, entry.name, entry.length, entry.mtime)
 
 
 def _why(entry: Status) -> str:
     """Return why a directory in a unit is in the way. What is in a hidden one, no reader reads, and a writer may."""
+    if is_leftover(entry.name):  # The second rename of Lakekeeper 0.0.6 found a live directory, and moved into it.
+        return described([entry.path])
     if not is_hidden(entry.name):
         return "its rows would be lost or misread"
     return (
@@ -257,11 +261,8 @@ def _staged(fs: DataDirectories, entry: Status, rules: WriterRules) -> Refusal:
 
     It is refused at any age: it would move away with the originals, and a query that is only slow would lose its rows.
     """
-    newest = (
-        _last_change(fs, entry)
-        if entry.is_dir and not rules.may_be_active(entry.path, entry.mtime)
-        else entry.mtime
-    )
+    looks_dead = entry.is_dir and not rules.may_be_active(entry.path, entry.mtime)
+    newest = _last_change(fs, entry) if looks_dead else entry.mtime
     if rules.may_be_active(entry.path, newest):
         return Refusal(
             RefusalCode.ACTIVE_WRITER,
