@@ -246,9 +246,8 @@ def _check_entry(fs: DataDirectories, entry: Status, location: str, rules: Write
 
 def _why(entry: Status) -> str:
     """Return why a directory in a unit is in the way. What is in a hidden one, no reader reads, and a writer may."""
-    if is_leftover(
-        entry.name
-    ):  # The second rename of Lakekeeper 0.0.6 found a live directory, and moved into it.
+    # The second rename of Lakekeeper 0.0.6 has found a live directory, and moved into it.
+    if is_leftover(entry.name):
         return described([entry.path])
     if not is_hidden(entry.name):
         return "its rows would be lost or misread"
