@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from urllib.parse import unquote
 
 from spark_jobs.core.errors import Refusal
-from spark_jobs.core.model import Spec, TableName, Unit, name_of
+from spark_jobs.core.model import Spec, TableName, Unit, name_of, parent
 from spark_jobs.core.refusals import RefusalCode
 
 #: `__old_<n>` has the originals, which its backup tables read; `__compact_tmp_<n>` what it writes before its swap.
@@ -19,9 +19,9 @@ def is_leftover(name: str) -> bool:
 
 
 def is_leftover_of(path: str, locations: Collection[str]) -> bool:
-    """Tell whether a directory was left by a compaction of one of these units."""
+    """Tell whether a directory was left by a compaction of one of these units, beside or in its directory."""
     match = _LEFTOVER.match(path)
-    return match is not None and match["of"] in locations
+    return match is not None and (match["of"] in locations or parent(path) in locations)
 
 
 def check_no_backup(table: str, prefix: str, units: Iterable[Unit]) -> None:
@@ -70,8 +70,8 @@ def check_not_of(unit: Unit, locations: Collection[str]) -> None:
     if is_leftover_of(unit.location, locations):  # guard: leftovers_no_partitions
         raise Refusal(
             RefusalCode.LEGACY_LEFTOVER,
-            f"{described([unit.location])}. It is registered as a partition, so that its rows are read twice: drop that"
-            " partition, but not its files",
+            f"{described([unit.location])}. It is registered as a partition, so that its rows are read under a wrong"
+            " value, and twice if they are live too: drop that partition, but not its files",
         )
 
 

@@ -159,16 +159,21 @@ def test_of_one_run_the_originals_are_named_first(sim: SimulatedCluster) -> None
     assert f"{root}{OLD} {LEFT[0][1]} (and {root}{LEFT[1][0]} of it or of earlier runs)" in reason
 
 
-def test_what_it_has_moved_into_a_live_directory_is_told_from_other_folders(sim: SimulatedCluster) -> None:
+@pytest.mark.parametrize(("left", "said"), LEFT)
+def test_what_it_has_moved_into_a_live_directory_is_told_from_other_folders(
+    sim: SimulatedCluster, left: str, said: str
+) -> None:
     """A load created the directory again between its renames: the second one moved into it."""
     root = f"{WAREHOUSE}/moved"
     writers.create_table(sim, "sales.moved", root)
     fill(sim, root)
-    inner = f"{root}/moved__compact_tmp_1772054071"
+    inner = f"{root}/moved{left}"
     sim.tree.write(f"{inner}/part-0.parquet", b"x", parents=True)
     for verb in ("analyze", "compact"):
         report = only(run(sim.client(), verb, "--table", "sales.moved"))
-        assert (report["code"], f"{inner} {LEFT[1][1]}" in report["reason"]) == ("LEGACY_LEFTOVER", True)
+        assert (report["code"], f"{inner} {said}" in report["reason"]) == ("LEGACY_LEFTOVER", True)
+    for verb in ("rollback", "cleanup", "history"):
+        assert f"{inner} {said}" in only(run(sim.client(), verb, "--table", "sales.moved"))["reason"]
 
 
 @pytest.mark.parametrize("verb", ["rollback", "cleanup"])
@@ -228,7 +233,7 @@ def test_a_leftover_that_is_registered_as_a_partition_is_not_compacted(sim: Simu
     assert {unit["unit"]["k"]: unit["code"] for unit in units} == dict.fromkeys(
         ("a", f"a{OLD}"), "LEGACY_LEFTOVER"
     )
-    assert "rows are read twice" in units[1]["reason"]
+    assert "rows are read under a wrong value, and twice if they are live too" in units[1]["reason"]
     assert sim.tree.files(f"{WAREHOUSE}/msck/k=a{OLD}") == before
 
 

@@ -8,15 +8,16 @@ from spark_jobs.core.legacy_leftovers import described_all, is_leftover_of
 from spark_jobs.core.model import Unit, parent
 from spark_jobs.protocol.file_system import DataDirectories
 
-#: So many directories are listed.
-_MOST = 1000
+#: At most so many directories are listed for a hint, which a cleanup gives each night; those beside the units first.
+_MOST = 200
 
 
 def kept_by_lakekeeper_0_0_6(fs: DataDirectories, units: Iterable[Unit]) -> str | None:
     """Return a sentence about what Lakekeeper 0.0.6 has left of these units; None if that is nothing."""
     paths = [unit.location for unit in units]
     locations = frozenset(paths)
-    for folder in list(dict.fromkeys(map(parent, paths)))[:_MOST]:
+    beside_and_inside = dict.fromkeys([*map(parent, paths), *paths])
+    for folder in list(beside_and_inside)[:_MOST]:
         try:
             left = leftovers_in(fs, folder, locations)
         except OSError:
