@@ -19,10 +19,8 @@ def check_retention(arguments: Mapping[str, Any], settings: Config, selection: S
 
     :raises UsageError: a table has none, or one under 24 hours without ``allow_short_retention``
     """
-    layers = [
-        {**settings.settings, **settings.tables.get(table, {}), **arguments} for table in selection.tables
-    ]
-    for given in layers or [{**settings.settings, **arguments}]:
+    for section in _sections(settings, selection):
+        given = {**settings.settings, **section, **arguments}
         if "older_than" not in given and not given.get("keep_last"):
             raise UsageError(
                 "cleanup needs a retention, because without one it would delete all originals: give older_than, such as"
@@ -30,6 +28,14 @@ def check_retention(arguments: Mapping[str, Any], settings: Config, selection: S
             )
         if "older_than" in given and not given.get("allow_short_retention"):
             _check_short(given["older_than"])
+
+
+def _sections(settings: Config, selection: Selection) -> list[Mapping[str, Any]]:
+    """Return what the file has of single tables: of each that is named, or of those of the database and all others."""
+    if selection.database is None:
+        return [settings.tables.get(table, {}) for table in selection.tables]
+    own = f"{selection.database}."
+    return [{}, *(section for name, section in settings.tables.items() if name.startswith(own))]
 
 
 def _check_short(older_than: str) -> None:

@@ -25,7 +25,9 @@ class Candidate:
     committed_at: datetime
 
 
-def check_retention(layers: Layers, whole: str | None, named: Sequence[str] = ()) -> None:
+def check_retention(
+    layers: Layers, whole: str | None, named: Sequence[str] = (), database: str | None = None
+) -> None:
     """Raise UsageError for a retention that looks like a mistake.
 
     A value on the command line is used as it is: there, no retention means all originals of the named tables, and so
@@ -35,13 +37,14 @@ def check_retention(layers: Layers, whole: str | None, named: Sequence[str] = ()
         whole: what is cleaned up, if nobody has named the tables on the command line: a database as a whole, or the
             tables of a file. Else None.
         named: the tables that the file names.
+        database: the one that is cleaned up as a whole.
     """
     unattended = [
         ("the arguments", layers.arguments),
         *((f"the section of table {table}", section) for table, section in layers.tables.items()),
         ("the configuration", layers.settings),
     ]
-    if whole and not all(_has_retention(layer) for layer in _merged(layers, named)):
+    if whole and not all(_has_retention(layer) for layer in _merged(layers, named, database)):
         raise UsageError(
             f"cleanup of {whole} needs a retention: --older-than 7d, or --keep-last 1"
             " (--older-than 0d for all originals)"
@@ -57,10 +60,16 @@ def check_retention(layers: Layers, whole: str | None, named: Sequence[str] = ()
             )
 
 
-def _merged(layers: Layers, named: Sequence[str]) -> list[Mapping[str, Any]]:
-    """Return what counts for each of these tables; without any, what counts for a table without a section."""
-    sections = [layers.tables.get(str(TableName.parse(name)), {}) for name in named] or [{}]
-    return [{**layers.settings, **section, **layers.arguments, **layers.command_line} for section in sections]
+def _merged(layers: Layers, named: Sequence[str], database: str | None) -> list[Mapping[str, Any]]:
+    """Return what counts for each of these tables, or for each table of the database that has a section or none."""
+    sections = [layers.tables.get(str(TableName.parse(name)), {}) for name in named]
+    if database is not None:
+        own = (name for name in layers.tables if TableName.parse(name).database == database.lower())
+        sections = [{}, *(layers.tables[name] for name in own)]
+    return [
+        {**layers.settings, **section, **layers.arguments, **layers.command_line}
+        for section in sections or [{}]
+    ]
 
 
 def _has_retention(layer: Mapping[str, Any]) -> bool:

@@ -219,7 +219,7 @@ def _job(services: Services, invocation: Invocation) -> Job:
     log.setLevel(options.log_level)
     services.calls.limit(options.max_calls_per_second)
     if invocation.verb == "cleanup":
-        check_retention(layers, whole, invocation.tables)
+        check_retention(layers, whole, invocation.tables, invocation.database)
     run_id = invocation.run_id or _new_run_id()
     return Job(invocation, services, layers, request, run_id, JobLimits.of(layers.resolve()), planned)
 

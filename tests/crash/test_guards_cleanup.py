@@ -38,7 +38,10 @@ class TestCleanup:
         report = run(done.client(), "cleanup", "--config-file", file)
         assert (report["exit_code"], done.digest()) == (2, before)
         assert "the tables that the configuration file names needs a retention" in report["error"]
-        words = ("--config-file", file, "--older-than", "0s", "--skip-trash")
+        section = f"table: {FLAT}\ntables: {{{FLAT}: {{keep_last: 1}}}}\n"
+        done.tree.write(file, section.encode(), overwrite=True)
+        assert run(done.client(), "cleanup", "--config-file", file)["exit_code"] == 0
+        words = ("--config-file", file, "--older-than", "0s", "--keep-last", "0", "--skip-trash")
         assert outcomes(run(done.client(), "cleanup", *words)) == ["cleaned"]
 
     def test_a_directory_that_is_not_the_journaled_one_is_not_deleted(self, done: SimulatedCluster) -> None:

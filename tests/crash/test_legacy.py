@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
+from spark_jobs.protocol.execution.backup_table import backup_names
 from tests.crash import writers
+from tests.crash.fault_injection import Fault, Killed
+from tests.crash.flat_table import LIVE, into, out
 from tests.crash.oracle import check, live_rows
-from tests.crash.scenario import WAREHOUSE, build, run
+from tests.crash.scenario import FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import SimulatedCluster
 
 TABLE, OLD = "sales.__bkp_lakekeeper_events_20260225_143000", "__old_1772054071"
@@ -131,6 +134,59 @@ def test_of_a_missing_directory_what_it_has_left_is_named_and_nobody_is_told_to_
     texts = [only(report)["reason"] or "", *(unit["reason"] for unit in only(report)["units"])]
     assert any(f"{place}{left} {said}" in text for text in texts)
     assert report["exit_code"] == (1 if compacted_here_before else 0)
+
+
+@pytest.mark.parametrize(
+    ("verb", "words"), [("compact", ()), ("rollback", ()), ("cleanup", ("--older-than", "7d"))]
+)
+@pytest.mark.parametrize("died", ["before its renames", "after its renames", "in a rollback"])
+@pytest.mark.parametrize(("left", "said"), LEFT)
+def test_no_recovery_puts_older_rows_beside_newer_ones_that_it_has_moved(
+    sim: SimulatedCluster, left: str, said: str, died: str, verb: str, words: tuple[str, ...]
+) -> None:
+    fault = Fault.crash_after(into) if died == "after its renames" else Fault.crash_before(out)
+    job = "rollback" if died == "in a rollback" else "compact"
+    if job == "rollback":
+        run(sim.client(), "compact", "--table", FLAT)
+    with pytest.raises(Killed):
+        run(sim.client(fault), job, "--table", FLAT)
+    fill(sim, LIVE)
+    rows = live_rows(sim, FLAT)
+    sim.tree.rename(LIVE, f"{LIVE}{left}")
+    found = run(sim.client(), "check", "--table", FLAT)
+    (missing,) = [each for each in only(found)["findings"] if each["code"] == "LIVE_MISSING"]
+    assert (missing["command"], f"{LIVE}{left} {said}" in missing["message"]) == (None, True)
+    run(sim.client(), verb, "--table", FLAT, *words)
+    assert sim.tree.get(LIVE) is None
+    sim.tree.rename(f"{LIVE}{left}", LIVE)
+    assert run(sim.client(), "compact", "--table", FLAT)["exit_code"] == 0
+    assert live_rows(sim, FLAT) == rows
+    assert check(sim) == []
+
+
+def test_a_cleanup_names_what_it_has_left_and_no_rollback(sim: SimulatedCluster) -> None:
+    run(sim.client(), "compact", "--table", FLAT)
+    sim.tree.rename(LIVE, f"{LIVE}{OLD}")
+    (unit,) = only(run(sim.client(), "cleanup", "--table", FLAT, "--older-than", "0s", "--skip-trash"))[
+        "units"
+    ]
+    assert (unit["outcome"], f"{LIVE}{OLD} {LEFT[0][1]}" in unit["reason"]) == ("quarantined", True)
+    assert "lakekeeper rollback" not in unit["reason"]
+
+
+def test_where_it_cannot_be_told_what_it_has_left_nothing_is_restored_and_a_hint_is_left_out(
+    sim: SimulatedCluster,
+) -> None:
+    run(sim.client(), "compact", "--table", FLAT)
+    sim.tree.rename(LIVE, f"{LIVE}{OLD}")
+    unreadable = Fault.error_before(lambda point: point.op == "list" and point.args[0] == WAREHOUSE)
+    run(sim.client(unreadable), "rollback", "--table", FLAT)
+    assert sim.tree.get(LIVE) is None
+    sim.tree.rename(f"{LIVE}{OLD}", LIVE)
+    run(sim.client(), "rollback", "--table", FLAT)
+    unreadable = Fault.error_before(lambda point: point.op == "list" and point.args[0] == WAREHOUSE)
+    report = run(sim.client(unreadable), "rollback", "--table", FLAT)
+    assert (only(report)["reason"], report["exit_code"]) == ("nothing to restore", 0)
 
 
 @pytest.mark.parametrize("newest", ["__old_1772154071", "__compact_tmp_1772154071"])
@@ -258,6 +314,7 @@ def test_it_does_not_take_our_backup_tables_for_its_own(sim: SimulatedCluster) -
         name = backup.split(".")[1]
         assert not name.startswith(f"__bkp_{table.split('.')[1]}_")
         assert not re.fullmatch(r"__bkp_(.+)_\d{8}_\d{6}", name)
+        assert backup_names("__bkp", table.split(".")[1]).fullmatch(name), "or a check does not look at it"
 
 
 def test_a_partition_whose_value_looks_like_that_is_one_like_any_other(sim: SimulatedCluster) -> None:

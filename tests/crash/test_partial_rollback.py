@@ -130,6 +130,23 @@ def test_a_dry_run_of_two_runs_takes_the_newer_one_for_taken_back() -> None:
     assert (report["outcome"], report["exit_code"]) == ("unsafe", 3)
 
 
+def test_a_dry_run_remembers_each_of_several_newer_runs() -> None:
+    sim, runs = build(), ["first", "second", "third"]
+    for run_id in runs:
+        run(sim.client(), "compact", "--table", FLAT, "--run-id", run_id)
+        writers.append(sim, LIVE, sim.ledger.fresh(1))
+    partitions = only(run(sim.client(), "compact", "--table", EVENTS, "--run-id", "first"))["units"]
+    assert len(partitions) == 3
+    writers.append(sim, f"{WAREHOUSE}/events/k=a", sim.ledger.fresh(1))
+    for run_id in runs[1:]:
+        run(sim.client(), "compact", "--table", EVENTS, "--run-id", run_id)
+        writers.append(sim, f"{WAREHOUSE}/events/k=b", sim.ledger.fresh(1))
+    for table in (FLAT, EVENTS):
+        request = {"schema_version": 1, "runs": {table: runs}}
+        assert run(sim.client(), "rollback", "--table", table, "--dry-run", request=request)["exit_code"] == 0
+        assert run(sim.client(), "rollback", "--table", table, request=request)["exit_code"] == 0
+
+
 def test_a_dry_run_is_no_failure_where_a_job_has_died_after_its_renames() -> None:
     sim = build()
     run(sim.client(), "compact", "--table", FLAT, "--run-id", "first")

@@ -49,10 +49,11 @@ JOBS = (
     Mutation(
         "H10-other-moved",
         "older originals come back to a place from which Lakekeeper 0.0.6 has moved newer rows",
-        (Condition("rollback_beside_leftovers", False),),
+        (Condition("nothing_beside_leftovers", False),),
         (
             "tests/crash/test_legacy.py"
             "::test_of_a_missing_directory_what_it_has_left_is_named_and_nobody_is_told_to_drop_or_to_roll_back",
+            "tests/crash/test_legacy.py::test_no_recovery_puts_older_rows_beside_newer_ones_that_it_has_moved",
         ),
     ),
     Mutation(

@@ -63,7 +63,8 @@ class LiveCheck:
     def _missing(self, unit: Unit, known: list[UnitOfRun]) -> Iterator[Finding]:
         interrupted = [each for each in known if each.state.kind in journal.INTENTS]
         states = [each.paths(self._scope.services).look() for each in interrupted]
-        if any(state not in _GONE for state in states):
+        legacy = leftovers_in(self._fs, parent(unit.location), [unit.location])
+        if any(state not in _GONE for state in states) and not legacy:
             return  # Between the renames of a swap: the next job finishes it.
         away = taken_away(self._fs, self._scope.of_others, unit.location)
         if away:
@@ -76,7 +77,6 @@ class LiveCheck:
             yield Finding(DamageCode.LIVE_MISSING, unit.location, text, unit=unit.to_json(), only_notice=True)
             return
         held = [each for each in known if each.held]
-        legacy = leftovers_in(self._fs, parent(unit.location), [unit.location])
         rows = self._only_copy(unit, interrupted)
         text += f"; {described(legacy)}" if legacy else ""
         where, command = self._way_back(unit, rows, legacy, held)
@@ -101,10 +101,10 @@ class LiveCheck:
                 run here, so that a rollback of such a run would lose what was written in between. No command puts it
                 back.
         """
-        if rows:
-            return f"; {rows} has its files", self._put_back(unit, rows)
         if legacy:
             return "", None
+        if rows:
+            return f"; {rows} has its files", self._put_back(unit, rows)
         if held:
             return f"; its originals are in {held[-1].old}", self._restore(held[-1], unit)
         if self._scope.unknown:

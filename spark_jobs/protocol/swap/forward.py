@@ -16,6 +16,7 @@ from spark_jobs.core.swap_state import SwapState
 from spark_jobs.protocol.file_system import FileSystemError, Status
 from spark_jobs.protocol.swap.directories import OURS, Blocker, SwapPaths, list_unit, listed_unit
 from spark_jobs.protocol.swap.late_files import differences, move_late_files
+from spark_jobs.protocol.swap.legacy import check_nothing_left
 from spark_jobs.protocol.swap.swap_executor import Action, SwapExecutor, SwapResult
 
 
@@ -142,6 +143,7 @@ class ForwardSwap(SwapExecutor):
     def _restore_without_rewritten(self, paths: SwapPaths, _: str | None) -> SwapResult | str:
         if not self._policy.still_registered(paths.swap):  # guard: dropped_stays_dropped_forward
             return self._dropped_result(paths)
+        check_nothing_left(self._fs, paths.live)
         self._fs.move(paths.old, paths.live, paths.swap.live_id)
         return f"the rewritten directory of {paths.live} is missing"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from spark_jobs.core.legacy_leftovers import described_all, is_leftover_of
+from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.legacy_leftovers import described, described_all, is_leftover_of
 from spark_jobs.core.model import Unit, parent
 from spark_jobs.protocol.file_system import DataDirectories
 
@@ -38,3 +39,13 @@ def leftovers_in(fs: DataDirectories, folder: str, locations: Collection[str]) -
     except FileNotFoundError:
         return []
     return [path for path in found if is_leftover_of(path, locations)]
+
+
+def check_nothing_left(fs: DataDirectories, live: str) -> None:
+    """Raise LakekeeperError if a live directory is missing because that program has moved it: newer rows are there.
+
+    Older ones in its place would be read as the table, and nothing would tell that rows are missing.
+    """
+    left = leftovers_in(fs, parent(live), [live])
+    if left:  # guard: nothing_beside_leftovers
+        raise LakekeeperError(f"{live} does not exist; {described(left)}")

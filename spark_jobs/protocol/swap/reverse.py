@@ -8,7 +8,6 @@ from dataclasses import replace
 from spark_jobs.core import journal
 from spark_jobs.core.commands import AWAY, hdfs_path, word
 from spark_jobs.core.errors import DamagedOriginals, LakekeeperError
-from spark_jobs.core.legacy_leftovers import described
 from spark_jobs.core.model import FileListing, parent
 from spark_jobs.core.swap import Swap
 from spark_jobs.core.swap_state import SwapState
@@ -21,7 +20,7 @@ from spark_jobs.protocol.swap.directories import (
     list_unit,
 )
 from spark_jobs.protocol.swap.late_files import differences, move_late_files
-from spark_jobs.protocol.swap.legacy import leftovers_in
+from spark_jobs.protocol.swap.legacy import check_nothing_left
 from spark_jobs.protocol.swap.missing_live import check_stays_missing
 from spark_jobs.protocol.swap.policy import SwapPolicy
 from spark_jobs.protocol.swap.swap_executor import Action, SwapExecutor, SwapResult, overwritten
@@ -52,7 +51,8 @@ class ReverseSwap(SwapExecutor):
 
         Raises:
             CannotRollBack: the live directory is not the one of this run, was overwritten, is not at the location that
-                the metastore has, has new files that `on_new_data` refuses, or was moved by Lakekeeper 0.0.6.
+                the metastore has, or has new files that `on_new_data` refuses.
+            LakekeeperError: Lakekeeper 0.0.6 has moved the live directory.
             Refusal: a writer is active in the live directory, or there are sub-directories.
             Unsafe: the originals are not those that the journal lists.
         """
@@ -64,7 +64,7 @@ class ReverseSwap(SwapExecutor):
             self._check_live(paths, on_new_data)
         elif where is SwapState.OLD_ONLY:
             self._check_location(swap)
-            self._check_no_leftovers(swap)
+            check_nothing_left(self._fs, paths.live)
             base = parent(parent(self._run.folder))
             check_stays_missing(self._services, paths.live, base)  # guard: rollback_without_live
         else:
@@ -108,12 +108,6 @@ class ReverseSwap(SwapExecutor):
             f"{swap.unit} was compacted at {swap.live}, but the metastore {known}; nothing was moved."
             f" {WayBack(self._fs, self._policy, swap, self._command).text(location)}"
         )
-
-    def _check_no_leftovers(self, swap: Swap) -> None:
-        """Raise CannotRollBack if another tool has moved the missing live directory: rows since the run are there."""
-        left = leftovers_in(self._fs, parent(swap.live), [swap.live])
-        if left:  # guard: rollback_beside_leftovers
-            raise CannotRollBack(f"{swap.live} does not exist; {described(left)}")
 
     @property
     def _command(self) -> str:
@@ -295,5 +289,6 @@ class ReverseSwap(SwapExecutor):
         known = self._live_missing or self._policy.still_registered(paths.swap)  # guard: missing_comes_back
         if not known:  # guard: dropped_stays_dropped
             return self._dropped_result(paths)
+        check_nothing_left(self._fs, paths.live)
         self._fs.move(paths.old, paths.live, paths.swap.live_id)
         return None

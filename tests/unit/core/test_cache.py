@@ -195,11 +195,12 @@ def test_a_basis_is_of_all_that_decides_but_not_of_statistics() -> None:
         cache.basis(replace(facts, columns=(("a", "bigint"),)), Thresholds(), None, "1"),
         cache.basis(replace(facts, storage=replace(storage, properties={"x": "y"})), Thresholds(), None, "1"),
         cache.basis(facts, Thresholds(block_size=1), None, "1"),
+        cache.basis(facts, Thresholds(ratio=1), None, "1"),
         cache.basis(facts, Thresholds(strategy="minor"), None, "1"),
         cache.basis(facts, Thresholds(), "by-name", "1"),
         cache.basis(facts, Thresholds(), None, "2"),
     ]
-    assert len({known, *others}) == 8
+    assert len({known, *others}) == 9
 
 
 def test_figures_of_an_earlier_version_are_read() -> None:

@@ -95,6 +95,13 @@ def test_the_tables_that_a_file_names_may_have_their_retentions_in_its_sections(
             check_retention(layers, "the tables that the configuration file names", named)
 
 
+def test_a_section_may_not_take_the_retention_of_a_database_away() -> None:
+    layers = Layers(tables={"sales.a": {"keep_last": 0}}, settings={"keep_last": 2})
+    check_retention(layers, "the whole database other", database="other")
+    with pytest.raises(UsageError, match="needs a retention"):
+        check_retention(layers, "the whole database Sales", database="Sales")
+
+
 def test_retention_keeps_the_young_and_the_newest() -> None:
     runs = [Candidate(f"r{days}", NOW - timedelta(days=days)) for days in (1, 7, 8, 30)]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from spark_jobs.core.outcomes import TableOutcome, UnitOutcome
-from spark_jobs.core.summary import summary
-from spark_jobs.core.wire import TableReport, UnitReport
+from spark_jobs.core.summary import failure, summary
+from spark_jobs.core.wire import Report, TableReport, UnitReport
 
 
 def flagged(files: int, **more: object) -> UnitReport:
@@ -50,3 +50,17 @@ def test_a_reason_is_shown_if_it_is_that_of_all_units() -> None:
         == "failed, 2 units failed (no space)"
     )
     assert summary(TableReport("db.t", TableOutcome.FAILED, units=[one, other])) == "failed, 2 units failed"
+
+
+def test_the_message_of_an_error_is_one_line_with_the_reasons_of_the_first_tables() -> None:
+    lost = UnitReport({"k": "a\nb"}, UnitOutcome.FAILED, "LOST", "no executor" + "!" * 2000)
+    tables = [TableReport(f"db.t{n}", TableOutcome.PARTIAL, units=[COMPACTED, lost, lost]) for n in range(50)]
+    text = failure(Report("compact", "1", tables=tables))
+    assert text.startswith(r"compact ended as partial: db.t0: partial (k=a\nb: LOST: no executor!")
+    assert "!, and 1 more); db.t1: " in text
+    assert text.endswith("; and 30 more tables")
+    assert (text.isprintable(), len(text) < 20_000) == (True, True)
+
+
+def test_a_job_that_has_failed_as_a_whole_says_why() -> None:
+    assert failure(Report("compact", "1", error="no metastore")) == "compact ended as failed: no metastore"

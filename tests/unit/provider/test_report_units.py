@@ -123,6 +123,8 @@ def test_a_table_without_small_files_says_what_small_is():
     sound = {"unit": {"date": "a"}, "outcome": "healthy", "code": None, "reason": None, "threshold": 13421772}
     text = report_text.render(parsed("nothing", table(units=[sound, sound]), verb="compact"))
     assert "2 healthy (small is below 12.8 MB)" in text
+    text = report_text.render(parsed("nothing", table(units=[sound, flagged(1)]), verb="analyze"))
+    assert "small is below" not in text
 
 
 def test_warnings_are_named_with_their_table_and_stand_in_the_summary():

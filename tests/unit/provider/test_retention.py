@@ -24,6 +24,7 @@ DATABASE, TABLES = Selection(database="sales"), Selection(tables=("sales.a", "sa
         ({}, Config({"older_than": "2 w"}), DATABASE),
         ({}, Config({"older_than": "1h", "allow_short_retention": True}), DATABASE),
         ({}, Config(tables={"sales.a": {"older_than": "7d"}, "sales.b": {"keep_last": 2}}), TABLES),
+        ({}, Config({"keep_last": 2}, {"other.a": {"keep_last": 0}}), DATABASE),
     ],
 )
 def test_a_retention_may_come_from_the_operator_or_the_file(arguments, settings, selection):
@@ -37,6 +38,12 @@ def test_a_retention_may_come_from_the_operator_or_the_file(arguments, settings,
         ({"keep_last": 0}, Config(), TABLES, "needs a retention"),
         ({}, Config(tables={"sales.a": {"older_than": "7d"}}), TABLES, "needs a retention"),
         ({}, Config(tables={"sales.a": {"older_than": "7d"}}), DATABASE, "needs a retention"),
+        (
+            {},
+            Config({"keep_last": 2}, {"sales.a": {"keep_last": 0}, "other.a": {"keep_last": 0}}),
+            DATABASE,
+            "needs a retention",
+        ),
         ({"older_than": "23h"}, Config(), DATABASE, "'23h' is under 24 hours"),
         ({"older_than": "1440s", "keep_last": 1}, Config(), TABLES, "allow_short_retention=True"),
         ({}, Config({"older_than": "0d"}), TABLES, "'0d' is under 24 hours"),
