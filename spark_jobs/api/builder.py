@@ -86,8 +86,9 @@ class CompactBuilder:
             UsageError: (a ValueError) an option of Paimon that Hive external tables cannot have.
         """
         for name, value in options.items():
-            self._given[_own_name(name)] = _own_value(name, value)
-            if _own_name(name) == _SAME[_TARGET]:
+            own = _own_name(name)
+            self._given[own] = _own_value(name, value)
+            if own == _SAME[_TARGET]:
                 self._target = value if name == _TARGET else None
         return self
 

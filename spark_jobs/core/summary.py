@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from spark_jobs.core.model import Unit
 from spark_jobs.core.outcomes import TableOutcome, UnitOutcome
 from spark_jobs.core.printable import printable
 from spark_jobs.core.wire import BAD_UNITS, Report, TableReport, UnitReport
@@ -66,13 +67,11 @@ def _why(table: TableReport) -> str:
         return _reason(table.code, table.reason)
     failed = [unit for unit in table.units if unit.outcome in BAD_UNITS]
     more = f", and {len(failed) - 1} more" if failed[1:] else ""
-    first = [f"{_unit_name(unit)}: {_reason(unit.code, unit.reason)}" for unit in failed[:1]]
+    first = [
+        f"{Unit(tuple(unit.unit.items()), '')}: {_reason(unit.code, unit.reason)}" for unit in failed[:1]
+    ]
     return f"{''.join(first)}{more}" or "see the report"
 
 
 def _reason(code: str | None, reason: str | None) -> str:
     return ": ".join(filter(None, (code, reason and reason[:_LONGEST_REASON])))
-
-
-def _unit_name(unit: UnitReport) -> str:
-    return "/".join(f"{key}={value}" for key, value in unit.unit.items()) or "the whole table"

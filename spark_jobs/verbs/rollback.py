@@ -49,25 +49,16 @@ def rollback_table(job: Job, name: TableName) -> TableReport:
             warnings=list(session.notes),
         )
         report = report.conclude(acted=(UnitOutcome.RESTORED,))
+        what = f"the originals of {len(deleted)} of {len(units)} units were deleted, and cannot be restored"
+        lost = what if deleted else None
         if dry_run and report.outcome == TableOutcome.NOTHING and done:
             # A rollback that has restored nothing is never `done`: the option may stand in a file.
-            reasons = ["nothing was restored: dry_run is set", *_lost(report, len(deleted))]
+            reasons = filter(None, ["nothing was restored: dry_run is set", lost])
             return replace(report, reason="; ".join(reasons))
-        return _as_partial(report, len(deleted))
-
-
-def _as_partial(report: TableReport, deleted: int) -> TableReport:
-    """Return the report of a rollback that cannot restore all units of its runs: it never is `done`."""
-    if report.outcome != TableOutcome.DONE or not deleted:
+        if lost and report.outcome == TableOutcome.DONE:
+            # A rollback that cannot restore all units of its runs is never `done`.
+            return replace(report, outcome=TableOutcome.PARTIAL, reason=lost)
         return report
-    return replace(report, outcome=TableOutcome.PARTIAL, reason="; ".join(_lost(report, deleted)))
-
-
-def _lost(report: TableReport, deleted: int) -> list[str]:
-    """Return a sentence about units that a rollback cannot restore; nothing without any."""
-    if not deleted:
-        return []
-    return [f"the originals of {deleted} of {len(report.units)} units were deleted, and cannot be restored"]
 
 
 def _choose(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from spark_jobs.core.commands import hdfs_path
-from spark_jobs.core.commit_log import row_counts
 from spark_jobs.core.commit_log.change import changes_of, contradicts
 from spark_jobs.core.commit_log.snapshots import BrokenLog, ManifestMeta, Token
 from spark_jobs.core.damage import DamageCode, Finding
@@ -42,19 +41,13 @@ class CheckedLog(CommitLog):
             if meta.name not in self._read:
                 self._try(lambda meta=meta: self._entries([meta]))  # type: ignore[misc]
         self._try(self.survey)
-        self._try(self._read_rows)
+        self._try(lambda: self._files.read_rows(self.latest()))
 
     def _try(self, read: Callable[[], object]) -> None:
         try:
             read()
         except (BrokenLog, OSError) as error:
             self.unreadable.append(str(error))
-
-    def _read_rows(self) -> None:
-        """Read the rows that the next snapshot continues with."""
-        latest = self.latest()
-        if latest is not None and latest.row_counts is not None:
-            row_counts.decode(*self._files.read("manifest", latest.row_counts))
 
     def _compare(self, number: int, units: Units, bases: dict[str, ManifestMeta]) -> None:
         snapshot = self._snapshot_if_there(number)

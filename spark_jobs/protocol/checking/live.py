@@ -16,7 +16,7 @@ from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
 from spark_jobs.protocol.planning.unfinished_runs import taken_away
 from spark_jobs.protocol.swap.directories import staging_above
 from spark_jobs.protocol.swap.late_files import differences
-from spark_jobs.protocol.swap.legacy import leftovers_in
+from spark_jobs.protocol.swap.legacy import leftovers_beside
 from spark_jobs.protocol.swap.locations import statement_back
 
 #: States of an open swap in which nothing but a person, or a writer, has taken the live directory away.
@@ -63,7 +63,7 @@ class LiveCheck:
     def _missing(self, unit: Unit, known: list[UnitOfRun]) -> Iterator[Finding]:
         interrupted = [each for each in known if each.state.kind in journal.INTENTS]
         states = [each.paths(self._scope.services).look() for each in interrupted]
-        legacy = leftovers_in(self._fs, parent(unit.location), [unit.location])
+        legacy = leftovers_beside(self._fs, unit.location)
         if any(state not in _GONE for state in states) and not legacy:
             return  # Between the renames of a swap: the next job finishes it.
         away = taken_away(self._fs, self._scope.of_others, unit.location)

@@ -100,9 +100,13 @@ class LogFiles:
 
     def rows(self, snapshot: Snapshot | None) -> Rows:
         """Return the rows of each unit that are known at a snapshot. Where they are not, they are counted anew."""
-        if snapshot is None or snapshot.row_counts is None:
-            return {}
         try:
-            return row_counts.decode(*self.read("manifest", snapshot.row_counts))
+            return self.read_rows(snapshot)
         except (BrokenLog, FileNotFoundError):
             return {}
+
+    def read_rows(self, snapshot: Snapshot | None) -> Rows:
+        """Return the rows of each unit that a snapshot knows. Raise BrokenLog or OSError if they cannot be read."""
+        if snapshot is None or snapshot.row_counts is None:
+            return {}
+        return row_counts.decode(*self.read("manifest", snapshot.row_counts))

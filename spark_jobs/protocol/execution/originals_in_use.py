@@ -9,11 +9,10 @@ from spark_jobs.core.eligibility import may_have_runs
 from spark_jobs.core.errors import OnlyCopy, Unsafe
 from spark_jobs.core.layout import is_below, is_inside_home
 from spark_jobs.core.legacy_leftovers import described
-from spark_jobs.core.model import parent
 from spark_jobs.core.swap import Swap
 from spark_jobs.protocol.file_system import DataDirectories
 from spark_jobs.protocol.swap.late_files import differences
-from spark_jobs.protocol.swap.legacy import leftovers_in
+from spark_jobs.protocol.swap.legacy import leftovers_beside
 from spark_jobs.protocol.swap.locations import statement_back
 from spark_jobs.protocol.swap.policy import SwapPolicy
 
@@ -98,7 +97,7 @@ class UseOfOriginals:
         except FileNotFoundError:
             # guard: cleanup_live_missing
             text = f"{place} is missing although the metastore has it; its originals in {old} are kept"
-            left = leftovers_in(self._fs, parent(place), [place])
+            left = leftovers_beside(self._fs, place)
             if left:  # Newer rows are there, so that no rollback is the way out.
                 raise Unsafe(f"{text}. {described(left)}") from None
             raise self._only_copy(text, swap, place, missing=True) from None

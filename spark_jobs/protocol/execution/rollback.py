@@ -81,16 +81,16 @@ class Rollback(EndingWork[_Ready]):
         condition = f", if run {newer} has been taken back before" if newer else ""
         return f"its originals of run {self.entered.run_id} would be restored{condition}"
 
-    def check(self, item: UnitState) -> bool:
-        """Tell whether the live directory is missing. Raise an error if the originals cannot be moved back."""
+    def check(self, item: UnitState) -> None:
+        """Raise an error if the originals cannot be moved back."""
         if item.swap.live in self._newer:
             self._executor.check_originals(item.swap)
-            return False
-        return self._executor.prepare(item.swap, self._on_new_data)
+        else:
+            self._executor.prepare(item.swap, self._on_new_data)
 
     def prepare(self, item: UnitState) -> _Ready:
         started = time.monotonic()
-        missing = self.check(item)
+        missing = self._executor.prepare(item.swap, self._on_new_data)
         aside = self.entered.path(item.swap.aside)
         self._folders.create_above(aside, self.entered.folder, item.swap.live)
         return _Ready(item.swap, self._executor.unlike(item.swap), started, missing)

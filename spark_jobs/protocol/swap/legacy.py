@@ -41,11 +41,16 @@ def leftovers_in(fs: DataDirectories, folder: str, locations: Collection[str]) -
     return [path for path in found if is_leftover_of(path, locations)]
 
 
+def leftovers_beside(fs: DataDirectories, live: str) -> list[str]:
+    """Return what Lakekeeper 0.0.6 has left beside a live directory, which may be missing. Raise OSError as above."""
+    return leftovers_in(fs, parent(live), [live])
+
+
 def check_nothing_left(fs: DataDirectories, live: str) -> None:
     """Raise LakekeeperError if a live directory is missing because that program has moved it: newer rows are there.
 
     Older ones in its place would be read as the table, and nothing would tell that rows are missing.
     """
-    left = leftovers_in(fs, parent(live), [live])
+    left = leftovers_beside(fs, live)
     if left:  # guard: nothing_beside_leftovers
         raise LakekeeperError(f"{live} does not exist; {described(left)}")
