@@ -16,10 +16,10 @@ from spark_jobs.adapters.spark.java_connections import send_answers_at_once
 from spark_jobs.adapters.spark.java_logging import show_warnings_only
 from spark_jobs.adapters.spark.live_session import beside
 from spark_jobs.adapters.spark.rewriter import Rewriter
-from spark_jobs.core.eligibility import READING_SETTINGS
-from spark_jobs.core.namenode_calls import NameNodeCalls
-from spark_jobs.core.other_writers import STAGING_SETTING, staging_names
-from spark_jobs.core.phases import Phases
+from spark_jobs.core.rules.eligibility import READING_SETTINGS
+from spark_jobs.core.values.other_writers import STAGING_SETTING, staging_names
+from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
+from spark_jobs.protocol.measuring.phases import Phases
 from spark_jobs.protocol.services import Services
 
 

@@ -9,11 +9,11 @@ is printed. The caller's session stays as it is.
 >>> api.compact(None, table="sales.events", were="dt = 1")
 Traceback (most recent call last):
     ...
-spark_jobs.core.errors.UsageError: unknown option 'were' in the arguments of compact; did you mean 'where'?
+spark_jobs.core.messages.errors.UsageError: unknown option 'were' in the arguments of compact; did you mean 'where'?
 >>> api.analyze(None)
 Traceback (most recent call last):
     ...
-spark_jobs.core.errors.UsageError: nothing is named: name a table, several tables, or a database
+spark_jobs.core.messages.errors.UsageError: nothing is named: name a table, several tables, or a database
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from spark_jobs.api.builder import CompactBuilder
 from spark_jobs.api.calls import JobFailed
 from spark_jobs.api.result import CompactResult
 from spark_jobs.api.verbs import analyze, check, cleanup, compact, forget, history, plan, rollback
-from spark_jobs.core.errors import UsageError
-from spark_jobs.core.wire import Report, TableReport, UnitReport
+from spark_jobs.core.messages.errors import UsageError
+from spark_jobs.core.wire.report import Report, TableReport, UnitReport
 
 __all__ = [
     "CompactBuilder",

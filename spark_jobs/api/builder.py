@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from spark_jobs.api.result import CompactResult
 from spark_jobs.api.verbs import compact, plan
-from spark_jobs.core.errors import UsageError
+from spark_jobs.core.messages.errors import UsageError
 from spark_jobs.core.options.calls import invocation
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
 from spark_jobs.core.options.layers import Layers
 from spark_jobs.core.options.option import PLAN
 from spark_jobs.core.options.parsers import MB
-from spark_jobs.core.wire import Report
+from spark_jobs.core.wire.report import Report
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,7 +46,7 @@ class CompactBuilder:
     >>> builder.with_partition_idle_time("7d").build()
     Traceback (most recent call last):
         ...
-    spark_jobs.core.errors.UsageError: both 'where' and 'idle_for' are given; use only one of them
+    spark_jobs.core.messages.errors.UsageError: both 'where' and 'idle_for' are given; use only one of them
     """
 
     def __init__(self, spark: SparkSession, table: str) -> None:

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from spark_jobs import __version__
-from spark_jobs.core.errors import LakekeeperError, UsageError
+from spark_jobs.core.messages.errors import LakekeeperError, UsageError
+from spark_jobs.core.messages.outcomes import JobOutcome
 from spark_jobs.core.options.arguments import Invocation
-from spark_jobs.core.outcomes import JobOutcome
-from spark_jobs.core.summary import failure
-from spark_jobs.core.wire import Report
-from spark_jobs.protocol.clock import utc_now
+from spark_jobs.core.wire.report import Report
+from spark_jobs.core.wire.summary import failure
+from spark_jobs.protocol.measuring.clock import utc_now
 from spark_jobs.protocol.services import Services
 from spark_jobs.verbs.job import AtLocation, Finish, TableOrder, Verb, run
 

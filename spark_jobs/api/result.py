@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.summary import failure
-from spark_jobs.core.wire import Report, UnitReport
+from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.wire.report import Report, UnitReport
+from spark_jobs.core.wire.summary import failure
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from spark_jobs.api.calls import call
 from spark_jobs.core.options.calls import invocation
-from spark_jobs.core.wire import Report
+from spark_jobs.core.wire.report import Report
 from spark_jobs.verbs.analyze import analyze_table
 from spark_jobs.verbs.check import check_location, check_table
 from spark_jobs.verbs.cleanup import cleanup_table

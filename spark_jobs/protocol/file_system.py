@@ -16,9 +16,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
-from spark_jobs.core.attributes import Attributes, LostAttribute
-from spark_jobs.core.model import FileEntry, FileListing, name_of
-from spark_jobs.core.quota import Quota
+from spark_jobs.core.rules.quota import Quota
+from spark_jobs.core.values.attributes import Attributes, LostAttribute
+from spark_jobs.core.values.model import FileEntry, FileListing, name_of
 
 #: `read_once` keeps files up to this size. Larger files are rare, and would fill the driver's memory.
 _KEPT_BYTES = 256 * 1024

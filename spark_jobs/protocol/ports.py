@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
-from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
-from spark_jobs.core.model import FileEntry, FileListing, TableName, Unit
+from spark_jobs.core.rules.eligibility import Storage, TableFacts
+from spark_jobs.core.values.model import FileEntry, FileListing, TableName, Unit
 
 
 class Catalog(Protocol):

@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from spark_jobs.core.namenode_calls import NameNodeCalls
-from spark_jobs.core.phases import Phases
-from spark_jobs.protocol.clock import SystemClock
 from spark_jobs.protocol.file_system import FileSystem
+from spark_jobs.protocol.measuring.clock import SystemClock
+from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
+from spark_jobs.protocol.measuring.phases import Phases
 from spark_jobs.protocol.ports import Catalog, Clock, FileRewriter, Footers, PoolFactory
 
 

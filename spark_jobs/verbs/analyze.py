@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from spark_jobs.core.model import TableName
-from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.wire import TableReport
+from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.values.model import TableName
+from spark_jobs.core.wire.report import TableReport
 from spark_jobs.protocol.planning.planner import Planner
 from spark_jobs.verbs.job import Job
 

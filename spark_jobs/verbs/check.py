@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from spark_jobs.core.damage import damage, reason, render
-from spark_jobs.core.eligibility import TableFacts, check_place
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.model import TableName
-from spark_jobs.core.outcomes import TableOutcome
-from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.wire import TableReport
+from spark_jobs.core.messages.damage import damage, reason, render
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.outcomes import TableOutcome
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.rules.eligibility import TableFacts, check_place
+from spark_jobs.core.values.model import TableName
+from spark_jobs.core.wire.report import TableReport
 from spark_jobs.protocol.checking.dropped import readable_tables
 from spark_jobs.protocol.checking.table_check import TableCheck
 from spark_jobs.protocol.planning.table import Table

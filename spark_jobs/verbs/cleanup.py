@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from spark_jobs.core import journal
-from spark_jobs.core.file_times import AHEAD
-from spark_jobs.core.model import TableName, parent
+from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.options.definitions import Options
-from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.retention import Candidate, expired, in_future
-from spark_jobs.core.warning_codes import WarningCode
-from spark_jobs.core.wire import TableReport, utc
+from spark_jobs.core.planning.retention import Candidate, expired, in_future
+from spark_jobs.core.records import journal
+from spark_jobs.core.values.file_times import AHEAD
+from spark_jobs.core.values.model import TableName, parent
+from spark_jobs.core.wire.report import TableReport, utc
 from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.folding import fold_settled_runs
 from spark_jobs.protocol.execution.table_session import TableSession

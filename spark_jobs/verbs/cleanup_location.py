@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from spark_jobs.core.layout import Home
-from spark_jobs.core.model import parent
-from spark_jobs.core.outcomes import TableOutcome
-from spark_jobs.core.wire import TableReport
+from spark_jobs.core.messages.outcomes import TableOutcome
+from spark_jobs.core.values.layout import Home
+from spark_jobs.core.values.model import parent
+from spark_jobs.core.wire.report import TableReport
 from spark_jobs.protocol.execution.table_session import TableSession, lease_options
 from spark_jobs.protocol.planning.dropped_table import DroppedTable, dropped_tables, with_users
 from spark_jobs.protocol.runs.lease import LeaseSet

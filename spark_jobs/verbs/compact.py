@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from spark_jobs.core.errors import LakekeeperError, Refusal
-from spark_jobs.core.model import TableName
-from spark_jobs.core.planned import changed_since
-from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.wire import TableReport
+from spark_jobs.core.messages.errors import LakekeeperError, Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.planning.planned import changed_since
+from spark_jobs.core.values.model import TableName
+from spark_jobs.core.wire.report import TableReport
 from spark_jobs.protocol.execution.folding import fold_settled_runs
 from spark_jobs.protocol.execution.table_compaction import TableCompaction
 from spark_jobs.verbs.job import Job

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spark_jobs.core.commands import word
-from spark_jobs.core.model import TableName, parent
-from spark_jobs.core.outcomes import TableOutcome, UnitOutcome
-from spark_jobs.core.wire import TableReport, UnitReport
+from spark_jobs.core.messages.commands import word
+from spark_jobs.core.messages.outcomes import TableOutcome, UnitOutcome
+from spark_jobs.core.values.model import TableName, parent
+from spark_jobs.core.wire.report import TableReport, UnitReport
 from spark_jobs.protocol.execution.forget import Forget, Verdict
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.planning.dropped_table import dropped_tables, with_users

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from spark_jobs.core.commit_log import history, snapshot_listing
-from spark_jobs.core.commit_log.snapshots import BrokenLog, Snapshot, Token
-from spark_jobs.core.eligibility import check_runs
-from spark_jobs.core.journal import RunState
-from spark_jobs.core.model import TableName
-from spark_jobs.core.outcomes import TableOutcome
-from spark_jobs.core.warning_codes import WarningCode
-from spark_jobs.core.wire import TableReport
+from spark_jobs.core.messages.outcomes import TableOutcome
+from spark_jobs.core.messages.warning_codes import WarningCode
+from spark_jobs.core.records import history, snapshot_listing
+from spark_jobs.core.records.journal import RunState
+from spark_jobs.core.records.snapshots import BrokenLog, Snapshot, Token
+from spark_jobs.core.rules.eligibility import check_runs
+from spark_jobs.core.values.model import TableName
+from spark_jobs.core.wire.report import TableReport
 from spark_jobs.protocol.commit_log.publisher import log_of
 from spark_jobs.protocol.commit_log.store import CommitLog
 from spark_jobs.protocol.runs.run_finder import TableRuns

@@ -11,26 +11,26 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from spark_jobs.core import selection
-from spark_jobs.core.eligibility import check_runs
-from spark_jobs.core.errors import LakekeeperError, Refusal, UsageError
-from spark_jobs.core.job_limits import JobLimits
-from spark_jobs.core.model import TableName
+from spark_jobs.core.messages.errors import LakekeeperError, Refusal, UsageError
+from spark_jobs.core.messages.outcomes import TableOutcome
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.options import selection
 from spark_jobs.core.options.arguments import Invocation
 from spark_jobs.core.options.choosing import SELECTIONS
 from spark_jobs.core.options.configuration import Configuration, parse_config
 from spark_jobs.core.options.layers import Layers, read_properties
 from spark_jobs.core.options.option import CHECK
-from spark_jobs.core.outcomes import TableOutcome
-from spark_jobs.core.phases import describe
-from spark_jobs.core.planned import Planned, PlannedUnit, parse_plan
-from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.request import EVERY_TABLE, Request
-from spark_jobs.core.retention import check_retention
-from spark_jobs.core.summary import summary
-from spark_jobs.core.wire import Report, TableReport
-from spark_jobs.protocol.clock import utc_now
+from spark_jobs.core.planning.job_limits import JobLimits
+from spark_jobs.core.planning.planned import Planned, PlannedUnit, parse_plan
+from spark_jobs.core.planning.retention import check_retention
+from spark_jobs.core.rules.eligibility import check_runs
+from spark_jobs.core.values.model import TableName
+from spark_jobs.core.wire.report import Report, TableReport
+from spark_jobs.core.wire.request import EVERY_TABLE, Request
+from spark_jobs.core.wire.summary import summary
 from spark_jobs.protocol.execution.table_session import TableSession, lease_options
+from spark_jobs.protocol.measuring.clock import utc_now
+from spark_jobs.protocol.measuring.phases import describe
 from spark_jobs.protocol.planning.table import Table, read_table
 from spark_jobs.protocol.runs.lease import LeaseSet
 from spark_jobs.protocol.services import Services

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from spark_jobs import __version__
 from spark_jobs.adapters.composition import spark_services, start_spark, tracking_url
-from spark_jobs.core.errors import UsageError
+from spark_jobs.core.messages.errors import UsageError
+from spark_jobs.core.messages.printable import printable
 from spark_jobs.core.options.arguments import Invocation, parse, report_nonce
 from spark_jobs.core.options.layers import parse_option
-from spark_jobs.core.printable import printable
-from spark_jobs.core.wire import Report
-from spark_jobs.protocol.clock import utc_now
+from spark_jobs.core.wire.report import Report
+from spark_jobs.protocol.measuring.clock import utc_now
 from spark_jobs.protocol.services import Services
 from spark_jobs.verbs.job import AtLocation, Finish, TableOrder, Verb, run
 from spark_jobs.verbs.printable_log import keep_lines_printable

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from spark_jobs.core.model import TableName
-from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.pace import Pace
-from spark_jobs.core.planned import options_of
-from spark_jobs.core.strategy import FULL
-from spark_jobs.core.wire import Report, TableReport, UnitReport
+from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.planning.pace import Pace
+from spark_jobs.core.planning.planned import options_of
+from spark_jobs.core.rules.strategy import FULL
+from spark_jobs.core.values.model import TableName
+from spark_jobs.core.wire.report import Report, TableReport, UnitReport
 from spark_jobs.protocol.commit_log.publisher import learned_pace, log_of
 from spark_jobs.protocol.execution.rounds import held_bytes
 from spark_jobs.protocol.execution.table_session import TableSession

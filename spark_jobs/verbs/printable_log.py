@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import traceback
 
-from spark_jobs.core.printable import printable, printable_lines
+from spark_jobs.core.messages.printable import printable, printable_lines
 
 _INDENT = "  "
 

@@ -6,13 +6,13 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 
-from spark_jobs.core import journal
-from spark_jobs.core.commands import word
-from spark_jobs.core.journal import UnitState
-from spark_jobs.core.model import TableName, parent
-from spark_jobs.core.outcomes import TableOutcome, UnitOutcome
-from spark_jobs.core.settled_runs import SettledRun, cleaned_at
-from spark_jobs.core.wire import TableReport, UnitReport, utc
+from spark_jobs.core.messages.commands import word
+from spark_jobs.core.messages.outcomes import TableOutcome, UnitOutcome
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.journal import UnitState
+from spark_jobs.core.records.settled_runs import SettledRun, cleaned_at
+from spark_jobs.core.values.model import TableName, parent
+from spark_jobs.core.wire.report import TableReport, UnitReport, utc
 from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.release import Release
 from spark_jobs.protocol.execution.rollback import Rollback

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from spark_jobs.core.commands import quoted, word
-from spark_jobs.core.errors import Busy, LakekeeperError, Refusal, UnreadableRun, Unsafe, in_one_line
-from spark_jobs.core.model import TableName
-from spark_jobs.core.outcomes import TableOutcome
-from spark_jobs.core.quota import with_quota_command
-from spark_jobs.core.wire import UNSAFE, TableReport
+from spark_jobs.core.messages.commands import quoted, word
+from spark_jobs.core.messages.errors import Busy, LakekeeperError, Refusal, UnreadableRun, Unsafe, in_one_line
+from spark_jobs.core.messages.outcomes import TableOutcome
+from spark_jobs.core.rules.quota import with_quota_command
+from spark_jobs.core.values.model import TableName
+from spark_jobs.core.wire.report import UNSAFE, TableReport
 from spark_jobs.protocol.runs.unreadable import Left, left_in
 
 if TYPE_CHECKING:

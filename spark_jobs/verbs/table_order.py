@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from spark_jobs.core.model import TableName
-from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.wire import TableReport, UnitReport
+from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.values.model import TableName
+from spark_jobs.core.wire.report import TableReport, UnitReport
 from spark_jobs.protocol.planning.planner import Planner
 from spark_jobs.verbs.job import Job
 

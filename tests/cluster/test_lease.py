@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
-from spark_jobs.core.model import name_of
+from spark_jobs.core.values.model import name_of
 from tests.crash.replay import Recording
 from tests.crash.replay_calls import RealHost, new_folder
 from tests.crash.replay_verbs import TABLE, Real

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
-from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.protocol.file_system import Status
+from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 from tests.cluster.superuser import Superuser, acting_as
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from lakekeeper_provider.metrics import METRICS
-from spark_jobs.core.damage import DamageCode
+from spark_jobs.core.messages.damage import DamageCode
+from spark_jobs.core.messages.outcomes import JobOutcome, TableOutcome, UnitOutcome
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
 from spark_jobs.core.options.option import VERBS, Option
-from spark_jobs.core.outcomes import JobOutcome, TableOutcome, UnitOutcome
-from spark_jobs.core.phases import PHASES
-from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.warning_codes import WarningCode
+from spark_jobs.protocol.measuring.phases import PHASES
 from tests.contract import config_template, settings_page
 
 ROOT = Path(__file__).parents[2]

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core import ddl
 from spark_jobs.core.options.option import VERBS
-from spark_jobs.core.wire import Report, TableReport, UnitReport
+from spark_jobs.core.values import ddl
+from spark_jobs.core.wire.report import Report, TableReport, UnitReport
 from tests.hostile.corpus import TEXTS, name_of
 from tests.hostile.sites import PRODUCT, sites, sites_in
 

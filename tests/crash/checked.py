@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from spark_jobs.core.model import TableName
+from spark_jobs.core.values.model import TableName
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.scenario import FLAT, run
 from tests.crash.simulated_cluster import SimulatedCluster

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from spark_jobs.core.model import Spec, TableName
+from spark_jobs.core.values.model import Spec, TableName
 from tests.crash import writers
 from tests.crash.explorer import Act
 from tests.crash.fault_injection import Fault, Killed

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spark_jobs.core.model import TableName
+from spark_jobs.core.values.model import TableName
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.run_finder import TableRuns
 from tests.crash.crashes import crash_states

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from spark_jobs.core.attributes import MODE, Attributes, LostAttribute
-from spark_jobs.core.model import name_of, parent
-from spark_jobs.core.quota import Quota
+from spark_jobs.core.rules.quota import Quota
+from spark_jobs.core.values.attributes import MODE, Attributes, LostAttribute
+from spark_jobs.core.values.model import name_of, parent
 from spark_jobs.protocol.file_system import FileSystem, FileSystemError, Status
 from tests.crash.fault_injection import FaultInjector
 from tests.crash.model_handle import Handle, open_for_write

@@ -14,10 +14,10 @@ from spark_jobs.adapters.hadoop.metastore import (
     SOURCE_PROPERTY,
     MetastoreError,
 )
-from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.core.errors import UsageError
-from spark_jobs.core.model import DEFAULT_PARTITION, Spec, TableName, Unit
-from spark_jobs.core.partition_loss import set_by_people
+from spark_jobs.core.messages.errors import UsageError
+from spark_jobs.core.rules.eligibility import Storage, TableFacts
+from spark_jobs.core.rules.partition_loss import set_by_people
+from spark_jobs.core.values.model import DEFAULT_PARTITION, Spec, TableName, Unit
 from tests.crash.fault_injection import FaultInjector
 
 if TYPE_CHECKING:

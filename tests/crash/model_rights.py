@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spark_jobs.core.model import parent
+from spark_jobs.core.values.model import parent
 from tests.crash.model_tree import ALL, EXECUTE, ME, WRITE, Inode, ModelTree, components
 
 

@@ -8,11 +8,11 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from spark_jobs.core.errors import LakekeeperError, Unreadable, VerificationFailed
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.merged_footers import merged
-from spark_jobs.core.model import FileListing, name_of
+from spark_jobs.core.messages.errors import LakekeeperError, Unreadable, VerificationFailed
+from spark_jobs.core.values.model import FileListing, name_of
 from spark_jobs.protocol.file_system import FileSystem, FileSystemError
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 from tests.crash.fault_injection import FaultInjector

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from spark_jobs.core.model import name_of, parent
-from spark_jobs.core.quota import Quota
+from spark_jobs.core.rules.quota import Quota
+from spark_jobs.core.values.model import name_of, parent
 from spark_jobs.protocol.file_system import FileSystemError
 
 AUTHORITY = "hdfs://model"

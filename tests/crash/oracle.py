@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from spark_jobs.adapters.hadoop.sql import RUN_PROPERTY
-from spark_jobs.core.model import TableName
+from spark_jobs.core.values.model import TableName
 from tests.crash import model_metastore
 from tests.crash.model_spark import decode_rows, visible_rows
 from tests.crash.model_tree import AUTHORITY

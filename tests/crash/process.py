@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from spark_jobs.protocol import clock as system_clock
+from spark_jobs.protocol.measuring import clock as system_clock
 from tests.crash.model_pool import CooperativeLock, CooperativeRLock
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from spark_jobs.core.model import TableName
+from spark_jobs.core.values.model import TableName
 from spark_jobs.protocol.runs.run_finder import TableRuns
 from tests.crash.process import acting_as
 from tests.crash.simulated_cluster import SimulatedCluster

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from spark_jobs.core.attributes import Attributes
-from spark_jobs.core.model import name_of
+from spark_jobs.core.values.attributes import Attributes
+from spark_jobs.core.values.model import name_of
 from spark_jobs.protocol.file_system import FileSystem
 
 #: One call: the name of a method, or of one of the runner's own words, and its arguments. Paths begin with `/`.

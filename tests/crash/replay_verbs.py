@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from spark_jobs import __version__
 from spark_jobs.adapters.composition import spark_services
 from spark_jobs.core.options.arguments import parse
-from spark_jobs.core.wire import Report
+from spark_jobs.core.wire.report import Report
 from spark_jobs.protocol.services import Services
 from spark_jobs.verbs import job
 from tests.crash import writers

@@ -7,7 +7,7 @@ from typing import Any
 
 from spark_jobs import __version__
 from spark_jobs.core.options.arguments import parse
-from spark_jobs.core.wire import Report
+from spark_jobs.core.wire.report import Report
 from spark_jobs.verbs import job
 from spark_jobs.verbs.analyze import analyze_table
 from spark_jobs.verbs.check import check_location, check_table

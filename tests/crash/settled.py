@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
-from spark_jobs.core.commit_log.snapshots import Snapshot
-from spark_jobs.core.model import TableName
+from spark_jobs.core.records.snapshots import Snapshot
+from spark_jobs.core.values.model import TableName
 from spark_jobs.protocol.commit_log.publisher import log_of
 from tests.crash import writers
 from tests.crash.explorer import Act, cleanup, compact, runs_of

@@ -6,7 +6,7 @@ import hashlib
 import random
 from collections.abc import Callable, Sequence
 
-from spark_jobs.core.model import TableName, Unit
+from spark_jobs.core.values.model import TableName, Unit
 from spark_jobs.protocol.services import Services
 from tests.crash.fault_injection import Fault, FaultInjector, Observer, Point
 from tests.crash.late_effects import LateEffects

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.model import TableName
+from spark_jobs.core.values.model import TableName
 from tests.crash import writers
 from tests.crash.flat_table import LIVE, only
 from tests.crash.model_tree import AUTHORITY

@@ -14,9 +14,9 @@ import pytest
 
 from spark_jobs import api
 from spark_jobs.api import calls
-from spark_jobs.core.health import assess
-from spark_jobs.core.model import FileEntry, FileListing
 from spark_jobs.core.options.layers import Layers
+from spark_jobs.core.rules.health import assess
+from spark_jobs.core.values.model import FileEntry, FileListing
 from tests.crash.process import acting_as
 from tests.crash.scenario import EVENTS, FLAT, build, run
 from tests.crash.simulated_cluster import SimulatedCluster

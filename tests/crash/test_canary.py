@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.errors import LakekeeperError
-from spark_jobs.core.swap import Swap
+from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.records.swap import Swap
 from spark_jobs.protocol.swap.forward import ForwardSwap
 from tests.crash.fault_injection import Fault, Killed
 from tests.crash.scenario import run

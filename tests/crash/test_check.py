@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from spark_jobs.core import journal
-from spark_jobs.core.damage import DamageCode
+from spark_jobs.core.messages.damage import DamageCode
+from spark_jobs.core.records import journal
 from tests.crash import writers
 from tests.crash.checked import check, codes, findings, obey
 from tests.crash.fault_injection import Fault, Killed, Point

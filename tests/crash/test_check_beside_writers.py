@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.eligibility import Storage
-from spark_jobs.core.errors import LakekeeperError
-from spark_jobs.core.model import TableName
+from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.rules.eligibility import Storage
+from spark_jobs.core.values.model import TableName
 from spark_jobs.protocol.file_system import FileSystemError
 from tests.crash import writers
 from tests.crash.checked import check, findings

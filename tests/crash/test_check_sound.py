@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from spark_jobs.core.model import TableName
+from spark_jobs.core.values.model import TableName
 from tests.crash import writers
 from tests.crash.checked import check, codes, findings
 from tests.crash.crashes import crash_states

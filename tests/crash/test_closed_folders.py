@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from spark_jobs.core.attributes import GROUP, Attributes, LostAttribute
-from spark_jobs.core.model import parent
+from spark_jobs.core.values.attributes import GROUP, Attributes, LostAttribute
+from spark_jobs.core.values.model import parent
 from tests.crash import writers
 from tests.crash.crashes import crash_states
 from tests.crash.fault_injection import Fault, Point

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.model import TableName
+from spark_jobs.core.values.model import TableName
 from tests.crash import writers
 from tests.crash.crashes import crash_states
 from tests.crash.model_tree import AUTHORITY

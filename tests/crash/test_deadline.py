@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.footers import Footer
-from spark_jobs.core.model import TableName, Unit
-from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.unit_plan import UnitPlan
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.planning.unit_plan import UnitPlan
+from spark_jobs.core.values.model import TableName, Unit
 from spark_jobs.protocol.execution.rounds import Rounds
 from tests.crash import writers
 from tests.crash.model_metastore import ModelMetastore

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.core.model import TableName
+from spark_jobs.core.values.model import TableName
 from tests.crash.fault_injection import Fault
 from tests.crash.flat_table import AT_ONCE, LIVE, only
 from tests.crash.model_spark import visible_rows

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.model import TableName
+from spark_jobs.core.values.model import TableName
 from tests.crash import writers
 from tests.crash.discovery import discover, follow, job, small, told
 from tests.crash.exits import MONTH, killed

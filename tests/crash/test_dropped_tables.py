@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.core.model import TableName
+from spark_jobs.core.values.model import TableName
 from tests.crash import writers
 from tests.crash.crashes import crash_states
 from tests.crash.flat_table import HOME, LIVE, compact, only, outcomes

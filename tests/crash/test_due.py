@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.commit_log import cache
+from spark_jobs.core.planning import cache
 from tests.crash import writers
 from tests.crash.crashes import crash_states
 from tests.crash.oracle import check

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from spark_jobs.core.model import TableName
+from spark_jobs.core.values.model import TableName
 from tests.crash import writers
 from tests.crash.crashes import crash_states
 from tests.crash.explorer import (

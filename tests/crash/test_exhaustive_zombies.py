@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core import journal
-from spark_jobs.core.model import name_of
+from spark_jobs.core.records import journal
+from spark_jobs.core.values.model import name_of
 from tests.crash.crashes import crash_states
 from tests.crash.explorer import (
     Act,

@@ -9,9 +9,9 @@ import re
 
 import pytest
 
-from spark_jobs.core.errors import UsageError
-from spark_jobs.core.model import TableName
+from spark_jobs.core.messages.errors import UsageError
 from spark_jobs.core.options.arguments import parse
+from spark_jobs.core.values.model import TableName
 from tests.crash import writers
 from tests.crash.exits import (
     ROOT,

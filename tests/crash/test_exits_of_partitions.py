@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from spark_jobs.core.model import TableName
+from spark_jobs.core.values.model import TableName
 from tests.crash import writers
 from tests.crash.exits import ROOT, ask, compacted, killed, must_end, old_of, reasons, set_location, twice
 from tests.crash.fault_injection import Fault

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spark_jobs.core import journal
+from spark_jobs.core.records import journal
 from tests.crash import writers
 from tests.crash.model_tree import AUTHORITY
 from tests.crash.scenario import EVENTS, WAREHOUSE, build, run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.core.model import TableName
+from spark_jobs.core.values.model import TableName
 from tests.crash import writers
 from tests.crash.flat_table import AT_ONCE, LIVE, clean_up, compact, only, originals, outcomes, roll_back
 from tests.crash.model_metastore import forget_partitions

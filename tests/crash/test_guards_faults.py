@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from spark_jobs.core.formats.footers import Footer
-from spark_jobs.core.model import TableName, parent
+from spark_jobs.core.values.model import TableName, parent
 from tests.crash import writers
 from tests.crash.fault_injection import Fault, Killed, Point
 from tests.crash.flat_table import HOME, LIVE, append, compact, into, only, out, outcomes

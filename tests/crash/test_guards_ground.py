@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.quota import Quota
+from spark_jobs.core.rules.quota import Quota
 from tests.crash.fault_injection import Fault
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run
 from tests.crash.simulated_cluster import SimulatedCluster

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.errors import LeaseLost
-from spark_jobs.core.model import TableName, parent
+from spark_jobs.core.messages.errors import LeaseLost
 from spark_jobs.core.options.definitions import Options
+from spark_jobs.core.values.model import TableName, parent
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
 from spark_jobs.protocol.runs.journal_store import Journal
 from spark_jobs.protocol.runs.lease import LeaseOptions, LeaseSet

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.model import TableName
+from spark_jobs.core.values.model import TableName
 from tests.crash.fault_injection import Fault, Killed
 from tests.crash.flat_table import LIVE, compact, only, out, outcomes, written
 from tests.crash.model_handle import Handle, open_again

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.core.model import FileListing
+from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.swap.late_files import delete_own_files
 from tests.crash import writers
 from tests.crash.fault_injection import Fault, Killed, Point

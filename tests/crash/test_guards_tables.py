@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from spark_jobs.core.formats.footers import Footer
-from spark_jobs.core.model import name_of
+from spark_jobs.core.values.model import name_of
 from tests.crash import writers
 from tests.crash.explorer import runs_of
 from tests.crash.flat_table import LIVE, compact, only, outcomes

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core import journal
-from spark_jobs.core.attributes import Attributes
 from spark_jobs.core.formats.footers import Footer
-from spark_jobs.core.model import FileListing, name_of
+from spark_jobs.core.records import journal
+from spark_jobs.core.values.attributes import Attributes
+from spark_jobs.core.values.model import FileListing, name_of
 from spark_jobs.protocol.execution.unit_writer import UnitWriter
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.ports import RewriteRequest

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.commit_log import kept_footers
-from spark_jobs.core.commit_log.kept_footers import KeptFooters, decode, encode
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.model import FileListing
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.planning import kept_footers
+from spark_jobs.core.planning.kept_footers import KeptFooters, decode, encode
+from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
 from spark_jobs.protocol.ports import RewriteRequest
 from tests.crash import writers

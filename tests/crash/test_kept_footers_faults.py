@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from spark_jobs.core.commit_log import kept_footers
-from spark_jobs.core.commit_log.kept_footers import decode, encode
+from spark_jobs.core.planning import kept_footers
+from spark_jobs.core.planning.kept_footers import decode, encode
 from tests.crash.crashes import crash_states
 from tests.crash.fault_injection import Fault, Point
 from tests.crash.flat_table import HOME, LIVE, compact

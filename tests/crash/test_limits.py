@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.footers import Footer
-from spark_jobs.core.health import Health, score
-from spark_jobs.core.layout import Home
-from spark_jobs.core.model import TableName
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.rules.health import Health, score
+from spark_jobs.core.values.layout import Home
+from spark_jobs.core.values.model import TableName
 from tests.crash import writers
 from tests.crash.explorer import runs_of
 from tests.crash.fault_injection import Fault, Killed

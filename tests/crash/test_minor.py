@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core import strategy
-from spark_jobs.core.errors import VerificationFailed
 from spark_jobs.core.formats.footers import Footer
-from spark_jobs.core.model import FileEntry, FileListing
-from spark_jobs.core.unit_plan import UnitPlan
+from spark_jobs.core.messages.errors import VerificationFailed
+from spark_jobs.core.planning.unit_plan import UnitPlan
+from spark_jobs.core.rules import strategy
+from spark_jobs.core.values.model import FileEntry, FileListing
 from spark_jobs.protocol.execution.group_writer import WrittenGroup, check_all_written
 from spark_jobs.protocol.execution.unit_writer import UnitWriter
 from spark_jobs.protocol.execution.written_unit import Draft

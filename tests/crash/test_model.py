@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from spark_jobs.adapters.hadoop.metastore import MetastoreError
-from spark_jobs.core.attributes import Attributes
-from spark_jobs.core.model import TableName, Unit
+from spark_jobs.core.values.attributes import Attributes
+from spark_jobs.core.values.model import TableName, Unit
 from spark_jobs.protocol.file_system import FileSystemError
 from tests.crash import writers
 from tests.crash.fault_injection import Fault, Killed

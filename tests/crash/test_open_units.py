@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.layout import Home
+from spark_jobs.core.values.layout import Home
 from spark_jobs.protocol.planning import planner
 from tests.crash import writers
 from tests.crash.model_spark import ModelRewriter

@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from spark_jobs.core import plan as plans
-from spark_jobs.core.task_plan import TaskPlan
+from spark_jobs.core.planning import plan as plans
+from spark_jobs.core.planning.task_plan import TaskPlan
 from spark_jobs.protocol.planning import inspection
 from tests.crash import checked
 from tests.crash.flat_table import clean_up, compact, only, roll_back

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.model import TableName
+from spark_jobs.core.values.model import TableName
 from tests.crash import writers
 from tests.crash.kept_plan import PLAN, kept, units_with
 from tests.crash.scenario import EVENTS, FLAT, WAREHOUSE, build, run

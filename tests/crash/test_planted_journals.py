@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core import journal
-from spark_jobs.core.journal import Record
-from spark_jobs.core.model import FileEntry, FileListing, name_of
-from spark_jobs.core.swap import Swap
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.journal import Record
+from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.values.model import FileEntry, FileListing, name_of
 from tests.crash import writers
 from tests.crash.fault_injection import Fault, Killed
 from tests.crash.model_tree import AUTHORITY

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from spark_jobs.core.model import TableName
+from spark_jobs.core.values.model import TableName
 from tests.crash.explorer import runs_of
 from tests.crash.fault_injection import Fault, Killed, Point
 from tests.crash.flat_table import AT_ONCE, compact, only

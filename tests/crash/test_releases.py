@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.core.model import TableName
+from spark_jobs.core.rules.eligibility import Storage, TableFacts
+from spark_jobs.core.values.model import TableName
 from tests.crash.explorer import restored_what_was_left
 from tests.crash.figures import figures
 from tests.crash.model_metastore import ModelTable

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from spark_jobs.core.attributes import MODE, Attributes, LostAttribute
+from spark_jobs.core.values.attributes import MODE, Attributes, LostAttribute
 from tests.crash.crashes import crash_states
 from tests.crash.fault_injection import Fault, Killed
 from tests.crash.model_fs import ModelFileSystem

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.model import TableName
-from spark_jobs.core.settled_runs import SettledRecord
+from spark_jobs.core.records.settled_runs import SettledRecord
+from spark_jobs.core.values.model import TableName
 from spark_jobs.protocol.runs.run_finder import TableRuns
 from spark_jobs.protocol.runs.settled_store import SettledStore
 from spark_jobs.protocol.runs.trust import Trust

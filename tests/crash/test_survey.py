@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from spark_jobs.core.formats.footers import Footer
-from spark_jobs.core.model import FileListing
+from spark_jobs.core.values.model import FileListing
 from tests.crash import writers
 from tests.crash.crashes import crash_states
 from tests.crash.model_spark import ModelFooters

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.errors import LakekeeperError, Refusal, Unreadable
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import LakekeeperError, Refusal, Unreadable
+from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 from tests.crash import writers
 from tests.crash.crashes import crash_states

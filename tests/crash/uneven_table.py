@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.messages.errors import LakekeeperError
 from tests.crash import writers
 from tests.crash.model_spark import ModelRewriter
 from tests.crash.scenario import WAREHOUSE, run

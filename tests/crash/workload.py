@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from spark_jobs.core.model import Spec, TableName, Unit
+from spark_jobs.core.values.model import Spec, TableName, Unit
 from tests.crash import oracle, writers
 from tests.crash.model_metastore import register_partition
 from tests.crash.model_spark import visible_rows

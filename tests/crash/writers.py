@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spark_jobs.core.eligibility import TableFacts
-from spark_jobs.core.model import Spec, TableName
+from spark_jobs.core.rules.eligibility import TableFacts
+from spark_jobs.core.values.model import Spec, TableName
 from tests.crash import model_metastore
 from tests.crash.model_handle import Handle, open_for_write
 from tests.crash.model_metastore import forget_partitions, parquet, register, register_partition

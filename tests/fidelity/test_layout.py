@@ -12,7 +12,7 @@ import pytest
 
 from spark_jobs.core.formats.footers import Footer, profile
 from spark_jobs.core.formats.writer_options import writer_options
-from spark_jobs.core.namenode_calls import NameNodeCalls
+from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, data_files, listed, only
 

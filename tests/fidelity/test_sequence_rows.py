@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs.core.model import FileListing
+from spark_jobs.core.values.model import FileListing
 from tests.fidelity.sampling import sampled
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, cluster_settings, data_files, only
@@ -251,7 +251,7 @@ def test_records_that_were_not_written_fail_the_unit(
 
 def test_a_text_with_a_variable_is_no_setting(spark: SparkSession) -> None:
     from spark_jobs.adapters.spark.copying import Copier
-    from spark_jobs.core.errors import Refusal
+    from spark_jobs.core.messages.errors import Refusal
 
     with pytest.raises(Refusal, match="has a variable"):
         Copier(spark, {})._conf({"name": "a ${env.HOME}"})

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from spark_jobs.core.open_units import Attempt, decode, encode
+from spark_jobs.core.records.open_units import Attempt, decode, encode
 
 
 def put_text(home: Path, text: str, number: int) -> None:

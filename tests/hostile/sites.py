@@ -1,6 +1,6 @@
 """The places in the jobs' code where a text leaves it: SQL, files and lines. They are found in the code itself.
 
-The statements of messages are in `spark_jobs/core/ddl.py` and are no sites: nothing runs them.
+The statements of messages are in `spark_jobs/core/values/ddl.py` and are no sites: nothing runs them.
 """
 
 from __future__ import annotations

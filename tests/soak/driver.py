@@ -31,8 +31,8 @@ from spark_jobs import __version__
 from spark_jobs.adapters.composition import spark_services
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.core.options.arguments import parse
-from spark_jobs.core.wire import Report
-from spark_jobs.protocol.clock import utc_now
+from spark_jobs.core.wire.report import Report
+from spark_jobs.protocol.measuring.clock import utc_now
 from spark_jobs.verbs.cleanup import cleanup_table
 from spark_jobs.verbs.compact import compact_table
 from spark_jobs.verbs.job import run

@@ -13,8 +13,8 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.spark.byte_copies import ByteCopies, _Calls
-from spark_jobs.core.model import FileEntry, FileListing
-from spark_jobs.core.namenode_calls import NameNodeCalls
+from spark_jobs.core.values.model import FileEntry, FileListing
+from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 
 FILES = 3
 

@@ -10,7 +10,7 @@ import pytest
 
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.spark.rewriter import Rewriter
-from spark_jobs.protocol.clock import SystemClock
+from spark_jobs.protocol.measuring.clock import SystemClock
 from spark_jobs.protocol.ports import RewriteRequest
 from spark_jobs.protocol.swap.swap_executor import SwapExecutor
 

@@ -10,8 +10,8 @@ import pytest
 
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.spark.file_index import LISTED_BY_DRIVER, ExactReader
-from spark_jobs.core.errors import LakekeeperError
-from spark_jobs.core.model import FileListing
+from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.values.model import FileListing
 from tests.harness.fixtures import Database
 from tests.spark.meanwhile import before_rewrites
 from tests.spark.toolbox import Jobs, data_files, ids, local, many, outcomes

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from spark_jobs.adapters.spark.formats.registry import spark_formats
-from spark_jobs.core.errors import Unreadable
 from spark_jobs.core.formats.leaf_statistics import Bounds, LeafStatistics
 from spark_jobs.core.formats.registry import PARQUET
-from spark_jobs.core.model import FileListing
+from spark_jobs.core.messages.errors import Unreadable
+from spark_jobs.core.values.model import FileListing
 from tests.spark.toolbox import listed, many
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark_jobs.core.commands import hdfs_path
+from spark_jobs.core.messages.commands import hdfs_path
 from tests.harness.fixtures import Database
 from tests.hostile.corpus import HADOOP_PROPERTY, PATTERNS
 from tests.spark.toolbox import Jobs, literal, only

@@ -11,9 +11,9 @@ import pytest
 
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.hadoop.metastore import Metastore
-from spark_jobs.core import ddl
-from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.core.model import TableName, Unit
+from spark_jobs.core.rules.eligibility import Storage, TableFacts
+from spark_jobs.core.values import ddl
+from spark_jobs.core.values.model import TableName, Unit
 from tests.harness.fixtures import Database
 from tests.hostile.corpus import PROPERTY, SHELL, SQL, VARIABLES
 from tests.spark.toolbox import Jobs, literal, only, rows

@@ -18,7 +18,7 @@ from spark_jobs.adapters.spark.formats.codecs import Codecs, codec_factory
 from spark_jobs.adapters.spark.formats.registry import spark_formats
 from spark_jobs.adapters.spark.hashing import Hashing
 from spark_jobs.adapters.spark.text_bytes import TextBytes
-from spark_jobs.core.namenode_calls import NameNodeCalls
+from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, only
 

@@ -14,7 +14,7 @@ import pytest
 from spark_jobs.adapters.spark.fair_rewriter import FairRewriter
 from spark_jobs.adapters.spark.joint_rewriter import JointRewriter
 from spark_jobs.adapters.spark.rewriter import Rewriter
-from spark_jobs.core.shuffle_keys import hash_int, partition_keys
+from spark_jobs.core.planning.shuffle_keys import hash_int, partition_keys
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import ODD_VALUES, Jobs, data_files, many, only, outcomes, rows
 

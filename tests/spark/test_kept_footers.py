@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from spark_jobs.core.commit_log import kept_footers
+from spark_jobs.core.planning import kept_footers
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, data_files, many, only, rows, write_files
 

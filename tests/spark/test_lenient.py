@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from spark_jobs.adapters.spark.formats.headers import RecordFormat
-from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats import footers
 from spark_jobs.core.formats.encoding import Engine
 from spark_jobs.core.formats.footers import Footer
+from spark_jobs.core.messages.errors import Refusal
 
 PROFILE = footers.profile([Footer("a", None, {"none": 1}, {}, {}, "text")], None, "sequencefile")
 

@@ -14,8 +14,8 @@ from spark_jobs.adapters.hadoop.hadoop_listing import next_size
 from spark_jobs.adapters.hadoop.hdfs_listing import HdfsListing
 from spark_jobs.adapters.hadoop.local_listing import has_milliseconds, list_locally
 from spark_jobs.adapters.hadoop.statuses import StatusReader
-from spark_jobs.core.namenode_calls import NameNodeCalls
 from spark_jobs.protocol.file_system import Status
+from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from spark_jobs.core.journal import PREPARED, Record
+from spark_jobs.core.records.journal import PREPARED, Record
 from tests.harness.fixtures import Database
 from tests.spark.meanwhile import Killed, after_rewrites, around_moves, full_disk, killed_after_moves
 from tests.spark.toolbox import Jobs, data_files, many, only, outcomes, rows, tree

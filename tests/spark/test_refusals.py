@@ -8,7 +8,7 @@ import pytest
 
 from spark_jobs.adapters.spark.joint_rewriter import JointRewriter
 from spark_jobs.adapters.spark.rewriter import Rewriter
-from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.messages.errors import LakekeeperError
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, local, many, only, tree
 

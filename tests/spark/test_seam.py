@@ -12,9 +12,9 @@ import pytest
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.hadoop.metastore import Metastore, MetastoreError
 from spark_jobs.adapters.spark.rewriter import Rewriter
-from spark_jobs.core.eligibility import check_place
-from spark_jobs.core.errors import LakekeeperError, Refusal
-from spark_jobs.core.model import TableName
+from spark_jobs.core.messages.errors import LakekeeperError, Refusal
+from spark_jobs.core.rules.eligibility import check_place
+from spark_jobs.core.values.model import TableName
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, data_files, local, many, only

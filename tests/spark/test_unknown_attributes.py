@@ -9,7 +9,7 @@ import pytest
 from py4j.protocol import Py4JError, Py4JNetworkError
 
 from spark_jobs.adapters.hadoop.hadoop_attributes import HadoopAttributes
-from spark_jobs.core.namenode_calls import NameNodeCalls
+from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 
 NN = "hdfs://nn"
 

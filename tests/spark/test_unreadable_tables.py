@@ -12,7 +12,7 @@ from py4j.protocol import Py4JJavaError
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.hadoop.metastore import Metastore
 from spark_jobs.adapters.hadoop.metastore_errors import MetastoreError
-from spark_jobs.core.model import TableName
+from spark_jobs.core.values.model import TableName
 from tests.harness.fixtures import Database
 from tests.spark.metastore_client import drop, recreate
 from tests.spark.toolbox import Jobs, data_files, empty_table, many, only

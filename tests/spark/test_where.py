@@ -13,9 +13,9 @@ from pyspark.sql.utils import AnalysisException
 from spark_jobs.adapters.hadoop.file_system import HadoopFileSystem
 from spark_jobs.adapters.hadoop.metastore import Metastore
 from spark_jobs.adapters.hadoop.partition_condition import check_condition
-from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.core.errors import UsageError
-from spark_jobs.core.model import Unit
+from spark_jobs.core.messages.errors import UsageError
+from spark_jobs.core.rules.eligibility import Storage, TableFacts
+from spark_jobs.core.values.model import Unit
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

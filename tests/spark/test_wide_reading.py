@@ -14,7 +14,7 @@ import pytest
 
 from demo.services import paths
 from spark_jobs.adapters.spark.wide_reading import slots
-from spark_jobs.core.shuffle_keys import partition_keys
+from spark_jobs.core.planning.shuffle_keys import partition_keys
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import Jobs, data_files, many, only, rows
 
@@ -98,7 +98,7 @@ def test_spark_sends_each_key_to_the_partition_of_its_own(spark: SparkSession, p
 @pytest.fixture
 def many_slots(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every unit is read by more tasks than write it, as a large one is on a cluster."""
-    from spark_jobs.core.task_plan import TaskPlan
+    from spark_jobs.core.planning.task_plan import TaskPlan
     from spark_jobs.protocol.planning.inspection import FileGroup
 
     monkeypatch.setattr(

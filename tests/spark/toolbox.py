@@ -14,9 +14,9 @@ from urllib.parse import unquote, urlparse
 
 from spark_jobs import __version__
 from spark_jobs.adapters.composition import spark_services
-from spark_jobs.core.model import FileEntry, FileListing
 from spark_jobs.core.options.arguments import parse
-from spark_jobs.core.wire import Report
+from spark_jobs.core.values.model import FileEntry, FileListing
+from spark_jobs.core.wire.report import Report
 from spark_jobs.verbs import job
 from spark_jobs.verbs.analyze import analyze_table
 from spark_jobs.verbs.check import check_table

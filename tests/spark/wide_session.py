@@ -44,10 +44,10 @@ def rewrite(spark: SparkSession, folder: Path, rows: int, target_files: int) -> 
     from spark_jobs.adapters.spark.rewriter import Rewriter
     from spark_jobs.core.formats import footers
     from spark_jobs.core.formats.footers import Profile
-    from spark_jobs.core.model import FileListing
-    from spark_jobs.core.namenode_calls import NameNodeCalls
-    from spark_jobs.core.phases import Phases
-    from spark_jobs.core.task_plan import plan_tasks
+    from spark_jobs.core.planning.task_plan import plan_tasks
+    from spark_jobs.core.values.model import FileListing
+    from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
+    from spark_jobs.protocol.measuring.phases import Phases
     from spark_jobs.protocol.ports import RewriteRequest
 
     fs, formats = HadoopFileSystem(spark), spark_formats(spark)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.refusals import RefusalCode
 from tests.spark.toolbox import Jobs, changed
 from tests.sweep.recording import HADOOP, SPARK, SQL
 from tests.sweep.tables import SweptTable

@@ -21,7 +21,7 @@ from spark_jobs.adapters.hadoop.java_errors import (
     kind_of,
     root_cause,
 )
-from spark_jobs.core.errors import Unreadable
+from spark_jobs.core.messages.errors import Unreadable
 
 #: The code of formats and of Hadoop's codecs. Spark's own codecs are none of them: they pack shuffled rows.
 _DECODERS = (

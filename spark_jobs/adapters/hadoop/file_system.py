@@ -15,13 +15,13 @@ from spark_jobs.adapters.hadoop.local_files import LocalAttributes, local_identi
 from spark_jobs.adapters.hadoop.local_listing import has_milliseconds, list_locally
 from spark_jobs.adapters.hadoop.local_renames import rename_locally
 from spark_jobs.adapters.hadoop.statuses import StatusReader
-from spark_jobs.core.attributes import Attributes, LostAttribute
-from spark_jobs.core.errors import LakekeeperError
-from spark_jobs.core.journal_bounds import server_of
-from spark_jobs.core.model import name_of, parent
-from spark_jobs.core.namenode_calls import NameNodeCalls
-from spark_jobs.core.quota import Quota
+from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.records.journal_bounds import server_of
+from spark_jobs.core.rules.quota import Quota
+from spark_jobs.core.values.attributes import Attributes, LostAttribute
+from spark_jobs.core.values.model import name_of, parent
 from spark_jobs.protocol.file_system import FileSystem, FileSystemError, Status, UnusableFileSystem
+from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 
 #: Other file systems have neither encryption zones nor snapshots nor quotas, nor do they know which files are open.
 _HDFS = "hdfs:"

@@ -12,10 +12,10 @@ from py4j.protocol import Py4JError, Py4JJavaError
 
 from spark_jobs.adapters.hadoop.java_errors import root_cause
 from spark_jobs.adapters.hadoop.statuses import StatusReader, mode_of
-from spark_jobs.core import attributes
-from spark_jobs.core.attributes import Attributes, LostAttribute
-from spark_jobs.core.journal_bounds import server_of
-from spark_jobs.core.namenode_calls import NameNodeCalls
+from spark_jobs.core.records.journal_bounds import server_of
+from spark_jobs.core.values import attributes
+from spark_jobs.core.values.attributes import Attributes, LostAttribute
+from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 
 #: The policy without erasure coding: as many copies as the replication says.
 _REPLICATED = "REPLICATION"

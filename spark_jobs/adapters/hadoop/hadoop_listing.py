@@ -10,10 +10,10 @@ from spark_jobs.adapters.hadoop.hdfs_listing import HdfsListing
 from spark_jobs.adapters.hadoop.java_answers import json_reader
 from spark_jobs.adapters.hadoop.java_errors import call, java_errors
 from spark_jobs.adapters.hadoop.statuses import StatusReader
-from spark_jobs.core.journal_bounds import server_of
-from spark_jobs.core.model import parent
-from spark_jobs.core.namenode_calls import NameNodeCalls
+from spark_jobs.core.records.journal_bounds import server_of
+from spark_jobs.core.values.model import parent
 from spark_jobs.protocol.file_system import Status
+from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 
 #: The NameNode answers with at most so many entries at a time (the default of `dfs.ls.limit`).
 _NAMENODE_PAGE = 1000

@@ -8,7 +8,7 @@ from typing import Any
 from py4j.protocol import Py4JError, Py4JJavaError
 
 from spark_jobs.adapters.hadoop.java_errors import java_errors, root_cause
-from spark_jobs.core.quota import Quota
+from spark_jobs.core.rules.quota import Quota
 
 #: The default quota of the root directory of HDFS: it limits nothing.
 _UNLIMITED = 2**63 - 1

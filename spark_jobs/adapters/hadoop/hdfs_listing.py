@@ -9,9 +9,9 @@ from py4j.protocol import Py4JError, Py4JJavaError
 
 from spark_jobs.adapters.hadoop.java_errors import call
 from spark_jobs.adapters.hadoop.statuses import StatusReader
-from spark_jobs.core.journal_bounds import server_of
-from spark_jobs.core.namenode_calls import NameNodeCalls
+from spark_jobs.core.records.journal_bounds import server_of
 from spark_jobs.protocol.file_system import Status
+from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 
 #: The class of the entries since Hadoop 3.2. Entries of earlier clients do not have the fields that are read here.
 _ENTRY = "org/apache/hadoop/hdfs/protocol/HdfsNamedFileStatus.class"

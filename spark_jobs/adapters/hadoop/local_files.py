@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from spark_jobs.adapters.hadoop.hadoop_attributes import HadoopAttributes
-from spark_jobs.core.attributes import Attributes
+from spark_jobs.core.values.attributes import Attributes
 
 #: Hadoop's FsPermission has no bits for setuid and setgid: they are neither read nor changed.
 _SPECIAL = 0o6000

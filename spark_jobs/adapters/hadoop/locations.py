@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 from urllib.parse import unquote, urlsplit
 
-from spark_jobs.core.eligibility import may_have_runs
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.model import name_of, parent
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.rules.eligibility import may_have_runs
+from spark_jobs.core.values.model import name_of, parent
 from spark_jobs.protocol.file_system import UnusableFileSystem
 
 #: A URI below a directory. Hadoop drops empty names, and resolves `.` and `..`.

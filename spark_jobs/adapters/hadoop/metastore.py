@@ -28,11 +28,11 @@ from spark_jobs.adapters.hadoop.sql import (
     qualified,
 )
 from spark_jobs.adapters.spark.sessions import active, statement_session
-from spark_jobs.core.ddl import partition_spec
-from spark_jobs.core.eligibility import Storage, TableFacts
 from spark_jobs.core.formats.struct_types import hive_type
-from spark_jobs.core.model import DEFAULT_PARTITION, TableName, Unit
-from spark_jobs.core.partition_loss import set_by_people
+from spark_jobs.core.rules.eligibility import Storage, TableFacts
+from spark_jobs.core.rules.partition_loss import set_by_people
+from spark_jobs.core.values.ddl import partition_spec
+from spark_jobs.core.values.model import DEFAULT_PARTITION, TableName, Unit
 
 _ADD_BATCH = 500
 

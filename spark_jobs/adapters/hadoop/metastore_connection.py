@@ -6,7 +6,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.core.errors import UsageError
+from spark_jobs.core.messages.errors import UsageError
 
 URIS = "hive.metastore.uris"
 #: Each of these says where the metastore is: a server, a database that is used without one, or another service.

@@ -14,11 +14,11 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.adapters.hadoop.java_answers import java_json
 from spark_jobs.adapters.hadoop.java_errors import cause_classes, is_java_error
-from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.model import TableName
-from spark_jobs.core.partition_loss import set_by_people
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.rules.eligibility import Storage, TableFacts
+from spark_jobs.core.rules.partition_loss import set_by_people
+from spark_jobs.core.values.model import TableName
 
 #: An object of the metastore's interface, as JSON.
 Entry = Mapping[str, Any]

@@ -12,7 +12,7 @@ from spark_jobs.adapters.hadoop.java_errors import (
     root_cause,
     with_cause,
 )
-from spark_jobs.core.errors import LakekeeperError
+from spark_jobs.core.messages.errors import LakekeeperError
 
 #: Exceptions that show that the metastore does not answer.
 _CONNECTION = ("TTransportException", "ConnectException", "SocketException", "SocketTimeoutException")

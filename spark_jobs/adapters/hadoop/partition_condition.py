@@ -17,10 +17,10 @@ from pyspark.sql import functions as F
 from spark_jobs.adapters.hadoop.java_errors import first_line, message_of
 from spark_jobs.adapters.hadoop.sql import hive_type_name
 from spark_jobs.adapters.spark.sessions import active
-from spark_jobs.core.ddl import identifier
-from spark_jobs.core.eligibility import TableFacts
-from spark_jobs.core.errors import UsageError
-from spark_jobs.core.model import Unit
+from spark_jobs.core.messages.errors import UsageError
+from spark_jobs.core.rules.eligibility import TableFacts
+from spark_jobs.core.values.ddl import identifier
+from spark_jobs.core.values.model import Unit
 
 #: The nodes of Spark's parser for AND, OR, NOT, comparisons, IN, LIKE, BETWEEN, IS NULL, signs and literals.
 _ALLOWED = {

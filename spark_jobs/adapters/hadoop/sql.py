@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from spark_jobs.adapters.hadoop.metastore_errors import MetastoreError
-from spark_jobs.core.ddl import identifier, literal, partition_spec
-from spark_jobs.core.eligibility import TableFacts
 from spark_jobs.core.formats.registry import FORMATS
-from spark_jobs.core.model import TableName, Unit
+from spark_jobs.core.rules.eligibility import TableFacts
+from spark_jobs.core.values.ddl import identifier, literal, partition_spec
+from spark_jobs.core.values.model import TableName, Unit
 
 #: The types that are used in a statement. The names of a struct's fields have no special characters.
 _TYPE = re.compile(r"(?:(?:var)?char\(\d+\)|decimal\(\d+,\d+\)|[\w<>,:])+\Z", re.IGNORECASE)

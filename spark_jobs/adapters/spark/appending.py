@@ -17,10 +17,10 @@ from pyspark.sql import SparkSession
 from spark_jobs.adapters.hadoop.content_errors import content_errors
 from spark_jobs.adapters.hadoop.file_bytes import file_bytes
 from spark_jobs.adapters.spark.data_configuration import data_configuration
-from spark_jobs.core.errors import VerificationFailed
 from spark_jobs.core.formats.avro_blocks import Block, blocks, header
 from spark_jobs.core.formats.verification import written_files
-from spark_jobs.core.model import FileEntry
+from spark_jobs.core.messages.errors import VerificationFailed
+from spark_jobs.core.values.model import FileEntry
 from spark_jobs.protocol.ports import RewriteRequest
 
 

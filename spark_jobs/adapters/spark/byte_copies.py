@@ -10,8 +10,8 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.adapters.spark.catalyst import RowCalls, text
-from spark_jobs.core.model import FileListing
-from spark_jobs.core.namenode_calls import NameNodeCalls
+from spark_jobs.core.values.model import FileListing
+from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 
 _BUFFER = 1024 * 1024
 

@@ -16,10 +16,10 @@ from pyspark.sql import SparkSession
 from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.sessions import COMMITTER
-from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.formats.hadoop_values import is_literal
-from spark_jobs.core.layout import fresh_name
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import LakekeeperError, Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.values.layout import fresh_name
 from spark_jobs.protocol.ports import RewriteRequest
 
 #: FileInputFormat takes its paths as one text: globs that are separated by commas.

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from spark_jobs.adapters.spark.task_progress import TaskProgress
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Profile
-from spark_jobs.core.model import FileListing
+from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.ports import FileRewriter, RewriteRequest, RewriteResult
 
 _MODE = "spark.scheduler.mode"

@@ -17,8 +17,8 @@ from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 from spark_jobs.adapters.hadoop.field_mapper import fields_mapper
 from spark_jobs.adapters.hadoop.java_answers import java_json, json_reader
-from spark_jobs.core.errors import LakekeeperError
-from spark_jobs.core.model import FileListing
+from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.values.model import FileListing
 
 log = logging.getLogger("lakekeeper")
 

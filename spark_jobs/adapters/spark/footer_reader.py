@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.core.formats.footers import Footer
-from spark_jobs.core.model import FileListing
+from spark_jobs.core.values.model import FileListing
 
 
 class FooterReader:

@@ -14,9 +14,9 @@ from spark_jobs.adapters.spark.file_index import LISTED_BY_DRIVER
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.requests import schema_of, set_options, sort_columns, write_options
 from spark_jobs.adapters.spark.sessions import Sessions
-from spark_jobs.core.errors import LakekeeperError
-from spark_jobs.core.model import parent
-from spark_jobs.core.shuffle_keys import partition_keys
+from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.planning.shuffle_keys import partition_keys
+from spark_jobs.core.values.model import parent
 from spark_jobs.protocol.ports import RewriteRequest
 
 #: A damaged file, or one that was removed meanwhile, must not fail the job, because then the units of all other files

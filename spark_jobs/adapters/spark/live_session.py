@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.core.errors import UsageError
+from spark_jobs.core.messages.errors import UsageError
 
 
 def beside(spark: SparkSession) -> SparkSession:

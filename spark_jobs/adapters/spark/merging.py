@@ -13,10 +13,10 @@ from pyspark.sql import SparkSession
 from spark_jobs.adapters.hadoop.java_errors import is_java_error
 from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.adapters.spark.stripe_writer import StripeWriter
-from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.stripes import Stripes
-from spark_jobs.core.model import name_of
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.values.model import name_of
 from spark_jobs.protocol.ports import RewriteRequest
 
 

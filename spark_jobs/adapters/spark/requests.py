@@ -14,11 +14,11 @@ from spark_jobs.adapters.hadoop.java_answers import json_reader
 from spark_jobs.adapters.hadoop.java_errors import root_cause
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.sessions import COMMITTER
-from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.formats.registry import FORMATS
 from spark_jobs.core.formats.struct_types import without_classes
-from spark_jobs.core.model import name_of
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import LakekeeperError, Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.values.model import name_of
 from spark_jobs.protocol.ports import RewriteRequest
 
 

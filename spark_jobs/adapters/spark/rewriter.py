@@ -24,14 +24,14 @@ from spark_jobs.adapters.spark.spreading import spread
 from spark_jobs.adapters.spark.text_bytes import TextBytes
 from spark_jobs.adapters.spark.unreadable_files import unreadable
 from spark_jobs.adapters.spark.wide_reading import scan_settings, slots
-from spark_jobs.core.errors import LakekeeperError, Refusal, VerificationFailed
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Profile
 from spark_jobs.core.formats.registry import AVRO, FORMATS, SEQUENCE
-from spark_jobs.core.model import FileListing
-from spark_jobs.core.namenode_calls import NameNodeCalls
-from spark_jobs.core.phases import Phases
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import LakekeeperError, Refusal, VerificationFailed
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.values.model import FileListing
+from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
+from spark_jobs.protocol.measuring.phases import Phases
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult
 
 

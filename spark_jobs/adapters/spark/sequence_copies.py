@@ -19,9 +19,9 @@ from spark_jobs.adapters.hadoop.java_errors import root_cause
 from spark_jobs.adapters.spark.copying import Copier
 from spark_jobs.adapters.spark.hashing import Fingerprint, Hashing
 from spark_jobs.adapters.spark.unreadable_files import unreadable
-from spark_jobs.core.errors import LakekeeperError, VerificationFailed
 from spark_jobs.core.formats import sequence_records
 from spark_jobs.core.formats.verification import written_files
+from spark_jobs.core.messages.errors import LakekeeperError, VerificationFailed
 from spark_jobs.protocol.ports import RewriteRequest
 
 _RAW = "org.apache.hadoop.mapreduce.lib.input.SequenceFileAsBinaryInputFormat"

@@ -15,10 +15,10 @@ from py4j.protocol import Py4JError
 
 from spark_jobs.adapters.hadoop.content_errors import is_of_content, unreadable_by
 from spark_jobs.adapters.hadoop.java_errors import is_java_error, root_cause
-from spark_jobs.core.errors import LakekeeperError, Refusal
 from spark_jobs.core.formats.stripes import COLLECTIONS
-from spark_jobs.core.model import name_of
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import LakekeeperError, Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.values.model import name_of
 
 #: What ORC's code raises about contents that are sound, and that it cannot append.
 _NOT_MERGEABLE = (

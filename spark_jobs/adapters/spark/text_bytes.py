@@ -19,8 +19,8 @@ from spark_jobs.adapters.spark.catalyst import RowCalls, text
 from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.adapters.spark.formats.codecs import SETTING
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
-from spark_jobs.core.errors import VerificationFailed
 from spark_jobs.core.formats.registry import TEXT
+from spark_jobs.core.messages.errors import VerificationFailed
 from spark_jobs.protocol.ports import RewriteRequest
 
 _COMMONS = "org.apache.commons"

@@ -15,8 +15,8 @@ from pyspark.sql import functions as F
 
 from spark_jobs.adapters.hadoop.field_mapper import fields_mapper
 from spark_jobs.adapters.hadoop.java_answers import java_json
-from spark_jobs.core.shuffle_keys import partition_keys
-from spark_jobs.core.task_plan import OPEN_COST, SCAN_BYTES, balanced
+from spark_jobs.core.planning.shuffle_keys import partition_keys
+from spark_jobs.core.planning.task_plan import OPEN_COST, SCAN_BYTES, balanced
 
 #: Where no limit is meant, the setting is the largest integer.
 _MOST_EXECUTORS = 1000

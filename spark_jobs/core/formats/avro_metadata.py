@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
 
 #: What a copy has of its own: schema and codec as the originals, and a sync marker, which old writers note too.
 _OWN = frozenset({"avro.schema", "avro.codec", "avro.sync"})

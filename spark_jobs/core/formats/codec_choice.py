@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.registry import FORMATS
-from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.warning_codes import WarningCode
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.messages.warning_codes import WarningCode
 
 
 def chosen_codec(seen: Sequence[str], declared: str | None, file_format: str) -> tuple[str, tuple[str, ...]]:

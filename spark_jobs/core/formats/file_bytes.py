@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Protocol
 
-from spark_jobs.core.errors import Unreadable
+from spark_jobs.core.messages.errors import Unreadable
 
 
 class FileBytes(Protocol):

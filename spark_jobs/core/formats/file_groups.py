@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.footers import Footer, Leaves
 from spark_jobs.core.formats.widening import unrelated
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
 
 #: Each group is a write of its own. Schemas that differ in so many ways were not made by a table's evolution.
 MOST_GROUPS = 10

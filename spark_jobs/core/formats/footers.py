@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats import avro_metadata, footer_keys, leaf_statistics, stripes, struct_types
 from spark_jobs.core.formats.codec_choice import chosen_codec, codec_name
 from spark_jobs.core.formats.encoding import Calendar
 from spark_jobs.core.formats.leaf_statistics import FileStatistics
 from spark_jobs.core.formats.stripes import Stripes
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
 
 #: Physical leaves (and groups) of a file: lower-cased dotted path -> type, without nullability.
 Leaves = Mapping[str, str]

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from spark_jobs.core.formats.hadoop_values import is_literal
-from spark_jobs.core.warning_codes import WarningCode
+from spark_jobs.core.messages.warning_codes import WarningCode
 
 #: Tells whether a value has the form of its kind.
 Form = Callable[[str], bool]

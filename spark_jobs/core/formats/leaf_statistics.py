@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from spark_jobs.core.errors import FiguresDiffer
+from spark_jobs.core.messages.errors import FiguresDiffer
 
 
 class Bounds(NamedTuple):

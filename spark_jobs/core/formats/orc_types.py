@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
 
 #: Types whose values Spark changes in files of other writers: timestamps (fractions below a microsecond), dates (days
 #: that only the Julian calendar has), and maps (Spark sorts keys and removes duplicates).

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
 
 #: The annotations of parquet-java, the older ones too. Other words in parentheses belong to the name: `Total (USD)`.
 _NOTE = (

@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
 
 #: A `StructType`, decoded: {"type": "struct", "fields": [{"name", "type", "nullable", "metadata"}]}.
 Struct = Mapping[str, Any]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
 
 #: The numbers of the code pages that extend ASCII. Other numbers are EBCDIC.
 _CODE_PAGES = "437|737|775|85[02578]|86[0-689]|874|93[26]|94[239]|950|125[0-8]"

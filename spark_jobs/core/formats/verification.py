@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from spark_jobs.core.errors import Refusal, Unreadable, VerificationFailed
 from spark_jobs.core.formats import footers, leaf_statistics
 from spark_jobs.core.formats.footers import Footer, Profile
-from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.warning_codes import WarningCode
+from spark_jobs.core.messages.errors import Refusal, Unreadable, VerificationFailed
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.messages.warning_codes import WarningCode
 
 
 @contextmanager

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from spark_jobs import __version__
-from spark_jobs.core.errors import UsageError
-from spark_jobs.core.layout import check_run_id
+from spark_jobs.core.messages.errors import UsageError
+from spark_jobs.core.messages.shown import shortened, shown
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
 from spark_jobs.core.options.option import CHECK, CLEANUP, COMPACT, FORGET, HISTORY, ROLLBACK, Option
 from spark_jobs.core.options.parsers import number
-from spark_jobs.core.shown import shortened, shown
+from spark_jobs.core.values.layout import check_run_id
 
 _RUN_ID = {
     COMPACT: "name of the run; a rollback can refer to it",

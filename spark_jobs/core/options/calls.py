@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from spark_jobs.core.errors import UsageError
-from spark_jobs.core.layout import check_run_id
+from spark_jobs.core.messages.errors import UsageError
 from spark_jobs.core.options.arguments import Invocation
 from spark_jobs.core.options.definitions import OPTIONS
 from spark_jobs.core.options.layers import check_names
+from spark_jobs.core.values.layout import check_run_id
 
 
 def invocation(

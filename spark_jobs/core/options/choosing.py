@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from spark_jobs.core.due import Conditions
 from spark_jobs.core.options.option import (
     ANALYZE,
     CHOICE,
@@ -18,8 +17,9 @@ from spark_jobs.core.options.option import (
     switch,
 )
 from spark_jobs.core.options.parsers import CONDITION, Parser, duration, number, size
-from spark_jobs.core.selection import MOST_SPECS, PartitionSpec, parse_partitions
-from spark_jobs.core.strategy import AUTO, STRATEGIES
+from spark_jobs.core.options.selection import MOST_SPECS, PartitionSpec, parse_partitions
+from spark_jobs.core.rules.due import Conditions
+from spark_jobs.core.rules.strategy import AUTO, STRATEGIES
 
 #: The verbs that plan: they have the same thresholds and selections.
 PLANNING = (ANALYZE, PLAN, COMPACT)

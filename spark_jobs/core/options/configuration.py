@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from spark_jobs.core.errors import UsageError
+from spark_jobs.core.messages.errors import UsageError
+from spark_jobs.core.messages.shown import shortened
 from spark_jobs.core.options.arguments import Invocation
-from spark_jobs.core.shown import shortened
 
 #: Sections for submitting and scheduling, which a job ignores.
 _IGNORED_SECTIONS = ("spark_submit", "windows", "hive_server")

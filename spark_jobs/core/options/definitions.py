@@ -12,8 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 
-from spark_jobs.core.file_times import future_from, millis_of
-from spark_jobs.core.health import Thresholds
 from spark_jobs.core.options.choosing import LONGEST
 from spark_jobs.core.options.limits import LimitOptions
 from spark_jobs.core.options.option import (
@@ -43,7 +41,9 @@ from spark_jobs.core.options.parsers import (
     number,
     texts,
 )
-from spark_jobs.core.other_writers import WriterRules
+from spark_jobs.core.rules.health import Thresholds
+from spark_jobs.core.values.file_times import future_from, millis_of
+from spark_jobs.core.values.other_writers import WriterRules
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 MOST_RUNS = 1_000_000

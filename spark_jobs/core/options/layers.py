@@ -11,14 +11,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from spark_jobs.core.errors import Refusal, UsageError
-from spark_jobs.core.model import TableName
+from spark_jobs.core.messages.errors import Refusal, UsageError
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.messages.shown import shown
+from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.options.choosing import SELECTIONS
 from spark_jobs.core.options.definitions import OPTIONS, Options
 from spark_jobs.core.options.option import Layer
-from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.shown import shown
-from spark_jobs.core.warning_codes import WarningCode
+from spark_jobs.core.values.model import TableName
 
 PROPERTY_PREFIX = "lakekeeper."
 #: So much of a name is compared with those that are known.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from spark_jobs.core.errors import UsageError
+from spark_jobs.core.messages.errors import UsageError
 
 MB = 1024 * 1024
 #: Digits are those of ASCII: others are likely a mistake, and not each program that reads the value knows them.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from spark_jobs.core import ddl, journal
-from spark_jobs.core.damage import DamageCode, Finding
-from spark_jobs.core.errors import LakekeeperError
-from spark_jobs.core.journal_bounds import uri_path
-from spark_jobs.core.layout import is_below, is_inside_home
-from spark_jobs.core.model import TableName
+from spark_jobs.core.messages.damage import DamageCode, Finding
+from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.journal_bounds import uri_path
+from spark_jobs.core.values import ddl
+from spark_jobs.core.values.layout import is_below, is_inside_home
+from spark_jobs.core.values.model import TableName
 from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
 from spark_jobs.protocol.execution.backup_table import backup_names
 from spark_jobs.protocol.runs.journal_store import Run

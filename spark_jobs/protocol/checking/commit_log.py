@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from spark_jobs.core.commands import hdfs_path
-from spark_jobs.core.commit_log.change import changes_of, contradicts
-from spark_jobs.core.commit_log.snapshots import BrokenLog, ManifestMeta, Token
-from spark_jobs.core.damage import DamageCode, Finding
-from spark_jobs.core.journal import RunState, UnitState
-from spark_jobs.core.layout import Home
+from spark_jobs.core.messages.commands import hdfs_path
+from spark_jobs.core.messages.damage import DamageCode, Finding
+from spark_jobs.core.records.change import changes_of, contradicts
+from spark_jobs.core.records.journal import RunState, UnitState
+from spark_jobs.core.records.snapshots import BrokenLog, ManifestMeta, Token
+from spark_jobs.core.values.layout import Home
 from spark_jobs.protocol.checking.scope import Scope
 from spark_jobs.protocol.commit_log.store import FOLDER, CommitLog
 from spark_jobs.protocol.runs.trust import Trust

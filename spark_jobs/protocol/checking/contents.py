@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from spark_jobs.core import journal
-from spark_jobs.core.damage import DamageCode, Finding
-from spark_jobs.core.errors import LakekeeperError, Refusal, Unreadable
 from spark_jobs.core.formats.registry import has_footer
-from spark_jobs.core.layout import group_number
-from spark_jobs.core.model import FileEntry, FileListing
-from spark_jobs.core.plan import TablePlan
+from spark_jobs.core.messages.damage import DamageCode, Finding
+from spark_jobs.core.messages.errors import LakekeeperError, Refusal, Unreadable
+from spark_jobs.core.planning.plan import TablePlan
+from spark_jobs.core.records import journal
+from spark_jobs.core.values.layout import group_number
+from spark_jobs.core.values.model import FileEntry, FileListing
 from spark_jobs.protocol.checking.live import Written
 from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
 from spark_jobs.protocol.planning.footer_inspection import groups_of, with_footers

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from spark_jobs.core.layout import Home
 from spark_jobs.core.options.layers import Layers
+from spark_jobs.core.values.layout import Home
 from spark_jobs.protocol.checking.journals import ReadableRuns
 from spark_jobs.protocol.planning.dropped_table import DroppedTable, named, placeholder
 from spark_jobs.protocol.services import Services

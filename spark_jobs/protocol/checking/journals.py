@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from spark_jobs.core import ddl, journal
-from spark_jobs.core.commands import AWAY, hdfs_path
-from spark_jobs.core.damage import DamageCode, Finding
-from spark_jobs.core.errors import LakekeeperError
-from spark_jobs.core.file_times import future_from, millis_of, time_of
-from spark_jobs.core.journal_bounds import check_units
-from spark_jobs.core.layout import RECORDS, SETTLED, RunFolder, is_below
-from spark_jobs.core.model import name_of, parent
-from spark_jobs.core.swap_state import SwapState
-from spark_jobs.core.wire import utc
+from spark_jobs.core.messages.commands import AWAY, hdfs_path
+from spark_jobs.core.messages.damage import DamageCode, Finding
+from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.journal_bounds import check_units
+from spark_jobs.core.records.swap_state import SwapState
+from spark_jobs.core.values import ddl
+from spark_jobs.core.values.file_times import future_from, millis_of, time_of
+from spark_jobs.core.values.layout import RECORDS, SETTLED, RunFolder, is_below
+from spark_jobs.core.values.model import name_of, parent
+from spark_jobs.core.wire.report import utc
 from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
 from spark_jobs.protocol.file_system import FileSystem, Status
 from spark_jobs.protocol.planning.outside_partitions import check_units_outside

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from spark_jobs.core import ddl, journal
-from spark_jobs.core.commands import AWAY, hdfs_path
-from spark_jobs.core.damage import DamageCode, Finding
-from spark_jobs.core.eligibility import may_have_runs
-from spark_jobs.core.legacy_leftovers import described
-from spark_jobs.core.model import FileListing, ListingDiff, Unit, parent
-from spark_jobs.core.swap_state import SwapState
+from spark_jobs.core.messages.commands import AWAY, hdfs_path
+from spark_jobs.core.messages.damage import DamageCode, Finding
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.swap_state import SwapState
+from spark_jobs.core.rules.eligibility import may_have_runs
+from spark_jobs.core.values import ddl
+from spark_jobs.core.values.legacy_leftovers import described
+from spark_jobs.core.values.model import FileListing, ListingDiff, Unit, parent
 from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
 from spark_jobs.protocol.planning.unfinished_runs import taken_away
 from spark_jobs.protocol.swap.directories import staging_above

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_jobs.core import journal
-from spark_jobs.core.commands import AWAY, hdfs_path, hdfs_paths
-from spark_jobs.core.damage import DamageCode, Finding
-from spark_jobs.core.errors import Refusal
+from spark_jobs.core.messages.commands import AWAY, hdfs_path, hdfs_paths
+from spark_jobs.core.messages.damage import DamageCode, Finding
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.records import journal
 from spark_jobs.protocol.checking.scope import Scope, UnitOfRun
 from spark_jobs.protocol.swap.directories import list_unit
 from spark_jobs.protocol.swap.late_files import differences

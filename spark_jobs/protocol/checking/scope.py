@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from spark_jobs.core import journal
-from spark_jobs.core.commands import word
-from spark_jobs.core.damage import DamageCode, Finding
-from spark_jobs.core.journal import UnitState
-from spark_jobs.core.layout import claimed_folder
-from spark_jobs.core.model import Unit
-from spark_jobs.core.swap_state import SwapState
+from spark_jobs.core.messages.commands import word
+from spark_jobs.core.messages.damage import DamageCode, Finding
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.journal import UnitState
+from spark_jobs.core.records.swap_state import SwapState
+from spark_jobs.core.values.layout import claimed_folder
+from spark_jobs.core.values.model import Unit
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from spark_jobs.core import journal
-from spark_jobs.core.damage import DamageCode, Finding
-from spark_jobs.core.warning_codes import WarningCode
+from spark_jobs.core.messages.damage import DamageCode, Finding
+from spark_jobs.core.messages.warning_codes import WarningCode
+from spark_jobs.core.records import journal
 from spark_jobs.protocol.checking.backup_tables import check_backup_tables
 from spark_jobs.protocol.checking.commit_log import check_log
 from spark_jobs.protocol.checking.contents import check_kept_footers, check_live_footers, check_rows

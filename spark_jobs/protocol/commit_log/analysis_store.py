@@ -5,9 +5,9 @@ It is no part of a snapshot of the commit log, because a snapshot is a change of
 
 from __future__ import annotations
 
-from spark_jobs.core.commit_log import cache
-from spark_jobs.core.commit_log.cache import Cache
-from spark_jobs.core.commit_log.snapshots import BrokenLog
+from spark_jobs.core.planning import cache
+from spark_jobs.core.planning.cache import Cache
+from spark_jobs.core.records.snapshots import BrokenLog
 from spark_jobs.protocol.commit_log.numbered_hint import NumberedHint
 from spark_jobs.protocol.file_system import RecordFiles
 from spark_jobs.protocol.runs.trust import Trust

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from spark_jobs.core.commit_log.snapshots import packed, unpacked
+from spark_jobs.core.records.snapshots import packed, unpacked
 from spark_jobs.protocol.commit_log.unit_hints import UnitHints
 
 

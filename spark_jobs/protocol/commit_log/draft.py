@@ -5,9 +5,9 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 
-from spark_jobs.core.commit_log import row_counts
-from spark_jobs.core.commit_log.row_counts import RowCounts, Rows
-from spark_jobs.core.commit_log.snapshots import (
+from spark_jobs.core.records import row_counts
+from spark_jobs.core.records.row_counts import RowCounts, Rows
+from spark_jobs.core.records.snapshots import (
     ADD,
     DELETE,
     Entry,

@@ -13,15 +13,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from spark_jobs.core.commit_log.kept_footers import KeptFooters, decode, encode
-from spark_jobs.core.commit_log.snapshots import BrokenLog
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.registry import has_footer
-from spark_jobs.core.layout import LOG, Home
-from spark_jobs.core.model import FileListing, name_of
-from spark_jobs.core.plan import TablePlan
-from spark_jobs.core.record_files import MOST_BYTES
-from spark_jobs.core.unit_plan import UnitPlan
+from spark_jobs.core.planning.kept_footers import KeptFooters, decode, encode
+from spark_jobs.core.planning.plan import TablePlan
+from spark_jobs.core.planning.unit_plan import UnitPlan
+from spark_jobs.core.records.record_files import MOST_BYTES
+from spark_jobs.core.records.snapshots import BrokenLog
+from spark_jobs.core.values.layout import LOG, Home
+from spark_jobs.core.values.model import FileListing, name_of
 from spark_jobs.protocol.commit_log.hint_folders import ensure_hint_folder, write_hint
 from spark_jobs.protocol.file_system import FileSystemError, Status
 from spark_jobs.protocol.runs.trust import Trust

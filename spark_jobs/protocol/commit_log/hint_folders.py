@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spark_jobs.core.model import parent
+from spark_jobs.core.values.model import parent
 from spark_jobs.protocol.file_system import RecordFiles
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from spark_jobs.core.commit_log import row_counts
-from spark_jobs.core.commit_log.row_counts import Rows
-from spark_jobs.core.commit_log.snapshots import BrokenLog, Snapshot
-from spark_jobs.core.layout import LOG
-from spark_jobs.core.numbered_names import PLAIN
-from spark_jobs.core.record_files import MOST_BYTES
+from spark_jobs.core.records import row_counts
+from spark_jobs.core.records.record_files import MOST_BYTES
+from spark_jobs.core.records.row_counts import Rows
+from spark_jobs.core.records.snapshots import BrokenLog, Snapshot
+from spark_jobs.core.values.layout import LOG
+from spark_jobs.core.values.numbered_names import PLAIN
 from spark_jobs.protocol.file_system import RecordFiles, Status
 from spark_jobs.protocol.runs.trust import Trust
 

@@ -6,9 +6,9 @@ import re
 import uuid
 from datetime import timedelta
 
-from spark_jobs.core.layout import LOG
-from spark_jobs.core.numbered_names import PADDED, following
-from spark_jobs.core.record_files import MOST_BYTES
+from spark_jobs.core.records.record_files import MOST_BYTES
+from spark_jobs.core.values.layout import LOG
+from spark_jobs.core.values.numbered_names import PADDED, following
 from spark_jobs.protocol.commit_log.hint_folders import write_hint
 from spark_jobs.protocol.file_system import RecordFiles, Status
 from spark_jobs.protocol.runs.trust import Trust

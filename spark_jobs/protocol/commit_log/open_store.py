@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from spark_jobs.core import open_units
-from spark_jobs.core.open_units import OpenUnit
-from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.unit_plan import UnitPlan
+from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.planning.unit_plan import UnitPlan
+from spark_jobs.core.records import open_units
+from spark_jobs.core.records.open_units import OpenUnit
 from spark_jobs.protocol.commit_log.unit_hints import UnitHints
 
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from spark_jobs.core.commit_log.cache import Cache
-from spark_jobs.core.commit_log.change import Change, changes_of, schema_hash
-from spark_jobs.core.commit_log.snapshots import CLEANUP, COMPACT, BrokenLog
-from spark_jobs.core.eligibility import TableFacts
-from spark_jobs.core.journal import RunState
-from spark_jobs.core.layout import Home
-from spark_jobs.core.pace import Pace
-from spark_jobs.core.warning_codes import WarningCode
+from spark_jobs.core.messages.warning_codes import WarningCode
+from spark_jobs.core.planning.cache import Cache
+from spark_jobs.core.planning.pace import Pace
+from spark_jobs.core.records.change import Change, changes_of, schema_hash
+from spark_jobs.core.records.journal import RunState
+from spark_jobs.core.records.snapshots import CLEANUP, COMPACT, BrokenLog
+from spark_jobs.core.rules.eligibility import TableFacts
+from spark_jobs.core.values.layout import Home
 from spark_jobs.protocol.commit_log.store import CommitLog
 from spark_jobs.protocol.file_system import FileSystem
 from spark_jobs.protocol.runs.journal_store import Run

@@ -6,12 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from spark_jobs.core.commit_log import cache, row_counts
-from spark_jobs.core.commit_log.cache import Cache
-from spark_jobs.core.commit_log.change import Change
-from spark_jobs.core.commit_log.merge import plan_merge
-from spark_jobs.core.commit_log.row_counts import RowCounts
-from spark_jobs.core.commit_log.snapshots import (
+from spark_jobs.core.planning import cache
+from spark_jobs.core.planning.cache import Cache
+from spark_jobs.core.records import row_counts
+from spark_jobs.core.records.change import Change
+from spark_jobs.core.records.merge import plan_merge
+from spark_jobs.core.records.row_counts import RowCounts
+from spark_jobs.core.records.snapshots import (
     CLEANUP,
     DELETE,
     BrokenLog,
@@ -24,7 +25,7 @@ from spark_jobs.core.commit_log.snapshots import (
     decode_entries,
     merge,
 )
-from spark_jobs.core.layout import LOG
+from spark_jobs.core.values.layout import LOG
 from spark_jobs.protocol.commit_log.draft import Draft
 from spark_jobs.protocol.commit_log.log_files import OURS, LogFiles
 from spark_jobs.protocol.file_system import RecordFiles

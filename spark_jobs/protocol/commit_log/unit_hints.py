@@ -7,9 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from typing import Generic, TypeVar
 
-from spark_jobs.core.commit_log.snapshots import BrokenLog, readable
-from spark_jobs.core.eligibility import TableFacts
-from spark_jobs.core.layout import Home
+from spark_jobs.core.records.snapshots import BrokenLog, readable
+from spark_jobs.core.rules.eligibility import TableFacts
+from spark_jobs.core.values.layout import Home
 from spark_jobs.protocol.commit_log.hint_folders import ensure_hint_folder
 from spark_jobs.protocol.commit_log.numbered_hint import NumberedHint
 from spark_jobs.protocol.file_system import RecordFiles

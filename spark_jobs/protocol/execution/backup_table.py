@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spark_jobs.core import journal
-from spark_jobs.core.eligibility import TableFacts
-from spark_jobs.core.errors import LeaseLost
-from spark_jobs.core.layout import is_below, working_folder_above
-from spark_jobs.core.model import TableName, Unit
+from spark_jobs.core.messages.errors import LeaseLost
+from spark_jobs.core.messages.warning_codes import WarningCode
 from spark_jobs.core.options.definitions import Options
-from spark_jobs.core.warning_codes import WarningCode
+from spark_jobs.core.records import journal
+from spark_jobs.core.rules.eligibility import TableFacts
+from spark_jobs.core.values.layout import is_below, working_folder_above
+from spark_jobs.core.values.model import TableName, Unit
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
 

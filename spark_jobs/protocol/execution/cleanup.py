@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spark_jobs.core import journal, layout
-from spark_jobs.core.commands import hdfs_path
-from spark_jobs.core.errors import DamagedOriginals, LakekeeperError, OnlyCopy, Unsafe
-from spark_jobs.core.journal import UnitState
-from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.swap import Swap
+from spark_jobs.core.messages.commands import hdfs_path
+from spark_jobs.core.messages.errors import DamagedOriginals, LakekeeperError, OnlyCopy, Unsafe
+from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.journal import UnitState
+from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.values import layout
 from spark_jobs.protocol.execution.ending import EndingWork
 from spark_jobs.protocol.execution.originals_in_use import UseOfOriginals
 from spark_jobs.protocol.execution.recovery import Recovery

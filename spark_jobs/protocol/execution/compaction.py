@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from spark_jobs.core import journal, layout
-from spark_jobs.core.errors import Deferred, LakekeeperError, Refusal, UnitChanged
-from spark_jobs.core.job_limits import JobLimits
-from spark_jobs.core.layout import Home
-from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.plan import TablePlan
-from spark_jobs.core.progress import Amount
-from spark_jobs.core.unit_plan import UnitPlan
-from spark_jobs.core.wave_sizes import waves
+from spark_jobs.core.messages.errors import Deferred, LakekeeperError, Refusal, UnitChanged
+from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.planning.job_limits import JobLimits
+from spark_jobs.core.planning.plan import TablePlan
+from spark_jobs.core.planning.unit_plan import UnitPlan
+from spark_jobs.core.planning.wave_sizes import waves
+from spark_jobs.core.records import journal
+from spark_jobs.core.values import layout
+from spark_jobs.core.values.layout import Home
+from spark_jobs.core.values.progress import Amount
 from spark_jobs.protocol.execution.joint_writer import JointWriter
 from spark_jobs.protocol.execution.preconditions import Preconditions
 from spark_jobs.protocol.execution.recovery import Recovery, record

@@ -6,8 +6,8 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TypeVar
 
-from spark_jobs.core.journal import UnitState
-from spark_jobs.core.outcomes import UnitOutcome
+from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.records.journal import UnitState
 from spark_jobs.protocol.execution.unit_results import UnitResult, kept
 from spark_jobs.protocol.execution.waves import UnitWork
 

@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
-from spark_jobs.core.commit_log.change import changes_of
-from spark_jobs.core.commit_log.history import of_table
-from spark_jobs.core.commit_log.snapshots import Snapshot
-from spark_jobs.core.errors import LeaseLost
-from spark_jobs.core.layout import SETTLED
-from spark_jobs.core.model import parent
-from spark_jobs.core.settled_runs import SettledRun, is_settled
-from spark_jobs.core.warning_codes import WarningCode
+from spark_jobs.core.messages.errors import LeaseLost
+from spark_jobs.core.messages.warning_codes import WarningCode
+from spark_jobs.core.records.change import changes_of
+from spark_jobs.core.records.history import of_table
+from spark_jobs.core.records.settled_runs import SettledRun, is_settled
+from spark_jobs.core.records.snapshots import Snapshot
+from spark_jobs.core.values.layout import SETTLED
+from spark_jobs.core.values.model import parent
 from spark_jobs.protocol.commit_log.publisher import log_of
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.runs.journal_store import Run, leave

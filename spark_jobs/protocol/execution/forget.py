@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spark_jobs.core import journal
-from spark_jobs.core.errors import DamagedOriginals, LakekeeperError
-from spark_jobs.core.journal import UnitState
-from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.wire import UnitReport
+from spark_jobs.core.messages.errors import DamagedOriginals, LakekeeperError
+from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.journal import UnitState
+from spark_jobs.core.wire.report import UnitReport
 from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.recovery import Recovery
 from spark_jobs.protocol.execution.ways_out import with_way_out

@@ -7,14 +7,14 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from spark_jobs.core import layout
-from spark_jobs.core.errors import FiguresDiffer, VerificationFailed
 from spark_jobs.core.formats import verification
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.writer_options import writer_options
-from spark_jobs.core.model import FileListing
-from spark_jobs.core.plan import TablePlan
-from spark_jobs.core.sort_columns import sort_columns_of
+from spark_jobs.core.messages.errors import FiguresDiffer, VerificationFailed
+from spark_jobs.core.planning.plan import TablePlan
+from spark_jobs.core.rules.sort_columns import sort_columns_of
+from spark_jobs.core.values import layout
+from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.planning.footer_inspection import with_footers
 from spark_jobs.protocol.planning.inspection import FileGroup, Inspection
 from spark_jobs.protocol.ports import RewriteRequest, RewriteResult

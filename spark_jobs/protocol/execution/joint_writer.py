@@ -10,12 +10,12 @@ import itertools
 import logging
 from collections.abc import Callable, Hashable, Sequence
 
-from spark_jobs.core.attributes import Attributes
 from spark_jobs.core.formats import verification
 from spark_jobs.core.formats.encoding import Engine
 from spark_jobs.core.formats.footers import Footer
-from spark_jobs.core.model import FileListing
-from spark_jobs.core.plan import TablePlan
+from spark_jobs.core.planning.plan import TablePlan
+from spark_jobs.core.values.attributes import Attributes
+from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.execution.group_writer import GroupWriter, WrittenGroup
 from spark_jobs.protocol.execution.staged_unit import StagedUnit
 from spark_jobs.protocol.execution.written_unit import Draft

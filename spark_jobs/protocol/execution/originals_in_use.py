@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from spark_jobs.core.commands import word
-from spark_jobs.core.eligibility import may_have_runs
-from spark_jobs.core.errors import OnlyCopy, Unsafe
-from spark_jobs.core.layout import is_below, is_inside_home
-from spark_jobs.core.legacy_leftovers import described
-from spark_jobs.core.swap import Swap
+from spark_jobs.core.messages.commands import word
+from spark_jobs.core.messages.errors import OnlyCopy, Unsafe
+from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.rules.eligibility import may_have_runs
+from spark_jobs.core.values.layout import is_below, is_inside_home
+from spark_jobs.core.values.legacy_leftovers import described
 from spark_jobs.protocol.file_system import DataDirectories
 from spark_jobs.protocol.swap.late_files import differences
 from spark_jobs.protocol.swap.legacy import leftovers_beside

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from spark_jobs.core import journal
-from spark_jobs.core.commands import hdfs_path
-from spark_jobs.core.eligibility import Storage, may_have_runs
-from spark_jobs.core.errors import LakekeeperError
-from spark_jobs.core.journal import UnitState
-from spark_jobs.core.layout import is_below
-from spark_jobs.core.model import Unit
-from spark_jobs.core.partition_loss import lost
-from spark_jobs.core.swap import Swap
-from spark_jobs.core.warning_codes import WarningCode
+from spark_jobs.core.messages.commands import hdfs_path
+from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.messages.warning_codes import WarningCode
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.journal import UnitState
+from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.rules.eligibility import Storage, may_have_runs
+from spark_jobs.core.rules.partition_loss import lost
+from spark_jobs.core.values.layout import is_below
+from spark_jobs.core.values.model import Unit
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.swap.locations import is_registered, statement_back

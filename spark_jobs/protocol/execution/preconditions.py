@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from spark_jobs.core.due import FileFigures, too_young
-from spark_jobs.core.errors import Deferred, UnitChanged
-from spark_jobs.core.file_times import future_from
 from spark_jobs.core.formats.registry import has_footer
-from spark_jobs.core.model import FileListing
-from spark_jobs.core.plan import TablePlan
-from spark_jobs.core.swap import Swap
+from spark_jobs.core.messages.errors import Deferred, UnitChanged
+from spark_jobs.core.planning.plan import TablePlan
+from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.rules.due import FileFigures, too_young
+from spark_jobs.core.values.file_times import future_from
+from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
 from spark_jobs.protocol.planning.active_writers import check_writers
 from spark_jobs.protocol.planning.folders import Folders

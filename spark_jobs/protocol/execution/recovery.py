@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 
-from spark_jobs.core import journal
-from spark_jobs.core.errors import LakekeeperError
-from spark_jobs.core.journal import UnitState
-from spark_jobs.core.layout import is_below, is_tmp_folder
-from spark_jobs.core.swap import Swap
-from spark_jobs.core.swap_state import SwapState
-from spark_jobs.core.warning_codes import WarningCode
-from spark_jobs.core.wire import UnitReport
+from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.messages.warning_codes import WarningCode
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.journal import UnitState
+from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.records.swap_state import SwapState
+from spark_jobs.core.values.layout import is_below, is_tmp_folder
+from spark_jobs.core.wire.report import UnitReport
 from spark_jobs.protocol.execution.unit_results import unresolved
 from spark_jobs.protocol.file_system import DataDirectories, FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run

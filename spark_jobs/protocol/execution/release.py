@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spark_jobs.core import journal
-from spark_jobs.core.errors import DamagedOriginals, LakekeeperError
-from spark_jobs.core.journal import UnitState
-from spark_jobs.core.swap import Swap
+from spark_jobs.core.messages.errors import DamagedOriginals, LakekeeperError
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.journal import UnitState
+from spark_jobs.core.records.swap import Swap
 from spark_jobs.protocol.execution.cleanup import Cleanup
 from spark_jobs.protocol.execution.unit_results import UnitResult
 from spark_jobs.protocol.runs.working_folders import WorkingFolders

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from spark_jobs.core.outcomes import UnitOutcome
+from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.protocol.execution.rounds import Start
 from spark_jobs.protocol.execution.table_session import TableSession
 from spark_jobs.protocol.execution.unit_results import UnitResult

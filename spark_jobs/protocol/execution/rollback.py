@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from spark_jobs.core import journal
-from spark_jobs.core.journal import UnitState
-from spark_jobs.core.swap import Swap
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.journal import UnitState
+from spark_jobs.core.records.swap import Swap
 from spark_jobs.protocol.execution.ending import EndingWork
 from spark_jobs.protocol.execution.recovery import Recovery
 from spark_jobs.protocol.execution.unit_results import UnitResult, restored, unresolved

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 
-from spark_jobs.core.job_limits import JobLimits
-from spark_jobs.core.pace import too_late
-from spark_jobs.core.progress import NONE, Amount
-from spark_jobs.core.unit_plan import UnitPlan
+from spark_jobs.core.planning.job_limits import JobLimits
+from spark_jobs.core.planning.pace import too_late
+from spark_jobs.core.planning.unit_plan import UnitPlan
+from spark_jobs.core.values.progress import NONE, Amount
 from spark_jobs.protocol.services import Services
 
 #: Divides units into waves.

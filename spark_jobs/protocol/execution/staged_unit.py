@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spark_jobs.core.errors import VerificationFailed
-from spark_jobs.core.model import FileListing
+from spark_jobs.core.messages.errors import VerificationFailed
+from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.execution.group_writer import WrittenGroup
 
 

@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from spark_jobs.core import journal
-from spark_jobs.core.job_limits import JobLimits
-from spark_jobs.core.layout import Home
-from spark_jobs.core.model import TableName, Unit, parent
-from spark_jobs.core.outcomes import UNDONE, TableOutcome, UnitOutcome
-from spark_jobs.core.progress import Amount
-from spark_jobs.core.swap import Swap
-from spark_jobs.core.warning_codes import WarningCode
-from spark_jobs.core.wire import TableReport
+from spark_jobs.core.messages.outcomes import UNDONE, TableOutcome, UnitOutcome
+from spark_jobs.core.messages.warning_codes import WarningCode
+from spark_jobs.core.planning.job_limits import JobLimits
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.values.layout import Home
+from spark_jobs.core.values.model import TableName, Unit, parent
+from spark_jobs.core.values.progress import Amount
+from spark_jobs.core.wire.report import TableReport
 from spark_jobs.protocol.commit_log.publisher import learned_pace, log_of
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
 from spark_jobs.protocol.execution.recovery import RecoveredRun

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.wire import TableReport, UnitReport
+from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.wire.report import TableReport, UnitReport
 
 
 def with_units(report: TableReport, units: Sequence[UnitReport]) -> TableReport:

@@ -9,15 +9,15 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from spark_jobs.core.commit_log.cache import CachedUnit, merged
-from spark_jobs.core.eligibility import TableFacts
-from spark_jobs.core.file_times import FutureFiles
 from spark_jobs.core.formats.registry import has_footer
-from spark_jobs.core.journal_bounds import check_units
-from spark_jobs.core.model import Unit, parent
 from spark_jobs.core.options.definitions import Options
-from spark_jobs.core.settled_runs import SettledRun
-from spark_jobs.core.wire import UnitReport
+from spark_jobs.core.planning.cache import CachedUnit, merged
+from spark_jobs.core.records.journal_bounds import check_units
+from spark_jobs.core.records.settled_runs import SettledRun
+from spark_jobs.core.rules.eligibility import TableFacts
+from spark_jobs.core.values.file_times import FutureFiles
+from spark_jobs.core.values.model import Unit, parent
+from spark_jobs.core.wire.report import UnitReport
 from spark_jobs.protocol.commit_log.publisher import log_runs
 from spark_jobs.protocol.execution.backup_table import sync_backup_table
 from spark_jobs.protocol.execution.partition_warnings import partition_warnings

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from spark_jobs.core.open_units import Attempt, tried
-from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.wire import UnitReport, utc
+from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.records.open_units import Attempt, tried
+from spark_jobs.core.wire.report import UnitReport, utc
 from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
 from spark_jobs.protocol.commit_log.open_store import OpenStore
 from spark_jobs.protocol.execution.rounds import Start

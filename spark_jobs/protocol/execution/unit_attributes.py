@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from spark_jobs.core.attributes import Attributes, LostAttribute, check_lost, combine
-from spark_jobs.core.errors import UnitChanged, VerificationFailed
-from spark_jobs.core.model import FileListing
+from spark_jobs.core.messages.errors import UnitChanged, VerificationFailed
+from spark_jobs.core.values.attributes import Attributes, LostAttribute, check_lost, combine
+from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.file_system import FileSystem, Status
 from spark_jobs.protocol.runs.working_folders import CLOSED, WRITABLE
 

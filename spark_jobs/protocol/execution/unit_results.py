@@ -6,8 +6,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from spark_jobs.core import journal
-from spark_jobs.core.errors import (
+from spark_jobs.core.messages.errors import (
     Deferred,
     LakekeeperError,
     NothingToGain,
@@ -16,14 +15,15 @@ from spark_jobs.core.errors import (
     Unsafe,
     in_one_line,
 )
-from spark_jobs.core.health import Health, settled
-from spark_jobs.core.journal import UnitState
-from spark_jobs.core.model import Unit
-from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.quota import with_quota_command
-from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.swap import Swap
-from spark_jobs.core.wire import UnitReport, utc
+from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.journal import UnitState
+from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.rules.health import Health, settled
+from spark_jobs.core.rules.quota import with_quota_command
+from spark_jobs.core.values.model import Unit
+from spark_jobs.core.wire.report import UnitReport, utc
 from spark_jobs.protocol.execution.ways_out import with_way_out
 from spark_jobs.protocol.swap.swap_executor import SwapResult
 

@@ -6,10 +6,8 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from spark_jobs.core import layout
-from spark_jobs.core.attributes import check_lost
-from spark_jobs.core.bucket_files import bucket_warnings, check_left
-from spark_jobs.core.errors import (
+from spark_jobs.core.formats.layout_properties import ignored_properties
+from spark_jobs.core.messages.errors import (
     Deferred,
     FiguresDiffer,
     NothingToGain,
@@ -19,14 +17,16 @@ from spark_jobs.core.errors import (
     VerificationFailed,
     WrongStatistics,
 )
-from spark_jobs.core.formats.layout_properties import ignored_properties
-from spark_jobs.core.job_limits import JobLimits
-from spark_jobs.core.layout import Home
-from spark_jobs.core.model import FileListing
-from spark_jobs.core.plan import TablePlan
-from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.swap import Swap
-from spark_jobs.core.unit_plan import UnitPlan
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.planning.job_limits import JobLimits
+from spark_jobs.core.planning.plan import TablePlan
+from spark_jobs.core.planning.unit_plan import UnitPlan
+from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.rules.bucket_files import bucket_warnings, check_left
+from spark_jobs.core.values import layout
+from spark_jobs.core.values.attributes import check_lost
+from spark_jobs.core.values.layout import Home
+from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
 from spark_jobs.protocol.execution.group_writer import GroupWriter, WrittenGroup, check_all_written
 from spark_jobs.protocol.execution.preconditions import Preconditions

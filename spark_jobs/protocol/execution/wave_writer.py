@@ -6,8 +6,8 @@ import logging
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar, Union
 
-from spark_jobs.core.unit_plan import UnitPlan
-from spark_jobs.core.wave_sizes import is_small
+from spark_jobs.core.planning.unit_plan import UnitPlan
+from spark_jobs.core.planning.wave_sizes import is_small
 from spark_jobs.protocol.execution.joint_writer import JointWriter
 from spark_jobs.protocol.execution.staged_unit import StagedUnit
 from spark_jobs.protocol.execution.unit_writer import UnitWriter

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
-from spark_jobs.core.progress import NONE, Amount, Progress
+from spark_jobs.core.values.progress import NONE, Amount, Progress
 from spark_jobs.protocol.execution.recovery import Recovery
 from spark_jobs.protocol.execution.unit_results import UnitResult, describe
 from spark_jobs.protocol.ports import Pool

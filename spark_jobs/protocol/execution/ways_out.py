@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from spark_jobs.core.commands import AWAY, hdfs_path, word
-from spark_jobs.core.errors import DamagedOriginals, NoRule, OnlyCopy
+from spark_jobs.core.messages.commands import AWAY, hdfs_path, word
+from spark_jobs.core.messages.errors import DamagedOriginals, NoRule, OnlyCopy
 
 
 def with_way_out(reason: str, error: Exception, target: str, run_id: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spark_jobs.core.model import FileListing
-from spark_jobs.core.swap import Swap
-from spark_jobs.core.unit_plan import UnitPlan
+from spark_jobs.core.planning.unit_plan import UnitPlan
+from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
 from spark_jobs.protocol.file_system import Status
 from spark_jobs.protocol.planning.inspection import Inspection

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from spark_jobs.core import eligibility, legacy_leftovers
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.layout import ancestors
-from spark_jobs.core.model import name_of, parent
-from spark_jobs.core.other_writers import WriterRules, moment
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.rules import eligibility
+from spark_jobs.core.values import legacy_leftovers
+from spark_jobs.core.values.layout import ancestors
+from spark_jobs.core.values.model import name_of, parent
+from spark_jobs.core.values.other_writers import WriterRules, moment
 from spark_jobs.protocol.planning.folders import Folders
 from spark_jobs.protocol.swap.directories import dead_writer
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.core.layout import Home
-from spark_jobs.core.model import Unit, parent
 from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.options.layers import Layers
+from spark_jobs.core.rules.eligibility import Storage, TableFacts
+from spark_jobs.core.values.layout import Home
+from spark_jobs.core.values.model import Unit, parent
 from spark_jobs.protocol.planning.location_users import LocationUsers
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.runs.journal_store import Run

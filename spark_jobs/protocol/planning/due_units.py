@@ -8,15 +8,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from spark_jobs.core.commit_log.history import of_table
-from spark_jobs.core.commit_log.snapshots import ADD, COMPACT, Snapshot
-from spark_jobs.core.due import Candidate, Conditions, FileFigures, Judge, LogFigures
-from spark_jobs.core.errors import LakekeeperError
-from spark_jobs.core.file_times import AHEAD, future_from
-from spark_jobs.core.model import FileListing
-from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.unit_plan import UnitPlan
-from spark_jobs.core.warning_codes import WarningCode
+from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.messages.warning_codes import WarningCode
+from spark_jobs.core.planning.unit_plan import UnitPlan
+from spark_jobs.core.records.history import of_table
+from spark_jobs.core.records.snapshots import ADD, COMPACT, Snapshot
+from spark_jobs.core.rules.due import Candidate, Conditions, FileFigures, Judge, LogFigures
+from spark_jobs.core.values.file_times import AHEAD, future_from
+from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
 from spark_jobs.protocol.commit_log.publisher import log_of
 from spark_jobs.protocol.planning.table import Table

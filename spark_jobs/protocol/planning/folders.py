@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from spark_jobs.core.legacy_leftovers import is_leftover
-from spark_jobs.core.other_writers import SUMMARIES, WriterRules
+from spark_jobs.core.values.legacy_leftovers import is_leftover
+from spark_jobs.core.values.other_writers import SUMMARIES, WriterRules
 from spark_jobs.protocol.file_system import Status
 
 #: The position of an entry in its listing, and the entry.

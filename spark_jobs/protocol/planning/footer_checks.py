@@ -10,20 +10,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from spark_jobs.core.errors import LakekeeperError, NothingToGain, Refusal, Unreadable
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
-from spark_jobs.core.layout import group_number
-from spark_jobs.core.model import FileListing
-from spark_jobs.core.plan import TablePlan
-from spark_jobs.core.progress import Amount
-from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.unit_plan import Inputs, UnitPlan
+from spark_jobs.core.messages.errors import LakekeeperError, NothingToGain, Refusal, Unreadable
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.planning.plan import TablePlan
+from spark_jobs.core.planning.unit_plan import Inputs, UnitPlan
+from spark_jobs.core.values.layout import group_number
+from spark_jobs.core.values.model import FileListing
+from spark_jobs.core.values.progress import Amount
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
+from spark_jobs.protocol.measuring.progress_log import with_progress
 from spark_jobs.protocol.planning.footer_inspection import files_to_rewrite, inspect_parts, parts_of
 from spark_jobs.protocol.planning.permissions import not_readable
 from spark_jobs.protocol.planning.unreadable_units import in_use, lasts
-from spark_jobs.protocol.progress_log import with_progress
 from spark_jobs.protocol.services import Services
 
 log = logging.getLogger("lakekeeper")

@@ -6,20 +6,20 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from spark_jobs.core.bucket_files import check_left, check_no_bucket_files
-from spark_jobs.core.eligibility import check_names, declares_encoding, positional
-from spark_jobs.core.errors import LakekeeperError, NothingToGain, Refusal
 from spark_jobs.core.formats import file_groups, footers
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.merged_footers import merged
 from spark_jobs.core.formats.registry import FORMATS
-from spark_jobs.core.health import Thresholds
-from spark_jobs.core.model import FileListing
-from spark_jobs.core.plan import TablePlan
-from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.sort_columns import sort_columns_of
-from spark_jobs.core.strategy import Choice
+from spark_jobs.core.messages.errors import LakekeeperError, NothingToGain, Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.planning.plan import TablePlan
+from spark_jobs.core.rules.bucket_files import check_left, check_no_bucket_files
+from spark_jobs.core.rules.eligibility import check_names, declares_encoding, positional
+from spark_jobs.core.rules.health import Thresholds
+from spark_jobs.core.rules.sort_columns import sort_columns_of
+from spark_jobs.core.rules.strategy import Choice
+from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.commit_log.footer_store import FooterStore
 from spark_jobs.protocol.planning.inspection import FileGroup, Inspection
 from spark_jobs.protocol.planning.permissions import reading

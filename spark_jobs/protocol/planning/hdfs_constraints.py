@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from spark_jobs.core.errors import LakekeeperError, Refusal
-from spark_jobs.core.health import Health
-from spark_jobs.core.layout import Home, is_below
-from spark_jobs.core.plan import TablePlan
-from spark_jobs.core.quota import RUN, Need, Quota, shortfall
-from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.unit_plan import UnitPlan
+from spark_jobs.core.messages.errors import LakekeeperError, Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.planning.plan import TablePlan
+from spark_jobs.core.planning.unit_plan import UnitPlan
+from spark_jobs.core.rules.health import Health
+from spark_jobs.core.rules.quota import RUN, Need, Quota, shortfall
+from spark_jobs.core.values.layout import Home, is_below
 from spark_jobs.protocol.services import Services
 
 #: The replication that is assumed for files that cannot be read. The compaction reports why they cannot.

@@ -9,11 +9,11 @@ from functools import cached_property
 from spark_jobs.core.formats import footer_keys, struct_types
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Profile
-from spark_jobs.core.health import Thresholds, assess
-from spark_jobs.core.model import FileListing
-from spark_jobs.core.strategy import FULL
-from spark_jobs.core.task_plan import TaskPlan, plan_tasks
-from spark_jobs.core.warning_codes import WarningCode
+from spark_jobs.core.messages.warning_codes import WarningCode
+from spark_jobs.core.planning.task_plan import TaskPlan, plan_tasks
+from spark_jobs.core.rules.health import Thresholds, assess
+from spark_jobs.core.rules.strategy import FULL
+from spark_jobs.core.values.model import FileListing
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from spark_jobs.core import ddl
-from spark_jobs.core.commands import word
-from spark_jobs.core.eligibility import TableFacts
-from spark_jobs.core.errors import LakekeeperError, Refusal
-from spark_jobs.core.journal_bounds import uri_path
-from spark_jobs.core.layout import is_below, is_inside_home
-from spark_jobs.core.model import TableName, Unit, parent
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.commands import word
+from spark_jobs.core.messages.errors import LakekeeperError, Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.records.journal_bounds import uri_path
+from spark_jobs.core.rules.eligibility import TableFacts
+from spark_jobs.core.values import ddl
+from spark_jobs.core.values.layout import is_below, is_inside_home
+from spark_jobs.core.values.model import TableName, Unit, parent
 from spark_jobs.protocol.runs.run_finder import homes
 from spark_jobs.protocol.services import Services
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from spark_jobs.core.eligibility import check_marks
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.journal import INTENTS
-from spark_jobs.core.layout import is_below
-from spark_jobs.core.model import name_of, parent
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.records.journal import INTENTS
+from spark_jobs.core.rules.eligibility import check_marks
+from spark_jobs.core.values.layout import is_below
+from spark_jobs.core.values.model import name_of, parent
 from spark_jobs.protocol.file_system import FileSystem
 from spark_jobs.protocol.planning.folders import Folders
 from spark_jobs.protocol.runs.journal_store import Run

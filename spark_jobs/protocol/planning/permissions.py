@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
 
 
 def not_readable(error: PermissionError) -> Refusal:

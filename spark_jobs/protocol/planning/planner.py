@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from spark_jobs.core import eligibility, selection
-from spark_jobs.core.bucket_files import bucket_warnings
-from spark_jobs.core.ddl import repair
-from spark_jobs.core.file_origins import FileOrigins
-from spark_jobs.core.file_times import FutureFiles, millis_of
 from spark_jobs.core.formats.layout_properties import ignored_properties
-from spark_jobs.core.legacy_leftovers import check_no_backup
-from spark_jobs.core.model import Unit
-from spark_jobs.core.ordering import ordered
-from spark_jobs.core.other_writers import WriterRules
-from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.overlap import overlapping
-from spark_jobs.core.plan import TablePlan, all_not_found
-from spark_jobs.core.sort_columns import check_sort_columns
-from spark_jobs.core.unit_plan import UnitPlan
-from spark_jobs.core.warning_codes import WarningCode
-from spark_jobs.core.wire import utc
+from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.messages.warning_codes import WarningCode
+from spark_jobs.core.options import selection
+from spark_jobs.core.planning.ordering import ordered
+from spark_jobs.core.planning.plan import TablePlan, all_not_found
+from spark_jobs.core.planning.unit_plan import UnitPlan
+from spark_jobs.core.rules import eligibility
+from spark_jobs.core.rules.bucket_files import bucket_warnings
+from spark_jobs.core.rules.file_origins import FileOrigins
+from spark_jobs.core.rules.overlap import overlapping
+from spark_jobs.core.rules.sort_columns import check_sort_columns
+from spark_jobs.core.values.ddl import repair
+from spark_jobs.core.values.file_times import FutureFiles, millis_of
+from spark_jobs.core.values.legacy_leftovers import check_no_backup
+from spark_jobs.core.values.model import Unit
+from spark_jobs.core.values.other_writers import WriterRules
+from spark_jobs.core.wire.report import utc
 from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
 from spark_jobs.protocol.commit_log.open_store import OpenStore
 from spark_jobs.protocol.planning.due_units import DueUnits, Resumed

@@ -9,12 +9,12 @@ import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from spark_jobs.core.commit_log.cache import OF_VALUES, Cache, CachedUnit, basis, known_refusal, merged
-from spark_jobs.core.commit_log.snapshots import BrokenLog
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.file_times import millis_of
-from spark_jobs.core.plan import TablePlan
-from spark_jobs.core.unit_plan import UnitPlan
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.planning.cache import OF_VALUES, Cache, CachedUnit, basis, known_refusal, merged
+from spark_jobs.core.planning.plan import TablePlan
+from spark_jobs.core.planning.unit_plan import UnitPlan
+from spark_jobs.core.records.snapshots import BrokenLog
+from spark_jobs.core.values.file_times import millis_of
 from spark_jobs.protocol.commit_log.analysis_store import AnalysisStore
 from spark_jobs.protocol.commit_log.hint_folders import ensure_hint_folder
 from spark_jobs.protocol.commit_log.publisher import log_of

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.model import parent
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.values.model import parent
 from spark_jobs.protocol.planning.folders import Folders
 
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
-from spark_jobs.core.commands import quoted, word
-from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.core.model import TableName, Unit
+from spark_jobs.core.messages.commands import quoted, word
 from spark_jobs.core.options.definitions import Options, writer_rules
 from spark_jobs.core.options.layers import Layers
-from spark_jobs.core.other_writers import STAGING_SETTING, WriterRules, staging_names
-from spark_jobs.core.sort_columns import sort_columns_of
-from spark_jobs.core.strategy import FULL, why_table_is_full
+from spark_jobs.core.rules.eligibility import Storage, TableFacts
+from spark_jobs.core.rules.sort_columns import sort_columns_of
+from spark_jobs.core.rules.strategy import FULL, why_table_is_full
+from spark_jobs.core.values.model import TableName, Unit
+from spark_jobs.core.values.other_writers import STAGING_SETTING, WriterRules, staging_names
 from spark_jobs.protocol.planning.outside_partitions import check_server
 from spark_jobs.protocol.services import Services
 

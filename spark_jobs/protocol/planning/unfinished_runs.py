@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from spark_jobs.core import journal
-from spark_jobs.core.commands import hdfs_path, word
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.model import Unit
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.commands import hdfs_path, word
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.records import journal
+from spark_jobs.core.values.model import Unit
 from spark_jobs.protocol.file_system import FileSystem
 from spark_jobs.protocol.runs.journal_store import Run
 

@@ -8,22 +8,24 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from spark_jobs.core import eligibility, legacy_leftovers
-from spark_jobs.core.bucket_files import check_buckets_of_partition, check_no_bucket_files
-from spark_jobs.core.commit_log.cache import Cache, CachedUnit, find, usable
-from spark_jobs.core.due import FileFigures
-from spark_jobs.core.errors import LakekeeperError, Refusal
-from spark_jobs.core.file_origins import FileOrigins
-from spark_jobs.core.file_times import future_from, millis_of
-from spark_jobs.core.health import assess
-from spark_jobs.core.model import FileListing, Unit, parent
-from spark_jobs.core.other_writers import WriterRules
-from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.path_limits import check_lengths
-from spark_jobs.core.progress import Amount
-from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.unit_plan import UnitPlan
+from spark_jobs.core.messages.errors import LakekeeperError, Refusal
+from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.planning.cache import Cache, CachedUnit, find, usable
+from spark_jobs.core.planning.unit_plan import UnitPlan
+from spark_jobs.core.rules import eligibility
+from spark_jobs.core.rules.bucket_files import check_buckets_of_partition, check_no_bucket_files
+from spark_jobs.core.rules.due import FileFigures
+from spark_jobs.core.rules.file_origins import FileOrigins
+from spark_jobs.core.rules.health import assess
+from spark_jobs.core.values import legacy_leftovers
+from spark_jobs.core.values.file_times import future_from, millis_of
+from spark_jobs.core.values.model import FileListing, Unit, parent
+from spark_jobs.core.values.other_writers import WriterRules
+from spark_jobs.core.values.path_limits import check_lengths
+from spark_jobs.core.values.progress import Amount
 from spark_jobs.protocol.file_system import Status
+from spark_jobs.protocol.measuring.progress_log import with_progress
 from spark_jobs.protocol.planning.active_writers import check_leftovers, check_writers
 from spark_jobs.protocol.planning.due_units import DueUnits, judged
 from spark_jobs.protocol.planning.folders import Folders
@@ -32,7 +34,6 @@ from spark_jobs.protocol.planning.permissions import not_readable
 from spark_jobs.protocol.planning.symbolic_links import check_no_link
 from spark_jobs.protocol.planning.table import Table
 from spark_jobs.protocol.ports import Pool
-from spark_jobs.protocol.progress_log import with_progress
 from spark_jobs.protocol.runs.trust import Trust
 from spark_jobs.protocol.swap.directories import files_of_unit
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from spark_jobs.core.errors import Refusal, Unreadable
-from spark_jobs.core.model import FileEntry, name_of
-from spark_jobs.core.plan import TablePlan
-from spark_jobs.core.unit_plan import UnitPlan
+from spark_jobs.core.messages.errors import Refusal, Unreadable
+from spark_jobs.core.planning.plan import TablePlan
+from spark_jobs.core.planning.unit_plan import UnitPlan
+from spark_jobs.core.values.model import FileEntry, name_of
 from spark_jobs.protocol.file_system import DataDirectories
 
 

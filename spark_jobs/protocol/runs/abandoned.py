@@ -8,8 +8,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator
 
-from spark_jobs.core.layout import RECORDS, is_tmp_folder
-from spark_jobs.core.warning_codes import WarningCode
+from spark_jobs.core.messages.warning_codes import WarningCode
+from spark_jobs.core.values.layout import RECORDS, is_tmp_folder
 from spark_jobs.protocol.file_system import FileSystem, Status
 
 log = logging.getLogger("lakekeeper")

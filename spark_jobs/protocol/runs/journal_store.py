@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from spark_jobs.core import journal
-from spark_jobs.core.errors import OutOfPlace, Unsafe
-from spark_jobs.core.file_times import time_of
-from spark_jobs.core.journal import Record, RunState
-from spark_jobs.core.journal_bounds import uri_path, within
-from spark_jobs.core.layout import RECORDS, generation, generation_number
-from spark_jobs.core.model import FileEntry, parent
-from spark_jobs.core.numbered_names import PADDED, following
-from spark_jobs.core.record_files import check_length
-from spark_jobs.core.settled_runs import SettledRun
-from spark_jobs.protocol.clock import utc_now
+from spark_jobs.core.messages.errors import OutOfPlace, Unsafe
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.journal import Record, RunState
+from spark_jobs.core.records.journal_bounds import uri_path, within
+from spark_jobs.core.records.record_files import check_length
+from spark_jobs.core.records.settled_runs import SettledRun
+from spark_jobs.core.values.file_times import time_of
+from spark_jobs.core.values.layout import RECORDS, generation, generation_number
+from spark_jobs.core.values.model import FileEntry, parent
+from spark_jobs.core.values.numbered_names import PADDED, following
 from spark_jobs.protocol.file_system import RecordFiles, Status
+from spark_jobs.protocol.measuring.clock import utc_now
 from spark_jobs.protocol.runs.rights import writing_in
 from spark_jobs.protocol.runs.trust import RunFolderTrust
 

@@ -17,10 +17,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from spark_jobs.core.errors import Busy, LeaseLost
-from spark_jobs.core.file_times import time_of
-from spark_jobs.core.layout import LeaseFile
-from spark_jobs.core.numbered_names import following
+from spark_jobs.core.messages.errors import Busy, LeaseLost
+from spark_jobs.core.values.file_times import time_of
+from spark_jobs.core.values.layout import LeaseFile
+from spark_jobs.core.values.numbered_names import following
 from spark_jobs.protocol.runs.lease_content import described, read_content
 from spark_jobs.protocol.runs.lease_files import Seen, highest, list_names
 from spark_jobs.protocol.runs.rights import writing_in

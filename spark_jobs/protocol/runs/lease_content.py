@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from spark_jobs.core.options.option import VERBS
-from spark_jobs.core.record_files import DECODING_ERRORS, check_length, parsed
+from spark_jobs.core.records.record_files import DECODING_ERRORS, check_length, parsed
 from spark_jobs.protocol.file_system import RecordFiles
 
 #: The largest lease file that is read. The jobs write some hundred bytes.

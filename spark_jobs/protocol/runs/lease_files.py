@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spark_jobs.core.layout import LeaseFile
+from spark_jobs.core.values.layout import LeaseFile
 from spark_jobs.protocol.file_system import RecordFiles
 
 

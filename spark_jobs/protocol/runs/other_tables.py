@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from spark_jobs.core.eligibility import TableFacts
-from spark_jobs.core.errors import UsageError
-from spark_jobs.core.journal_bounds import uri_path
-from spark_jobs.core.model import TableName
+from spark_jobs.core.messages.errors import UsageError
+from spark_jobs.core.records.journal_bounds import uri_path
+from spark_jobs.core.rules.eligibility import TableFacts
+from spark_jobs.core.values.model import TableName
 from spark_jobs.protocol.services import Services
 
 

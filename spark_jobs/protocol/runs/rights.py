@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from spark_jobs.core.commands import hdfs_path, word
+from spark_jobs.core.messages.commands import hdfs_path, word
 from spark_jobs.protocol.file_system import RecordFiles
 
 

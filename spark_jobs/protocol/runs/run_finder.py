@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from spark_jobs.core.commands import hdfs_path
-from spark_jobs.core.eligibility import TableFacts, may_have_runs
-from spark_jobs.core.errors import OutOfPlace, Refusal, UnreadableRun, Unsafe
-from spark_jobs.core.journal import INTENTS
-from spark_jobs.core.journal_bounds import ClosingRecord, server_of
-from spark_jobs.core.layout import RECORDS, Home, RunFolder, is_home_of_one_directory
-from spark_jobs.core.model import Unit, name_of, parent
-from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.settled_runs import SettledRun
-from spark_jobs.core.swap import Swap
-from spark_jobs.core.warning_codes import WarningCode
+from spark_jobs.core.messages.commands import hdfs_path
+from spark_jobs.core.messages.errors import OutOfPlace, Refusal, UnreadableRun, Unsafe
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.messages.warning_codes import WarningCode
+from spark_jobs.core.records.journal import INTENTS
+from spark_jobs.core.records.journal_bounds import ClosingRecord, server_of
+from spark_jobs.core.records.settled_runs import SettledRun
+from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.rules.eligibility import TableFacts, may_have_runs
+from spark_jobs.core.values.layout import RECORDS, Home, RunFolder, is_home_of_one_directory
+from spark_jobs.core.values.model import Unit, name_of, parent
 from spark_jobs.protocol.file_system import FileSystem, Status
 from spark_jobs.protocol.runs.journal_store import Journal, JournalCaches, Run
 from spark_jobs.protocol.runs.settled_store import SettledStore

@@ -6,15 +6,16 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from spark_jobs.core import journal, layout
-from spark_jobs.core.eligibility import TableFacts
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.layout import Home, generation, generation_number
-from spark_jobs.core.model import parent
-from spark_jobs.core.numbered_names import following
-from spark_jobs.core.outcomes import TableOutcome
-from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.settled_runs import SettledRun
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.outcomes import TableOutcome
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.settled_runs import SettledRun
+from spark_jobs.core.rules.eligibility import TableFacts
+from spark_jobs.core.values import layout
+from spark_jobs.core.values.layout import Home, generation, generation_number
+from spark_jobs.core.values.model import parent
+from spark_jobs.core.values.numbered_names import following
 from spark_jobs.protocol.file_system import FileSystem
 from spark_jobs.protocol.runs.journal_store import Journal, JournalCaches, Run, next_run_id
 from spark_jobs.protocol.runs.lease import LeaseSet

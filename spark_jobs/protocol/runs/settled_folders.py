@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from spark_jobs.core.layout import RECORDS, SETTLED, RunFolder, working_folder
-from spark_jobs.core.model import name_of, parent
-from spark_jobs.core.numbered_names import PADDED
-from spark_jobs.core.warning_codes import WarningCode
+from spark_jobs.core.messages.warning_codes import WarningCode
+from spark_jobs.core.values.layout import RECORDS, SETTLED, RunFolder, working_folder
+from spark_jobs.core.values.model import name_of, parent
+from spark_jobs.core.values.numbered_names import PADDED
 from spark_jobs.protocol.file_system import DataDirectories, Status
 from spark_jobs.protocol.runs.journal_store import Run
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from spark_jobs.core.layout import LOG, RECORDS, SETTLED, LeaseFile, RunFolder
-from spark_jobs.core.warning_codes import WarningCode
+from spark_jobs.core.messages.warning_codes import WarningCode
+from spark_jobs.core.values.layout import LOG, RECORDS, SETTLED, LeaseFile, RunFolder
 from spark_jobs.protocol.file_system import FileSystem, Status
 
 

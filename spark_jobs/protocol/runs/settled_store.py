@@ -6,13 +6,13 @@ import logging
 import re
 import uuid
 
-from spark_jobs.core.commands import hdfs_path
-from spark_jobs.core.errors import Unsafe
-from spark_jobs.core.layout import SETTLED
-from spark_jobs.core.numbered_names import PADDED, following
-from spark_jobs.core.record_files import check_length
-from spark_jobs.core.settled_runs import SettledRecord
-from spark_jobs.core.warning_codes import WarningCode
+from spark_jobs.core.messages.commands import hdfs_path
+from spark_jobs.core.messages.errors import Unsafe
+from spark_jobs.core.messages.warning_codes import WarningCode
+from spark_jobs.core.records.record_files import check_length
+from spark_jobs.core.records.settled_runs import SettledRecord
+from spark_jobs.core.values.layout import SETTLED
+from spark_jobs.core.values.numbered_names import PADDED, following
 from spark_jobs.protocol.file_system import DataDirectories, Status
 from spark_jobs.protocol.runs.trust import RunFolderTrust, Trust
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from spark_jobs.core.commands import AWAY, hdfs_path
-from spark_jobs.core.errors import LakekeeperError
-from spark_jobs.core.journal import INTENTS, UnitState
-from spark_jobs.core.layout import Home, RunFolder, working_folder
-from spark_jobs.core.model import name_of, parent
+from spark_jobs.core.messages.commands import AWAY, hdfs_path
+from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.records.journal import INTENTS, UnitState
+from spark_jobs.core.values.layout import Home, RunFolder, working_folder
+from spark_jobs.core.values.model import name_of, parent
 from spark_jobs.protocol.file_system import FileSystem
 from spark_jobs.protocol.runs.journal_store import Journal
 

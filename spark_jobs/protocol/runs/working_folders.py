@@ -9,9 +9,9 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from spark_jobs.core.attributes import ACL, GROUP, MODE, LostAttribute, check_lost
-from spark_jobs.core.layout import working_folder_above
-from spark_jobs.core.model import parent
+from spark_jobs.core.values.attributes import ACL, GROUP, MODE, LostAttribute, check_lost
+from spark_jobs.core.values.layout import working_folder_above
+from spark_jobs.core.values.model import parent
 from spark_jobs.protocol.file_system import FileSystem
 
 log = logging.getLogger("lakekeeper")

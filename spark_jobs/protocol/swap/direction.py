@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from spark_jobs.core import journal
-from spark_jobs.core.journal import UnitState
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.journal import UnitState
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.forward import ForwardSwap

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spark_jobs.core.commands import AWAY, hdfs_path, quoted
-from spark_jobs.core.errors import DamagedOriginals, NoRule, Refusal
-from spark_jobs.core.layout import ancestors, is_home
-from spark_jobs.core.legacy_leftovers import described, is_leftover
-from spark_jobs.core.model import FileEntry, FileListing, parent
-from spark_jobs.core.other_writers import SUCCESS, WriterRules, is_hidden, is_staging, moment
-from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.swap import Swap
-from spark_jobs.core.swap_state import SwapState, locate
+from spark_jobs.core.messages.commands import AWAY, hdfs_path, quoted
+from spark_jobs.core.messages.errors import DamagedOriginals, NoRule, Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.records.swap_state import SwapState, locate
+from spark_jobs.core.values.layout import ancestors, is_home
+from spark_jobs.core.values.legacy_leftovers import described, is_leftover
+from spark_jobs.core.values.model import FileEntry, FileListing, parent
+from spark_jobs.core.values.other_writers import SUCCESS, WriterRules, is_hidden, is_staging, moment
 from spark_jobs.protocol.file_system import DataDirectories, Status
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from spark_jobs.core import journal
-from spark_jobs.core.errors import UnitChanged, WriterActive
-from spark_jobs.core.model import FileListing
-from spark_jobs.core.swap import Swap
-from spark_jobs.core.swap_state import SwapState
+from spark_jobs.core.messages.errors import UnitChanged, WriterActive
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.records.swap_state import SwapState
+from spark_jobs.core.values.model import FileListing
 from spark_jobs.protocol.file_system import FileSystemError, Status
 from spark_jobs.protocol.swap.directories import OURS, Blocker, SwapPaths, list_unit, listed_unit
 from spark_jobs.protocol.swap.late_files import differences, move_late_files

@@ -8,11 +8,11 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 
-from spark_jobs.core import layout
-from spark_jobs.core.commands import AWAY, hdfs_path
-from spark_jobs.core.errors import Unsafe
-from spark_jobs.core.model import FileEntry, FileListing, ListingDiff
-from spark_jobs.core.other_writers import SUCCESS, SUMMARIES, has_offsets
+from spark_jobs.core.messages.commands import AWAY, hdfs_path
+from spark_jobs.core.messages.errors import Unsafe
+from spark_jobs.core.values import layout
+from spark_jobs.core.values.model import FileEntry, FileListing, ListingDiff
+from spark_jobs.core.values.other_writers import SUCCESS, SUMMARIES, has_offsets
 from spark_jobs.protocol.file_system import DataDirectories
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from spark_jobs.core.commands import word
+from spark_jobs.core.messages.commands import word
 from spark_jobs.protocol.runs.journal_store import Run
 
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from spark_jobs.core import layout
-from spark_jobs.core.model import name_of, parent
-from spark_jobs.core.swap import Swap
+from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.values import layout
+from spark_jobs.core.values.model import name_of, parent
 from spark_jobs.protocol.file_system import DataDirectories
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services

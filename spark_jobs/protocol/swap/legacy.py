@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from spark_jobs.core.errors import LakekeeperError
-from spark_jobs.core.legacy_leftovers import described, described_all, is_leftover_of
-from spark_jobs.core.model import Unit, parent
+from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.values.legacy_leftovers import described, described_all, is_leftover_of
+from spark_jobs.core.values.model import Unit, parent
 from spark_jobs.protocol.file_system import DataDirectories
 
 #: At most so many directories are listed for a hint, which a cleanup gives each night; those beside the units first.

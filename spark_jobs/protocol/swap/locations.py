@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from spark_jobs.core.ddl import set_location
-from spark_jobs.core.model import Spec
-from spark_jobs.core.swap import Swap
+from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.values.ddl import set_location
+from spark_jobs.core.values.model import Spec
 
 #: The locations in the metastore by unit key.
 Locations = Mapping[str, str]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from spark_jobs.core.commands import hdfs_path
-from spark_jobs.core.errors import WriterActive
+from spark_jobs.core.messages.commands import hdfs_path
+from spark_jobs.core.messages.errors import WriterActive
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import staging_above
 

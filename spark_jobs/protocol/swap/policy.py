@@ -6,11 +6,11 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from spark_jobs.core import ddl
-from spark_jobs.core.errors import LakekeeperError
-from spark_jobs.core.model import Unit
-from spark_jobs.core.other_writers import WriterRules
-from spark_jobs.core.swap import Swap
+from spark_jobs.core.messages.errors import LakekeeperError
+from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.values import ddl
+from spark_jobs.core.values.model import Unit
+from spark_jobs.core.values.other_writers import WriterRules
 from spark_jobs.protocol.swap.later_runs import LaterRuns
 from spark_jobs.protocol.swap.locations import is_registered
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from spark_jobs.core import journal
-from spark_jobs.core.commands import AWAY, hdfs_path, word
-from spark_jobs.core.errors import DamagedOriginals, LakekeeperError
-from spark_jobs.core.model import FileListing, parent
-from spark_jobs.core.swap import Swap
-from spark_jobs.core.swap_state import SwapState
+from spark_jobs.core.messages.commands import AWAY, hdfs_path, word
+from spark_jobs.core.messages.errors import DamagedOriginals, LakekeeperError
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.records.swap_state import SwapState
+from spark_jobs.core.values.model import FileListing, parent
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.services import Services
 from spark_jobs.protocol.swap.directories import (

@@ -14,12 +14,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Optional, Union
 
-from spark_jobs.core import journal
-from spark_jobs.core.errors import Unsafe, WriterActive
-from spark_jobs.core.model import FileListing
-from spark_jobs.core.numbered_names import PLAIN, following
-from spark_jobs.core.swap import Swap
-from spark_jobs.core.swap_state import SwapState
+from spark_jobs.core.messages.errors import Unsafe, WriterActive
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.records.swap_state import SwapState
+from spark_jobs.core.values.model import FileListing
+from spark_jobs.core.values.numbered_names import PLAIN, following
 from spark_jobs.protocol.file_system import FileSystemError
 from spark_jobs.protocol.runs.journal_store import Run
 from spark_jobs.protocol.runs.working_folders import WorkingFolders

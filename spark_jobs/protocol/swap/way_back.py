@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spark_jobs.core.commands import hdfs_path, word
-from spark_jobs.core.ddl import add_partition
-from spark_jobs.core.eligibility import may_have_runs
-from spark_jobs.core.layout import is_inside_home
-from spark_jobs.core.swap import Swap
+from spark_jobs.core.messages.commands import hdfs_path, word
+from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.rules.eligibility import may_have_runs
+from spark_jobs.core.values.ddl import add_partition
+from spark_jobs.core.values.layout import is_inside_home
 from spark_jobs.protocol.file_system import DataDirectories
 from spark_jobs.protocol.swap.locations import statement_back
 from spark_jobs.protocol.swap.policy import SwapPolicy

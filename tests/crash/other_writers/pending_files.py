@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from spark_jobs.core.model import FileEntry, name_of
+from spark_jobs.core.values.model import FileEntry, name_of
 from tests.crash.flat_table import AT_ONCE, HOME, LIVE
 from tests.crash.model_spark import encode_rows
 from tests.crash.scenario import FLAT, run

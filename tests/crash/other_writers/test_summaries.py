@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.core.model import TableName
+from spark_jobs.core.values.model import TableName
 from tests.crash.flat_table import LIVE, compact, only
 from tests.crash.model_spark import encode_rows
 from tests.crash.oracle import check

@@ -17,8 +17,8 @@ from typing import Any
 
 from make_states import as_json
 
-from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.core.model import TableName
+from spark_jobs.core.rules.eligibility import Storage, TableFacts
+from spark_jobs.core.values.model import TableName
 from tests.crash.model_metastore import ModelTable
 from tests.crash.model_tree import Inode
 from tests.crash.scenario import run

@@ -10,7 +10,7 @@ import pytest
 from spark_jobs.adapters.composition import spark_services
 from spark_jobs.adapters.hadoop.metastore import Metastore, MetastoreError
 from spark_jobs.core.options.arguments import parse
-from spark_jobs.core.wire import Report
+from spark_jobs.core.wire.report import Report
 from spark_jobs.verbs import job
 from tests.harness.fixtures import Database
 from tests.spark.toolbox import VERBS, Jobs, data_files, only, outcomes, rows, tree

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta, timezone
 
-from spark_jobs.core import journal
-from spark_jobs.core.journal import Record, RunState, fold
-from spark_jobs.core.model import FileEntry, FileListing, parent
-from spark_jobs.core.swap import Swap
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.journal import Record, RunState, fold
+from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.values.model import FileEntry, FileListing, parent
 from spark_jobs.protocol.file_system import FileSystem, FileSystemError, Status
 
 NOW = datetime(2026, 2, 24, tzinfo=timezone.utc)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from spark_jobs.core import journal
-from spark_jobs.core.eligibility import Storage, TableFacts
+from spark_jobs.core.records import journal
+from spark_jobs.core.rules.eligibility import Storage, TableFacts
 from spark_jobs.protocol.commit_log.publisher import log_runs
 from spark_jobs.protocol.runs.journal_store import Journal, Run
 from tests.unit.core.faulty_memory_fs import HOME, NOW, MemoryFs, files, swap

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from spark_jobs.core.commit_log.change import Change, change_of
-from spark_jobs.core.commit_log.snapshots import ADD, COMPACT
+from spark_jobs.core.records.change import Change, change_of
+from spark_jobs.core.records.snapshots import ADD, COMPACT
 from spark_jobs.protocol.commit_log.store import CommitLog
 from tests.unit.core.faulty_memory_fs import HOME, MemoryFs, files, run_state, swap
 

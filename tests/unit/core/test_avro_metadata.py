@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats import avro_metadata, footers, verification
 from spark_jobs.core.formats.footers import Footer
+from spark_jobs.core.messages.errors import Refusal
 
 VERSION, LEGACY = "org.apache.spark.version", "org.apache.spark.legacyDateTime"
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from spark_jobs.core.bucket_files import (
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.rules.bucket_files import (
     bucket_warnings,
     check_buckets_of_partition,
     check_left,
     check_no_bucket_files,
 )
-from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.core.errors import Refusal
+from spark_jobs.core.rules.eligibility import Storage, TableFacts
 
 _UUID = "0c9f5f1e-6a3b-4f0e-9d57-3f2f5a9d1c11"
 #: Names of files of which the table may have four buckets.

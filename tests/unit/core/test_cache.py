@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.core import journal
-from spark_jobs.core.commit_log import cache
-from spark_jobs.core.commit_log.cache import CachedUnit, Verdict
-from spark_jobs.core.commit_log.change import change_of
-from spark_jobs.core.commit_log.snapshots import CLEANUP, BrokenLog
-from spark_jobs.core.due import FileFigures
-from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.health import Sizes, Thresholds, assess, reassess
-from spark_jobs.core.model import FileEntry, FileListing, Unit
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.planning import cache
+from spark_jobs.core.planning.cache import CachedUnit, Verdict
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.change import change_of
+from spark_jobs.core.records.snapshots import CLEANUP, BrokenLog
+from spark_jobs.core.rules.due import FileFigures
+from spark_jobs.core.rules.eligibility import Storage, TableFacts
+from spark_jobs.core.rules.health import Sizes, Thresholds, assess, reassess
+from spark_jobs.core.values.model import FileEntry, FileListing, Unit
 from tests.unit.core.faulty_memory_fs import NOW, MemoryFs, files, run_state, swap
 from tests.unit.core.memory_log import compact, log
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs.core import ddl
-from spark_jobs.core.commands import AWAY, hdfs_path, quoted, word
-from spark_jobs.core.errors import DamagedOriginals, OnlyCopy, OutOfPlace
-from spark_jobs.core.printable import printable
-from spark_jobs.core.quota import with_quota_command
+from spark_jobs.core.messages.commands import AWAY, hdfs_path, quoted, word
+from spark_jobs.core.messages.errors import DamagedOriginals, OnlyCopy, OutOfPlace
+from spark_jobs.core.messages.printable import printable
+from spark_jobs.core.rules.quota import with_quota_command
+from spark_jobs.core.values import ddl
 from spark_jobs.protocol.execution.ways_out import with_way_out, without_trash
 from spark_jobs.protocol.runs.unreadable import Left
 from spark_jobs.protocol.swap.directories import dead_writer
@@ -180,7 +180,12 @@ def test_a_variable_in_a_name_is_pointed_out() -> None:
 
 _PRODUCT = Path(ddl.__file__).parents[1]
 #: Where the words are quoted, and the tables from which the documentation is made: their commands have no values.
-_OWN = ("core/commands.py", "core/ddl.py", "adapters/hadoop/sql.py", "adapters/hadoop/metastore.py")
+_OWN = (
+    "core/messages/commands.py",
+    "core/values/ddl.py",
+    "adapters/hadoop/sql.py",
+    "adapters/hadoop/metastore.py",
+)
 _COMMAND = re.compile(
     r"hdfs dfs|hdfs dfsadmin|lakekeeper (?:analyze|plan|compact|rollback|cleanup|history|forget|check)\b"
     r"|--(?:table|location|run-id|trusted-owners)\b|(?:ALTER|DROP|CREATE|ANALYZE|MSCK REPAIR) (?:EXTERNAL )?TABLE"

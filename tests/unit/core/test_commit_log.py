@@ -8,9 +8,9 @@ from datetime import timedelta
 
 import pytest
 
-from spark_jobs.core import journal
-from spark_jobs.core.commit_log.change import change_of, joined
-from spark_jobs.core.commit_log.snapshots import COMPACT, ROLLBACK, BrokenLog, Sizes, Snapshot
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.change import change_of, joined
+from spark_jobs.core.records.snapshots import COMPACT, ROLLBACK, BrokenLog, Sizes, Snapshot
 from tests.unit.core.faulty_memory_fs import HOME, NOW, MemoryFs, files, run_state, swap
 from tests.unit.core.memory_log import compact, live, log, prepared, stored
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from spark_jobs.core.commit_log.change import change_of
-from spark_jobs.core.commit_log.snapshots import COMPACT, BrokenLog, ManifestList, ManifestMeta, Snapshot
+from spark_jobs.core.records.change import change_of
+from spark_jobs.core.records.snapshots import COMPACT, BrokenLog, ManifestList, ManifestMeta, Snapshot
 from spark_jobs.protocol.commit_log.store import CommitLog
 from tests.unit.core.faulty_memory_fs import HOME, NOW, MemoryFs, files, run_state, swap
 

@@ -6,7 +6,7 @@ import pytest
 
 from spark_jobs.adapters.hadoop.content_errors import content_errors, is_of_content
 from spark_jobs.adapters.spark.requests import explained
-from spark_jobs.core.errors import LakekeeperError, Refusal, Unreadable
+from spark_jobs.core.messages.errors import LakekeeperError, Refusal, Unreadable
 from spark_jobs.protocol.file_system import FileSystemError
 from tests.unit.core.java_fakes import JavaError, RaisedError
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core import selection
-from spark_jobs.core.eligibility import (
+from spark_jobs.core.messages.errors import Refusal, UsageError
+from spark_jobs.core.options import selection
+from spark_jobs.core.rules.eligibility import (
     Storage,
     TableFacts,
     check_marks,
@@ -16,10 +17,9 @@ from spark_jobs.core.eligibility import (
     check_table,
     positional,
 )
-from spark_jobs.core.errors import Refusal, UsageError
-from spark_jobs.core.health import Thresholds, assess
-from spark_jobs.core.model import FileEntry, FileListing, TableName, Unit, unit_key
-from spark_jobs.core.overlap import overlapping
+from spark_jobs.core.rules.health import Thresholds, assess
+from spark_jobs.core.rules.overlap import overlapping
+from spark_jobs.core.values.model import FileEntry, FileListing, TableName, Unit, unit_key
 
 MB = 1024 * 1024
 PARQUET = (

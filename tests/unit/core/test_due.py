@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.core.due import (
+from spark_jobs.core.options.parsers import duration
+from spark_jobs.core.rules.due import (
     Candidate,
     Conditions,
     FileFigures,
@@ -20,8 +21,7 @@ from spark_jobs.core.due import (
     rounded,
     too_young,
 )
-from spark_jobs.core.model import FileEntry, FileListing
-from spark_jobs.core.options.parsers import duration
+from spark_jobs.core.values.model import FileEntry, FileListing
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=timezone.utc)
 NOW_MS = int(NOW.timestamp() * 1000)

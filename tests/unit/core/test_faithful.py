@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.attributes import (
+from spark_jobs.core.formats import footers, struct_types
+from spark_jobs.core.formats.encoding import Calendar, calendar_settings
+from spark_jobs.core.formats.footers import Footer
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.values.attributes import (
     GROUP,
     MODE,
     ONLY_READER,
@@ -19,11 +23,7 @@ from spark_jobs.core.attributes import (
     check_lost,
     combine,
 )
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.formats import footers, struct_types
-from spark_jobs.core.formats.encoding import Calendar, calendar_settings
-from spark_jobs.core.formats.footers import Footer
-from spark_jobs.core.model import FileEntry, FileListing
+from spark_jobs.core.values.model import FileEntry, FileListing
 from spark_jobs.protocol.execution.unit_attributes import UnitAttributes
 
 

@@ -7,11 +7,11 @@ from itertools import permutations
 
 import pytest
 
-from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats import footers
 from spark_jobs.core.formats.file_groups import MOST_GROUPS, Groups, grouped
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.widening import unrelated
+from spark_jobs.core.messages.errors import Refusal
 
 WIDENED = [
     ("int32", "int64"),

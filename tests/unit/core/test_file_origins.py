@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from spark_jobs.core import file_origins
-from spark_jobs.core.file_origins import FileOrigins, pattern
+from spark_jobs.core.rules import file_origins
+from spark_jobs.core.rules.file_origins import FileOrigins, pattern
 
 NOW = 1_771_891_200_000  # 2026-02-24T00:00:00Z
 DAY, HOUR = 86_400_000, 3_600_000

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.core.errors import Refusal, VerificationFailed
 from spark_jobs.core.formats import footers, verification
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.orc_types import parse_struct
 from spark_jobs.core.formats.parquet_types import parse_message, unwritable
+from spark_jobs.core.messages.errors import Refusal, VerificationFailed
 
 MESSAGE = """message spark_schema {
   required int64 Id;

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.errors import UsageError
-from spark_jobs.core.health import Health
+from spark_jobs.core.messages.errors import UsageError
+from spark_jobs.core.messages.outcomes import UnitOutcome
 from spark_jobs.core.options.arguments import parse, report_nonce
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
 from spark_jobs.core.options.layers import Layers, parse_option
 from spark_jobs.core.options.option import Layer
-from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.request import Request
-from spark_jobs.core.wire import Report, TableReport, UnitReport
+from spark_jobs.core.rules.health import Health
+from spark_jobs.core.wire.report import Report, TableReport, UnitReport
+from spark_jobs.core.wire.request import Request
 
 GOLDEN = Path(__file__).parents[2] / "contract" / "golden"
 

@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs.core import journal
-from spark_jobs.core.commit_log import history
-from spark_jobs.core.commit_log.change import change_of
-from spark_jobs.core.commit_log.history import Row, Runs
-from spark_jobs.core.commit_log.snapshots import COMPACT, Snapshot
-from spark_jobs.core.errors import UsageError
-from spark_jobs.core.journal import Record, RunState, fold
+from spark_jobs.core.messages.errors import UsageError
 from spark_jobs.core.options.arguments import parse
-from spark_jobs.core.wire import TableReport
+from spark_jobs.core.records import history, journal
+from spark_jobs.core.records.change import change_of
+from spark_jobs.core.records.history import Row, Runs
+from spark_jobs.core.records.journal import Record, RunState, fold
+from spark_jobs.core.records.snapshots import COMPACT, Snapshot
+from spark_jobs.core.wire.report import TableReport
 from spark_jobs.protocol.commit_log.publisher import log_of
 from tests.unit.core.faulty_memory_fs import NOW, MemoryFs, files, run_state, swap
 from tests.unit.core.journaled_runs import FACTS, ONE

@@ -7,12 +7,12 @@ from typing import Any, cast
 
 import pytest
 
-from spark_jobs.core import journal
-from spark_jobs.core.commit_log.snapshots import COMPACT
-from spark_jobs.core.model import TableName, Unit
 from spark_jobs.core.options.arguments import parse
 from spark_jobs.core.options.layers import Layers
-from spark_jobs.core.wire import TableReport
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.snapshots import COMPACT
+from spark_jobs.core.values.model import TableName, Unit
+from spark_jobs.core.wire.report import TableReport
 from spark_jobs.verbs.history import history_table
 from spark_jobs.verbs.job import Job
 from tests.unit.core.faulty_memory_fs import HOME, MemoryFs

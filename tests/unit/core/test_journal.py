@@ -7,11 +7,11 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from spark_jobs.core import journal
-from spark_jobs.core.errors import Unsafe
-from spark_jobs.core.journal import Record, fold
-from spark_jobs.core.model import FileEntry, FileListing
-from spark_jobs.core.swap import Swap
+from spark_jobs.core.messages.errors import Unsafe
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.journal import Record, fold
+from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.values.model import FileEntry, FileListing
 
 NOW = datetime(2026, 2, 24, tzinfo=timezone.utc)
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core import journal
-from spark_jobs.core.errors import Unsafe
-from spark_jobs.core.journal import Record, RunState, fold
-from spark_jobs.core.journal_bounds import ClosingRecord, check_units, within
-from spark_jobs.core.model import FileEntry, FileListing
-from spark_jobs.core.swap import Swap
+from spark_jobs.core.messages.errors import Unsafe
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.journal import Record, RunState, fold
+from spark_jobs.core.records.journal_bounds import ClosingRecord, check_units, within
+from spark_jobs.core.records.swap import Swap
+from spark_jobs.core.values.model import FileEntry, FileListing
 
 ROOT = "hdfs://nn/warehouse/t"
 HOME = f"{ROOT}/.lakekeeper"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from spark_jobs.core import journal
-from spark_jobs.core.journal import fold
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.journal import fold
 from spark_jobs.protocol.runs.journal_store import Journal
 from tests.unit.core.faulty_memory_fs import MemoryFs
 from tests.unit.core.journaled_runs import ONE, journaled

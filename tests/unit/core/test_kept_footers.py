@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.core.commit_log import kept_footers
-from spark_jobs.core.commit_log.kept_footers import KeptFooters, decode, encode
-from spark_jobs.core.commit_log.snapshots import BrokenLog, packed, unpacked
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.leaf_statistics import Bounds, LeafStatistics
 from spark_jobs.core.formats.stripes import Stripes
-from spark_jobs.core.model import FileEntry, FileListing
+from spark_jobs.core.planning import kept_footers
+from spark_jobs.core.planning.kept_footers import KeptFooters, decode, encode
+from spark_jobs.core.records.snapshots import BrokenLog, packed, unpacked
+from spark_jobs.core.values.model import FileEntry, FileListing
 
 _LOCATION = "hdfs://nn/t"
 _NOW = 1_000_000_000

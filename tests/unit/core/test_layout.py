@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.core import layout
-from spark_jobs.core.errors import UsageError
-from spark_jobs.core.layout import Home
-from spark_jobs.core.model import FileEntry
+from spark_jobs.core.messages.errors import UsageError
+from spark_jobs.core.values import layout
+from spark_jobs.core.values.layout import Home
+from spark_jobs.core.values.model import FileEntry
 
 
 def test_homes_hide_behind_a_dot_and_keep_the_leaf_visible() -> None:

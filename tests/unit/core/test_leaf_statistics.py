@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.errors import VerificationFailed
 from spark_jobs.core.formats import footers, verification
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.leaf_statistics import (
@@ -18,6 +17,7 @@ from spark_jobs.core.formats.leaf_statistics import (
     check_statistics,
     of_files,
 )
+from spark_jobs.core.messages.errors import VerificationFailed
 
 
 def leaf(non_null: int | None, *bounds: Any, nulls: int = 0, **more: Any) -> LeafStatistics:

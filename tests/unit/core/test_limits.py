@@ -9,19 +9,19 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.core.budget import Budget, within
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.health import Health, score
-from spark_jobs.core.job_limits import JobLimits
-from spark_jobs.core.model import Unit
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.options.definitions import Options
 from spark_jobs.core.options.limits import ORDERS
-from spark_jobs.core.ordering import ordered
-from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.pace import Pace, end_of_run
-from spark_jobs.core.progress import NONE, Amount
-from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.unit_plan import UnitPlan
+from spark_jobs.core.planning.budget import Budget, within
+from spark_jobs.core.planning.job_limits import JobLimits
+from spark_jobs.core.planning.ordering import ordered
+from spark_jobs.core.planning.pace import Pace, end_of_run
+from spark_jobs.core.planning.unit_plan import UnitPlan
+from spark_jobs.core.rules.health import Health, score
+from spark_jobs.core.values.model import Unit
+from spark_jobs.core.values.progress import NONE, Amount
 
 _REFUSAL = Refusal(RefusalCode.QUOTA, "too small")
 _SINCE = (None, "2026-02-20T00:00:00Z", "2026-02-21T00:00:00Z")

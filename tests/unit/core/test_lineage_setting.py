@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs.core import layout
-from spark_jobs.core.layout import Home
+from spark_jobs.core.values import layout
+from spark_jobs.core.values.layout import Home
 
 GUIDE = Path(__file__).parents[3] / "docs" / "production.md"
 RUN, ATTEMPT, STAMP = "nightly-9f2c41aa", "f57bb209fe10", "1795573897"

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.protocol.planning.location_users import LocationUsers
 from spark_jobs.protocol.services import Services
 

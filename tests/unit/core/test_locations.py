@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spark_jobs.adapters.hadoop.locations import Locations
-from spark_jobs.core.errors import Refusal
+from spark_jobs.core.messages.errors import Refusal
 from spark_jobs.protocol.file_system import UnusableFileSystem
 
 

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from spark_jobs.core import journal
-from spark_jobs.core.commit_log.change import Change, change_of, changes_of
-from spark_jobs.core.commit_log.snapshots import ADD, CLEANUP, COMPACT, DELETE, ROLLBACK, Sizes, merge
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.change import Change, change_of, changes_of
+from spark_jobs.core.records.snapshots import ADD, CLEANUP, COMPACT, DELETE, ROLLBACK, Sizes, merge
 from tests.unit.core.faulty_memory_fs import NOW, files, run_state, swap
 from tests.unit.core.memory_log import ONE
 

@@ -8,8 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from spark_jobs.core.commit_log.change import change_of
-from spark_jobs.core.commit_log.snapshots import COMPACT, BrokenLog, Sizes
+from spark_jobs.core.records.change import change_of
+from spark_jobs.core.records.snapshots import COMPACT, BrokenLog, Sizes
 from spark_jobs.protocol.file_system import FileSystemError
 from tests.unit.core.faulty_memory_fs import NOW, Crash, MemoryFs, failing, files, fine, run_state, swap
 from tests.unit.core.memory_log import compact, live, log, prepared, stored

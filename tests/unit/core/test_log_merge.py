@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from spark_jobs.core import journal
-from spark_jobs.core.commit_log import merge as log_merge
-from spark_jobs.core.commit_log.change import change_of
-from spark_jobs.core.commit_log.merge import MB, plan_merge
-from spark_jobs.core.commit_log.snapshots import (
+from spark_jobs.core.records import journal
+from spark_jobs.core.records import merge as log_merge
+from spark_jobs.core.records.change import change_of
+from spark_jobs.core.records.merge import MB, plan_merge
+from spark_jobs.core.records.snapshots import (
     ADD,
     COMPACT,
     DELETE,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from spark_jobs.core import journal
-from spark_jobs.core.commit_log.change import schema_hash
-from spark_jobs.core.commit_log.snapshots import CLEANUP, COMPACT, ROLLBACK
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.change import schema_hash
+from spark_jobs.core.records.snapshots import CLEANUP, COMPACT, ROLLBACK
 from spark_jobs.protocol.commit_log.publisher import log_of
 from tests.unit.core.faulty_memory_fs import HOME, MemoryFs, fine
 from tests.unit.core.journaled_runs import FACTS, ONE, journaled, publish

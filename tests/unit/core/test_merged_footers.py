@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats import file_groups, footers
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.leaf_statistics import Bounds, LeafStatistics
 from spark_jobs.core.formats.merged_footers import merged
 from spark_jobs.core.formats.stripes import Stripes
+from spark_jobs.core.messages.errors import Refusal
 
 _LEAVES = ({"id": "int64"}, {"id": "int64", "v": "binary (STRING)"}, {"id": "int32"}, {"t": "int96"})
 _WRITERS = (

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from spark_jobs.core.namenode_calls import NameNodeCalls
+from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 
 FILE = "hdfs://nn/t"
 

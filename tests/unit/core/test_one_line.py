@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.core.errors import in_one_line
+from spark_jobs.core.messages.errors import in_one_line
 
 
 class Py4JJavaError(Exception):

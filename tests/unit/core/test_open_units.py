@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.core.commit_log.snapshots import packed
-from spark_jobs.core.open_units import Attempt, OpenUnit, analysed, decode, encode, tried
-from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.record_files import DECODING_ERRORS
-from spark_jobs.core.wire import UnitReport
+from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.records.open_units import Attempt, OpenUnit, analysed, decode, encode, tried
+from spark_jobs.core.records.record_files import DECODING_ERRORS
+from spark_jobs.core.records.snapshots import packed
+from spark_jobs.core.wire.report import UnitReport
 
 
 def at(day: int, hour: int = 1) -> str:

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spark_jobs.core.errors import Refusal, UsageError
+from spark_jobs.core.messages.errors import Refusal, UsageError
 from spark_jobs.core.options.arguments import parse
 from spark_jobs.core.options.configuration import parse_config
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS
 from spark_jobs.core.options.layers import OWN_PROPERTIES, Layers, read_properties
 from spark_jobs.core.options.option import Layer
-from spark_jobs.core.planned import parse_plan
-from spark_jobs.core.request import Request
-from spark_jobs.core.retention import check_retention
+from spark_jobs.core.planning.planned import parse_plan
+from spark_jobs.core.planning.retention import check_retention
+from spark_jobs.core.wire.request import Request
 
 TABLE = "db.t"
 HOW = {"deadline": None, "derandomize": True, "database": None, "suppress_health_check": list(HealthCheck)}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.errors import Refusal, UsageError
+from spark_jobs.core.messages.errors import Refusal, UsageError
 from spark_jobs.core.options.arguments import parse
 from spark_jobs.core.options.configuration import Configuration, parse_config
 from spark_jobs.core.options.definitions import DEFAULTS, OPTIONS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.model import FileEntry
-from spark_jobs.core.other_writers import WriterRules, is_staging, staging_names
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.values.model import FileEntry
+from spark_jobs.core.values.other_writers import WriterRules, is_staging, staging_names
 
 DEAD_BEFORE, YOUNG, OLD = 1_000_000, 1_000_000, 999_999
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.core.phases import PHASES, Phases
+from spark_jobs.protocol.measuring.phases import PHASES, Phases
 
 
 class Watch:

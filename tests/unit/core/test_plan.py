@@ -7,18 +7,18 @@ from datetime import datetime, timezone
 
 import pytest
 
-from spark_jobs.core.commit_log.cache import CachedUnit, Verdict
-from spark_jobs.core.due import Conditions, FileFigures, Judge
-from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.core.errors import Refusal
-from spark_jobs.core.file_times import future_from
-from spark_jobs.core.health import Thresholds, assess
-from spark_jobs.core.model import FileEntry, FileListing, Unit
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.messages.refusals import RefusalCode
 from spark_jobs.core.options.definitions import Options
-from spark_jobs.core.outcomes import UnitOutcome
-from spark_jobs.core.plan import TablePlan
-from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.unit_plan import UnitPlan
+from spark_jobs.core.planning.cache import CachedUnit, Verdict
+from spark_jobs.core.planning.plan import TablePlan
+from spark_jobs.core.planning.unit_plan import UnitPlan
+from spark_jobs.core.rules.due import Conditions, FileFigures, Judge
+from spark_jobs.core.rules.eligibility import Storage, TableFacts
+from spark_jobs.core.rules.health import Thresholds, assess
+from spark_jobs.core.values.file_times import future_from
+from spark_jobs.core.values.model import FileEntry, FileListing, Unit
 from spark_jobs.protocol.planning.due_units import candidate_of, judged
 
 THRESHOLDS = Thresholds()

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from spark_jobs.core import damage
-from spark_jobs.core.damage import DamageCode, Finding
-from spark_jobs.core.errors import Refusal, UsageError
-from spark_jobs.core.outcomes import TableOutcome, UnitOutcome
-from spark_jobs.core.printable import printable
-from spark_jobs.core.refusals import RefusalCode
-from spark_jobs.core.wire import Report, TableReport, UnitReport
+from spark_jobs.core.messages import damage
+from spark_jobs.core.messages.damage import DamageCode, Finding
+from spark_jobs.core.messages.errors import Refusal, UsageError
+from spark_jobs.core.messages.outcomes import TableOutcome, UnitOutcome
+from spark_jobs.core.messages.printable import printable
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.wire.report import Report, TableReport, UnitReport
 from spark_jobs.verbs.printable_log import keep_lines_printable
 from tests.hostile.corpus import CONTROL, FORGED, ODD
 

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from spark_jobs.core.amounts import duration, human
-from spark_jobs.core.progress import INTERVAL, Amount, Progress
-from spark_jobs.protocol.progress_log import with_progress
+from spark_jobs.core.messages.amounts import duration, human
+from spark_jobs.core.values.progress import INTERVAL, Amount, Progress
+from spark_jobs.protocol.measuring.progress_log import with_progress
 
 MB = 1024 * 1024
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core import record_files
-from spark_jobs.core.commit_log import cache, kept_footers, snapshots
-from spark_jobs.core.commit_log.snapshots import BrokenLog, ManifestList, Snapshot, decode_entries
-from spark_jobs.core.errors import LakekeeperError, Unsafe
-from spark_jobs.core.journal import Record, fold
-from spark_jobs.core.model import FileEntry, FileListing
-from spark_jobs.core.settled_runs import SettledRecord
+from spark_jobs.core.messages.errors import LakekeeperError, Unsafe
+from spark_jobs.core.planning import cache, kept_footers
+from spark_jobs.core.records import record_files, snapshots
+from spark_jobs.core.records.journal import Record, fold
+from spark_jobs.core.records.settled_runs import SettledRecord
+from spark_jobs.core.records.snapshots import BrokenLog, ManifestList, Snapshot, decode_entries
+from spark_jobs.core.values.model import FileEntry, FileListing
 from spark_jobs.protocol.commit_log.deferred_store import DeferredStore
 from spark_jobs.protocol.commit_log.numbered_hint import NumberedHint
 from spark_jobs.protocol.commit_log.store import CommitLog
@@ -99,7 +99,7 @@ def test_a_bomb_does_not_take_the_memory_of_the_driver(tmp_path: Path) -> None:
     bomb = tmp_path / "bomb"
     bomb.write_bytes(gzip.compress(b" " * (1 << 20)) * (3 << 10))
     code = (
-        "import sys; from pathlib import Path; from spark_jobs.core.commit_log import cache\n"
+        "import sys; from pathlib import Path; from spark_jobs.core.planning import cache\n"
         "try: cache.decode(Path(sys.argv[1]).read_bytes(), 'x')\n"
         "except Exception as error: print(type(error).__name__)"
     )

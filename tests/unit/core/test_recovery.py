@@ -8,7 +8,7 @@ from unittest import mock
 
 import pytest
 
-from spark_jobs.core.swap_state import SwapState, locate
+from spark_jobs.core.records.swap_state import SwapState, locate
 from spark_jobs.protocol.swap.forward import ForwardSwap
 from spark_jobs.protocol.swap.policy import SwapPolicy
 from spark_jobs.protocol.swap.reverse import ReverseSwap

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core.errors import UsageError
+from spark_jobs.core.messages.errors import UsageError
 from spark_jobs.core.options.layers import Layers
-from spark_jobs.core.retention import Candidate, check_retention, expired
+from spark_jobs.core.planning.retention import Candidate, check_retention, expired
 from tests.unit.core.faulty_memory_fs import NOW
 
 

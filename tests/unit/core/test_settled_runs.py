@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.core import journal
-from spark_jobs.core.commit_log.snapshots import Sizes, Snapshot
-from spark_jobs.core.errors import Unsafe
-from spark_jobs.core.settled_runs import SettledRecord, SettledRun, is_settled
+from spark_jobs.core.messages.errors import Unsafe
+from spark_jobs.core.records import journal
+from spark_jobs.core.records.settled_runs import SettledRecord, SettledRun, is_settled
+from spark_jobs.core.records.snapshots import Sizes, Snapshot
 from tests.unit.core.faulty_memory_fs import NOW, MemoryFs, files, run_state, swap
 from tests.unit.core.memory_log import compact, log, prepared
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.core.shuffle_keys import hash_int, partition_keys
+from spark_jobs.core.planning.shuffle_keys import hash_int, partition_keys
 
 #: SELECT hash(CAST(value AS INT)), in Spark 3.5.
 SPARK = {0: 933211791, 1: -559580957, 2: 1765031574, 41: -1080649125, 1000: -14577491, 2**31 - 1: 133916647}

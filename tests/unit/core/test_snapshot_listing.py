@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from spark_jobs.core import journal
-from spark_jobs.core.commit_log import merge as log_merge
-from spark_jobs.core.commit_log.change import Change, change_of
-from spark_jobs.core.commit_log.snapshot_listing import render, rows
-from spark_jobs.core.commit_log.snapshots import CLEANUP, COMPACT, ROLLBACK, ManifestList, Snapshot
-from spark_jobs.core.journal import RunState
+from spark_jobs.core.records import journal
+from spark_jobs.core.records import merge as log_merge
+from spark_jobs.core.records.change import Change, change_of
+from spark_jobs.core.records.journal import RunState
+from spark_jobs.core.records.snapshot_listing import render, rows
+from spark_jobs.core.records.snapshots import CLEANUP, COMPACT, ROLLBACK, ManifestList, Snapshot
 from tests.unit.core.faulty_memory_fs import MemoryFs, files, run_state, swap
 from tests.unit.core.memory_log import log
 

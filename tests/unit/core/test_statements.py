@@ -14,8 +14,8 @@ from spark_jobs.adapters.hadoop.locations import decode_location
 from spark_jobs.adapters.hadoop.metastore import Metastore, MetastoreError
 from spark_jobs.adapters.hadoop.partition_condition import matching_units
 from spark_jobs.adapters.hadoop.sql import backup_ddl, partition_clause
-from spark_jobs.core.eligibility import Storage, TableFacts
-from spark_jobs.core.model import TableName, Unit
+from spark_jobs.core.rules.eligibility import Storage, TableFacts
+from spark_jobs.core.values.model import TableName, Unit
 from tests.hostile.sites import TAKES_TEXT, is_constant
 
 BACKUP = TableName("sales", "__bkp_events_1")

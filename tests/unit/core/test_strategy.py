@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.core.health import Thresholds, assess
-from spark_jobs.core.model import FileEntry, FileListing
-from spark_jobs.core.strategy import AUTO, FULL, MINOR, STRATEGIES, Choice, choose, why_table_is_full
+from spark_jobs.core.rules.health import Thresholds, assess
+from spark_jobs.core.rules.strategy import AUTO, FULL, MINOR, STRATEGIES, Choice, choose, why_table_is_full
+from spark_jobs.core.values.model import FileEntry, FileListing
 
 MB = 1024 * 1024
 TARGET = 128 * MB

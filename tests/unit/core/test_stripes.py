@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.footers import Footer, with_rows
 from spark_jobs.core.formats.orc_types import check_fields, parse_struct
 from spark_jobs.core.formats.stripes import Stripes, by_statistics, united
+from spark_jobs.core.messages.errors import Refusal
 
 WANTED = [("struct", "Base"), ("bigint", "Integer"), ("array", "Collection"), ("timestamp", "Timestamp")]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.core.outcomes import TableOutcome, UnitOutcome
-from spark_jobs.core.summary import failure, summary
-from spark_jobs.core.wire import Report, TableReport, UnitReport
+from spark_jobs.core.messages.outcomes import TableOutcome, UnitOutcome
+from spark_jobs.core.wire.report import Report, TableReport, UnitReport
+from spark_jobs.core.wire.summary import failure, summary
 
 
 def flagged(files: int, **more: object) -> UnitReport:

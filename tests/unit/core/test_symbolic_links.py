@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from spark_jobs.adapters.hadoop.local_listing import list_locally
-from spark_jobs.core.errors import Refusal
+from spark_jobs.core.messages.errors import Refusal
 from spark_jobs.protocol.planning.folders import Folders
 from spark_jobs.protocol.planning.symbolic_links import check_no_link
 

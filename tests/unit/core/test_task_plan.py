@@ -7,7 +7,7 @@ from statistics import median
 
 import pytest
 
-from spark_jobs.core.task_plan import TaskPlan, balanced, plan_tasks
+from spark_jobs.core.planning.task_plan import TaskPlan, balanced, plan_tasks
 
 MB = 1024 * 1024
 MANY = {"files": 65_000, "size": 3000 * MB, "target_files": 23}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.text_lines import check_lines
+from spark_jobs.core.messages.errors import Refusal
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from spark_jobs.adapters.spark.stripe_writer import StripeWriter
 from spark_jobs.adapters.spark.unreadable_files import unreadable
-from spark_jobs.core.errors import LakekeeperError, Refusal
+from spark_jobs.core.messages.errors import LakekeeperError, Refusal
 from tests.unit.core.java_fakes import JavaError, RaisedError
 
 FILES = [f"hdfs://nn/t/{number}.orc" for number in range(7)]

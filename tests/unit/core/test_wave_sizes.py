@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spark_jobs.core.health import Thresholds, assess
-from spark_jobs.core.model import FileEntry, FileListing, Unit
-from spark_jobs.core.unit_plan import UnitPlan
-from spark_jobs.core.wave_sizes import MOST_FILES, MOST_UNITS, waves
+from spark_jobs.core.planning.unit_plan import UnitPlan
+from spark_jobs.core.planning.wave_sizes import MOST_FILES, MOST_UNITS, waves
+from spark_jobs.core.rules.health import Thresholds, assess
+from spark_jobs.core.values.model import FileEntry, FileListing, Unit
 
 TARGET = 1000
 _THRESHOLDS = Thresholds(block_size=TARGET)

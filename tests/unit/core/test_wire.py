@@ -9,10 +9,10 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from spark_jobs.core.errors import UsageError
+from spark_jobs.core.messages.errors import UsageError
 from spark_jobs.core.options.arguments import parse, report_nonce
-from spark_jobs.core.request import Request
-from spark_jobs.core.wire import Report, TableReport, UnitReport
+from spark_jobs.core.wire.report import Report, TableReport, UnitReport
+from spark_jobs.core.wire.request import Request
 
 
 def table(*outcomes: str, name: str = "db.t") -> TableReport:
@@ -166,7 +166,7 @@ def test_the_core_needs_nothing_but_the_standard_library() -> None:
     code = (
         "import sys, pkgutil, importlib; sys.modules['pyspark'] = sys.modules['py4j'] = sys.modules['yaml'] = None\n"
         "import spark_jobs.core as core\n"
-        "[importlib.import_module(f'spark_jobs.core.{m.name}') for m in pkgutil.iter_modules(core.__path__)]"
+        "[importlib.import_module(m.name) for m in pkgutil.walk_packages(core.__path__, 'spark_jobs.core.')]"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from spark_jobs.adapters.spark.formats.headers import HeaderFormat, header, refuse_missing_class
-from spark_jobs.core.errors import Unreadable
 from spark_jobs.core.formats.avro_metadata import check_keys, schema_key
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Footer, Profile
+from spark_jobs.core.messages.errors import Unreadable
 
 #: The length of a file's sync marker, in bytes (Avro specification, object container files).
 _SYNC = 16

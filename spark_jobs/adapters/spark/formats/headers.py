@@ -10,11 +10,11 @@ from spark_jobs.adapters.hadoop.content_errors import NO_DESERIALIZER, content_e
 from spark_jobs.adapters.hadoop.java_answers import java_bytes
 from spark_jobs.adapters.hadoop.java_errors import message_of, root_cause
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
-from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Footer, Profile
-from spark_jobs.core.model import name_of
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.values.model import name_of
 
 #: How the messages of Hadoop and Avro begin.
 _UNKNOWN_CODEC = ("Unknown codec", "Unrecognized codec")

@@ -15,7 +15,6 @@ from spark_jobs.adapters.spark.formats.orc_stripes import OrcStripes
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.formats.type_changes import changed_type, with_reading
 from spark_jobs.adapters.spark.spark_types import SparkTypes
-from spark_jobs.core.errors import Refusal, Unreadable
 from spark_jobs.core.formats.encoding import Encoding, Engine
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.hadoop_values import variable_in
@@ -33,9 +32,10 @@ from spark_jobs.core.formats.orc_types import (
     parse_struct,
 )
 from spark_jobs.core.formats.stripes import Stripes
-from spark_jobs.core.model import name_of
-from spark_jobs.core.namenode_calls import NameNodeCalls
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal, Unreadable
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.values.model import name_of
+from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 
 #: The number of tasks that ask an executor for its time zone. They are spread over all executors.
 _PROBES = 16

@@ -11,15 +11,15 @@ from spark_jobs.adapters.spark.formats.parquet_footers import ParquetFooters
 from spark_jobs.adapters.spark.formats.spark_format import RecordClasses, SparkFormat
 from spark_jobs.adapters.spark.formats.type_changes import changed_type
 from spark_jobs.adapters.spark.spark_types import SparkTypes
-from spark_jobs.core.errors import Refusal
 from spark_jobs.core.formats.encoding import PARQUET_SETTINGS, Encoding, Engine, calendar_settings
 from spark_jobs.core.formats.footers import Footer, Leaves, Profile
 from spark_jobs.core.formats.hadoop_values import variable_in
 from spark_jobs.core.formats.parquet_types import parse_message, unwritable
 from spark_jobs.core.formats.struct_types import nullable
-from spark_jobs.core.model import FileListing
-from spark_jobs.core.namenode_calls import NameNodeCalls
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.values.model import FileListing
+from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 from spark_jobs.protocol.ports import RewriteRequest
 
 #: Parquet pages may carry a CRC-32 of their bytes, which parquet-java does not compare by default. A rewrite computes

@@ -20,15 +20,15 @@ from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.adapters.spark.file_index import without_server
 from spark_jobs.adapters.spark.spark_types import Reading, SparkTypes
 from spark_jobs.adapters.spark.unreadable_files import by_halves, unreadable
-from spark_jobs.core.errors import Refusal, Unreadable
 from spark_jobs.core.formats.footers import Footer
 from spark_jobs.core.formats.merged_footers import merged
 from spark_jobs.core.formats.parquet_statistics import contradiction, file_statistics
 from spark_jobs.core.formats.parquet_types import parse_message
-from spark_jobs.core.model import FileEntry, FileListing, name_of
-from spark_jobs.core.namenode_calls import NameNodeCalls
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal, Unreadable
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.values.model import FileEntry, FileListing, name_of
 from spark_jobs.protocol.file_system import FileSystemError
+from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 
 _BATCH = 1000
 #: Classes that are serialized as text: their getters are not needed here, and some raise exceptions.

@@ -13,7 +13,7 @@ from spark_jobs.adapters.spark.formats.sequence import SequenceFormat
 from spark_jobs.adapters.spark.formats.spark_format import SparkFormat
 from spark_jobs.adapters.spark.formats.text import TextFormat
 from spark_jobs.core.formats.registry import AVRO, ORC, PARQUET, SEQUENCE, TEXT
-from spark_jobs.core.namenode_calls import NameNodeCalls
+from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 
 _CLASSES: Mapping[str, type[SparkFormat]] = {
     PARQUET: ParquetFormat,

@@ -15,8 +15,8 @@ from spark_jobs.adapters.spark.data_configuration import data_configuration
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.merged_footers import merged
-from spark_jobs.core.model import FileListing
-from spark_jobs.core.namenode_calls import NameNodeCalls
+from spark_jobs.core.values.model import FileListing
+from spark_jobs.protocol.measuring.namenode_calls import NameNodeCalls
 from spark_jobs.protocol.ports import RewriteRequest
 
 _THREADS = 8

@@ -10,13 +10,13 @@ from typing import Any
 
 from spark_jobs.adapters.spark.formats.codecs import SETTING, Codecs, codec_factory
 from spark_jobs.adapters.spark.formats.headers import HeaderFormat, header, refuse_missing_class
-from spark_jobs.core.errors import Refusal, Unreadable
 from spark_jobs.core.formats import bzip2, plain_text
 from spark_jobs.core.formats.encoding import Encoding
 from spark_jobs.core.formats.footers import Footer, Profile
 from spark_jobs.core.formats.magic import binary_format, codec_extension
-from spark_jobs.core.model import name_of
-from spark_jobs.core.refusals import RefusalCode
+from spark_jobs.core.messages.errors import Refusal, Unreadable
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.values.model import name_of
 
 #: A line, as Spark reads it.
 _LINE = json.dumps(

@@ -1,0 +1,281 @@
+"""The figures of earlier file listings, so that an analysis does not list and read unchanged units again.
+
+They are only used to decide whether a unit needs a compaction. They never replace a file listing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from spark_jobs.core.messages.errors import Refusal
+from spark_jobs.core.messages.refusals import RefusalCode
+from spark_jobs.core.options.definitions import COUNT, HASH
+from spark_jobs.core.records.record_files import built
+from spark_jobs.core.records.snapshots import packed, readable, unpacked
+from spark_jobs.core.rules.due import FileFigures
+from spark_jobs.core.rules.eligibility import TableFacts
+from spark_jobs.core.rules.health import Health, Sizes, Thresholds, reassess, settled
+from spark_jobs.core.rules.strategy import AUTO, FULL
+from spark_jobs.core.values.model import Unit
+
+#: The time by which a directory must be older than its listing, in ms. The clocks of the driver and of the file system
+#: differ, and a file that was added during the listing may not be in it.
+QUIET_MS = 3_600_000
+
+
+#: What a compaction finds in the values of files, and no footer tells. It holds until the files change.
+OF_VALUES = frozenset(
+    code.name
+    for code in (
+        RefusalCode.BUCKETED,
+        RefusalCode.UNREADABLE,
+        RefusalCode.WRONG_STATISTICS,
+        RefusalCode.CALENDAR,
+        RefusalCode.NAN,
+        RefusalCode.TYPE,
+    )
+)
+#: What only one way to compare values refuses.
+_BY_OPTION = {RefusalCode.NAN.name: HASH, RefusalCode.WRONG_STATISTICS.name: COUNT}
+#: What depends on settings and jars of the job, which nothing tells before they are asked: a codec may be added.
+_BY_SETTINGS = frozenset(
+    code.name for code in (RefusalCode.LENIENT, RefusalCode.TIMEZONE, RefusalCode.CODEC, RefusalCode.NOT_TEXT)
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an analysis found in the footers of a unit, or a compaction in its values: it can be rewritten, or not.
+
+    Attributes:
+        basis: a hash of what this depends on besides the files (`basis`).
+        code, reason, command: those of the refusal; None if the unit can be rewritten.
+        replication: that of the first file, for quotas; None if the listing did not have it.
+    """
+
+    basis: str
+    code: str | None = None
+    reason: str | None = None
+    command: str | None = None
+    replication: int | None = None
+
+    @classmethod
+    def of(cls, basis: str, refusal: Refusal | None, replication: int | None = None) -> Verdict | None:
+        """Return the verdict; None if it may be another one next time although nothing has changed."""
+        if refusal is None:
+            return cls(basis, replication=replication)
+        if refusal.code in _BY_SETTINGS:  # guard: verdicts_of_settings
+            return None
+        return cls(basis, refusal.code, refusal.reason, refusal.command)
+
+    def holds(self, basis: str | None, verify: str) -> bool:
+        """Tell whether a plan with this basis, and with this comparison of values, comes to the same verdict."""
+        wanted = _BY_OPTION.get(self.code or "", verify)
+        return self.basis == basis and verify == wanted  # guard: verdict_by_option
+
+    @property
+    def refusal(self) -> Refusal | None:
+        if self.code is None:
+            return None
+        return Refusal(RefusalCode[self.code], self.reason or "", self.command)
+
+
+def basis(facts: TableFacts, thresholds: Thresholds, readers: str | None, environment: str) -> str:
+    """Return a hash of what the verdict on a unit depends on besides its files.
+
+    Args:
+        environment: the versions of the programs that decide.
+    """
+    properties = {key: value for key, value in facts.properties.items() if not _VOLATILE.match(key)}
+    parts = [
+        environment,
+        asdict(replace(facts, properties=properties)),
+        thresholds.target,
+        # Values of large files are read by some strategies only, and only reading finds in them what refuses a unit.
+        thresholds.strategy,
+        thresholds.large_from,
+        readers,
+    ]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+#: Properties that Hive, Impala and Spark change with each load, and by which nothing is decided.
+_VOLATILE = re.compile(
+    r"(transient_lastDdlTime|numFiles|numRows|numPartitions|rawDataSize|totalSize|last_modified_(by|time)"
+    r"|COLUMN_STATS_ACCURATE|impala\.(lastComputeStatsTime|events\..*)|spark\.sql\.statistics\..*)\Z"
+)
+
+
+@dataclass(frozen=True)
+class CachedUnit:
+    """The figures of one unit from a listing. Times are in ms since the epoch, sizes in bytes.
+
+    Attributes:
+        mtime: the directory's modification time, from the listing of its parent. It is read before the unit is listed:
+            a file that is added in between makes the directory newer than this time.
+        closed: no file of the unit was open for writing, as far as the file system reports it. A file that is still
+            written grows without a change of its directory.
+        settled_files: how many files a compaction would leave, if these are as many as there are; 0 if that is not
+            known. The files are small, but differ in schema.
+        settled_for: the options with which this is so.
+        verdict: what an analysis found in the footers of the files, or a compaction in the files; None if they were not
+            read.
+        figures: None if an earlier release has listed the unit.
+    """
+
+    unit: str
+    location: str
+    mtime: int
+    listed_at: int
+    closed: bool
+    files: int
+    bytes: int
+    avg_file_size: int
+    median_file_size: int
+    fingerprint: str
+    settled_files: int = 0
+    settled_for: str = ""
+    verdict: Verdict | None = None
+    figures: FileFigures | None = None
+
+    @classmethod
+    def of(
+        cls,
+        unit: Unit,
+        mtime: int,
+        listed_at: int,
+        closed: bool,
+        health: Health,
+        fingerprint: str,
+        figures: FileFigures | None = None,
+    ) -> CachedUnit:
+        return cls(
+            unit.key,
+            unit.location,
+            mtime,
+            listed_at,
+            closed,
+            health.files,
+            health.bytes,
+            health.avg_file_size,
+            health.median_file_size,
+            fingerprint,
+            figures=figures,
+        )
+
+    def health(self, thresholds: Thresholds, readers: str | None = None) -> Health:
+        """Return the health by these thresholds, which may have changed since the listing."""
+        found = reassess(self._sizes, thresholds)
+        return settled(found, self.settled_files) if self.is_settled(thresholds, readers) else found
+
+    def is_settled(self, thresholds: Thresholds, readers: str | None = None) -> bool:
+        """Tell whether it is known that a compaction with these options would leave as many files."""
+        return bool(self.settled_files) and self.settled_for == _settled_for(thresholds, readers)
+
+    @property
+    def _sizes(self) -> Sizes:
+        found, sizes = self.figures, (self.files, self.bytes, self.avg_file_size, self.median_file_size)
+        if found is None:
+            return Sizes(*sizes)
+        return Sizes(*sizes, found.small_files, found.small_bytes, found.large_files, found.large_bytes)
+
+    def decides(self, thresholds: Thresholds, readers: str | None = None) -> bool:
+        """Tell whether the figures are enough to decide with these options, or the unit has to be listed."""
+        few = self.files < max(2, thresholds.min_input_files)
+        if thresholds.strategy == FULL or few or self.is_settled(thresholds, readers):
+            return True
+        found = self.figures
+        if found is None or found.small_below != thresholds.small_file:
+            return False
+        if thresholds.strategy == AUTO:
+            return found.large_from == thresholds.large_from
+        return (
+            found.small_files == 0
+        )  # The figures do not have the median of the files below the target size.
+
+    def settle(self, target_files: int, thresholds: Thresholds, readers: str | None) -> CachedUnit:
+        """Return the figures of files that a compaction cannot make fewer, as their footers have shown."""
+        return replace(self, settled_files=target_files, settled_for=_settled_for(thresholds, readers))
+
+    def judge(self, verdict: Verdict | None) -> CachedUnit:
+        return replace(self, verdict=verdict)
+
+
+def _settled_for(thresholds: Thresholds, readers: str | None) -> str:
+    return f"{thresholds.target} {readers or ''} {thresholds.strategy} {thresholds.large_from}"
+
+
+Cache = Mapping[str, CachedUnit]
+
+
+def usable(cached: CachedUnit, dir_mtime_now: int) -> bool:
+    """Tell whether the directory is unchanged since the listing, and had not changed for an hour before it."""
+    return cached.closed and cached.mtime == dir_mtime_now and cached.listed_at - cached.mtime > QUIET_MS
+
+
+def find(cache: Cache, unit: Unit, dir_mtime_now: int) -> CachedUnit | None:
+    """Return the figures of a unit if they are still valid, else None. A unit with a new location is another unit."""
+    cached = cache.get(unit.key)
+    if cached is None or cached.location != unit.location or not usable(cached, dir_mtime_now):
+        return None
+    return cached
+
+
+def known_refusal(
+    cache: Cache, unit: Unit, fingerprint: str | None, basis: str, verify: str
+) -> Refusal | None:
+    """Return why a unit that was listed just now was refused while it had the very same files; None if it was not."""
+    cached = cache.get(unit.key)
+    if cached is None or cached.verdict is None or cached.location != unit.location:
+        return None
+    if cached.fingerprint != fingerprint:  # guard: verdict_of_these_files
+        return None
+    return cached.verdict.refusal if cached.verdict.holds(basis, verify) else None
+
+
+def merged(before: Cache, seen: Iterable[CachedUnit], units: Collection[str]) -> dict[str, CachedUnit]:
+    """Return the cache with the figures in `seen`, without the units that the table does not have any more."""
+    now = {**before, **{cached.unit: cached for cached in seen}}
+    return {key: cached for key, cached in now.items() if key in units}
+
+
+#: What is kept beside the rows of the units, whose fields are those of the first release.
+_APART = ("verdict", "figures")
+
+
+def encode(cache: Cache) -> bytes:
+    """Return the content of a file. Earlier releases read the rows of the units, and nothing else."""
+    rows = [vars(cached) for cached in cache.values()]
+    return packed(
+        {
+            "units": [{key: row[key] for key in row if key not in _APART} for row in rows],
+            "verdicts": {row["unit"]: vars(row["verdict"]) for row in rows if row["verdict"]},
+            "figures": {row["unit"]: vars(row["figures"]) for row in rows if row["figures"]},
+        }
+    )
+
+
+def decode(data: bytes, name: str) -> dict[str, CachedUnit]:
+    """Decode the content of the file `name`. Raise BrokenLog if it is incomplete or of another version."""
+    rows = readable(name, lambda: _decoded(unpacked(data)))
+    return {cached.unit: cached for cached in rows}
+
+
+def _decoded(body: Mapping[str, Any]) -> list[CachedUnit]:
+    verdicts = {unit: _verdict(row) for unit, row in body.get("verdicts", {}).items()}
+    figures = {unit: built(FileFigures, row) for unit, row in body.get("figures", {}).items()}
+    return [
+        built(CachedUnit, {**row, "verdict": verdicts.get(row["unit"]), "figures": figures.get(row["unit"])})
+        for row in body["units"]
+    ]
+
+
+def _verdict(row: Mapping[str, Any]) -> Verdict:
+    """Decode a verdict. Raise KeyError for a code that this version does not know."""
+    found = built(Verdict, row)
+    return found if found.code is None else replace(found, code=RefusalCode[found.code].name)

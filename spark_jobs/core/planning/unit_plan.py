@@ -1,0 +1,227 @@
+"""The plan of one unit, as a value. Nothing here reads the file system or the metastore."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from spark_jobs.core.messages.errors import NothingToGain, Refusal
+from spark_jobs.core.messages.outcomes import UnitOutcome
+from spark_jobs.core.options.definitions import Options
+from spark_jobs.core.planning.cache import CachedUnit, Verdict
+from spark_jobs.core.planning.task_plan import TaskPlan
+from spark_jobs.core.records.open_units import OpenUnit
+from spark_jobs.core.rules.health import Health, Thresholds, assess, score, settled
+from spark_jobs.core.values.model import FileListing, Unit
+from spark_jobs.core.values.progress import Amount
+from spark_jobs.core.wire.report import UnitReport
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The input of a compaction of one unit: its files, and the figures that determine the number of files to write.
+
+    Attributes:
+        replication: that of the first file; None if the listing does not have it.
+    """
+
+    files: FileListing
+    health: Health
+    replication: int | None = None
+
+
+@dataclass(frozen=True)
+class UnitPlan:
+    """The plan of one unit. FLAGGED units are compacted, all others are left alone.
+
+    Attributes:
+        inputs: the files to rewrite, if the unit is FLAGGED because of them. No other listing is kept, because a table
+            may have millions of files.
+        health: the figures of the unit's listing, or of an earlier one (`cached`).
+        refusal: why the unit must not be compacted.
+        reason: why the unit is FAILED or QUARANTINED, FLAGGED because of an unfinished run, or HEALTHY although its
+            files are small: they cannot be fewer, or the unit is not due.
+        cached: figures that a later plan can use instead of listing the unit again.
+        fingerprint: a hash of the listing, or of the earlier one, which changes whenever a file is added, removed or
+            rewritten; None without a listing.
+        deferred_since: when an earlier job has deferred the unit; None if none has.
+        open: since when it is not done, if earlier days have found it already.
+        was_open: a job has noted that it is not done, maybe on this day.
+        engine: what will write the unit, if its footers were read for this plan.
+        warnings: what its footers, if they were read for this plan, say that a person should know.
+    """
+
+    unit: Unit
+    outcome: UnitOutcome
+    inputs: Inputs | None = None
+    health: Health | None = None
+    refusal: Refusal | None = None
+    reason: str | None = None
+    cached: CachedUnit | None = None
+    fingerprint: str | None = None
+    deferred_since: str | None = None
+    open: OpenUnit | None = None
+    was_open: bool = False
+    engine: str | None = None
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def listed(
+        cls, unit: Unit, files: FileListing, health: Health, replication: int | None = None
+    ) -> UnitPlan:
+        """Return the plan of a unit that was listed. It is FLAGGED if its files are small."""
+        inputs = Inputs(files, health, replication) if health.needs_compaction else None
+        return cls(unit, _outcome(health), inputs, health, fingerprint=files.fingerprint)
+
+    @classmethod
+    def known(cls, unit: Unit, health: Health, cached: CachedUnit) -> UnitPlan:
+        """Return the plan of a unit by the figures of an earlier plan and, if it is flagged by them, by its verdict."""
+        refusal = cached.verdict.refusal if cached.verdict and health.needs_compaction else None
+        plan = cls(unit, _outcome(health), health=health, cached=cached, fingerprint=cached.fingerprint)
+        return plan.refused(refusal) if refusal else plan
+
+    @classmethod
+    def failed(cls, unit: Unit, reason: str) -> UnitPlan:
+        return cls(unit, UnitOutcome.FAILED, reason=reason)
+
+    @classmethod
+    def quarantined(cls, unit: Unit, reason: str) -> UnitPlan:
+        return cls(unit, UnitOutcome.QUARANTINED, reason=reason)
+
+    def refused(self, refusal: Refusal) -> UnitPlan:
+        return replace(self, outcome=UnitOutcome.SKIPPED, refusal=refusal)
+
+    def settled(self, found: NothingToGain, options: Options) -> UnitPlan:
+        """Return the plan of a unit whose files cannot be fewer."""
+        health = settled(self.health, found.target_files) if self.health else None
+        plan = replace(self, outcome=UnitOutcome.HEALTHY, health=health, reason=str(found), open=None)
+        return plan.remember_settled(found.target_files, options)
+
+    def remember_settled(self, target_files: int, options: Options) -> UnitPlan:
+        """Return the plan whose figures tell a later plan that the unit's files cannot be fewer."""
+        thresholds, readers = options.thresholds(), options.readers
+        cached = self.cached.settle(target_files, thresholds, readers) if self.cached else None
+        return replace(self, cached=cached)
+
+    def judged(self, basis: str, refusal: Refusal | None = None, *, lasting: bool = True) -> UnitPlan:
+        """Return the plan by the footers of the files, refused or not. The figures tell this to later analyses.
+
+        Args:
+            lasting: it holds until the files change. Else the next analysis decides anew.
+        """
+        verdict = Verdict.of(basis, refusal, self.replication) if lasting else None
+        cached = self.cached.judge(verdict) if self.cached else None
+        plan = replace(self, cached=cached)
+        return plan.refused(refusal) if refusal else plan
+
+    def interrupted(self, reason: str) -> UnitPlan:
+        """Return the plan with the unit FLAGGED, whatever its files are, unless it is refused.
+
+        The compaction of the unit recovers the unfinished run first. A refusal by the verdict of an earlier analysis
+        does not count: it is about the rewriting of the files, which is no part of the recovery.
+        """
+        by_verdict = self.cached is not None and self.cached.verdict is not None
+        if self.refusal and not by_verdict:
+            return self
+        return replace(self, outcome=UnitOutcome.FLAGGED, refusal=None, reason=reason)
+
+    def put_off(self, reason: str) -> UnitPlan:
+        """Return the plan of a unit that needs a compaction, and is left to the next job."""
+        return replace(self, outcome=UnitOutcome.DEFERRED, reason=reason)
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether it has small files and is not compacted, although it may be refused."""
+        small = self.health is not None and self.health.needs_compaction
+        return self.needs_compaction or (small and self.outcome == UnitOutcome.SKIPPED)
+
+    def with_open(self, known: OpenUnit | None, now: str) -> UnitPlan:
+        """Return the plan with what earlier jobs have noted of the unit.
+
+        Args:
+            now: the time of the plan (ISO 8601, UTC).
+        """
+        shown = known.on(now) if known and self.is_open else None
+        return replace(self, open=shown, was_open=known is not None)
+
+    def taken_up(self) -> UnitPlan:
+        """Return the plan, flagged again if the unit was put off."""
+        return (
+            self
+            if self.outcome != UnitOutcome.DEFERRED
+            else replace(self, outcome=UnitOutcome.FLAGGED, reason=None)
+        )
+
+    @property
+    def flagged(self) -> bool:
+        return self.outcome == UnitOutcome.FLAGGED
+
+    @property
+    def to_rewrite(self) -> bool:
+        """Tell whether the unit is flagged because of its files, and does not have to be recovered first."""
+        return self.flagged and self.reason is None
+
+    @property
+    def amount(self) -> Amount | None:
+        """Return what a compaction reads of the unit; None if it was not listed."""
+        return Amount(1, self.health.files, self.health.bytes) if self.health else None
+
+    @property
+    def due(self) -> Inputs | None:
+        """Return the files to rewrite; None if there are none, or if the verdict of an earlier analysis counts."""
+        return self.inputs if self.to_rewrite else None
+
+    @property
+    def target_files(self) -> int | None:
+        """Return the number of files that the unit becomes; None if it is not rewritten because of its files."""
+        return self.health.target_files if self.health is not None and self.to_rewrite else None
+
+    @property
+    def replication(self) -> int | None:
+        """Return the replication of the first file; None if it is not known."""
+        if self.inputs is not None:
+            return self.inputs.replication
+        return self.cached.verdict.replication if self.cached and self.cached.verdict else None
+
+    def confirmed(self, files: FileListing, thresholds: Thresholds) -> UnitPlan:
+        """Return the plan with the files that the unit has now. Figures of other files are replaced."""
+        if self.inputs is not None and self.inputs.files == files:
+            return self
+        health = assess(files, thresholds)
+        return replace(self, inputs=Inputs(files, health), health=health, fingerprint=files.fingerprint)
+
+    @property
+    def needs_compaction(self) -> bool:
+        """Tell whether the unit has to be rewritten because of its files, now or by a later job."""
+        return self.to_rewrite or self.outcome == UnitOutcome.DEFERRED
+
+    @property
+    def _left_alone(self) -> str | None:
+        """Return why it is not compacted although it has small files; None if it has none, or is compacted."""
+        return self.health.note if self.health and self.outcome == UnitOutcome.HEALTHY else None
+
+    def report(self, tasks: TaskPlan | None = None, pressure: float = 0.0) -> UnitReport:
+        """Return the unit's part of the report of an analysis.
+
+        Args:
+            tasks: how tasks will share its rewrite, if it is known.
+            pressure: the used part of the fullest namespace quota above the unit.
+        """
+        refusal = self.refusal
+        decided = self.outcome in (UnitOutcome.FLAGGED, UnitOutcome.HEALTHY) and self.reason is None
+        return UnitReport.of(
+            self.unit.to_json(),
+            self.outcome,
+            self.health,
+            code=refusal.code if refusal else None,
+            reason=refusal.reason if refusal else self.reason or self._left_alone,
+            fingerprint=self.fingerprint if decided else None,
+            read_tasks=tasks.read if tasks and tasks.shuffled else None,
+            score=score(self.health, pressure) if self.health and self.needs_compaction else None,
+            deferred_since=self.deferred_since if self.needs_compaction else None,
+            engine=self.engine,
+            **(self.open.to_json() if self.open else {}),
+        )
+
+
+def _outcome(health: Health) -> UnitOutcome:
+    return UnitOutcome.FLAGGED if health.needs_compaction else UnitOutcome.HEALTHY

@@ -1,0 +1,156 @@
+"""Who makes the small files of a table: the owners and the name patterns of its newest small files.
+
+The listings of an analysis are counted as they come, so that the memory does not grow with the files.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from spark_jobs.core.values.file_times import time_of
+from spark_jobs.core.values.other_writers import is_flag, is_hidden
+
+_DAYS = 7
+_DAY_MS = 86_400_000
+#: So many of the newest small files count if none is from the last days.
+_NEWEST = 1000
+#: So many pairs of owner and pattern are told apart. Names without any pattern could be as many as the files.
+_PAIRS = 10_000
+_SHOWN = 5
+_OTHER = "*"
+#: What differs between the files of one writer: UUIDs, Hive's numbers of tasks, hexadecimal and decimal numbers. Up to
+#: three digits that end a word stay: `c000`, `lz4`.
+_VARYING = re.compile(
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+    r"|(?P<hive>\A\d{6}_\d+)"
+    r"|(?<![0-9a-z])(?=[a-f]*\d)[0-9a-f]{8,}(?![0-9a-z])"
+    r"|(?<![0-9a-z])\d+|\d{4,}",
+    re.IGNORECASE,
+)
+
+
+class ListedFile(Protocol):
+    """A file of a listing; `mtime` is in ms since the epoch, `owner` is empty if the listing has none."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def length(self) -> int: ...
+    @property
+    def mtime(self) -> int: ...
+    @property
+    def owner(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Origins:
+    """The part of a table's report about the origins of its files.
+
+    Attributes:
+        writers: the pairs of owner and pattern with the most of the newest small files, as in docs/wire.md.
+        files_per_day: the data files of the last days, for each day; None if no unit was listed.
+        listed_units: the units that this is about. Units that have not changed since an earlier analysis are not
+            listed.
+    """
+
+    writers: tuple[dict[str, Any], ...]
+    files_per_day: float | None
+    listed_units: int
+
+
+@dataclass
+class _Count:
+    files: int = 0
+    bytes: int = 0
+    newest: int = 0
+
+
+class FileOrigins:
+    """Counts the files of listings. Several threads may add to it.
+
+    Args:
+        small_file: a file with fewer bytes is small.
+        now: ms since the epoch.
+    """
+
+    def __init__(self, small_file: int, now: int) -> None:
+        self._small_file = small_file
+        self._since, self._future = now - _DAYS * _DAY_MS, now + _DAY_MS
+        self._units = self._recent_files = 0
+        self._recent: dict[tuple[str, str], _Count] = {}
+        #: The newest small files, as a heap: mtime, owner, name, length.
+        self._newest: list[tuple[int, str, str, int]] = []
+        self._lock = threading.Lock()
+
+    def add_unit(self, files: Iterable[ListedFile]) -> None:
+        """Count the files of one unit. Files that no reader reads do not count."""
+        with self._lock:
+            self._units += 1
+            for file in files:
+                # A file in the future may be of any age, so that it does not count in what is made per day.
+                recent = self._since <= file.mtime <= self._future
+                small = file.length < self._small_file
+                if (recent or small) and _is_data(file):
+                    self._recent_files += recent
+                    if small:
+                        self._add_small(file, recent)
+
+    def _add_small(self, file: ListedFile, recent: bool) -> None:
+        if recent:
+            _add(self._recent, file.owner, file.name, file.length, file.mtime)
+        elif not self._recent:
+            # One in the future must not hide the newest files.
+            known = (file.mtime if file.mtime <= self._future else 0, file.owner, file.name, file.length)
+            if len(self._newest) < _NEWEST:
+                heapq.heappush(self._newest, known)
+            else:
+                heapq.heappushpop(self._newest, known)
+
+    def found(self) -> Origins:
+        """Return what is known after the last unit."""
+        with self._lock:
+            counts = self._recent or self._by_newest()
+            ordered = sorted(counts.items(), key=lambda item: (-item[1].files, -item[1].bytes, item[0]))
+            per_day = round(self._recent_files / _DAYS, 1) if self._units else None
+            return Origins(tuple(_row(*item) for item in ordered[:_SHOWN]), per_day, self._units)
+
+    def _by_newest(self) -> dict[tuple[str, str], _Count]:
+        counts: dict[tuple[str, str], _Count] = {}
+        for mtime, owner, name, length in self._newest:
+            _add(counts, owner, name, length, mtime)
+        return counts
+
+
+def pattern(name: str) -> str:
+    """Return what the files of one writer have in common: `part-*-*-c000.snappy.parquet`, `000000_*`."""
+    return _VARYING.sub(lambda found: "000000_*" if found["hive"] else "*", name)
+
+
+def _add(counts: dict[tuple[str, str], _Count], owner: str, name: str, length: int, mtime: int) -> None:
+    key = (owner, pattern(name))
+    if key not in counts and len(counts) >= _PAIRS:
+        key = (owner, _OTHER)
+    count = counts.setdefault(key, _Count())
+    count.files, count.bytes = count.files + 1, count.bytes + length
+    count.newest = max(count.newest, mtime)
+
+
+def _is_data(file: ListedFile) -> bool:
+    return not is_hidden(file.name) and not is_flag(file.name, file.length)
+
+
+def _row(key: tuple[str, str], count: _Count) -> dict[str, Any]:
+    newest = time_of(count.newest).strftime("%Y-%m-%dT%H:%M:%SZ")
+    owner, names = key
+    return {
+        "owner": owner or None,
+        "pattern": names,
+        "files": count.files,
+        "bytes": count.bytes,
+        "newest": newest,
+    }

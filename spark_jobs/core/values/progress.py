@@ -1,0 +1,63 @@
+"""How far the work on many units is: what is done, how fast, and about how long the rest takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spark_jobs.core.messages.amounts import duration, human
+
+#: Seconds between two lines about the progress.
+INTERVAL = 15
+
+
+@dataclass(frozen=True)
+class Amount:
+    """An amount of work; files and bytes are 0 where they are not known before."""
+
+    units: int = 1
+    files: int = 0
+    bytes: int = 0
+
+    def __add__(self, other: Amount) -> Amount:
+        return Amount(self.units + other.units, self.files + other.files, self.bytes + other.bytes)
+
+
+NONE = Amount(0)
+
+
+class Progress:
+    """The progress of a known amount of work.
+
+    Args:
+        total: all of it.
+        now: the time at which it begins, in seconds of a clock that never jumps.
+    """
+
+    def __init__(self, total: Amount, now: float) -> None:
+        self._total, self._began, self._shown = total, now, now
+        self._done = NONE
+
+    def add(self, done: Amount, now: float) -> str | None:
+        """Add what was done; return a line about the whole if one is due: now and then, but not at the end."""
+        self._done += done
+        if now - self._shown < INTERVAL or self._done.units >= self._total.units:
+            return None
+        self._shown = now
+        return self.text(now)
+
+    def text(self, now: float) -> str:
+        """Return what is done, the bytes of each second, and the time that the rest will take at this rate.
+
+        The rate is that of all that was done so far. The rest is measured in bytes, or in units if their bytes are not
+        known before.
+        """
+        done, total, seconds = self._done, self._total, max(now - self._began, 0.001)
+        parts = [f"{done.units:,} of {total.units:,} units"]
+        if total.files:
+            parts += [f"{done.files:,} of {total.files:,} files"]
+        if total.bytes:
+            parts += [f"{human(done.bytes)} of {human(total.bytes)}", f"{human(done.bytes / seconds)}/s"]
+        part = done.bytes / total.bytes if total.bytes else done.units / total.units
+        if part:
+            parts.append(f"about {duration(seconds / part - seconds)} left")
+        return ", ".join(parts)

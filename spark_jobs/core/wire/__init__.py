@@ -1,0 +1,1 @@
+"""What the jobs get and return: the request, and the report."""
