@@ -11,8 +11,8 @@ from urllib.parse import quote
 from lakekeeper_provider import report_summary
 from lakekeeper_provider.compat import AIRFLOW_V_3_0_PLUS, Asset, AssetAlias, Context
 from lakekeeper_provider.option import ANALYZE, CLEANUP, COMPACT, ROLLBACK
+from lakekeeper_provider.printable import one_line
 from lakekeeper_provider.report import Report, units_with, warning_codes
-from lakekeeper_provider.report_line import one_line
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-from lakekeeper_provider.report_line import one_line
+from lakekeeper_provider.printable import one_line
 
 
 class LakekeeperError(Exception):

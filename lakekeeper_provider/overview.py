@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lakekeeper_provider import open_units
-from lakekeeper_provider.report_line import one_line
+from lakekeeper_provider.printable import one_line
 from lakekeeper_provider.report_units import grid, human
 
 #: How many tables are listed; the others are counted.

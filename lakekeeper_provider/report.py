@@ -12,7 +12,7 @@ from typing import Any
 
 from lakekeeper_provider.exceptions import ReportError
 from lakekeeper_provider.option import ROLLBACK
-from lakekeeper_provider.report_line import one_line
+from lakekeeper_provider.printable import one_line
 
 #: The outcomes of jobs, with the exit code of each.
 EXIT_CODES: Mapping[str, int] = {"done": 0, "nothing": 0, "partial": 1, "failed": 1, "usage": 2, "unsafe": 3}

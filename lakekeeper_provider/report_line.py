@@ -6,11 +6,11 @@ import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from lakekeeper_provider.printable import one_line
+
 SENTINEL = "LAKEKEEPER_REPORT"
 NONCE_FLAG = "--report-nonce"
 MASK = "******"
-#: Blanks that a log may have, although Python does not count them as printable.
-_BLANKS = "\t\u00a0\u3000"
 
 
 @dataclass
@@ -43,19 +43,3 @@ class ReportLine:
                 yield (
                     one_line(line.rstrip("\r\n").replace(self.nonce, MASK)) + "\n"
                 )  # guard: lines_shown_safely
-
-
-def one_line(text: str) -> str:
-    """
-    Return a text with its control characters escaped: no text of a table ends a line or acts on a terminal.
-
-    All others that cannot be seen are escaped too: marks that change the direction of a text, characters without a
-    width, halves of characters.
-    """
-    if text.isprintable():
-        return text
-    # guard: one_line_is_one
-    return "".join(
-        char if char.isprintable() or char in _BLANKS else char.encode("unicode_escape").decode()
-        for char in text
-    )

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from lakekeeper_provider import report_units, report_writers
+from lakekeeper_provider.printable import one_line
 from lakekeeper_provider.report import Report, totals, units_with
-from lakekeeper_provider.report_line import one_line
 from lakekeeper_provider.report_units import human
 
 _FINDINGS_SHOWN = 50

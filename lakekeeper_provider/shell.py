@@ -14,8 +14,9 @@ from typing import TextIO
 from lakekeeper_provider import report, report_text
 from lakekeeper_provider.exceptions import ReportError
 from lakekeeper_provider.option import CHECK, HISTORY
+from lakekeeper_provider.printable import one_line
 from lakekeeper_provider.report import ProcessFailure, Report
-from lakekeeper_provider.report_line import ReportLine, one_line
+from lakekeeper_provider.report_line import ReportLine
 
 #: The jobs of these verbs print their result as a table themselves.
 _PRINTED_BY_THE_JOB = (CHECK, HISTORY)

@@ -28,8 +28,9 @@ from lakekeeper_provider.operators.spark_submit_adapter import (
     SparkTarget,
 )
 from lakekeeper_provider.parsers import given
+from lakekeeper_provider.printable import one_line
 from lakekeeper_provider.report import ProcessFailure, Report
-from lakekeeper_provider.report_line import ReportLine, one_line
+from lakekeeper_provider.report_line import ReportLine
 from lakekeeper_provider.selection import Selection
 from lakekeeper_provider.spark_submit_options import SparkSubmit
 

@@ -17,8 +17,8 @@ from lakekeeper_provider.exchange import Exchange
 from lakekeeper_provider.operators.report_arguments import ReportArguments
 from lakekeeper_provider.operators.rollback import RollbackOperator
 from lakekeeper_provider.overview import Overview
+from lakekeeper_provider.printable import one_line
 from lakekeeper_provider.refresh import Refresh
-from lakekeeper_provider.report_line import one_line
 from tests.hostile import corpus
 from tests.unit.provider.test_report import parsed, table
 
