@@ -170,7 +170,7 @@ def lakekeeper_maintenance() -> None:
     @task(trigger_rule="all_done")
     def only_flagged(analyses: Any, ti: Any = None) -> list[dict[str, Any]]:
         """Return the flagged tables, one in each analysis: deferred ones first, then those with the highest score."""
-        from lakekeeper_provider.chunks import by_table
+        from lakekeeper_provider.operators.chunks import by_table
 
         return [found for found in by_table(analyses, ti=ti) if found["tables"][0]["outcome"] == "done"]
 
@@ -187,7 +187,7 @@ def lakekeeper_maintenance() -> None:
     @task(trigger_rule="all_done")
     def summary(analyses: Any, compactions: Any, **context: Any) -> dict[str, Any]:
         """Say what was compacted, and what was not and why. It fails with the others, so that the DAG run is red."""
-        from lakekeeper_provider.overview import Overview
+        from lakekeeper_provider.report.overview import Overview
 
         night = Overview.of(analyses, compactions)
         print(night.text())

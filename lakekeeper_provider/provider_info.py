@@ -31,8 +31,8 @@ def get_provider_info() -> dict[str, Any]:
             }
         ],
         "extra-links": [
-            "lakekeeper_provider.links.YarnApplicationLink",
-            "lakekeeper_provider.links.ReportLink",
+            "lakekeeper_provider.submission.links.YarnApplicationLink",
+            "lakekeeper_provider.submission.links.ReportLink",
         ],
         "sensors": [
             {

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from lakekeeper_provider import report_summary, request
-from lakekeeper_provider.choosing import check_selections
 from lakekeeper_provider.compat import Context
 from lakekeeper_provider.operators.base import LakekeeperOperator
-from lakekeeper_provider.option import ANALYZE
-from lakekeeper_provider.parsers import is_template
-from lakekeeper_provider.report import Report
+from lakekeeper_provider.options.choosing import check_selections
+from lakekeeper_provider.options.option import ANALYZE
+from lakekeeper_provider.options.parsers import is_template
+from lakekeeper_provider.report import summary as report_summary
+from lakekeeper_provider.report.report import Report
+from lakekeeper_provider.submission import request
 
 PLANNING_KEYS = (
     "block_size_mb",

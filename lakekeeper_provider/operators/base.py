@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from lakekeeper_provider import asset_events, config, report, report_summary, report_text, request
 from lakekeeper_provider.compat import (
     AirflowException,
     AirflowFailException,
@@ -16,19 +15,25 @@ from lakekeeper_provider.compat import (
     fail_on_usage_error,
     utcnow,
 )
-from lakekeeper_provider.config import Config
+from lakekeeper_provider.events import asset_events
+from lakekeeper_provider.events.observed_job import ObservedJob
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.links import ReportLink, YarnApplicationLink, browser_address
-from lakekeeper_provider.operators.observed_job import ObservedJob
 from lakekeeper_provider.operators.report_arguments import ReportArguments
-from lakekeeper_provider.operators.spark_submit_adapter import PRIVATE_ARGUMENTS, publish_private_arguments
-from lakekeeper_provider.operators.submission import Ended, Submission, SubmissionRunner
-from lakekeeper_provider.option_values import parse_options
-from lakekeeper_provider.parsers import choice, given, is_template
-from lakekeeper_provider.report import Report, TaskResult
-from lakekeeper_provider.selection import Selection
+from lakekeeper_provider.options import config
+from lakekeeper_provider.options.config import Config
+from lakekeeper_provider.options.option_values import parse_options
+from lakekeeper_provider.options.parsers import choice, given, is_template
+from lakekeeper_provider.options.selection import Selection
+from lakekeeper_provider.options.window import MaintenanceWindow
+from lakekeeper_provider.report import report
+from lakekeeper_provider.report import summary as report_summary
+from lakekeeper_provider.report import text as report_text
+from lakekeeper_provider.report.report import Report, TaskResult
+from lakekeeper_provider.submission import request
+from lakekeeper_provider.submission.links import ReportLink, YarnApplicationLink, browser_address
+from lakekeeper_provider.submission.spark_submit_adapter import PRIVATE_ARGUMENTS, publish_private_arguments
+from lakekeeper_provider.submission.submission import Ended, Submission, SubmissionRunner
 from lakekeeper_provider.triggers.maintenance_window import MaintenanceWindowTrigger
-from lakekeeper_provider.window import MaintenanceWindow
 
 ON_CLOSED = ("wait", "skip", "fail")
 ON_REFUSED = ("fail", "skip")

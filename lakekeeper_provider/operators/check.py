@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from lakekeeper_provider.operators.base import LakekeeperOperator
-from lakekeeper_provider.option import CHECK
-from lakekeeper_provider.parsers import boolean, given
+from lakekeeper_provider.options.option import CHECK
+from lakekeeper_provider.options.parsers import boolean, given
 
 _KEYS = ("parallelism", "max_calls_per_second")
 

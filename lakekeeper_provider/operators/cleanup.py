@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from lakekeeper_provider.compat import Context
-from lakekeeper_provider.config import Config
-from lakekeeper_provider.operators.submission import Submission
 from lakekeeper_provider.operators.writing import WritingOperator
-from lakekeeper_provider.option import CLEANUP
-from lakekeeper_provider.retention import check_retention
+from lakekeeper_provider.options.config import Config
+from lakekeeper_provider.options.option import CLEANUP
+from lakekeeper_provider.options.retention import check_retention
+from lakekeeper_provider.submission.submission import Submission
 
 _KEYS = (
     "older_than",

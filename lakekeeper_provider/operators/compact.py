@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from lakekeeper_provider import request
 from lakekeeper_provider.compat import AirflowSkipException, Context
-from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.analyze import PlanningOperator
-from lakekeeper_provider.operators.submission import Submission
 from lakekeeper_provider.operators.writing import WRITING_KEYS, SwappingOperator
-from lakekeeper_provider.option import COMPACT
-from lakekeeper_provider.selection import Selection, check_source
+from lakekeeper_provider.options.config import Config
+from lakekeeper_provider.options.option import COMPACT
+from lakekeeper_provider.options.selection import Selection, check_source
+from lakekeeper_provider.submission import request
+from lakekeeper_provider.submission.submission import Submission
 
 MAX_TABLES = 200  # their names and run ids still fit into an XCom
 _KEYS = (

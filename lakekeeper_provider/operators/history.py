@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from lakekeeper_provider.operators.base import LakekeeperOperator
-from lakekeeper_provider.option import HISTORY
-from lakekeeper_provider.parsers import boolean, given, integer
+from lakekeeper_provider.options.option import HISTORY
+from lakekeeper_provider.options.parsers import boolean, given, integer
 
 
 class HistoryOperator(LakekeeperOperator):

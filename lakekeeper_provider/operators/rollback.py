@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from lakekeeper_provider import request
 from lakekeeper_provider.compat import (
     AirflowFailException,
     AirflowSkipException,
@@ -14,16 +13,17 @@ from lakekeeper_provider.compat import (
     Context,
     has_failed,
 )
-from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.report_arguments import ReportArguments
-from lakekeeper_provider.operators.submission import Submission
 from lakekeeper_provider.operators.writing import SwappingOperator
-from lakekeeper_provider.option import COMPACT, ROLLBACK
-from lakekeeper_provider.parsers import given
-from lakekeeper_provider.report import Report, was_dry_run
-from lakekeeper_provider.selection import Selection, check_source
+from lakekeeper_provider.options.config import Config
+from lakekeeper_provider.options.option import COMPACT, ROLLBACK
+from lakekeeper_provider.options.parsers import given
+from lakekeeper_provider.options.selection import Selection, check_source
+from lakekeeper_provider.report.report import Report, was_dry_run
+from lakekeeper_provider.submission import request
+from lakekeeper_provider.submission.submission import Submission
 
 RECORD = "record"
 _NEEDS_RECORD = "only_when_cleared needs compaction=record.output, with record a RecordCompactionOperator"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from lakekeeper_provider import exchange
 from lakekeeper_provider.compat import BaseHook, Context, fail_on_usage_error, redact
+from lakekeeper_provider.events.refresh import Refresh, refresh
 from lakekeeper_provider.operators.base import LakekeeperOperator
-from lakekeeper_provider.parsers import is_template
-from lakekeeper_provider.refresh import Refresh, refresh
-from lakekeeper_provider.report import Report
+from lakekeeper_provider.options.parsers import is_template
+from lakekeeper_provider.report.report import Report
+from lakekeeper_provider.submission import exchange
 
 #: So many tables are refreshed in a later try, whether that try has swapped their files or not.
 _TOLD_AGAIN = 100

@@ -6,13 +6,15 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lakekeeper_provider import exchange, report, report_summary
 from lakekeeper_provider.compat import Context
 from lakekeeper_provider.exceptions import ReportError, UsageError
-from lakekeeper_provider.option import ANALYZE, PLAN
-from lakekeeper_provider.option_values import options_of_plan
-from lakekeeper_provider.pages import PageReader, Unit
-from lakekeeper_provider.parsers import from_json, given
+from lakekeeper_provider.options.option import ANALYZE, PLAN
+from lakekeeper_provider.options.option_values import options_of_plan
+from lakekeeper_provider.options.parsers import from_json, given
+from lakekeeper_provider.report import report
+from lakekeeper_provider.report import summary as report_summary
+from lakekeeper_provider.report.pages import PageReader, Unit
+from lakekeeper_provider.submission import exchange
 
 
 def entries(name: str, value: Any, *verbs: str, required: bool = True) -> list[Mapping[str, Any]]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lakekeeper_provider import config
 from lakekeeper_provider.compat import BaseSensorOperator, Context, fail_on_usage_error, utcnow
-from lakekeeper_provider.parsers import given
+from lakekeeper_provider.options import config
+from lakekeeper_provider.options.parsers import given
+from lakekeeper_provider.options.window import MaintenanceWindow
 from lakekeeper_provider.triggers.maintenance_window import MaintenanceWindowTrigger
-from lakekeeper_provider.window import MaintenanceWindow
 
 
 class MaintenanceWindowSensor(BaseSensorOperator):

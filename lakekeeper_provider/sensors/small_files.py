@@ -8,7 +8,7 @@ from typing import Any
 from lakekeeper_provider.compat import BaseSensorOperator, Context, PokeReturnValue
 from lakekeeper_provider.operators import xcom
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
-from lakekeeper_provider.window import MaintenanceWindow
+from lakekeeper_provider.options.window import MaintenanceWindow
 
 
 class _WindowClosed(Exception):

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from lakekeeper_provider.compat import BaseTrigger, TriggerEvent, utcnow
-from lakekeeper_provider.window import MaintenanceWindow
+from lakekeeper_provider.options.window import MaintenanceWindow
 
 _NAP = 60.0  # the clock may be set, so never sleep to the opening in one go
 

@@ -12,7 +12,7 @@ from lakekeeper_provider.operators.cleanup import CleanupOperator
 from lakekeeper_provider.operators.compact import CompactOperator
 from lakekeeper_provider.operators.history import HistoryOperator
 from lakekeeper_provider.operators.rollback import RollbackOperator
-from lakekeeper_provider.options import OPTIONS
+from lakekeeper_provider.options.definitions import OPTIONS
 
 #: The window of the operator becomes the deadline.
 BY_OTHER_ARGUMENTS = {"deadline"}

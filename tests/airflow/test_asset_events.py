@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 from airflow.utils.session import create_session
 
-from lakekeeper_provider import asset_events
 from lakekeeper_provider.compat import AIRFLOW_V_3_0_PLUS, AirflowFailException
+from lakekeeper_provider.events import asset_events
 from tests.airflow.support import context, dags_in
 from tests.airflow.tasks import compact
 from tests.airflow.test_dags import EXAMPLES

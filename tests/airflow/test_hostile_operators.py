@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from lakekeeper_provider.compat import BaseHook
-from lakekeeper_provider.operators import observed_job, writing
+from lakekeeper_provider.events import observed_job
+from lakekeeper_provider.operators import writing
 from tests.airflow.conftest import connection
 from tests.airflow.support import context, logged
 from tests.hostile.corpus import LONG, MARKER, NAME, SECRETS, TEXTS

@@ -21,7 +21,7 @@ with DAG("hostile", schedule=None, start_date=datetime(2026, 1, 1), render_templ
 
     @task
     def parts(analysis, ti=None):
-        from lakekeeper_provider.chunks import by_table
+        from lakekeeper_provider.operators.chunks import by_table
         return by_table(analysis, ti=ti)
 
     @task

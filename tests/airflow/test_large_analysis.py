@@ -65,7 +65,7 @@ from datetime import datetime
 
 from airflow.providers.common.compat.sdk import DAG, task
 
-from lakekeeper_provider.chunks import split
+from lakekeeper_provider.operators.chunks import split
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
 from lakekeeper_provider.operators.compact import CompactOperator
 from lakekeeper_provider.sensors.small_files import SmallFilesSensor

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from lakekeeper_provider import lineage, report
+from lakekeeper_provider.events import lineage
+from lakekeeper_provider.report import report
 from tests.airflow.conftest import ROOT, connection
 
 DAG = "lakekeeper_on_demand"

@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from lakekeeper_provider import links
-from lakekeeper_provider.links import ReportLink, YarnApplicationLink
+from lakekeeper_provider.submission import links
+from lakekeeper_provider.submission.links import ReportLink, YarnApplicationLink
 from tests.airflow.conftest import connection
 from tests.airflow.support import context
 from tests.airflow.tasks import analyze, compact

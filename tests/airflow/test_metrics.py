@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from lakekeeper_provider import metrics, report
+from lakekeeper_provider.events import metrics
 from lakekeeper_provider.operators.history import HistoryOperator
+from lakekeeper_provider.report import report
 from tests.airflow.conftest import ROOT
 from tests.airflow.support import context, wait_for
 from tests.airflow.tasks import compact
@@ -167,6 +168,6 @@ def test_a_metric_that_cannot_be_sent_does_not_fail_the_task(spark, monkeypatch,
     def failing(*_: Any) -> None:
         raise OSError("no route to host")
 
-    monkeypatch.setattr("lakekeeper_provider.operators.observed_job.Stats", SimpleNamespace(timing=failing))
+    monkeypatch.setattr("lakekeeper_provider.events.observed_job.Stats", SimpleNamespace(timing=failing))
     assert compact().execute(context())["outcome"] == "done"
     assert "the metrics of compact could not be sent: no route to host" in caplog.text

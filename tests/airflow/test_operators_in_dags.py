@@ -13,8 +13,8 @@ from lakekeeper_provider.operators.check import CheckOperator
 from lakekeeper_provider.operators.cleanup import CleanupOperator
 from lakekeeper_provider.operators.compact import CompactOperator
 from lakekeeper_provider.operators.rollback import RollbackOperator
+from lakekeeper_provider.options.window import MaintenanceWindow
 from lakekeeper_provider.sensors.small_files import SmallFilesSensor
-from lakekeeper_provider.window import MaintenanceWindow
 
 
 class TestInDags:

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from lakekeeper_provider import exchange
 from lakekeeper_provider.compat import AirflowException, AirflowFailException, AirflowSkipException
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
 from lakekeeper_provider.operators.compact import CompactOperator
+from lakekeeper_provider.submission import exchange
 from tests.airflow.support import after, context, logged
 from tests.airflow.tasks import analyze, compact
 

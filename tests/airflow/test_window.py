@@ -17,12 +17,12 @@ from lakekeeper_provider.compat import (
 from lakekeeper_provider.operators import base
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
 from lakekeeper_provider.operators.compact import CompactOperator
+from lakekeeper_provider.options.window import MaintenanceWindow
 from lakekeeper_provider.sensors import maintenance_window
 from lakekeeper_provider.sensors.maintenance_window import MaintenanceWindowSensor
 from lakekeeper_provider.sensors.small_files import SmallFilesSensor
 from lakekeeper_provider.triggers import maintenance_window as trigger_module
 from lakekeeper_provider.triggers.maintenance_window import MaintenanceWindowTrigger
-from lakekeeper_provider.window import MaintenanceWindow
 from tests.airflow.support import after, context
 
 NIGHT = MaintenanceWindow("22:00", "05:00")

@@ -10,11 +10,11 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lakekeeper_provider.option import Option, Section
-from lakekeeper_provider.options import OPTIONS
-from lakekeeper_provider.parsers import text_list
-from lakekeeper_provider.spark_submit_options import KEYS
-from lakekeeper_provider.window import DAYS
+from lakekeeper_provider.options.definitions import OPTIONS
+from lakekeeper_provider.options.option import Option, Section
+from lakekeeper_provider.options.parsers import text_list
+from lakekeeper_provider.options.spark_submit import KEYS
+from lakekeeper_provider.options.window import DAYS
 
 WIDTH = 120
 _HEAD = """\

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from lakekeeper_provider.metrics import METRICS
+from lakekeeper_provider.events.metrics import METRICS
 from spark_jobs.core.messages.damage import DamageCode
 from spark_jobs.core.messages.outcomes import JobOutcome, TableOutcome, UnitOutcome
 from spark_jobs.core.messages.refusals import RefusalCode
@@ -127,9 +127,9 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
 
 #: Files that are generated as a whole.
 FILES: Mapping[str, Callable[[], str]] = {
-    "lakekeeper_provider/template.yaml": config_template.template,
+    "lakekeeper_provider/shell/template.yaml": config_template.template,
     "docs/lakekeeper.example.yaml": config_template.template,
-    "lakekeeper_provider/schema.json": config_template.schema,
+    "lakekeeper_provider/shell/schema.json": config_template.schema,
     "docs/settings.md": settings_page.page,
 }
 PAGES = (*PARTS, *FILES)

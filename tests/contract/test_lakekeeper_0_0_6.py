@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from lakekeeper_provider import cli, config
-from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.options import config
+from lakekeeper_provider.options.config import Config
+from lakekeeper_provider.shell import cli
 
 KNOWN = json.loads((Path(__file__).parent / "golden" / "lakekeeper_0.0.6.json").read_text())
 

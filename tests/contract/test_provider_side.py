@@ -12,16 +12,19 @@ from typing import Any
 
 import pytest
 
-from lakekeeper_provider import cli, report, report_summary, report_text
-from lakekeeper_provider.commands import job_arguments
-from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.option_values import parse_options
-from lakekeeper_provider.options import OPTIONS
-from lakekeeper_provider.report import TaskResult
-from lakekeeper_provider.report_line import ReportLine
-from lakekeeper_provider.request import build_request, dump
-from lakekeeper_provider.selection import Selection
+from lakekeeper_provider.options.config import Config
+from lakekeeper_provider.options.definitions import OPTIONS
+from lakekeeper_provider.options.option_values import parse_options
+from lakekeeper_provider.options.selection import Selection
+from lakekeeper_provider.report import report
+from lakekeeper_provider.report import summary as report_summary
+from lakekeeper_provider.report import text as report_text
+from lakekeeper_provider.report.report import TaskResult
+from lakekeeper_provider.shell import cli
+from lakekeeper_provider.submission.commands import job_arguments
+from lakekeeper_provider.submission.report_line import ReportLine
+from lakekeeper_provider.submission.request import build_request, dump
 
 GOLDEN = Path(__file__).with_name("golden")
 WIRE = Path(__file__).parents[2] / "docs" / "wire.md"

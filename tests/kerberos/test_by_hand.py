@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lakekeeper_provider import cli
+from lakekeeper_provider.shell import cli
 from tests.cluster.cluster import Cluster
 from tests.kerberos.worker import PATIENCE, Table, applications, keytab
 

@@ -13,9 +13,9 @@ import pytest
 import requests
 from requests_kerberos import OPTIONAL, HTTPKerberosAuth
 
-from lakekeeper_provider.links import ReportLink, YarnApplicationLink
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
 from lakekeeper_provider.operators.compact import CompactOperator
+from lakekeeper_provider.submission.links import ReportLink, YarnApplicationLink
 from tests.airflow.support import TaskInstance, context
 from tests.cluster.cluster import Cluster
 from tests.kerberos.worker import Table, keytab, reports

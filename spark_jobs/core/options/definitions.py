@@ -2,7 +2,7 @@
 
 The command line (`core/options/arguments.py`), the checks of values and the rules for table properties are derived from
 this table, and so are the tables of options in docs/wire.md. The provider has its own table
-(`lakekeeper_provider/options.py`), and a contract test compares the two.
+(`lakekeeper_provider/options/definitions.py`), and a contract test compares the two.
 """
 
 # ruff: noqa: RUF009 - `option` returns a field, whose default is a value

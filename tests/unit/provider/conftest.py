@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lakekeeper_provider.option import VERBS
+from lakekeeper_provider.options.option import VERBS
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lakekeeper_provider import bundle
 from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.submission import bundle
 
 
 @pytest.fixture
@@ -53,6 +53,6 @@ def test_finds_the_jobs_of_this_installation():
 
 
 def test_says_what_to_do_when_the_jobs_are_missing(tmp_path, monkeypatch):
-    monkeypatch.setattr(bundle, "__file__", str(tmp_path / "lakekeeper_provider" / "bundle.py"))
+    monkeypatch.setattr(bundle, "__file__", str(tmp_path / "lakekeeper_provider" / "submission" / "bundle.py"))
     with pytest.raises(UsageError, match="install airflow-provider-lakekeeper again"):
         bundle.jobs_folder()

@@ -7,10 +7,10 @@ import json
 
 import pytest
 
-from lakekeeper_provider.chunks import by_table, split
 from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.operators.chunks import by_table, split
 from lakekeeper_provider.operators.xcom import fingerprints, flagged_units
-from lakekeeper_provider.pages import XCOM_LIMIT, move
+from lakekeeper_provider.report.pages import XCOM_LIMIT, move
 from tests.airflow.support import TaskInstance
 
 

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from lakekeeper_provider import cli, config
+from lakekeeper_provider.options import config
+from lakekeeper_provider.shell import cli
 from tests.unit.provider.config_files import config_file
 from tests.unit.provider.readme import README_COMMAND, README_SHOWN, README_YAML
 
-ROOT = Path(cli.__file__).resolve().parents[1]
+ROOT = Path(cli.__file__).resolve().parents[2]
 
 
 def with_its_own_program(command: list[str]) -> list[str]:
@@ -249,7 +250,7 @@ def test_starts_without_airflow():
     program = (
         "import sys\n"
         "sys.modules['airflow'] = None\n"
-        "from lakekeeper_provider.cli import main\n"
+        "from lakekeeper_provider.shell.cli import main\n"
         "sys.exit(main(['generate-config', '-o', '-']))\n"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
@@ -268,5 +269,5 @@ def test_a_shell_completes_commands_options_and_values(tmp_path, line, words):
     out = tmp_path / "words"
     shell = {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line)), "_ARGCOMPLETE_IFS": "\n"}
     env = {**os.environ, **shell, "_ARGCOMPLETE_STDOUT_FILENAME": str(out), "COMP_TYPE": "9"}
-    subprocess.run([sys.executable, "-m", "lakekeeper_provider.cli"], env=env, cwd=ROOT, check=False)
+    subprocess.run([sys.executable, "-m", "lakekeeper_provider.shell.cli"], env=env, cwd=ROOT, check=False)
     assert {word.rstrip() + " " for word in out.read_text().split("\n") if word.strip()} == words

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lakekeeper_provider import cli
+from lakekeeper_provider.shell import cli
 from tests.unit.provider.config_files import config_file
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from lakekeeper_provider import cli, config, generate
+from lakekeeper_provider.options import config
+from lakekeeper_provider.shell import cli, generate
 
-ROOT = Path(cli.__file__).resolve().parents[1]
+ROOT = Path(cli.__file__).resolve().parents[2]
 
 
 def test_generated_config_is_valid_and_all_at_defaults(tmp_path):

@@ -5,7 +5,10 @@ from itertools import pairwise
 
 import pytest
 
-from lakekeeper_provider.commands import (
+from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.options.config import SparkSubmit
+from lakekeeper_provider.options.selection import Selection
+from lakekeeper_provider.submission.commands import (
     has_launcher,
     job_arguments,
     option_flags,
@@ -14,9 +17,6 @@ from lakekeeper_provider.commands import (
     spark_submit_command,
     submit_arguments,
 )
-from lakekeeper_provider.config import SparkSubmit
-from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.selection import Selection
 
 
 def test_flags_follow_the_wire():

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from lakekeeper_provider import config
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.window import MaintenanceWindow
+from lakekeeper_provider.options import config
+from lakekeeper_provider.options.window import MaintenanceWindow
 
 
 def load(tmp_path: Path, text: str) -> config.Config:

@@ -8,10 +8,11 @@ import jsonschema
 import pytest
 import yaml
 
-from lakekeeper_provider import config, generate
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.options import OPTIONS
-from lakekeeper_provider.spark_submit_options import KEYS
+from lakekeeper_provider.options import config
+from lakekeeper_provider.options.definitions import OPTIONS
+from lakekeeper_provider.options.spark_submit import KEYS
+from lakekeeper_provider.shell import generate
 
 SCHEMA = json.loads(generate.SCHEMA.read_text())
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lakekeeper_provider import config
-from lakekeeper_provider.driver_environment import DriverEnvironment
 from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.options import config
+from lakekeeper_provider.submission.driver_environment import DriverEnvironment
 
 NEEDED = {
     **{

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lakekeeper_provider import cli, config
 from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.options import config
+from lakekeeper_provider.shell import cli
 from tests.hostile.corpus import SECRETS, TEXTS, name_of
 from tests.hostile.search import UNSEEN, Search
 

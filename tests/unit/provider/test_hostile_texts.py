@@ -10,15 +10,19 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from lakekeeper_provider import asset_events, links, metrics, refresh, report, report_summary, report_text
 from lakekeeper_provider.compat import AirflowFailException, utcnow
+from lakekeeper_provider.events import asset_events, metrics, refresh
+from lakekeeper_provider.events.refresh import Refresh
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.exchange import Exchange
 from lakekeeper_provider.operators.report_arguments import ReportArguments
 from lakekeeper_provider.operators.rollback import RollbackOperator
-from lakekeeper_provider.overview import Overview
 from lakekeeper_provider.printable import one_line
-from lakekeeper_provider.refresh import Refresh
+from lakekeeper_provider.report import report
+from lakekeeper_provider.report import summary as report_summary
+from lakekeeper_provider.report import text as report_text
+from lakekeeper_provider.report.overview import Overview
+from lakekeeper_provider.submission import links
+from lakekeeper_provider.submission.exchange import Exchange
 from tests.hostile import corpus
 from tests.unit.provider.test_report import parsed, table
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from lakekeeper_provider import open_units, report_summary, report_units
-from lakekeeper_provider.overview import Overview
+from lakekeeper_provider.report import open_units
+from lakekeeper_provider.report import summary as report_summary
+from lakekeeper_provider.report import units as report_units
+from lakekeeper_provider.report.overview import Overview
 from tests.unit.provider.test_report import parsed, table, unit
 
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.option_values import parse_options
-from lakekeeper_provider.options import OPTIONS
-from lakekeeper_provider.selection import Selection
+from lakekeeper_provider.options.definitions import OPTIONS
+from lakekeeper_provider.options.option_values import parse_options
+from lakekeeper_provider.options.selection import Selection
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lakekeeper_provider.overview import TABLES_SHOWN, Overview
+from lakekeeper_provider.report.overview import TABLES_SHOWN, Overview
 
 
 def analysed(name: str, outcome: str = "done", **more: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pytest
 
 from lakekeeper_provider.exceptions import UsageError
 from lakekeeper_provider.operators.xcom import flagged_units
-from lakekeeper_provider.pages import XCOM_LIMIT, move
+from lakekeeper_provider.report.pages import XCOM_LIMIT, move
 from tests.airflow.support import XCOMS, TaskInstance
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from lakekeeper_provider import config
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.option_values import options_of_plan
-from lakekeeper_provider.options import OPTIONS
+from lakekeeper_provider.options import config
+from lakekeeper_provider.options.definitions import OPTIONS
+from lakekeeper_provider.options.option_values import options_of_plan
 
 PLANNED = {key for key, option in OPTIONS.items() if option.planned}
 IN_THE_FILE = {key for key, option in OPTIONS.items() if option.section}

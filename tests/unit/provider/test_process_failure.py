@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lakekeeper_provider import report
-from lakekeeper_provider.report import ProcessFailure, TaskResult
+from lakekeeper_provider.report import report
+from lakekeeper_provider.report.report import ProcessFailure, TaskResult
 from tests.unit.provider.test_report import parsed, table
 
 #: The reports of jobs: outcome, tables, and the result of the task if the process ends with the same exit code.

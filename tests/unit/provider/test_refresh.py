@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 import pytest
 import tenacity
 
+from lakekeeper_provider.events.refresh import Refresh, refresh
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.refresh import Refresh, refresh
 from tests.unit.provider.test_report import parsed, table, unit
 
 

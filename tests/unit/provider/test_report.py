@@ -4,9 +4,11 @@ import json
 
 import pytest
 
-from lakekeeper_provider import report, report_summary, report_text
 from lakekeeper_provider.exceptions import ReportError, UsageError
-from lakekeeper_provider.report import TaskResult
+from lakekeeper_provider.report import report
+from lakekeeper_provider.report import summary as report_summary
+from lakekeeper_provider.report import text as report_text
+from lakekeeper_provider.report.report import TaskResult
 
 
 def table(name: str = "sales.events", outcome: str = "done", **more):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from lakekeeper_provider import report_summary
+from lakekeeper_provider.report import summary as report_summary
 from tests.airflow.support import TaskInstance
 from tests.unit.provider.test_report import analysis, parsed, table, unit
 

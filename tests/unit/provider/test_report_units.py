@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from lakekeeper_provider import report_summary, report_text
-from lakekeeper_provider.report_units import TABLES_SHOWN, UNITS_SHOWN
+from lakekeeper_provider.report import summary as report_summary
+from lakekeeper_provider.report import text as report_text
+from lakekeeper_provider.report.units import TABLES_SHOWN, UNITS_SHOWN
 from tests.unit.provider.test_report import parsed, table
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lakekeeper_provider import report_text
-from lakekeeper_provider.report_units import TABLES_SHOWN
+from lakekeeper_provider.report import text as report_text
+from lakekeeper_provider.report.units import TABLES_SHOWN
 from tests.unit.provider.test_report import parsed, table, unit
 
 ETL = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from lakekeeper_provider import config
-from lakekeeper_provider.config import Config
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.option_values import parse_options
-from lakekeeper_provider.retention import check_retention
-from lakekeeper_provider.selection import Selection
+from lakekeeper_provider.options import config
+from lakekeeper_provider.options.config import Config
+from lakekeeper_provider.options.option_values import parse_options
+from lakekeeper_provider.options.retention import check_retention
+from lakekeeper_provider.options.selection import Selection
 
 DATABASE, TABLES = Selection(database="sales"), Selection(tables=("sales.a", "sales.b"))
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from lakekeeper_provider import cli, report
+from lakekeeper_provider.report import report
+from lakekeeper_provider.shell import cli
 from tests.unit.provider.test_report import table
 from tests.unit.provider.test_report_units import flagged
 
@@ -183,7 +184,7 @@ while not ended:
     time.sleep(0.01)
 {JOB}"""
     job(report_of("compact", table()), code=1, program=waiting)
-    command = [sys.executable, "-m", "lakekeeper_provider.cli", "compact", "--table", "sales.events"]
+    command = [sys.executable, "-m", "lakekeeper_provider.shell.cli", "compact", "--table", "sales.events"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
     while not started.exists():
         time.sleep(0.01)
@@ -196,7 +197,7 @@ while not ended:
 @pytest.mark.parametrize("code", [0, 1])
 def test_a_reader_that_is_gone_does_not_change_the_exit_code(job, code):
     job(report_of("compact", table()), code=code)
-    command = [sys.executable, "-m", "lakekeeper_provider.cli", "compact", "--table", "sales.events"]
+    command = [sys.executable, "-m", "lakekeeper_provider.shell.cli", "compact", "--table", "sales.events"]
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True)
@@ -206,7 +207,7 @@ def test_a_reader_that_is_gone_does_not_change_the_exit_code(job, code):
 
 def test_a_name_that_the_terminal_cannot_show_does_not_fail_the_command(job):
     job(report_of("compact", table(table="sales.zürich")))
-    command = [sys.executable, "-m", "lakekeeper_provider.cli", "compact", "--table", "sales.events"]
+    command = [sys.executable, "-m", "lakekeeper_provider.shell.cli", "compact", "--table", "sales.events"]
     environ = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     done = subprocess.run(command, env=environ, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -216,7 +217,7 @@ def test_a_name_that_the_terminal_cannot_show_does_not_fail_the_command(job):
 @pytest.mark.parametrize("colours", [True, False])
 def test_colours_only_on_a_terminal_and_never_against_the_users_will(job, colours):
     job(report_of("compact", table()))
-    command = [sys.executable, "-m", "lakekeeper_provider.cli", "compact", "--table", "sales.events"]
+    command = [sys.executable, "-m", "lakekeeper_provider.shell.cli", "compact", "--table", "sales.events"]
     environ = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
     terminal, other_end = os.openpty()
     process = subprocess.Popen(

@@ -19,7 +19,7 @@ import lakekeeper_provider
 from demo.services.environments import LOCK_FILES
 from lakekeeper_provider.compat import AirflowException, SparkSubmitOperator
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
-from lakekeeper_provider.operators.spark_submit_adapter import (
+from lakekeeper_provider.submission.spark_submit_adapter import (
     PRIVATE_ARGUMENTS,
     PRIVATE_NAMES,
     SparkSubmitter,
@@ -29,7 +29,7 @@ from lakekeeper_provider.operators.spark_submit_adapter import (
 
 DISTRIBUTION = "apache-airflow-providers-apache-spark"
 PACKAGE = Path(lakekeeper_provider.__file__).parent
-ADAPTER = PACKAGE / "operators" / "spark_submit_adapter.py"
+ADAPTER = PACKAGE / "submission" / "spark_submit_adapter.py"
 #: Names that begin with an underscore and are public: methods of named tuples.
 _PUBLIC = {"_asdict", "_replace"}
 #: A value for each private argument.
@@ -187,7 +187,7 @@ class TestSubmitter:
         monkeypatch.setattr(SparkSubmitHook, "get_connection", get_connection)
         found = submitter(operator)
         monkeypatch.setattr(
-            "lakekeeper_provider.operators.spark_submit_adapter.BaseHook.get_connection",
+            "lakekeeper_provider.submission.spark_submit_adapter.BaseHook.get_connection",
             lambda _: type("Connection", (), {"host": "local[2]", "conn_type": "spark"}),
         )
         with pytest.raises(AirflowException, match="'spark_default' could not be read again"):

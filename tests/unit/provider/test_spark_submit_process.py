@@ -14,11 +14,11 @@ from airflow.providers.apache.spark.hooks import spark_submit
 
 from lakekeeper_provider.compat import AirflowException
 from lakekeeper_provider.operators.analyze import AnalyzeOperator
-from lakekeeper_provider.operators.spark_submit_adapter import SparkSubmitter
-from lakekeeper_provider.operators.submission import Ended, Submission, SubmissionRunner
-from lakekeeper_provider.report_line import ReportLine
-from lakekeeper_provider.selection import Selection
-from lakekeeper_provider.spark_submit_options import SparkSubmit
+from lakekeeper_provider.options.selection import Selection
+from lakekeeper_provider.options.spark_submit import SparkSubmit
+from lakekeeper_provider.submission.report_line import ReportLine
+from lakekeeper_provider.submission.spark_submit_adapter import SparkSubmitter
+from lakekeeper_provider.submission.submission import Ended, Submission, SubmissionRunner
 
 EXTRA = {"keytab": "a2V5", "principal": "etl@REALM"}
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lakekeeper_provider import exchange
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.storage import open_storage
+from lakekeeper_provider.submission import exchange
+from lakekeeper_provider.submission.storage import open_storage
 
 
 def test_a_folder_of_this_machine(tmp_path: Path) -> None:

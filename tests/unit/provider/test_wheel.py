@@ -56,8 +56,8 @@ def test_carries_the_jobs_inside_the_package_and_nothing_beside_it(wheel):
     verbs = {f"lakekeeper_provider/_jobs/spark_jobs/{script}.py" for script in scripts}
     assert verbs <= names
     assert {
-        "lakekeeper_provider/template.yaml",
-        "lakekeeper_provider/schema.json",
+        "lakekeeper_provider/shell/template.yaml",
+        "lakekeeper_provider/shell/schema.json",
         "lakekeeper_provider/py.typed",
     } <= names
     assert "lakekeeper_provider/example_dags/lakekeeper_maintenance.py" in names
@@ -87,7 +87,7 @@ def test_the_environments_are_resolved_from_the_published_bounds(metadata):
 
 def test_the_bundle_is_built_from_the_wheel(installed, tmp_path):
     program = (
-        "import sys, pathlib; from lakekeeper_provider import bundle; "
+        "import sys, pathlib; from lakekeeper_provider.submission import bundle; "
         "print(bundle.job_script('compact')); print(bundle.build_bundle(pathlib.Path(sys.argv[1])))"
     )
     script, made = python(installed, "-c", program, str(tmp_path)).split()

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from lakekeeper_provider.exceptions import UsageError
-from lakekeeper_provider.window import MaintenanceWindow
+from lakekeeper_provider.options.window import MaintenanceWindow
 
 PARIS = "Europe/Paris"
 

@@ -1,0 +1,43 @@
+"""What a job tells those who watch its tables: metrics, asset events and lineage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lakekeeper_provider.compat import Context, Stats, utcnow
+from lakekeeper_provider.events import asset_events, metrics
+from lakekeeper_provider.report.report import Report
+
+
+class ObservedJob:
+    """The part of an operator that tells the result of its job to Airflow's metrics, assets and OpenLineage."""
+
+    _reported: Report | None = None
+    _server = ""
+
+    def tell(self, found: Report, uri: str | None, server: str, context: Context) -> None:
+        """
+        Send metrics and asset events, and keep the report for OpenLineage, which asks at the end of the task.
+
+        :param uri: where the report is kept
+        :param server: host and port of HiveServer2, for the names of the tables
+        """
+        metrics.send(found, Stats, utcnow(), whole=self.has_all_rows())
+        asset_events.emit(context, found, uri, server)
+        self._reported, self._server = found, server
+
+    def has_all_rows(self) -> bool:
+        """Tell whether a history has all its rows."""
+        return True
+
+    def get_openlineage_facets_on_complete(self, task_instance: Any) -> Any:
+        """Return the lineage of the job for Airflow's OpenLineage provider; None if there is no report."""
+        if self._reported is None:
+            return None
+        from lakekeeper_provider.events import lineage  # the provider is there, or nobody would ask
+
+        return lineage.of(self._reported, self._server)
+
+    def get_openlineage_facets_on_failure(self, task_instance: Any) -> Any:
+        """Return the lineage of a job that has failed, perhaps after it has compacted some tables."""
+        return self.get_openlineage_facets_on_complete(task_instance)

@@ -1,0 +1,140 @@
+"""What a DAG run did to many tables, in a few lines: what was compacted, what was not and why, what can be undone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lakekeeper_provider.printable import one_line
+from lakekeeper_provider.report import open_units
+from lakekeeper_provider.report.units import grid, human
+
+#: How many tables are listed; the others are counted.
+TABLES_SHOWN = 100
+_COMPACTED = ("done", "partial")
+#: Codes of tables that are not to be compacted: our own backups, and what others compact, or nobody.
+NOT_TO_COMPACT = (
+    *("BACKUP", "LEGACY_BACKUP", "VIEW", "MANAGED", "TRANSACTIONAL", "STORAGE_HANDLER", "OPTED_OUT"),
+    *("ICEBERG", "DELTA", "HUDI", "PAIMON"),
+)
+
+
+@dataclass(frozen=True)
+class Overview:
+    """
+    The tables of the analyses and compactions of one DAG run.
+
+    :param analysed: the tables of the analyses, as in their XComs
+    :param compacted: the tables of the compactions, as in their XComs
+    """
+
+    analysed: Sequence[Mapping[str, Any]]
+    compacted: Sequence[Mapping[str, Any]]
+
+    @classmethod
+    def of(cls, analyses: Any, compactions: Any) -> Overview:
+        """Return the overview of the XComs of analyses and compactions; those of skipped tasks are None."""
+        return cls(_tables(analyses), _tables(compactions))
+
+    @property
+    def line(self) -> str:
+        """Return all of it in one line."""
+        done, left = list(self._compacted()), {name for name, _ in self._left_alone()}
+        return ", ".join(
+            [
+                f"{_count(len(done), 'table')} compacted",
+                f"{self._sum('before', 'files'):,} -> {self._sum('after', 'files'):,} files",
+                f"{human(self._sum('before', 'bytes'))} -> {human(self._sum('after', 'bytes'))}",
+                *([f"{_count(len(left), 'table')} with something left undone"] if left else []),
+            ]
+        )
+
+    def figures(self) -> dict[str, Any]:
+        """Return the sums and the line, for XCom."""
+        sums = {
+            f"{what}_{when}": self._sum(when, what)
+            for what in ("files", "bytes")
+            for when in ("before", "after")
+        }
+        return {"tables": sum(1 for _ in self._compacted()), **sums, "summary": self.line}
+
+    def text(self) -> str:
+        """Return the overview for the task log."""
+        done = [_done_row(table) for table in self._compacted()]
+        left = list(self._left_alone())
+        lines = [self.line]
+        if done:
+            header = ("compacted", "outcome", "files", "bytes", "originals can be read in")
+            lines += grid([header, *done[:TABLES_SHOWN]], indent="  ")
+            lines += _more(len(done))
+        if left:
+            lines += grid([("not, or not all", "why"), *left[:TABLES_SHOWN]], indent="  ")
+            lines += _more(len(left))
+        if others := Counter(table["code"] for table in self._not_to_compact()):
+            lines.append(
+                f"  not to compact: {', '.join(f'{count} {code}' for code, count in others.items())}"
+            )
+        return "\n".join(map(one_line, lines))  # guard: lines_of_the_overview
+
+    def _compacted(self) -> Iterator[Mapping[str, Any]]:
+        return (table for table in self.compacted if table["outcome"] in _COMPACTED)
+
+    def _not_to_compact(self) -> Iterator[Mapping[str, Any]]:
+        """Return the tables about which a person need not do anything; each one once."""
+        found = {table["table"]: table for table in (*self.analysed, *self.compacted) if _is_other(table)}
+        return iter(found.values())
+
+    def _left_alone(self) -> Iterator[tuple[str, str]]:
+        """Return the tables with something that was not compacted, and why; a table may have several reasons."""
+        for table in (*self.analysed, *self.compacted):
+            if table["outcome"] not in ("done", "nothing") and not _is_other(table):
+                yield table["table"], _why(table)
+            for code, count in (table.get("skipped") or {}).items():
+                yield table["table"], f"{_count(count, 'partition')} skipped: {code}"
+        yield from self._open()
+
+    def _open(self) -> Iterator[tuple[str, str]]:
+        """Return the tables with units that were found day after day, as the last job of this run has left them."""
+        analysed = {table["table"]: table for table in self.analysed}
+        compacted = {table["table"]: table for table in self.compacted}
+        for name in dict.fromkeys((*analysed, *compacted)):
+            text = open_units.left(analysed.get(name, {}), compacted.get(name))
+            if text:
+                yield name, text
+
+    def _sum(self, when: str, what: str) -> int:
+        return sum((table.get(when) or {}).get(what) or 0 for table in self._compacted())
+
+
+def _tables(entries: Iterable[Mapping[str, Any] | None] | None) -> list[Mapping[str, Any]]:
+    return [table for entry in entries or () if entry for table in entry.get("tables") or ()]
+
+
+def _is_other(table: Mapping[str, Any]) -> bool:
+    return table["outcome"] == "refused" and table.get("code") in NOT_TO_COMPACT
+
+
+def _why(table: Mapping[str, Any]) -> str:
+    code = f"{table['code']}: " if table.get("code") else ""
+    return f"{table['outcome']}: {code}{table.get('reason') or 'see the log of its task'}"
+
+
+def _done_row(table: Mapping[str, Any]) -> tuple[str, ...]:
+    before, after = table.get("before") or {}, table.get("after") or {}
+    return (
+        table["table"],
+        table["outcome"],
+        f"{before.get('files', 0)} -> {after.get('files', 0)}",
+        f"{human(before.get('bytes', 0))} -> {human(after.get('bytes', 0))}",
+        table.get("backup_table") or "-",
+    )
+
+
+def _more(count: int) -> list[str]:
+    return [f"  ... and {count - TABLES_SHOWN} more"] if count > TABLES_SHOWN else []
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

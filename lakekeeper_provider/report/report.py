@@ -1,0 +1,285 @@
+"""The report of a job: parsing and evaluation. `report_text` renders it for the task log, `report_summary` for XCom."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from lakekeeper_provider.exceptions import ReportError
+from lakekeeper_provider.options.option import ROLLBACK
+from lakekeeper_provider.printable import one_line
+
+#: The outcomes of jobs, with the exit code of each.
+EXIT_CODES: Mapping[str, int] = {"done": 0, "nothing": 0, "partial": 1, "failed": 1, "usage": 2, "unsafe": 3}
+OUTCOMES = tuple(EXIT_CODES)
+TABLE_OUTCOMES = ("done", "nothing", "refused", "busy", "partial", "failed", "damaged")
+#: The outcomes of units whose files were swapped.
+SWAPPED = ("compacted", "restored")
+_TROUBLE = ("failed", "quarantined")
+ORIGINALS_DELETED = "ORIGINALS_DELETED"
+_CODE = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
+
+
+class TaskResult(Enum):
+    """The result of a task, as its report determines it."""
+
+    DONE = "done"
+    NOTHING = "nothing"
+    RETRY = "retry"
+    FAIL = "fail"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True)
+class Report:
+    """A validated report; ``tables`` keep the format of docs/wire.md."""
+
+    verb: str
+    run_id: str | None
+    outcome: str
+    error: str | None
+    started: str | None
+    ended: str | None
+    tables: tuple[Mapping[str, Any], ...]
+    phases: Mapping[str, float]
+    namenode_calls: int | None = None
+    namenode_calls_per_second: float | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """Return the exit code of a job with this report."""
+        return EXIT_CODES[self.outcome]
+
+
+@dataclass(frozen=True)
+class ProcessFailure:
+    """
+    The failure of a process, which may have left a report.
+
+    :param exit_code: that of the job; None where it is not passed on (cluster mode)
+    :param text: the error
+    """
+
+    exit_code: int | None
+    text: str
+
+    def is_told_by(self, report: Report) -> bool:
+        """Tell whether the job has failed as its report says, and so did not die afterwards."""
+        # guard: told_by_the_report
+        return report.exit_code != 0 and self.exit_code in (None, report.exit_code)
+
+    def __str__(self) -> str:
+        code = self.exit_code
+        if code is None:
+            return "spark-submit failed"
+        return (
+            f"spark-submit ended with exit code {code}"
+            if code >= 0
+            else f"spark-submit died of signal {-code}"
+        )
+
+
+#: A zero byte, and half a character of UTF-16. A record of a table may have one, and JSON has an escape for each.
+_NOT_STORED = re.compile("[\x00\ud800-\udfff]")
+#: As a report has them. Few have any, and many have tens of thousands of units.
+_ESCAPED = re.compile(r"\\u(?:0000|d[89a-f])", re.IGNORECASE)
+
+
+def _storable(value: Any) -> Any:
+    """Return a value of JSON in which all texts can be stored: a task whose XCom cannot be would fail every night."""
+    if isinstance(value, str):
+        return _NOT_STORED.sub("\ufffd", value)  # guard: texts_can_be_stored
+    if isinstance(value, dict):
+        return {_storable(key): _storable(each) for key, each in value.items()}
+    return list(map(_storable, value)) if isinstance(value, list) else value
+
+
+def parse(content: str | bytes, verb: str) -> Report:
+    """
+    Parse and validate a report.
+
+    :raises ReportError: the content is no report of ``verb`` as docs/wire.md defines it
+    """
+    try:
+        text = content if isinstance(content, str) else content.decode()
+        data = _storable(json.loads(text)) if _ESCAPED.search(text) else json.loads(text)
+    except ValueError as error:
+        raise ReportError(f"the report is not valid JSON: {error}") from None
+    if not isinstance(data, dict) or data.get("schema_version") != 1:
+        raise ReportError(f"expected a report of schema_version 1, got {str(content)[:200]!r}")
+    if data.get("verb") != verb:  # guard: report_of_the_verb
+        raise ReportError(f"expected the report of {verb}, got the one of {data.get('verb')!r}")
+    if data.get("outcome") not in OUTCOMES:  # guard: known_outcomes_of_jobs
+        raise ReportError(f"the report has an unknown outcome {data.get('outcome')!r}")
+    return Report(
+        verb=verb,
+        run_id=data.get("run_id"),
+        outcome=data["outcome"],
+        error=data.get("error"),
+        started=data.get("started"),
+        ended=data.get("ended"),
+        tables=tuple(_table(table) for table in data.get("tables") or ()),
+        phases=data.get("phases") or {},
+        namenode_calls=data.get("namenode_calls"),
+        namenode_calls_per_second=data.get("namenode_calls_per_second"),
+    )
+
+
+def _table(table: Any) -> Mapping[str, Any]:
+    if not isinstance(table, dict) or not isinstance(table.get("table"), str):
+        raise ReportError(f"the report has a table without a name: {table!r}")
+    if table.get("outcome") not in TABLE_OUTCOMES:  # guard: known_outcomes_of_tables
+        raise ReportError(f"{table['table']}: unknown outcome {table.get('outcome')!r} in the report")
+    return table
+
+
+def evaluate(
+    report: Report, named: Iterable[str] = (), failure: ProcessFailure | None = None
+) -> tuple[TaskResult, str]:
+    """
+    Return the result of the task and the reason for it: the worse one of what the report and the process say.
+
+    :param named: tables that were selected by name; a refused one of them is an error, while refused tables
+        of a selected database are expected
+    :param failure: how the process failed, if it did; a report that says otherwise makes no success of it
+    """
+    result, reason = _evaluated(report, named)
+    if failure is None or failure.is_told_by(report):  # guard: worse_of_report_and_process
+        return result, one_line(reason)  # guard: reason_is_one_line
+    # The job died after its report, or somebody else has written it: either way more may be left to do than it says.
+    # guard: worse_result
+    worse = result if result in (TaskResult.RETRY, TaskResult.FAIL) else TaskResult.RETRY
+    # guard: worse_reason_is_one_line
+    return worse, one_line(f"{failure}, whatever its report says ({reason})")
+
+
+def _evaluated(report: Report, named: Iterable[str]) -> tuple[TaskResult, str]:
+    problems = _problems(report)
+    refused = [_because(t) for t in report.tables if t["outcome"] == "refused" and t["table"] in set(named)]
+    if report.outcome == "usage":
+        return TaskResult.FAIL, f"{report.verb} could not start: {report.error or '; '.join(refused)}"
+    if report.outcome == "unsafe":
+        return TaskResult.FAIL, f"a person must look at this before anything else runs: {_join(problems)}"
+    damaged = [_because(table) for table in report.tables if table["outcome"] == "damaged"]
+    if damaged:
+        return TaskResult.FAIL, f"{report.verb} {report.outcome}: {_join([*damaged, *problems, *refused])}"
+    if _is_permanent(report):
+        return TaskResult.FAIL, f"{report.verb} {report.outcome}: {_join(problems)}"
+    if problems or (report.outcome in ("partial", "failed") and not refused):
+        return (
+            TaskResult.RETRY,
+            f"{report.verb} {report.outcome}: {_join([*problems, *refused], report.error)}",
+        )
+    if refused:
+        return TaskResult.REFUSED, f"{report.verb}: {'; '.join(refused)}"
+    if report.outcome == "nothing":
+        what = "dry run, nothing was restored" if was_dry_run(report) else "nothing to do"
+        return TaskResult.NOTHING, _join([f"{report.verb}: {what}", *_left(report)])
+    return TaskResult.DONE, totals(report)
+
+
+def was_dry_run(report: Report) -> bool:
+    """Tell whether this is the report of a rollback that was to change nothing, and has found what to restore."""
+    return report.verb == ROLLBACK and any(units_with(table, ("flagged",)) for table in report.tables)
+
+
+def _is_permanent(report: Report) -> bool:
+    """
+    Return whether a retry would not change the result: a rollback has restored all units that it could.
+
+    The others were compacted too, and their originals do not exist any more. A retry would end as ``nothing``, and
+    so turn a rollback that is incomplete into a success.
+    """
+    tables = [table for table in report.tables if table["outcome"] in ("busy", "partial", "failed")]
+    return (
+        report.error is None
+        and bool(tables)
+        and all(_deleted(table) and not units_with(table, _TROUBLE) for table in tables)
+    )
+
+
+def _deleted(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the units that a rollback could not restore because their originals were deleted."""
+    return [unit for unit in units_with(table, ("skipped",)) if unit.get("code") == ORIGINALS_DELETED]
+
+
+def _left(report: Report) -> list[str]:
+    """Describe up to five units that are left to the next run."""
+    left = [(table, unit) for table in report.tables for unit in units_with(table, ("changed", "deferred"))]
+    return [f"{t['table']} {unit_name(u['unit'])}: {u['outcome']} {_reason(u)}".rstrip() for t, u in left[:5]]
+
+
+def _join(problems: Sequence[str], error: str | None = None) -> str:
+    return "; ".join(filter(None, [error, *problems])) or "the report names no reason"
+
+
+def _problems(report: Report) -> list[str]:
+    tables = [table for table in report.tables if table["outcome"] in ("busy", "partial", "failed")]
+    if report.outcome == "unsafe":
+        tables = [t for t in report.tables if t in tables or units_with(t, _TROUBLE)]
+    return [_because(table) for table in tables]
+
+
+def _because(table: Mapping[str, Any]) -> str:
+    reason = " ".join(filter(None, [table.get("code"), table.get("reason")]))
+    units = "; ".join(
+        f"{unit_name(unit['unit'])}: {unit['outcome']} {_reason(unit)}".rstrip()
+        for unit in [*units_with(table, _TROUBLE), *_deleted(table)][:5]
+    )
+    detail = "; ".join(filter(None, [reason, units]))
+    return f"{table['table']} {table['outcome']}" + (f" ({detail})" if detail else "")
+
+
+def _reason(unit: Mapping[str, Any]) -> str:
+    return " ".join(filter(None, [unit.get("code"), unit.get("reason")]))
+
+
+def units_with(table: Mapping[str, Any], outcomes: Sequence[str]) -> list[Mapping[str, Any]]:
+    """Return the units of a table that have one of these outcomes."""
+    return [unit for unit in table.get("units") or () if unit.get("outcome") in outcomes]
+
+
+def written(table: Mapping[str, Any]) -> dict[str, int]:
+    """Return ``files_before``, ``files_after``, ``bytes_before`` and ``bytes_after`` of the units that were swapped."""
+    units = units_with(table, SWAPPED)
+    keys = {
+        "files_before": "files",
+        "files_after": "files_after",
+        "bytes_before": "bytes",
+        "bytes_after": "bytes_after",
+    }
+    return {name: sum(unit.get(key) or 0 for unit in units) for name, key in keys.items()}
+
+
+def warning_codes(table: Mapping[str, Any]) -> dict[str, int]:
+    """Return how often each code is among the warnings of a table."""
+    return dict(Counter(code(text.partition(":")[0]) for text in table.get("warnings") or ()))
+
+
+def skipped_codes(table: Mapping[str, Any]) -> dict[str, int]:
+    """Return how many units of a table were skipped, by the code of their refusal."""
+    return dict(
+        Counter(code(str(unit["code"])) for unit in units_with(table, ("skipped",)) if unit.get("code"))
+    )
+
+
+def code(text: str) -> str:
+    """Return a code of warnings or refusals; ``OTHER`` for any text that is none: it becomes the name of a metric."""
+    return text if _CODE.fullmatch(text) else "OTHER"  # guard: codes_are_codes
+
+
+def unit_name(unit: Mapping[str, str | None]) -> str:
+    """Return a unit as a person writes it."""
+    parts = (f"{key}={'<default>' if value is None else value}" for key, value in unit.items())
+    return "/".join(parts) or "the whole table"
+
+
+def totals(report: Report) -> str:
+    """Say in one line what the job has done."""
+    tables = len(report.tables)
+    return f"{report.verb}: {report.outcome}, {tables} table{'' if tables == 1 else 's'}"

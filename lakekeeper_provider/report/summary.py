@@ -1,0 +1,179 @@
+"""The summary of a report for XCom, which is stored in Airflow's database: it has a limit."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from lakekeeper_provider.exceptions import UsageError
+from lakekeeper_provider.options.option import ANALYZE, CHECK, HISTORY
+from lakekeeper_provider.report import open_units, pages
+from lakekeeper_provider.report.pages import XCOM_LIMIT
+from lakekeeper_provider.report.report import Report, skipped_codes, units_with, warning_codes
+
+_WARNINGS_SHOWN = 3
+_SOUND = ("done", "nothing")
+
+Tables = list[dict[str, Any]]
+Step = Callable[[Tables], Tables]
+
+
+def summary(report: Report, uri: str | None, ti: Any = None) -> dict[str, Any]:
+    """
+    Return the summary for XCom, at most ``XCOM_LIMIT`` bytes long.
+
+    A summary that is too long is shortened in steps: of the warnings of a table the first ones stay, then only how
+    often there is which code; an analysis leaves out the tables without flagged units, then the flagged units, if they
+    can be read from ``uri``; a check leaves out sound tables; a history leaves out older rows; then each table keeps
+    its name, outcome, run id and codes of findings and warnings only; last, verbs other than analyze leave out all
+    tables. If the flagged units of an analysis do not fit and there is no ``uri``, ``ti`` pushes them as pages, and
+    the rest is shortened in the same steps.
+
+    :param uri: where the report is kept; None if it is deleted with the submission
+    :param ti: the task instance, if it may push flagged units under further keys
+    :raises UsageError: the summary of an analysis is too long in its shortest form
+    """
+    value = {
+        "schema_version": 1,
+        "verb": report.verb,
+        "run_id": report.run_id,
+        "outcome": report.outcome,
+        "started": report.started,
+        "ended": report.ended,
+        "report": uri,
+        "tables": [_summary(table, report.verb) for table in report.tables],
+    }
+    found = _fitting(value)
+    if found is None and report.verb == ANALYZE and uri is None and ti is not None:
+        [value] = pages.move([value], ti)
+        found = _fitting(value)
+    if found is not None:
+        return found
+    raise UsageError(
+        f"the summary of {len(report.tables)} tables has {size(value)} bytes, more than the {XCOM_LIMIT} "
+        "that go to XCom: set report_dir to a folder that keeps reports, or work on fewer tables at once"
+    )
+
+
+def _fitting(value: dict[str, Any]) -> dict[str, Any] | None:
+    return next((shorter for shorter in (value, *_shorter(value)) if size(shorter) <= XCOM_LIMIT), None)
+
+
+def _shorter(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Return the summary in ever shorter forms."""
+    for step in _steps(value):
+        value = {**value, "tables": step(value["tables"])}
+        yield value
+
+
+def _steps(value: Mapping[str, Any]) -> Iterable[Step]:
+    verb, kept = value["verb"], value["report"] is not None or "flagged_in" in value
+    if verb == ANALYZE:
+        # Without a report or pages, the flagged units would be lost.
+        shorter: tuple[Step, ...] = (_without_flagged_units, outline) if kept else ()
+        return (*_FEWER_WARNINGS, _with_flagged_units, *shorter, _without_open_units)
+    own = _STEPS_OF.get(verb, ())
+    # Last no table: the job is done, and must not fail because of the size of its summary.
+    return (*_FEWER_WARNINGS, *own, outline, lambda _: [])
+
+
+def _first_warnings(count: int, tables: Tables) -> Tables:
+    return [{**table, "warnings": table["warnings"][:count]} for table in tables]
+
+
+_FEWER_WARNINGS = (partial(_first_warnings, _WARNINGS_SHOWN), partial(_first_warnings, 0))
+
+
+def _with_flagged_units(tables: Tables) -> Tables:
+    return [table for table in tables if table["flagged"] != []]
+
+
+def _without_open_units(tables: Tables) -> Tables:
+    return [without(table, "open", "open_refused") for table in tables]
+
+
+def _without_flagged_units(tables: Tables) -> Tables:
+    return [{**table, "flagged": None} for table in tables]
+
+
+def _without_sound(tables: Tables) -> Tables:
+    return [table for table in tables if table["outcome"] not in _SOUND]
+
+
+def _newest(rows: int, tables: Tables) -> Tables:
+    return [{**table, "history": table["history"][:rows]} for table in tables]
+
+
+_STEPS_OF: Mapping[str, tuple[Step, ...]] = {
+    CHECK: (_without_sound,),
+    HISTORY: (partial(_newest, 10), partial(_newest, 1)),
+}
+
+
+def outline(tables: Tables) -> Tables:
+    """Return of each table what other tasks need, and codes."""
+    keys = (
+        *("table", "outcome", "run_id", "flagged", "flagged_at", "codes", "warning_codes", "skipped"),
+        *("score", "deferred_since", "flagged_bytes", "options", "open", "open_refused"),
+    )
+    return [{key: table[key] for key in keys if key in table and table[key] != {}} for table in tables]
+
+
+def size(value: Any) -> int:
+    """Return how many bytes a value has in XCom."""
+    return len(json.dumps(value))
+
+
+def _summary(table: Mapping[str, Any], verb: str) -> dict[str, Any]:
+    keys = ("table", "outcome", "code", "reason", "run_id", "before", "after", "rows", "backup_table")
+    brief = {key: table.get(key) for key in keys}
+    brief |= {"warnings": list(table.get("warnings") or ()), "warning_codes": warning_codes(table)}
+    brief |= {"skipped": skipped_codes(table)}
+    if verb == ANALYZE:
+        return {**brief, "flagged": flagged_units(table), **urgency(table), **open_units.brief(table)}
+    if verb == HISTORY:
+        return {**brief, "history": list(table.get("history") or ())}
+    return {**brief, **(_counts(table) if verb == CHECK else open_units.brief(table))}
+
+
+def urgency(table: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Return what the order of tables depends on, as far as it is known of the flagged units.
+
+    ``score`` is their mean, weighted by bytes; ``deferred_since`` is the earliest; ``flagged_bytes`` is their sum.
+    """
+    units = units_with(table, ("flagged",))
+    scored = [(unit["score"], unit["bytes"]) for unit in units if unit.get("score") and unit.get("bytes")]
+    total = sum(read for _, read in scored)
+    found = {
+        "score": round(sum(score * read for score, read in scored) / total, 3) if total else None,
+        "deferred_since": min((u["deferred_since"] for u in units if u.get("deferred_since")), default=None),
+        "flagged_bytes": sum(unit.get("bytes") or 0 for unit in units) or None,
+    }
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _counts(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how many findings a check has, by severity and by code."""
+    found = table.get("findings") or ()
+    damage = sum(finding["severity"] == "damage" for finding in found)
+    codes = Counter(finding["code"] for finding in found)
+    return {"damage": damage, "notices": len(found) - damage, "codes": dict(codes)}
+
+
+def flagged_units(table: Mapping[str, Any]) -> list[dict[str, str | None]]:
+    """Return the partition values of the units that an analysis flagged."""
+    return [dict(unit["unit"]) for unit in units_with(table, ("flagged",))]
+
+
+def without(values: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    """Return the values without some keys."""
+    return {key: value for key, value in values.items() if key not in keys}
+
+
+def fingerprints(table: Mapping[str, Any]) -> list[str | None]:
+    """Return the fingerprints of the files of the flagged units, in the order of ``flagged_units``."""
+    return [unit.get("fingerprint") for unit in units_with(table, ("flagged",))]

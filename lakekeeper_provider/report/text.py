@@ -1,0 +1,153 @@
+"""The report of a job as a text, for the task log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lakekeeper_provider.printable import one_line
+from lakekeeper_provider.report import units as report_units
+from lakekeeper_provider.report import writers as report_writers
+from lakekeeper_provider.report.report import Report, totals, units_with
+from lakekeeper_provider.report.units import human
+
+_FINDINGS_SHOWN = 50
+_RUNS_SHOWN = 20
+
+
+def render(report: Report) -> str:
+    """Return the report as a text table for the task log."""
+    rows = [("table", "outcome", "files", "bytes", "note"), *(_row(table) for table in report.tables)]
+    lines = [f"{totals(report)}, run {report.run_id or '-'}", *report_units.grid(rows)]
+    lines += report_units.lines(report.tables, in_order=report.verb != "analyze", whole=report.verb == "plan")
+    lines += _plan_line(report)
+    lines += report_writers.lines(report.tables)
+    lines += [line for table in report.tables for line in _history_lines(table)]
+    lines += [*_estimate_line(report), *_finding_lines(report)]
+    lines += [*_held_line(report), *_phase_line(report), *_call_line(report)]
+    return "\n".join(map(one_line, lines))  # guard: lines_of_the_log
+
+
+def warnings(report: Report) -> list[str]:
+    """Return the warnings of all tables, each with the name of its table and its code."""
+    # guard: lines_of_warnings
+    return [
+        one_line(f"{table['table']}: {text}")
+        for table in report.tables
+        for text in table.get("warnings") or ()
+    ]
+
+
+def _plan_line(report: Report) -> list[str]:
+    """Sum up what a plan would do. The time is known for tables that were compacted before."""
+    units = [unit for table in report.tables for unit in units_with(table, ("flagged",))]
+    if report.verb != "plan" or not units:
+        return []
+    files, size = (sum(unit.get(key) or 0 for unit in units) for key in ("files", "bytes"))
+    known = [unit["estimated_seconds"] for unit in units if unit.get("estimated_seconds") is not None]
+    minutes = f"{sum(known) / 60:.1f} minutes" if known else "time not known before a first compaction"
+    some = f" for {len(known)} of them" if 0 < len(known) < len(units) else ""
+    return [f"to compact: {len(units)} units, {files} files, {human(size)}, {minutes}{some} (estimate)"]
+
+
+def _held_line(report: Report) -> list[str]:
+    """Say how many bytes of originals the tables keep, which `max_held_bytes` limits."""
+    held = sum(table.get("held_bytes") or 0 for table in report.tables)
+    return [f"originals held: {human(held)}"] if held and report.verb in ("plan", "compact") else []
+
+
+def _estimate_line(report: Report) -> list[str]:
+    """Estimate what a compaction spares the NameNode, which has an object for each file and for each of its blocks."""
+    saved = sum(_files_saved(table) for table in report.tables if _on_hdfs(table))
+    if report.verb not in ("analyze", "plan", "compact") or saved <= 0:
+        return []
+    return [
+        f"estimate: {2 * saved} objects less for the NameNode (a file and a block for each of {saved} files), once a"
+        " cleanup has deleted the originals"
+    ]
+
+
+def _on_hdfs(table: Mapping[str, Any]) -> bool:
+    return str(table.get("location") or "").startswith("hdfs:")
+
+
+def _files_saved(table: Mapping[str, Any]) -> int:
+    """Return how many files less a table has, or by the estimates of its flagged units will have."""
+    before, after = ((table.get(when) or {}).get("files") or 0 for when in ("before", "after"))
+    return before - after + _files_to_save(table)
+
+
+def _files_to_save(table: Mapping[str, Any]) -> int:
+    """Return how many files less an analysis or a dry run expects.
+
+    Units that are flagged for another reason do not count: an unfinished run, or the dry run of a cleanup.
+    """
+    flagged = [unit for unit in units_with(table, ("flagged",)) if unit.get("needs_compaction")]
+    return sum(unit["files"] - unit["target_files"] for unit in flagged)
+
+
+def _history_lines(table: Mapping[str, Any]) -> list[str]:
+    """Return what was done to a table, newest first; a driver on the cluster prints it where nobody looks."""
+    rows = table.get("history") or ()
+    if not rows:
+        return []
+    header = ("at", "what", "run", "who", "partitions", "files", "bytes", "seconds", "rollback")
+    shown = [header, *(_history_row(row) for row in rows[:_RUNS_SHOWN])]
+    more = len(rows) - _RUNS_SHOWN
+    rest = [f"  ... and {more} older in the report"] if more > 0 else []
+    return [f"{table['table']}:", *report_units.grid(shown, indent="  "), *rest]
+
+
+def _history_row(row: Mapping[str, Any]) -> tuple[str, ...]:
+    before, after = row["before"], row["after"]
+    files, sizes = (
+        _change(before["files"], after["files"], str),
+        _change(before["bytes"], after["bytes"], human),
+    )
+    done = (row["at"], row["kind"], row["run_id"], row["who"] or "-", str(row["units"]))
+    seconds = "-" if row.get("seconds") is None else f"{row['seconds']:.1f}"
+    return (*done, files, sizes, seconds, row["rollback"] or "-")
+
+
+def _phase_line(report: Report) -> list[str]:
+    parts = [f"{phase} {seconds:.1f} s" for phase, seconds in report.phases.items()]
+    return [f"phases: {', '.join(parts)}"] if parts else []
+
+
+def _call_line(report: Report) -> list[str]:
+    """Say how often the driver has asked the NameNode. A table on a local disk has none."""
+    if not report.namenode_calls:
+        return []
+    rate = report.namenode_calls_per_second
+    average = f", {rate:.1f} per second on average" if rate is not None else ""
+    return [f"NameNode calls of the driver: {report.namenode_calls}{average}"]
+
+
+def _finding_lines(report: Report) -> list[str]:
+    """Describe what a check has found, damage first; a driver on the cluster prints it where nobody looks."""
+    found = [(table, finding) for table in report.tables for finding in table.get("findings") or ()]
+    found.sort(key=lambda item: item[1]["severity"] != "damage")
+    lines = [_finding_line(table, finding) for table, finding in found[:_FINDINGS_SHOWN]]
+    more = len(found) - len(lines)
+    return [*lines, f"... and {more} more findings in the report"] if more else lines
+
+
+def _finding_line(table: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
+    command = f"; command: {finding['command']}" if finding.get("command") else ""
+    return f"{table['table']} {finding['severity']} {finding['code']}: {finding['message']}{command}"
+
+
+def _row(table: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
+    before, after = table.get("before") or {}, table.get("after") or {}
+    files = _change(before.get("files"), after.get("files"), str)
+    if expected := _files_to_save(table):
+        files = f"{before['files']} -> {before['files'] - expected} (estimate)"
+    sizes = _change(before.get("bytes"), after.get("bytes"), human)
+    notes = (table.get("code"), table.get("reason"), report_units.sound(table), table.get("backup_table"))
+    note = " ".join(filter(None, notes))
+    return table["table"], table["outcome"], files, sizes, note
+
+
+def _change(before: Any, after: Any, show: Any) -> str:
+    shown = [show(value) for value in (before, after) if value is not None]
+    return " -> ".join(shown)

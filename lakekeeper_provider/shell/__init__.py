@@ -1,0 +1,1 @@
+"""The command ``lakekeeper``: the jobs of the operators, from a shell."""

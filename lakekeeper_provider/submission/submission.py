@@ -1,0 +1,267 @@
+"""Submit a job with spark-submit and return its report."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lakekeeper_provider.compat import (
+    AirflowException,
+    Context,
+    SparkSubmitOperator,
+    fail_on_usage_error,
+)
+from lakekeeper_provider.exceptions import ReportError, UsageError
+from lakekeeper_provider.options.parsers import given
+from lakekeeper_provider.options.selection import Selection
+from lakekeeper_provider.options.spark_submit import SparkSubmit
+from lakekeeper_provider.printable import one_line
+from lakekeeper_provider.report import report
+from lakekeeper_provider.report.report import ProcessFailure, Report
+from lakekeeper_provider.submission import bundle, commands, request
+from lakekeeper_provider.submission.driver_environment import DriverEnvironment
+from lakekeeper_provider.submission.exchange import Exchange
+from lakekeeper_provider.submission.links import YarnApplicationLink, watch_application
+from lakekeeper_provider.submission.report_line import ReportLine
+from lakekeeper_provider.submission.spark_submit_adapter import (
+    PRIVATE_ARGUMENTS,
+    SparkSubmitter,
+    SparkTarget,
+)
+
+_ARGUMENTS = (
+    *("application", "files", "py_files", "keytab", "principal", "proxy_user"),
+    *PRIVATE_ARGUMENTS,
+)
+
+
+@dataclass(frozen=True)
+class Submission:
+    """
+    What one spark-submit runs.
+
+    :param request: content of the request file
+    :param flags: options that are passed on the command line
+    :param run_id: run to start, to resume or to undo
+    :param own_flags: flags that only this verb has, with their values
+    """
+
+    selection: Selection
+    request: Mapping[str, Any]
+    flags: Mapping[str, Any]
+    run_id: str | None = None
+    own_flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ended:
+    """
+    What has become of a submission.
+
+    :param uri: where the report is kept, if it is
+    :param failure: how the process failed, although there is a report
+    """
+
+    report: Report
+    uri: str | None
+    failure: ProcessFailure | None
+
+
+class SubmissionRunner:
+    """
+    Run one submission: exchange request and report with the job, and run spark-submit.
+
+    :param operator: has the arguments that the user gave; it is not changed
+    :param verb: the job to run
+    :param spark: the ``spark_submit`` section of the configuration file
+    """
+
+    def __init__(self, operator: SparkSubmitOperator, verb: str, spark: SparkSubmit) -> None:
+        self._operator = operator
+        self._verb = verb
+        self._spark = spark
+        self._own = {name: given(getattr(operator, name)) for name in _ARGUMENTS}
+        self._has_launcher = commands.has_launcher(self._own, spark)
+        self._submitter: SparkSubmitter | None = None
+        self._resource_manager: str | None = None
+        self._on_yarn = False
+        self._line = ReportLine()
+        self._environment: DriverEnvironment | None = None
+        self._killed = False
+
+    def run(self, submission: Submission, context: Context) -> Ended:
+        """
+        Run spark-submit until the job has ended.
+
+        :raises AirflowFailException: an argument is wrong; nothing was submitted
+        :raises AirflowException: the job was killed or left no readable report
+        """
+        # TemporaryDirectory creates a folder that only this user can enter.
+        with tempfile.TemporaryDirectory(prefix="lakekeeper-") as folder:
+            with fail_on_usage_error():
+                arguments = self._arguments(Path(folder))
+                submitter, exchange = self._configure(submission, arguments, folder, context)
+            self._write_request(exchange, request.dump(submission.request))
+            try:
+                error = self._submit(submitter, context)
+                found = self._report(exchange, arguments["application"], error)
+            finally:
+                self._remove_request(exchange)
+        return Ended(found, exchange.lasting_report, self._failure(submitter, error))
+
+    def kill(self) -> None:
+        """Kill the job; ``run``, which continues after that, raises."""
+        self._killed = True
+        if self._submitter is not None:
+            self._submitter.kill()
+
+    def _arguments(self, folder: Path) -> dict[str, Any]:
+        """Return the arguments of SparkSubmitOperator that do not depend on the connection."""
+        if self._has_launcher:
+            return commands.submit_arguments(self._own, self._spark)
+        script, archive = bundle.job_script(self._verb), bundle.build_bundle(folder)
+        return commands.submit_arguments(self._own, self._spark, str(script), str(archive))
+
+    def _configure(
+        self, submission: Submission, arguments: Mapping[str, Any], folder: str, context: Context
+    ) -> tuple[SparkSubmitter, Exchange]:
+        submitter = SparkSubmitter(self._operator, arguments, partial(self._watched, context))
+        target = submitter.target()
+        self._check(target, arguments["conn_id"])
+        # Read here: an error while the job runs would break off its log.
+        self._resource_manager = submitter.resource_manager()
+        self._on_yarn = target.master.startswith("yarn")
+        cluster = target.deploy_mode == "cluster"
+        exchange = self._exchange(cluster, folder)
+        conf = commands.spark_conf(self._spark, given(self._operator.conf), client=not cluster)
+        application_args = self._application_args(submission, exchange)
+        submitter.set_arguments({"conf": conf, "application_args": application_args})
+        # In cluster mode the driver has the environment of its node.
+        if not cluster:  # guard: client_mode_environment
+            self._environment = DriverEnvironment.of(
+                os.environ, self._spark.pass_environment, given(self._operator.env_vars)
+            )
+            submitter.set_environment(self._environment.variables)
+        self._submitter = submitter
+        return submitter, exchange
+
+    def _check(self, target: SparkTarget, conn_id: str) -> None:
+        """Reject what the hook accepts and spark-submit would not, or not as meant."""
+        if self._spark.master and self._spark.master != target.master:
+            raise UsageError(
+                f"spark_submit.master is {self._spark.master!r} in the configuration file, but the connection "
+                f"{conn_id!r} says {target.master!r}: change one of them"
+            )
+        if not shutil.which(target.spark_binary, path=(self._operator.env_vars or {}).get("PATH")):
+            raise UsageError(
+                f"{target.spark_binary!r} was not found on this worker: install a Spark client, put it on PATH, or"
+                " set spark_binary"
+            )
+
+    def _exchange(self, cluster: bool, folder: str) -> Exchange:
+        # report_dir of the file is for cluster mode; in client mode only an argument keeps the report.
+        report_dir = given(self._operator.report_dir) or (self._spark.report_dir if cluster else None)
+        if cluster and not report_dir:
+            raise UsageError(
+                "deploy_mode is cluster: set report_dir to a folder that this worker and the driver reach"
+            )
+        return Exchange(report_dir or folder, lasting=bool(report_dir))
+
+    def _application_args(self, submission: Submission, exchange: Exchange) -> list[str]:
+        arguments = commands.job_arguments(
+            submission.selection,
+            request=exchange.request,
+            report=exchange.report,
+            nonce=self._line.flags,
+            options=submission.flags,
+            run_id=submission.run_id,
+            own_flags=submission.own_flags,
+        )
+        return [self._verb, *arguments] if self._has_launcher else arguments
+
+    def _write_request(self, exchange: Exchange, content: bytes) -> None:
+        try:
+            exchange.write_request(content)
+        except Exception as error:
+            raise AirflowException(f"cannot write the request {exchange.request}: {error}") from error
+
+    def _remove_request(self, exchange: Exchange) -> None:
+        try:
+            exchange.remove_request()
+        except Exception as error:  # a leftover request is harmless, and must not hide how the job ended
+            self._operator.log.warning("could not remove the request %s: %s", exchange.request, error)
+
+    def _submit(self, submitter: SparkSubmitter, context: Context) -> Exception | None:
+        """Run spark-submit and return its failure, because the report may give a better reason."""
+        error = None
+        try:
+            if not self._killed:
+                submitter.submit(context)
+        except Exception as failure:
+            error = failure
+            self._name_left_out()
+        if self._killed:
+            raise AirflowException(
+                f"{self._verb} was killed; its next try resumes from the journal"
+            ) from error
+        return error
+
+    def _watched(self, context: Context, lines: Iterator[str]) -> Iterator[str]:
+        """Store the link to the application while the job runs, and return the lines to log."""
+        store = partial(YarnApplicationLink.store, context)
+        if self._on_yarn:  # Elsewhere, a line like that of the address is the text of a table.
+            lines = watch_application(lines, self._resource_manager, store)
+        return self._line.without(lines)
+
+    def _name_left_out(self) -> None:
+        """Log the names of the variables that the driver did not get, and never their values: it may need one."""
+        if self._environment is not None and self._environment.left_out:
+            self._operator.log.info(
+                "spark-submit did not get these variables of this worker: %s; if the job needs one, name it in"
+                " spark_submit.pass_environment of the configuration file, or give it by env_vars",
+                ", ".join(map(one_line, self._environment.left_out)),
+            )
+
+    def _failure(self, submitter: SparkSubmitter, error: Exception | None) -> ProcessFailure | None:
+        """Return how the process failed. In cluster mode spark-submit has an exit code of its own."""
+        if error is None:
+            return None
+        code = None if self._environment is None else submitter.exit_code()
+        return ProcessFailure(code, str(error))  # guard: failure_told
+
+    def _report(self, exchange: Exchange, application: str, error: Exception | None) -> Report:
+        """Return the report, also of a failed process: YARN does not pass on exit codes of the driver."""
+        content = self._content(exchange)
+        if content is None:
+            raise error or AirflowException(self._no_report(application))
+        try:
+            return report.parse(content, self._verb)
+        except ReportError as unreadable:
+            raise error or AirflowException(str(unreadable)) from unreadable
+
+    def _content(self, exchange: Exchange) -> bytes | str | None:
+        """Return the report file, or what a driver in client mode has printed of it, or None."""
+        try:
+            return exchange.read_report() or self._line.content
+        except Exception as error:
+            message = f"the job has ended, and its report {exchange.report} cannot be read: {error}"
+            if self._line.content is None:
+                raise AirflowException(message) from error
+            self._operator.log.warning("%s; its copy on standard output is used", message)
+            return self._line.content
+
+    def _no_report(self, application: str) -> str:
+        """Return the message for a job that succeeded and left no report."""
+        if str(application) == str(bundle.job_script(self._verb)):
+            return f"{self._verb} ended without a report, so nothing is known of it"
+        return (
+            f"{application} ended without a report of this package's jobs: it is another program, or it does not pass"
+            " --report and --report-nonce to any of them; remove script_path and application to submit the jobs"
+            " themselves"
+        )
